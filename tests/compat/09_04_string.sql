@@ -266,3 +266,5 @@ select format('%$s', 'a');
 select format('%-5$s', 'a');
 select regexp_count('aab', '***=a', 1, 'b'), regexp_like('a', '***=[', 'e'), '_a' similar to E'\\éa%', 'éa' similar to E'\\éa%', 'é' ~ E'\\é';
 select regexp_like('a***', 'a***', 'b');
+select 'a%'::bytea like 'a#%'::bytea escape '#'::bytea, 'ab'::bytea like 'a#%'::bytea escape '#'::bytea, like_escape('a#%'::bytea, '#'::bytea);
+select 'ab'::bytea like 'a#%'::bytea escape '##'::bytea;

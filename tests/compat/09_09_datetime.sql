@@ -152,3 +152,5 @@ select date '2020-01-31' + interval '1 mon', 'infinity'::date - interval '1 day'
 select 'infinity'::timestamp at time zone 'bar', 'infinity'::timestamp at time zone interval '1 mon', '-infinity'::timestamptz at time zone 'bar', 'infinity'::timestamptz at time zone interval '1 mon';
 select timestamptz(date '2020-01-01', time '10:00'), "interval"('1 day 10:11:12.345'::interval, 2147418113), "timestamp"(timestamp '2020-01-01 10:00:00.567', 1), "varchar"('abc'::varchar, 6, true);
 select "varchar"('abc'::varchar, 6, false);
+select make_date(-1, 1, 0);
+select make_date(-44, 3, 15);

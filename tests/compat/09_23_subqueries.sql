@@ -113,3 +113,7 @@ select 'narrow'::regclass = any(array['narrow'::regclass::oid]), 'a'::name = any
 select 1 not in (true, 1);
 select 1 in ('a'::text, 2);
 select row(1, 2) ~ row(1, 2);
+select array[1] = all('[1]');
+select array[1] <> any(null);
+select 'a' in ('narrow'::regclass, '1');
+select 'a' < any(array[1, 'int4'::regtype]);

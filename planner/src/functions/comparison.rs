@@ -367,7 +367,7 @@ fn in_common(resolver: &Resolver<'_>, left: TypedExpr, list: Vec<TypedExpr>) -> 
         },
         false => Ok(expr),
     };
-    let left = if left.is_unknown() { typed(left)? } else { left };
+    let left = if left.is_unknown() { resolver.cast(left, beside(common), CastContext::Implicit)? } else { left };
     Ok((left, list.into_iter().map(typed).collect::<Result<_>>()?))
 }
 

@@ -104,6 +104,14 @@ fn some_oid(oid: Oid) -> Result<Option<Datum>> {
     Ok(Some(Datum::Int64(Some(i64::from(oid)))))
 }
 
+/// The name of a type, with its schema where the search path does not come to it.
+fn type_name(context: &StatementContext, oid: Oid) -> String {
+    match context.catalog.type_by_oid(oid).filter(|_| SqlType::from_oid(oid).is_none()) {
+        Some(ty) => context.catalog.type_name(ty, context.settings.search_path()),
+        None => describe::format_type(oid, None),
+    }
+}
+
 /// Every function of this module.
 pub fn functions() -> Vec<ScalarFunction> {
     let mut all = definitions();
@@ -183,9 +191,8 @@ fn definitions() -> Vec<ScalarFunction> {
         |context, arguments| match arguments.oid(0) {
             Some(oid) => {
                 let modifier = arguments.integer(1).and_then(|modifier| i32::try_from(modifier).ok());
-                let own = context.catalog.type_by_oid(oid).filter(|_| SqlType::from_oid(oid).is_none());
-                some_text(match own {
-                    Some(ty) => context.catalog.type_name(ty, context.settings.search_path()),
+                some_text(match context.catalog.type_by_oid(oid).filter(|_| SqlType::from_oid(oid).is_none()) {
+                    Some(_) => type_name(context, oid),
                     None => describe::format_type(oid, modifier),
                 })
             }

@@ -123,13 +123,20 @@ pub(super) fn quantified(
         return Err(SqlError::new(state::WRONG_OBJECT_TYPE, "op ANY/ALL (array) requires array on right side"));
     }
     let (left, array) = match (left.is_unknown(), array.is_unknown()) {
+        (_, true) if left.ty.array => {
+            let message = format!("could not find array type for data type {}", left.ty.name());
+            return Err(SqlError::new(state::UNDEFINED_OBJECT, message));
+        }
         (_, true) => {
             let left = resolver.resolve_unknown(left)?;
             let element = if left.ty.base == BaseType::Varchar { SqlType::TEXT } else { left.ty.plain() };
             let array = resolver.cast(array, element.array_of(), CastContext::Implicit)?;
             (left, array)
         }
-        (true, false) => (resolver.cast(left, array.ty.element(), CastContext::Implicit)?, array),
+        (true, false) => {
+            let ty = super::comparison::beside(array.ty.element());
+            (resolver.cast(left, ty, CastContext::Implicit)?, array)
+        }
         _ => (left, array),
     };
     if !array.ty.array {

@@ -187,39 +187,6 @@ fn trim_set<'a>(text: &'a str, set: &str, start: bool, end: bool) -> &'a str {
     if end { text.trim_end_matches(within) } else { text }
 }
 
-/// A LIKE pattern with another escape character, as one with a backslash. One at the end stays at the end: whether it is an error
-/// is found by the match, if it comes so far.
-fn like_escape(pattern: &str, escape: &str) -> Result<String> {
-    let mut chars = escape.chars();
-    let escape = match (chars.next(), chars.next()) {
-        (None, _) => None,
-        (Some(escape), None) => Some(escape),
-        _ => {
-            return Err(SqlError::new(state::INVALID_ESCAPE_SEQUENCE, "invalid escape string")
-                .hint("Escape string must be empty or one character."));
-        }
-    };
-    let mut out = String::with_capacity(pattern.len());
-    let mut chars = pattern.chars();
-    while let Some(c) = chars.next() {
-        if Some(c) == escape {
-            match chars.next() {
-                Some(next) => {
-                    out.push('\\');
-                    out.push(next);
-                }
-                None => out.push('\\'),
-            }
-        } else {
-            if c == '\\' {
-                out.push('\\');
-            }
-            out.push(c);
-        }
-    }
-    Ok(out)
-}
-
 fn string_to_array(text: &str, delimiter: Option<&str>, null: Option<&str>) -> Vec<Option<String>> {
     let parts: Vec<String> = match delimiter {
         _ if text.is_empty() => Vec::new(),
@@ -326,7 +293,6 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             SqlType::BOOL,
             binary::<Text, Text, Bool, _>(|v: &str, head: &str| Ok(v.starts_with(head))),
         ),
-        immutable("like_escape", &[text, text], text, binary::<Text, Text, Text, _>(like_escape)),
         immutable("overlay", &[text, text, int4, int4], text, quaternary::<Text, Text, Int4, Int4, Text, _>(overlay)),
         immutable(
             "overlay",
@@ -412,7 +378,6 @@ mod tests {
         assert_eq!(initcap("hi THOMAS-x"), "Hi Thomas-X");
         assert_eq!("straße ǰ ᾳé".chars().map(upper).collect::<String>(), "STRAßE ǰ ᾼÉ");
         assert_eq!("ΣΑΣ İ".chars().map(lower).collect::<String>(), "σασ i");
-        assert_eq!(like_escape("10#%a\\", "#").unwrap(), "10\\%a\\\\");
         assert_eq!(position("héllo", "l"), 3);
     }
 }

@@ -1,10 +1,11 @@
-//! Properties of indexes and of their access method, which there is one of, and the last values of sequences.
+//! Properties of indexes and of their access method, which there is one of, the last values of sequences, and the names of types.
 
 use super::super::pg_am::BTREE;
-use super::{Arguments, function, null, some_bool};
+use super::{Arguments, function, null, some_bool, some_text, type_name};
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
 use crate::functions::{ScalarFunction, wait};
+use crate::types::array::ArrayValue;
 use crate::types::{Datum, Oid, SqlType};
 
 /// Every function of this file.
@@ -34,6 +35,16 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
         // No index but the primary key's tells rows apart for others, and collations have no versions.
         null("pg_get_replica_identity_index", &[SqlType::REGCLASS], SqlType::REGCLASS),
         null("pg_collation_actual_version", &[oid], text),
+        function("oidvectortypes", &[SqlType::OIDVECTOR], text, |context, arguments| {
+            let Some(array) = arguments.0.first().map(ArrayValue::of).transpose()?.flatten() else { return Ok(None) };
+            let mut names = Vec::with_capacity(array.len());
+            for at in 0..array.len() {
+                if let Datum::Int64(Some(ty)) = Datum::try_from_array(array.elements(), at)? {
+                    names.push(type_name(context, Oid::try_from(ty).unwrap_or(0)));
+                }
+            }
+            some_text(names.join(", "))
+        }),
     ]
 }
 
