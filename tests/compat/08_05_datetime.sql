@@ -210,3 +210,8 @@ select * from dk order by d;
 select * from dk where d > '2000-01-01' order by d;
 select min(d), max(d) from dk;
 select * from dt where ts between '1999-01-01' and '1999-12-31' and i < '2 days';
+select interval '04:05 1.5 day', interval '10:00 0.5 week', interval '1.5 day 04:05', interval '1.5 mon 04:05', interval '04:05 1.51 mon', interval '04:05 1.5 year', interval '-04:05 1.5 day', interval '04:05 1.5 day ago';
+select '2147483648 days ago'::interval;
+select '-2147483648 days ago'::interval;
+select '2147483648 mons ago'::interval;
+select '2147483647 days ago'::interval, '178956970 years 8 mons ago'::interval;

@@ -191,3 +191,8 @@ select round(null, 2);
 select null ^ 2;
 select mod(null, 2);
 select isfinite(1::float8);
+select width_bucket(0.29, 0, 1, 100), width_bucket(0.29::float8, 0, 1, 100), width_bucket(0.29, 1, 0, 100), width_bucket(10, 10, 0, 5), width_bucket(-1.0, 10, 0, 5), width_bucket('infinity'::numeric, 0, 10, 5), width_bucket('1.5', 0, 3, 3);
+select width_bucket(0.5, 1e100, 0.0, 2147483647);
+select width_bucket(0.5::float8, 1e100::float8, 0.0::float8, 2147483647);
+select width_bucket(1.0, 'nan', 2, 3);
+select acosh(100), acosh(1), acosh(2), acosh(1.5), acosh(1e10), acosh(1e300), acosh('infinity'), acosh(1.0000001);

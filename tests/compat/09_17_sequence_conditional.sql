@@ -90,3 +90,4 @@ select pg_typeof(coalesce('a', 'b'::varchar));
 select pg_typeof(case when true then 'a'::char(3) else 'b'::varchar end);
 select pg_typeof(coalesce(null, null));
 select pg_typeof(least('2020-01-01', date '2020-01-01'));
+select greatest('-0'::float8, 0), least(0, '-0'::float8), greatest(0::float8, '-0'::float8), least('-0'::float8, '0'::float8), greatest('-0'::float4, 0::float4), greatest('nan'::float8, 'infinity', null);

@@ -76,3 +76,14 @@ select percentile_disc(0.5) within group (order by x), mode() within group (orde
 select percentile_cont(0.5) within group (order by x) from (values (date '2020-01-01')) v(x);
 select count(all *) from (values (1)) v(a);
 select count(distinct *) from (values (1)) v(a);
+create table counted (g int, x int);
+insert into counted values (1, 1), (1, 2), (2, null);
+select g, count(x order by x) from counted group by g order by g;
+select g, count(distinct x order by x), count(x order by x) filter (where x > 1), sum(x order by x), max(x order by x desc), avg(x order by x), stddev(x order by x), string_agg(x::text, ',' order by x desc) from counted group by rollup(g) order by g;
+select json_agg(distinct array[1, 2]), json_agg(distinct x order by x), json_agg(distinct x order by x desc), jsonb_agg(distinct x order by x desc nulls last) from (values (array[2, 1]), (array[1, 2]), (array[2]), (array[1, 2]), (null)) v(x);
+select json_agg(distinct x) from (values (array['{}'::json])) v(x);
+select regr_count(1e300 * i, i) from generate_series(1, 3) i;
+select regr_sxx(1e300 * i, i), regr_avgx(i, 1e300 * i) from generate_series(1, 3) i;
+select max(f), min(f) from (values ('0'::float8), ('-0')) v(f);
+select max(f), min(f) from (values ('-0'::float4), ('0'), ('-0')) v(f);
+select string_agg('a'::text, 1);

@@ -55,3 +55,13 @@ select t, count(*) over (order by t range between '1 hour' preceding and current
 select t, count(*) over (order by t desc range between '90 minutes' preceding and interval '1 day 10 minutes' following) from (values ('00:10+00'::timetz), ('23:50+00'), (null), ('01:10+01'), ('00:10+00')) v(t);
 select t, sum(n) over (order by t range between '30 minutes' following and '2 hours' following exclude ties) from (values ('10:00+00'::timetz, 1), ('11:00+01', 2), ('11:30+00', 4)) v(t, n);
 select count(*) over (order by t range '-1 hour' preceding) from (values ('10:00+00'::timetz)) v(t);
+select x, count(*) over (order by x rows between 1 preceding and 2 preceding), sum(x) over (order by x rows between 2 following and 1 following), array_agg(x) over (order by x range between 1 preceding and 2 preceding) from (values (1), (2), (null)) v(x) order by x;
+select x, first_value(x) over (order by x groups between 2 following and 1 following), row_number() over (order by x rows between 1 preceding and 2 preceding), count(*) over (order by x::float8 desc range between 2.5 preceding and 3 preceding), lead(x) over (order by x rows between 1 preceding and 3 preceding) from (values (1), (2), (null)) v(x) order by x;
+select x, count(*) filter (where x > 0) over (order by x rows between 1 preceding and 2 preceding exclude current row), max(x) over (order by x groups between 1 preceding and 2 preceding) from (values (1), (2), (null)) v(x) order by x;
+select x, corr(x, x * x) over (order by x rows between 2 preceding and current row), regr_count(x, x) over (order by x rows 1 preceding), covar_pop(x, x * x) over (order by x rows between 1 preceding and 1 following), regr_slope(x * x, x) over (order by x rows between 1 following and 2 following) from (values (1), (2), (3), (null), (5)) v(x) order by x;
+select f, max(f) over (rows 1 preceding), min(f) over (rows 1 preceding) from (values ('-0'::float8), ('0'), ('-0')) v(f);
+select sum(1) over (rows between current row and 'a' preceding);
+select sum(1) over (range between 1 following and current row);
+select sum(1) over (groups between unbounded following and 1 preceding);
+select sum(1) over (range between 'a' preceding and unbounded preceding);
+select sum(x) over (order by x range 2 following) from (values (1)) v(x);

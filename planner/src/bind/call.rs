@@ -259,10 +259,14 @@ impl Binder<'_> {
         self.resolver.function(name, arguments.values).or_else(|error| {
             // A type's name called like a function is a cast: `int8(x)`, `text(x)`.
             let ty = ast::DataType::Custom(function.name.clone(), Vec::new());
-            match (single, sql_type(&ty)) {
-                (Some(value), Ok(ty)) if error.state() == state::UNDEFINED_FUNCTION => {
-                    self.resolver.cast(value, ty, CastContext::Explicit)
-                }
+            let castable = |value: &TypedExpr| match error.state() {
+                state::UNDEFINED_FUNCTION => value.ty.as_record().is_none(),
+                // No function takes a text as it is; `text(text)` is the text.
+                state::AMBIGUOUS_FUNCTION => value.ty.is_string() && !value.is_unknown(),
+                _ => false,
+            };
+            match (single.filter(castable), sql_type(&ty)) {
+                (Some(value), Ok(ty)) => self.resolver.cast(value, ty, CastContext::Explicit),
                 _ => Err(or_unsupported(error, name)),
             }
         })

@@ -146,7 +146,11 @@ impl Binder<'_> {
                 }
                 result
             }
-            other => return Err(SqlError::unsupported(format!("the operator {other} of rows"))),
+            other => {
+                // One that there is not for the fields is not there; PostgreSQL knows what others mean of operator classes.
+                all(&other.to_string())?;
+                return Err(SqlError::unsupported(format!("the operator {other} of rows")));
+            }
         };
         Ok(TypedExpr { expr, ty: SqlType::BOOL })
     }

@@ -53,6 +53,15 @@ impl Bound {
             _ => self.is_constant(),
         }
     }
+    /// Whether this start lies behind an end, by their offsets: such a frame has no rows, and DataFusion has no such frame.
+    fn is_behind(&self, end: &Bound) -> bool {
+        let (Some(start), Some(other)) = (self.constant(), end.constant()) else { return false };
+        match (self.edge, end.edge) {
+            (Edge::Preceding, Edge::Preceding) => start < other,
+            (Edge::Following, Edge::Following) => start > other,
+            _ => false,
+        }
+    }
     /// As DataFusion has it. `start`: whether it is the frame's start.
     fn native(&self, start: bool, units: WindowFrameUnits) -> Result<WindowFrameBound> {
         let unbounded = if units == WindowFrameUnits::Range { Datum::Null } else { Datum::UInt64(None) };
@@ -109,6 +118,7 @@ impl Binder<'_> {
             let arguments = order.sorts.iter().map(|sort| sort.expr.clone()).collect();
             return Ok(Frame { native: Some(native), ignored, shape, arguments });
         };
+        self.check_order(start_bound, end_bound.as_ref())?;
         let mut units = match units {
             ast::WindowFrameUnits::Rows => WindowFrameUnits::Rows,
             ast::WindowFrameUnits::Range => WindowFrameUnits::Range,
@@ -132,33 +142,6 @@ impl Binder<'_> {
             Some(bound) => self.bound(bound, units, false, key, env)?,
             None => Bound { edge: Edge::CurrentRow, offset: None },
         };
-        let rank = |bound: &Bound, start: bool| match bound.edge {
-            Edge::Unbounded => {
-                if start {
-                    0
-                } else {
-                    2
-                }
-            }
-            Edge::Preceding => 0,
-            Edge::CurrentRow => 1,
-            Edge::Following => 2,
-        };
-        if rank(&start, true) > rank(&end, false) {
-            let message = if rank(&start, true) == 1 {
-                "frame starting from current row cannot have preceding rows"
-            } else {
-                "frame starting from following row cannot have preceding rows"
-            };
-            use ast::WindowFrameBound as B;
-            let error = SqlError::new(state::WINDOWING_ERROR, message);
-            return Err(match end_bound {
-                Some(B::Preceding(Some(offset)) | B::Following(Some(offset))) => self.at(error, offset.span()),
-                // The start has an offset, so this is the end.
-                Some(B::CurrentRow) => error.about_words(&["current", "row"], Span::empty(), 0),
-                _ => error,
-            });
-        }
         if units == WindowFrameUnits::Range && offset {
             return self.range(order, start, end, ignored);
         }
@@ -166,7 +149,7 @@ impl Binder<'_> {
         // RANGE without ORDER BY: all rows are peers. Without offsets, a RANGE frame is one of groups of peers.
         let native = if units == WindowFrameUnits::Range && !sorted {
             Some(WindowFrame::new(None))
-        } else if start.is_constant() && end.is_constant() {
+        } else if start.is_constant() && end.is_constant() && !start.is_behind(&end) {
             if units == WindowFrameUnits::Range && !order.ranges() {
                 units = WindowFrameUnits::Groups;
             }
@@ -193,6 +176,30 @@ impl Binder<'_> {
         Ok(Frame { native, ignored, shape, arguments: keys.into_iter().chain(offsets).collect() })
     }
 
+    /// What the grammar asks of a frame's start and end, before anything of them is looked at. Errors: 42P20.
+    fn check_order(&self, start: &ast::WindowFrameBound, end: Option<&ast::WindowFrameBound>) -> Result<()> {
+        use ast::WindowFrameBound as B;
+        let (message, bound) = match (start, end) {
+            (B::Following(None), _) => ("frame start cannot be UNBOUNDED FOLLOWING", start),
+            (B::Following(Some(_)), None) => ("frame starting from following row cannot end with current row", start),
+            (_, Some(end @ B::Preceding(None))) => ("frame end cannot be UNBOUNDED PRECEDING", end),
+            (B::CurrentRow, Some(end @ B::Preceding(_))) => {
+                ("frame starting from current row cannot have preceding rows", end)
+            }
+            (B::Following(_), Some(end @ (B::Preceding(_) | B::CurrentRow))) => {
+                ("frame starting from following row cannot have preceding rows", end)
+            }
+            _ => return Ok(()),
+        };
+        let error = SqlError::new(state::WINDOWING_ERROR, message);
+        Err(match bound {
+            B::Preceding(Some(offset)) | B::Following(Some(offset)) => self.at(error, offset.span()),
+            B::Preceding(None) => error.about_words(&["unbounded", "preceding"], Span::empty(), 0),
+            B::Following(None) => error.about_words(&["unbounded", "following"], Span::empty(), 0),
+            B::CurrentRow => error.about_words(&["current", "row"], Span::empty(), 0),
+        })
+    }
+
     /// A frame of RANGE with offsets over one key.
     fn range(&self, order: &mut WindowOrder, start: Bound, end: Bound, ignored: WindowFrame) -> Result<Frame> {
         let (Some(sort), Some(ty)) = (order.sorts.first_mut(), order.types.first().copied()) else {
@@ -205,7 +212,7 @@ impl Binder<'_> {
             _ => None,
         };
         let native = match wide {
-            Some(wide) if start.stays_within(ty) && end.stays_within(ty) => {
+            Some(wide) if start.stays_within(ty) && end.stays_within(ty) && !start.is_behind(&end) => {
                 sort.expr = self.resolver.cast(key.clone(), wide, CastContext::Implicit)?.expr;
                 let units = WindowFrameUnits::Range;
                 Some(WindowFrame::new_bounds(units, start.native(true, units)?, end.native(false, units)?))
@@ -294,13 +301,7 @@ impl Binder<'_> {
             ast::WindowFrameBound::Preceding(offset) | ast::WindowFrameBound::Following(offset) => offset,
         };
         let Some(expr) = offset else {
-            let message = match (preceding, start) {
-                (true, false) => "frame end cannot be UNBOUNDED PRECEDING",
-                (false, true) => "frame start cannot be UNBOUNDED FOLLOWING",
-                _ => return Ok(Bound { edge: Edge::Unbounded, offset: None }),
-            };
-            let words: &[&str] = if preceding { &["unbounded", "preceding"] } else { &["unbounded", "following"] };
-            return Err(SqlError::new(state::WINDOWING_ERROR, message).about_words(words, Span::empty(), 0));
+            return Ok(Bound { edge: Edge::Unbounded, offset: None });
         };
         let offset = self.frame_offset(expr, units, key, env)?;
         if let Some(value) = offset.constant() {

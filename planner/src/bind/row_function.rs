@@ -215,7 +215,10 @@ impl Binder<'_> {
         let flag = self.coerce(flag, SqlType::BOOL)?.expr;
         let choose = |yes: Expr, no: Expr| -> Result<Expr> { Ok(when(flag.clone(), yes).otherwise(no)?) };
         let step = choose(lit(-1i64), lit(1i64))?;
-        let bounds = [choose(last.clone(), first.clone())?, choose(first, last)?, step];
+        // Of a flag that is NULL there are no rows.
+        let known =
+            |expr: Expr| -> Result<Expr> { Ok(when(flag.clone().is_null(), lit(Datum::Int64(None))).otherwise(expr)?) };
+        let bounds = [known(choose(last.clone(), first.clone())?)?, known(choose(first, last)?)?, step];
         Ok(RowSource::Series(Box::new(bounds), SqlType::INT4))
     }
 

@@ -7,7 +7,7 @@ use super::literal::{literal, null};
 use super::record::relation_in_brackets;
 use crate::error::{Result, SqlError, state};
 use crate::functions::array_element::{Subscripts, subscripted};
-use crate::functions::{CastContext, TypedExpr, guarded_case};
+use crate::functions::{CastContext, TypedExpr, cast_exists, guarded_case};
 use crate::parse::fold;
 use crate::types::array::{ArrayValue, MOST_DIMENSIONS, too_many_dimensions};
 use crate::types::{BaseType, Datum, SqlType};
@@ -143,10 +143,11 @@ impl Binder<'_> {
         if args.is_empty() {
             return Err(SqlError::syntax("syntax error at or near \")\""));
         }
-        // Types whose order is not that of their Arrow form, or whose equal values may look different.
+        // Types whose order is not that of their Arrow form, or whose equal values may look different (0 and -0).
         let keyed = |ty: SqlType| {
             use BaseType as B;
-            ty.array || matches!(ty.base, B::Numeric | B::Interval | B::Jsonb | B::Json | B::Jsonpath | B::Char)
+            let other = matches!(ty.base, B::Numeric | B::Interval | B::Jsonb | B::Json | B::Jsonpath | B::Char);
+            ty.array || other || matches!(ty.base, B::Float4 | B::Float8)
         };
         let typed = match name {
             "coalesce" => {
@@ -275,8 +276,8 @@ impl Binder<'_> {
         }
         let int4 = |index: &ast::Expr| -> Result<TypedExpr> {
             let typed = self.expr(index, env)?;
-            // A wider integer is assigned.
-            if !typed.is_unknown() && !typed.ty.is_number() {
+            // What becomes an integer when it is stored is one: a wider number, an OID.
+            if !typed.is_unknown() && !cast_exists(typed.ty, SqlType::INT4, CastContext::Assignment) {
                 let message = "array subscript must have type integer";
                 return Err(self.at(SqlError::new(state::DATATYPE_MISMATCH, message), index.span()));
             }

@@ -6,7 +6,7 @@ use crate::parse::fold_name;
 use crate::types::enumeration::EnumType;
 use crate::types::interval::Restriction;
 use crate::types::{BaseType, SqlType, make_numeric_modifier, system_type};
-use sqlparser::ast::{ArrayElemTypeDef, CharacterLength, DataType, ExactNumberInfo, TimezoneInfo};
+use sqlparser::ast::{ArrayElemTypeDef, CharacterLength, DataType, ExactNumberInfo, ObjectNamePart, TimezoneInfo};
 
 /// The type that a name of the syntax tree means. Errors: 42704 for an unknown one, 0A000 for one that is not there
 /// yet, 22023 for a modifier out of range.
@@ -68,7 +68,14 @@ pub fn sql_type(name: &DataType) -> Result<SqlType> {
             // Dimensions are not part of a type: int[][] is int[].
             if element.array { element } else { element.array_of() }
         }
-        D::Custom(name, modifiers) => named(&fold_name(name)?, modifiers)?,
+        D::Custom(name, modifiers) => {
+            let folded = fold_name(name)?;
+            let quoted = |part: &ObjectNamePart| part.as_ident().is_some_and(|ident| ident.quote_style.is_some());
+            if GRAMMAR_NAMES.contains(&folded.1.as_str()) && (folded.0.is_some() || name.0.iter().any(quoted)) {
+                return Err(unknown(folded.0.as_deref(), &folded.1));
+            }
+            named(&folded, modifiers)?
+        }
         other => return Err(SqlError::unsupported(format!("the type {}", other.to_string().to_lowercase()))),
     };
     Ok(ty)
@@ -162,6 +169,9 @@ pub fn catalog_type(name: &DataType, catalog: &Catalog, search_path: &[String], 
 /// Names that types have in the catalog, of which there are arrays.
 const CATALOG_NAMES: &str = "bool int2 int4 int8 float4 float8 numeric text varchar bpchar name char bytea date timestamp timestamptz \
                              time timetz interval uuid json jsonb jsonpath oid regclass regtype regproc xid tid";
+
+/// Names that types have in the grammar alone: in quotes, or in a schema, there are none of them.
+const GRAMMAR_NAMES: [&str; 8] = ["boolean", "smallint", "integer", "int", "bigint", "real", "decimal", "nchar"];
 
 /// Types that sqlparser has no word for.
 fn named((schema, name): &(Option<String>, String), modifiers: &[String]) -> Result<SqlType> {

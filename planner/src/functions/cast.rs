@@ -128,6 +128,8 @@ fn convert(resolver: &Resolver<'_>, expr: TypedExpr, to: SqlType, context: CastC
     if cast_kernel::same_bytes(from, to) {
         return Ok(TypedExpr::new(expr.expr, plain));
     }
+    // A text is read as a vector is, without braces.
+    let plain = if to.is_vector() && !from.array { to } else { plain };
     let (kernel, stability) = cast_kernel::kernel(from, plain)?;
     let slots = (stability == Stability::Stable).then(|| Arc::clone(resolver.slots));
     let name = format!("cast_{}_{}", context_name(context), plain.name());

@@ -24,6 +24,11 @@ pub(super) fn function(resolver: &Resolver<'_>, name: &str, args: Vec<TypedExpr>
         Choice::Unlisted | Choice::Undetermined => registry::resolve(resolver, name, args),
         Choice::Chosen { function, arguments, elements_from } => {
             let args = settled(resolver, args, &arguments)?;
+            if args.len() > 1
+                && let Some(cast) = operator_names::modified(resolver, name, &args)?
+            {
+                return Ok(cast);
+            }
             if registry::is_listed(name)
                 && takes(&args, &arguments, |args| registry::resolve(resolver, name, args).is_ok())
             {
@@ -148,12 +153,22 @@ pub(super) fn left_operand_type(resolver: &Resolver<'_>, symbol: &str, left: Sql
     }
 }
 
-/// The types of the elements that `left symbol ANY (array)` compares. Errors: 42883, 42725.
-pub(super) fn element_operator(resolver: &Resolver<'_>, symbol: &str, left: SqlType, element: SqlType) -> Result<()> {
+/// The types of the operands of what `left symbol ANY (array)` asks of each element; `None` where it takes several.
+/// Errors: 42883, 42725.
+pub(super) fn element_operator(
+    resolver: &Resolver<'_>,
+    symbol: &str,
+    left: SqlType,
+    element: SqlType,
+) -> Result<Option<(SqlType, SqlType)>> {
     match choice::operator(resolver.catalog, symbol, Some(left), element) {
         Choice::Missing => Err(no_operator(symbol, Some(left), element)),
         Choice::Ambiguous => Err(ambiguous("operator", &format!("{} {symbol} {}", left.name(), element.name()))),
-        _ => Ok(()),
+        Choice::Chosen { arguments, .. } => Ok(match arguments.as_slice() {
+            [Some(left), Some(right)] => Some((*left, *right)),
+            _ => None,
+        }),
+        _ => Ok(None),
     }
 }
 

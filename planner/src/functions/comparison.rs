@@ -11,7 +11,7 @@ use super::operator::no_operator;
 use super::time::compared;
 use super::typed::{Bytea, Float4, Float8, NumericBytes, Text, unary};
 use super::{CastContext, Resolver, TypedExpr};
-use crate::error::Result;
+use crate::error::{Result, state};
 use crate::types::numeric::Numeric as NumericValue;
 use crate::types::{BaseType, SqlType, interval, json, length, numeric_modifier};
 use datafusion::common::ScalarValue;
@@ -93,7 +93,7 @@ pub(super) fn canonical(expr: TypedExpr) -> TypedExpr {
 }
 
 /// The type in which two operands are compared. Errors: 42883.
-fn comparison_type(symbol: &str, left: SqlType, right: SqlType) -> Result<SqlType> {
+pub(super) fn comparison_type(symbol: &str, left: SqlType, right: SqlType) -> Result<SqlType> {
     use BaseType as B;
     if let (B::Record(one), B::Record(other)) = (left.base, right.base) {
         if left.array != right.array {
@@ -188,9 +188,15 @@ fn narrowed(constant: &TypedExpr, to: SqlType) -> Option<TypedExpr> {
     }
 }
 
-/// What an operand of no type is beside another: names of objects are compared as the OIDs that they are.
-fn beside(other: SqlType) -> SqlType {
-    if other.base.is_object_name() && !other.array { SqlType::OID } else { other.plain() }
+/// What an operand of no type is beside another: names of objects are compared as the OIDs that they are, and varchar has no
+/// operators but those of text.
+pub(super) fn beside(other: SqlType) -> SqlType {
+    match other.base {
+        _ if other.array => other.plain(),
+        BaseType::Varchar => SqlType::TEXT,
+        base if base.is_object_name() => SqlType::OID,
+        _ => other.plain(),
+    }
 }
 
 /// Brings both operands to one type. Errors: 42883 when there is none.
@@ -341,13 +347,13 @@ pub(super) fn compare(
 }
 
 /// Members without columns, if there are several, are elements of one array, of the type that they and the left side have in common.
+/// The left side stays as it is: PostgreSQL has the operator choose what becomes of it.
 fn in_common(resolver: &Resolver<'_>, left: TypedExpr, list: Vec<TypedExpr>) -> Result<(TypedExpr, Vec<TypedExpr>)> {
     let fixed = |member: &TypedExpr| member.expr.column_refs().is_empty();
     let types: Vec<SqlType> =
         std::iter::once(left.ty).chain(list.iter().filter(|member| fixed(member)).map(|member| member.ty)).collect();
-    let alike = types.iter().skip(1).all(|ty| Some(ty) == types.get(1));
-    let padded = left.ty.base == BaseType::Char && types.get(1).is_some_and(|ty| ty.base != BaseType::Char);
-    if types.len() < 3 || alike && !padded && !types.contains(&SqlType::UNKNOWN) {
+    let alike = types.iter().all(|ty| *ty == left.ty);
+    if types.len() < 3 || alike && !left.is_unknown() {
         return Ok((left, list));
     }
     let Ok(common) = super::cast::common_type("IN", &types) else { return Ok((left, list)) };
@@ -355,10 +361,13 @@ fn in_common(resolver: &Resolver<'_>, left: TypedExpr, list: Vec<TypedExpr>) -> 
         return Ok((left, list));
     }
     let typed = |expr: TypedExpr| match expr.ty != common.plain() && fixed(&expr) {
-        true => resolver.cast(expr, common.plain(), CastContext::Implicit),
+        true => match narrowed(&expr, common).filter(|_| !expr.is_unknown()) {
+            Some(expr) => Ok(expr),
+            None => resolver.cast(expr, common.plain(), CastContext::Implicit),
+        },
         false => Ok(expr),
     };
-    let left = if left.is_unknown() { typed(left)? } else { left };
+    let left = if left.is_unknown() { resolver.cast(left, beside(common), CastContext::Implicit)? } else { left };
     Ok((left, list.into_iter().map(typed).collect::<Result<_>>()?))
 }
 
@@ -399,13 +408,33 @@ pub(super) fn in_list(
     negated: bool,
 ) -> Result<TypedExpr> {
     let (left, list) = in_common(resolver, left, list)?;
+    listed(resolver, left, list, negated)
+}
+
+/// Whether a value equals one of others, each of them beside it as `=` takes it. Errors: 42883, 42725.
+pub(super) fn listed(
+    resolver: &Resolver<'_>,
+    left: TypedExpr,
+    list: Vec<TypedExpr>,
+    negated: bool,
+) -> Result<TypedExpr> {
+    let symbol = if negated { "<>" } else { "=" };
     // When every member takes the left side as it is, one list; else a chain of comparisons.
     let mut members = Vec::with_capacity(list.len());
     let mut shared: Option<TypedExpr> = None;
     let mut uniform = true;
     let mut chain = Vec::with_capacity(list.len());
     for member in list {
-        let (balanced, member) = balance(resolver, if negated { "<>" } else { "=" }, left.clone(), member)?;
+        let (balanced, member) = match balance(resolver, symbol, left.clone(), member.clone()) {
+            Err(error) if error.state() == state::UNDEFINED_FUNCTION => {
+                // What is of no common type has an operator of another one perhaps.
+                let compared = super::chosen::operator(resolver, symbol, Some(left.clone()), member)?.expr;
+                chain.push(if negated { Expr::Not(Box::new(compared)) } else { compared });
+                uniform = false;
+                continue;
+            }
+            pair => pair?,
+        };
         uniform &= shared.as_ref().is_none_or(|shared| shared.expr == balanced.expr);
         // The members of a list are all computed, those of a chain until one is equal.
         uniform &= is_simple(&member.expr);
@@ -421,10 +450,10 @@ pub(super) fn in_list(
         shared.get_or_insert(balanced);
         members.push(member.expr);
     }
-    let Some(shared) = shared else {
-        return Ok(TypedExpr::literal(ScalarValue::Boolean(Some(negated)), SqlType::BOOL));
+    let expr = match shared {
+        Some(shared) if uniform && members.len() > 1 => one_of(shared.expr, members),
+        _ => balanced(chain, Operator::Or),
     };
-    let expr = if uniform && members.len() > 1 { one_of(shared.expr, members) } else { balanced(chain, Operator::Or) };
     let expr = if negated { Expr::Not(Box::new(expr)) } else { expr };
     Ok(TypedExpr::new(expr, SqlType::BOOL))
 }

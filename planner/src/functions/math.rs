@@ -113,31 +113,6 @@ fn least_scale(value: &N) -> i64 {
     scale
 }
 
-/// `width_bucket(operand, low, high, count)`.
-fn width_bucket(operand: f64, low: f64, high: f64, count: i32) -> Result<i32> {
-    let invalid = |message: &str| Err(SqlError::new("2201G", message));
-    if count <= 0 {
-        return invalid("count must be greater than zero");
-    }
-    if operand.is_nan() || low.is_nan() || high.is_nan() {
-        return invalid("operand, lower bound, and upper bound cannot be NaN");
-    }
-    if low.is_infinite() || high.is_infinite() {
-        return invalid("lower and upper bounds must be finite");
-    }
-    if low == high {
-        return invalid("lower bound cannot equal upper bound");
-    }
-    let (operand, low, high) = if low < high { (operand, low, high) } else { (-operand, -low, -high) };
-    Ok(if operand < low {
-        0
-    } else if operand >= high {
-        count.checked_add(1).ok_or_else(|| out_of_range("integer"))?
-    } else {
-        ((operand - low) / (high - low) * f64::from(count)) as i32 + 1
-    })
-}
-
 /// The functions of this module.
 #[allow(clippy::too_many_lines)]
 pub(super) fn functions() -> Vec<ScalarFunction> {
@@ -206,8 +181,10 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
         }),
         float("acosh", |v| match v {
             _ if v < 1.0 => Err(range("input is out of range")),
-            _ if v > 1e150 && v.is_finite() => Ok(v.ln() + std::f64::consts::LN_2),
-            _ => Ok(v.acosh()),
+            // As C's library computes it, to the last digit.
+            _ if v > f64::from(1 << 28) => Ok(v.ln() + std::f64::consts::LN_2),
+            _ if v > 2.0 => Ok((2.0 * v - 1.0 / (v + (v * v - 1.0).sqrt())).ln()),
+            _ => Ok((v - 1.0 + (2.0 * (v - 1.0) + (v - 1.0) * (v - 1.0)).sqrt()).ln_1p()),
         }),
         float("atanh", |v| {
             if !v.is_nan() && !(-1.0..=1.0).contains(&v) { Err(range("input is out of range")) } else { Ok(v.atanh()) }
@@ -368,12 +345,6 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
                 }
                 Ok(Float8::finish(builder))
             }),
-        ),
-        immutable(
-            "width_bucket",
-            &[float8, float8, float8, int4],
-            int4,
-            super::typed::quaternary::<Float8, Float8, Float8, Int4, Int4, _>(width_bucket),
         ),
     ];
     for name in ["ceil", "ceiling"] {

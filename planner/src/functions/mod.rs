@@ -40,6 +40,7 @@ mod string;
 mod time;
 pub mod typed;
 mod variadic;
+mod width_bucket;
 mod window;
 
 pub(crate) use aggregate::exists as is_aggregate;

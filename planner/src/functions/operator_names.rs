@@ -49,6 +49,31 @@ pub(super) fn resolve(
     Ok(None)
 }
 
+/// `interval(interval, modifier)`, `varchar(varchar, modifier, explicit)`: what casts call to apply a type's modifier, where that
+/// is a constant; and `timestamptz(date, time)`. `None` for another function.
+pub(super) fn modified(resolver: &Resolver<'_>, name: &str, args: &[TypedExpr]) -> Result<Option<TypedExpr>> {
+    let [value, second, rest @ ..] = args else { return Ok(None) };
+    if name == "timestamptz" && rest.is_empty() && (value.ty, second.ty.plain()) == (SqlType::DATE, SqlType::TIME) {
+        let local = resolver.operator("+", Some(value.clone()), second.clone())?;
+        return resolver.cast(local, SqlType::TIMESTAMPTZ, CastContext::Implicit).map(Some);
+    }
+    let ty = super::registry::type_called(name).filter(|ty| ty.base == value.ty.base && !value.ty.array);
+    let (Some(ty), SqlType::INT4, Some(ScalarValue::Int32(Some(modifier)))) = (ty, second.ty, second.constant()) else {
+        return Ok(None);
+    };
+    let context = match rest {
+        [] => CastContext::Explicit,
+        [explicit] => match explicit.constant() {
+            Some(ScalarValue::Boolean(Some(true))) => CastContext::Explicit,
+            Some(ScalarValue::Boolean(Some(false))) => CastContext::Assignment,
+            _ => return Ok(None),
+        },
+        _ => return Ok(None),
+    };
+    let value = TypedExpr::new(value.expr.clone(), value.ty.plain());
+    resolver.cast(value, ty.with_modifier(*modifier), context).map(Some)
+}
+
 fn case(whens: Vec<(Expr, Expr)>, otherwise: Option<Expr>) -> Expr {
     super::guarded_case::case(whens, otherwise)
 }

@@ -110,6 +110,7 @@ impl ScalarFunction {
 fn tables() -> Vec<Vec<ScalarFunction>> {
     vec![
         super::math::functions(),
+        super::width_bucket::functions(),
         super::string::functions(),
         super::time::functions(),
         super::array::functions(),
@@ -205,7 +206,10 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, args: Vec<TypedExpr>)
     let Some(candidates) = REGISTRY.get(name) else {
         // `text(x)`, `int4(x)`: a type's name is a function that casts.
         return match (type_called(name), args.as_slice()) {
-            (Some(ty), [arg]) => resolver.cast(arg.clone(), ty.plain(), CastContext::Explicit),
+            // A row is written as text by a cast alone.
+            (Some(ty), [arg]) if arg.ty.as_record().is_none() => {
+                resolver.cast(arg.clone(), ty.plain(), CastContext::Explicit)
+            }
             _ => Err(resolver.no_function(name, &args)),
         };
     };

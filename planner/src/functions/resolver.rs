@@ -117,7 +117,7 @@ impl<'a> Resolver<'a> {
         let (elements, ty) = super::array::common(self, "ARRAY", self.settle_all(elements))?;
         let left = self.settle(left);
         super::chosen::element_operator(self, symbol, left.ty, ty.plain())?;
-        super::comparison::in_list(self, left, elements, all)
+        super::comparison::listed(self, left, elements, all)
     }
 
     /// A scalar function. Errors: 42883 when there is none, 42725 when several fit equally.

@@ -6,6 +6,7 @@ mod column_size;
 pub(super) mod descriptions;
 mod objects;
 mod privilege;
+mod properties;
 mod various;
 
 use super::deparse::Context;
@@ -103,6 +104,14 @@ fn some_oid(oid: Oid) -> Result<Option<Datum>> {
     Ok(Some(Datum::Int64(Some(i64::from(oid)))))
 }
 
+/// The name of a type, with its schema where the search path does not come to it.
+fn type_name(context: &StatementContext, oid: Oid) -> String {
+    match context.catalog.type_by_oid(oid).filter(|_| SqlType::from_oid(oid).is_none()) {
+        Some(ty) => context.catalog.type_name(ty, context.settings.search_path()),
+        None => describe::format_type(oid, None),
+    }
+}
+
 /// Every function of this module.
 pub fn functions() -> Vec<ScalarFunction> {
     let mut all = definitions();
@@ -113,6 +122,7 @@ pub fn functions() -> Vec<ScalarFunction> {
     all.extend(descriptions());
     all.extend(updatability());
     all.extend(privilege::functions());
+    all.extend(properties::functions());
     all.extend(sizes());
     all.extend(lookups());
     all.extend(facts());
@@ -181,9 +191,8 @@ fn definitions() -> Vec<ScalarFunction> {
         |context, arguments| match arguments.oid(0) {
             Some(oid) => {
                 let modifier = arguments.integer(1).and_then(|modifier| i32::try_from(modifier).ok());
-                let own = context.catalog.type_by_oid(oid).filter(|_| SqlType::from_oid(oid).is_none());
-                some_text(match own {
-                    Some(ty) => context.catalog.type_name(ty, context.settings.search_path()),
+                some_text(match context.catalog.type_by_oid(oid).filter(|_| SqlType::from_oid(oid).is_none()) {
+                    Some(_) => type_name(context, oid),
                     None => describe::format_type(oid, modifier),
                 })
             }
@@ -256,22 +265,24 @@ fn updatability() -> Vec<ScalarFunction> {
 
 /// COMMENT ON.
 fn descriptions() -> Vec<ScalarFunction> {
-    fn found(context: &StatementContext, arguments: &Arguments, column: i64) -> Result<Option<Datum>> {
-        let column = i32::try_from(column).unwrap_or(i32::MAX);
-        // The second argument is the number of a column, or the catalog that the object is in.
-        let class = if column == 0 { arguments.text(1) } else { None };
-        let text = arguments.oid(0).and_then(|oid| comment(&context.catalog, class, oid, column));
-        Ok(text.map(|text| Datum::Utf8(Some(text))))
+    fn found(context: &StatementContext, arguments: &Arguments, class: Option<&str>, shared: bool) -> Option<Datum> {
+        // The number of a column, if there is one.
+        let column = i32::try_from(arguments.integer(1).unwrap_or(0)).unwrap_or(i32::MAX);
+        let text = comment(&context.catalog, class, arguments.oid(0)?, column, shared)?;
+        Some(Datum::Utf8(Some(text)))
     }
     let (text, oid, name) = (SqlType::TEXT, SqlType::OID, SqlType::NAME);
-    let of_object: Compute = |context, arguments| found(context, arguments, 0);
     vec![
-        function("obj_description", &[oid], text, of_object),
-        function("obj_description", &[oid, name], text, of_object),
-        function("col_description", &[oid, SqlType::INT4], text, |context, arguments| {
-            found(context, arguments, arguments.integer(1).unwrap_or(0))
+        function("obj_description", &[oid], text, |context, arguments| Ok(found(context, arguments, None, false))),
+        function("obj_description", &[oid, name], text, |context, arguments| {
+            Ok(found(context, arguments, arguments.text(1), false))
         }),
-        function("shobj_description", &[oid, name], text, of_object),
+        function("col_description", &[oid, SqlType::INT4], text, |context, arguments| {
+            Ok(found(context, arguments, Some("pg_class"), false))
+        }),
+        function("shobj_description", &[oid, name], text, |context, arguments| {
+            Ok(found(context, arguments, arguments.text(1), true))
+        }),
     ]
 }
 

@@ -92,8 +92,15 @@ fn comments(catalog: &Catalog) -> Vec<Comment> {
     all
 }
 
-/// The comment on an object of a catalog (of any, without one), or on a column of it.
-pub(super) fn comment(catalog: &Catalog, class: Option<&str>, object: Oid, column: i32) -> Option<String> {
+/// The comment on an object of a catalog (of any, without one), or on a column of it. `shared`: of those objects that belong to
+/// no database, or of the others.
+pub(super) fn comment(
+    catalog: &Catalog,
+    class: Option<&str>,
+    object: Oid,
+    column: i32,
+    shared: bool,
+) -> Option<String> {
     let class = match class {
         None => None,
         Some("pg_class") => Some(PG_CLASS),
@@ -107,7 +114,10 @@ pub(super) fn comment(catalog: &Catalog, class: Option<&str>, object: Oid, colum
     comments(catalog)
         .into_iter()
         .find(|comment| {
-            comment.object == object && comment.column == column && class.is_none_or(|class| class == comment.class)
+            comment.object == object
+                && comment.column == column
+                && class.is_none_or(|class| class == comment.class)
+                && is_shared(comment) == shared
         })
         .map(|comment| comment.text)
 }

@@ -22,7 +22,7 @@ use datafusion::arrow::compute::SortOptions;
 use datafusion::common::ScalarValue;
 use datafusion::functions_aggregate::count::count_udaf;
 use datafusion::functions_aggregate::min_max::{max_udaf, min_udaf};
-use datafusion::logical_expr::expr::{AggregateFunction, AggregateFunctionParams};
+use datafusion::logical_expr::expr::{AggregateFunction, AggregateFunctionParams, Sort};
 use datafusion::logical_expr::{AggregateUDF, AggregateUDFImpl, Expr};
 use std::sync::Arc;
 
@@ -74,16 +74,18 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
     }
     let AggregateCall { args, distinct, filter, order_by } = call;
     let missing = |args: &[TypedExpr]| resolver.no_function(name, args);
-    let make = |function: Arc<AggregateUDF>, args: Vec<Expr>, ty: SqlType| {
+    let sorted = |order_by: Vec<Sort>, function: Arc<AggregateUDF>, args: Vec<Expr>, ty: SqlType| {
         let params = AggregateFunctionParams {
             args,
             distinct,
             filter: filter.clone().map(Box::new),
-            order_by: order_by.clone(),
+            order_by,
             null_treatment: None,
         };
         TypedExpr::new(Expr::AggregateFunction(AggregateFunction { func: function, params }), ty)
     };
+    let make = |function, args, ty| sorted(order_by.clone(), function, args, ty);
+    let make_unordered = |function, args, ty| sorted(Vec::new(), function, args, ty);
     if is_ordered_set(name) {
         // The values are arguments too.
         if args.len() != if name == "mode" { 1 } else { 2 } {
@@ -111,7 +113,8 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
                 let joined = make(own(collect::StringAgg::new()), vec![value.expr, delimiter.expr], SqlType::TEXT);
                 return resolver.function(super::string::BYTES_OF_LETTERS, vec![joined]);
             }
-            if !Resolver::stringlike(value.ty) {
+            let delimits = delimiter.is_unknown() || Resolver::stringlike(delimiter.ty);
+            if !Resolver::stringlike(value.ty) || !delimits {
                 return Err(missing(&[value, delimiter]));
             }
             let value = resolver.cast(value, SqlType::TEXT, CastContext::Implicit)?;
@@ -158,8 +161,9 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
     use BaseType as B;
     Ok(match name {
         // Two numerics are distinct by value, not by scale.
-        "count" if distinct => make(count_udaf(), vec![resolver.group_key(arg)?], SqlType::INT8),
-        "count" => make(count_udaf(), vec![arg.expr], SqlType::INT8),
+        // It is the same in any order, and DataFusion's over groups takes no other argument.
+        "count" if distinct => make_unordered(count_udaf(), vec![resolver.group_key(arg)?], SqlType::INT8),
+        "count" => make_unordered(count_udaf(), vec![arg.expr], SqlType::INT8),
         "bool_and" | "every" if base == B::Bool => make(logical::logical(false), vec![arg.expr], ty),
         "bool_or" if base == B::Bool => make(logical::logical(true), vec![arg.expr], ty),
         "min" | "max" if ty.array && !matches!(ty.base, B::Json | B::Jsonpath | B::Void) => {

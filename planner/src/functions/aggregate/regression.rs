@@ -11,6 +11,7 @@ use datafusion::error::Result;
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::utils::format_state_name;
 use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, Signature, TypeSignature, Volatility};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Their names.
@@ -62,7 +63,7 @@ impl AggregateUDFImpl for Regression {
         Ok(Box::new(Sums { name: self.name, ..Sums::default() }))
     }
     fn create_sliding_accumulator(&self, _: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
-        Err(SqlError::unsupported(format!("{} over a frame that moves", self.name)).into())
+        Ok(Box::new(InFrame { name: self.name, pairs: VecDeque::new() }))
     }
 }
 
@@ -82,6 +83,10 @@ impl Sums {
     fn add(&mut self, y: f64, x: f64) -> Result<(), SqlError> {
         let (before, was) = (self.n, *self);
         self.n += 1.0;
+        if self.name == "regr_count" {
+            // It has no sums that could overflow.
+            return Ok(());
+        }
         self.sx += x;
         self.sy += y;
         if before > 0.0 {
@@ -157,6 +162,46 @@ impl Sums {
             "regr_slope" => sloped.then(|| self.sxy / self.sxx),
             _ => sloped.then(|| (self.sy - self.sx * self.sxy / self.sxx) / self.n),
         }
+    }
+}
+
+/// The pairs of a frame that moves, which are summed up anew for each row: what left it cannot be subtracted without a trace.
+#[derive(Debug)]
+struct InFrame {
+    name: &'static str,
+    pairs: VecDeque<Option<(f64, f64)>>,
+}
+
+impl Accumulator for InFrame {
+    fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
+        let (ys, xs) = (floats(values, 0)?, floats(values, 1)?);
+        self.pairs.extend(ys.iter().zip(xs.iter()).map(|(y, x)| y.zip(x)));
+        Ok(())
+    }
+    fn retract_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
+        // A frame only loses rows at its start.
+        let gone = values.first().map_or(0, |values| values.len()).min(self.pairs.len());
+        self.pairs.drain(..gone);
+        Ok(())
+    }
+    fn supports_retract_batch(&self) -> bool {
+        true
+    }
+    fn evaluate(&mut self) -> Result<ScalarValue> {
+        let mut sums = Sums { name: self.name, ..Sums::default() };
+        for (y, x) in self.pairs.iter().flatten() {
+            sums.add(*y, *x)?;
+        }
+        sums.evaluate()
+    }
+    fn size(&self) -> usize {
+        size_of_val(self) + self.pairs.capacity() * size_of::<Option<(f64, f64)>>()
+    }
+    fn state(&mut self) -> Result<Vec<ScalarValue>> {
+        Err(SqlError::internal("the state of a frame").into())
+    }
+    fn merge_batch(&mut self, _: &[ArrayRef]) -> Result<()> {
+        Err(SqlError::internal("frames are not merged").into())
     }
 }
 

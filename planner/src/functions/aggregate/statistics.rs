@@ -259,8 +259,9 @@ impl<T> fmt::Debug for Extreme<T> {
 impl<T> Extreme<T> {
     fn combine(&mut self, value: f64) {
         let above = |a: f64, b: f64| !b.is_nan() && (a.is_nan() || a > b);
+        // Of equal ones (0 and -0) the last is shown.
         let better = |held: f64| {
-            if self.max { above(value, held) } else { above(held, value) }
+            if self.max { !above(held, value) } else { !above(value, held) }
         };
         if self.value.is_none_or(better) {
             self.value = Some(value);

@@ -252,7 +252,11 @@ fn position(call: &Call<'_>) -> Result<ArrayRef> {
         let mut found = None;
         if let Some(array) = arrays.get(row)? {
             let places = places(call, &encoder, &array, row)?;
+            let wanted = call.array(1)?;
+            let nowhere = wanted.is_null(Call::row_of(wanted, row)) && array.null_count() == 0;
             let start = match &starts {
+                // What cannot be there is not looked for, wherever that would begin.
+                _ if nowhere || array.is_empty() => i32::MIN,
                 Some(starts) => starts
                     .get(row)?
                     .ok_or_else(|| SqlError::new(state::NULL_VALUE_NOT_ALLOWED, "initial position must not be null"))?,

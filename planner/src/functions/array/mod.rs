@@ -123,20 +123,29 @@ pub(super) fn quantified(
         return Err(SqlError::new(state::WRONG_OBJECT_TYPE, "op ANY/ALL (array) requires array on right side"));
     }
     let (left, array) = match (left.is_unknown(), array.is_unknown()) {
+        (_, true) if left.ty.array => {
+            let message = format!("could not find array type for data type {}", left.ty.name());
+            return Err(SqlError::new(state::UNDEFINED_OBJECT, message));
+        }
         (_, true) => {
             let left = resolver.resolve_unknown(left)?;
-            let array = resolver.cast(array, left.ty.plain().array_of(), CastContext::Implicit)?;
+            let element = if left.ty.base == BaseType::Varchar { SqlType::TEXT } else { left.ty.plain() };
+            let array = resolver.cast(array, element.array_of(), CastContext::Implicit)?;
             (left, array)
         }
-        (true, false) => (resolver.cast(left, array.ty.element(), CastContext::Implicit)?, array),
+        (true, false) => {
+            let ty = super::comparison::beside(array.ty.element());
+            (resolver.cast(left, ty, CastContext::Implicit)?, array)
+        }
         _ => (left, array),
     };
     if !array.ty.array {
         return Err(SqlError::new(state::WRONG_OBJECT_TYPE, "op ANY/ALL (array) requires array on right side"));
     }
-    if !left.ty.array {
-        super::chosen::element_operator(resolver, symbol, left.ty, array.ty.element())?;
-    }
+    let operands = match left.ty.array {
+        true => None,
+        false => super::chosen::element_operator(resolver, symbol, left.ty, array.ty.element())?,
+    };
     // A constant array is a list of constants, which reaches the indexes.
     if let (Some(list), "=" | "<>") = (array.constant(), symbol)
         && (symbol == "=") != all
@@ -145,7 +154,7 @@ pub(super) fn quantified(
         let members = (0..elements.len())
             .map(|at| Ok(TypedExpr::literal(ScalarValue::try_from_array(elements.elements(), at)?, array.ty.element())))
             .collect::<Result<Vec<_>>>()?;
-        return resolver.in_list(left, members, all);
+        return super::comparison::listed(resolver, left, members, all);
     }
     if left.ty.array {
         return Err(no_operator(symbol, Some(left.ty), array.ty.element()));
@@ -156,6 +165,9 @@ pub(super) fn quantified(
         left.ty.plain()
     } else if counted {
         SqlType::OID
+    } else if let Some((left, right)) = operands {
+        // What the operator takes, not what the two have in common: a float4 beside numeric is float8.
+        super::comparison::comparison_type(symbol, left, right)?
     } else {
         resolver
             .common_type("ANY/ALL", &[left.ty.plain(), array.ty.element().plain()])

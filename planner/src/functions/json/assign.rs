@@ -1,6 +1,6 @@
 //! jsonb with a part assigned by subscripts, as UPDATE does it, and jsonb_set_lax.
 
-use super::change::{Change, changed};
+use super::change::{Change, changed_container};
 use crate::error::{Result, SqlError, state};
 use crate::functions::TypedExpr;
 use crate::functions::kernel::{Call, KernelFunction, Stability};
@@ -108,7 +108,6 @@ fn set_lax(call: &Call<'_>) -> Result<ArrayRef> {
         };
         super::change::one_dimension(&path)?;
         let node = parse(target)?;
-        let path = super::change::steps(&path)?;
         let change = match (values.get(row)?, treatment) {
             (_, None) => return Err(unknown_treatment()),
             (Some(new), _) => Change::Set(new, create),
@@ -127,10 +126,7 @@ fn set_lax(call: &Call<'_>) -> Result<ArrayRef> {
             }
             _ => return Err(unknown_treatment()),
         };
-        if !matches!(node.value, Value::Object(_) | Value::Array(_)) {
-            return Err(SqlError::new(state::INVALID_PARAMETER_VALUE, "cannot set path in scalar"));
-        }
-        Text::append(&mut builder, Some(changed(&node, &path, 0, &change)?))?;
+        Text::append(&mut builder, Some(changed_container(&node, &path, &change)?))?;
     }
     Ok(Text::finish(builder))
 }

@@ -120,6 +120,25 @@ impl<'c> Change<'c> {
     }
 }
 
+/// Whether a value that is none of a scalar has nothing in it. Errors: 22023 for a scalar.
+pub(super) fn is_empty(node: &Node<'_>, verb: &str) -> Result<bool> {
+    match &node.value {
+        Value::Object(members) => Ok(members.is_empty()),
+        Value::Array(elements) => Ok(elements.is_empty()),
+        _ => Err(invalid(&format!("cannot {verb} path in scalar"))),
+    }
+}
+
+/// What becomes of a container by a change at the end of a path: where it is empty and nothing is added, the path is not
+/// looked at. Errors: as [`changed`], and 22023 for a scalar.
+pub(super) fn changed_container(node: &Node<'_>, path: &ArrayValue, change: &Change<'_>) -> Result<String> {
+    let verb = if matches!(change, Change::Delete) { "delete" } else { "set" };
+    if is_empty(node, verb)? && change.added().is_none() {
+        return Ok(node.text.to_string());
+    }
+    changed(node, &steps(path)?, 0, change)
+}
+
 /// A value with a change at the end of a path. Errors: 22004 for a step that is NULL, where the path comes so far, 22P02, 22023.
 pub(super) fn changed(node: &Node<'_>, path: &[Option<String>], depth: usize, change: &Change<'_>) -> Result<String> {
     let Some(step) = path.get(depth) else { return Ok(node.text.to_string()) };
@@ -196,16 +215,7 @@ pub(super) fn without_path() -> Kernel {
     binary::<Text, List, Text, _>(|json: &str, path: ArrayValue| {
         one_dimension(&path)?;
         let node = parse(json)?;
-        let empty = match &node.value {
-            Value::Object(members) => members.is_empty(),
-            Value::Array(elements) => elements.is_empty(),
-            _ => return Err(invalid("cannot delete path in scalar")),
-        };
-        if empty {
-            return Ok(node.text.to_string());
-        }
-        let path = steps(&path)?;
-        changed(&node, &path, 0, &Change::Delete)
+        changed_container(&node, &path, &Change::Delete)
     })
 }
 
@@ -239,11 +249,7 @@ fn change_at(call: &Call<'_>, default: bool, change: for<'c> fn(&'c str, bool) -
             (Some(target), Some(path), Some(new), Some(flag)) => {
                 one_dimension(&path)?;
                 let node = parse(target)?;
-                if !matches!(node.value, Value::Object(_) | Value::Array(_)) {
-                    return Err(invalid("cannot set path in scalar"));
-                }
-                let path = steps(&path)?;
-                Some(changed(&node, &path, 0, &change(new, flag))?)
+                Some(changed_container(&node, &path, &change(new, flag))?)
             }
             _ => None,
         };

@@ -2,14 +2,17 @@
 
 use super::build::key_text;
 use super::to_json::{json_of, object_of, with_context};
+use crate::encoding::{push_record, record_columns};
 use crate::error::{Result, SqlError, state};
-use crate::functions::kernel::{Call, Kernel, Stability};
+use crate::functions::kernel::{Call, Kernel, KernelFunction, Stability};
 use crate::functions::registry::{Param, ResultType, ScalarFunction};
 use crate::functions::typed::{List, SqlWrite, Text};
 use crate::functions::{AggregateCall, Resolver, TypedExpr};
 use crate::types::SqlType;
 use crate::types::json::{array, to_jsonb};
-use datafusion::arrow::array::{Array, ArrayRef};
+use crate::types::text::OutputContext;
+use crate::types::value::value_at;
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, BinaryBuilder};
 use std::sync::Arc;
 
 /// The names of the aggregates.
@@ -25,9 +28,14 @@ pub(in crate::functions) fn aggregate(resolver: &Resolver<'_>, name: &str, call:
         let message = "could not determine polymorphic type because input has type unknown";
         return Err(SqlError::new(state::DATATYPE_MISMATCH, message).of_values());
     }
+    // Arrays are told apart and sorted as such, not as what JSON they become.
+    let distinct_arrays = call.distinct && expected == 1 && call.args.first().is_some_and(|arg| arg.ty.array);
     let collect = |arg: &TypedExpr| {
         let mut arg = resolver.resolve_unknown(arg.clone())?;
-        if arg.ty.array {
+        if distinct_arrays && arg.ty.array {
+            resolver.group_key(arg.clone())?;
+            arg = wrapped(arg);
+        } else if arg.ty.array {
             // Arrays of different shapes are no array: each is json first.
             arg = resolver.function(if name.starts_with("jsonb") { "to_jsonb" } else { "to_json" }, vec![arg])?;
         }
@@ -38,14 +46,67 @@ pub(in crate::functions) fn aggregate(resolver: &Resolver<'_>, name: &str, call:
         return Err(SqlError::unsupported(format!("{name} with DISTINCT")));
     }
     let lists = call.args.iter().map(collect).collect::<Result<Vec<_>>>()?;
-    let written = if of_arrays && name == "json_agg" { "lines" } else { "arrays" };
+    let written = match of_arrays {
+        true if distinct_arrays => "wrapped",
+        true if name == "json_agg" => "lines",
+        _ => "arrays",
+    };
     resolver.function(&format!("{name} of {written}"), lists)
 }
 
-/// `lines`: each item begins a line, as arrays do.
-fn collected(call: &Call<'_>, binary: bool, lines: bool) -> Result<ArrayRef> {
+/// Arrays as records of one field: of any shapes they make an array. NULL stays.
+fn wrapped(array: TypedExpr) -> TypedExpr {
+    let result = SqlType::record(vec![("f1".to_string(), array.ty)]);
+    let kernel: Kernel = Arc::new(|call: &Call<'_>| {
+        let array = call.array(0)?;
+        let mut builder = BinaryBuilder::with_capacity(call.rows, call.rows * 16);
+        let mut bytes = Vec::new();
+        for row in 0..call.rows {
+            let at = Call::row_of(array, row);
+            if array.is_null(at) {
+                builder.append_null();
+                continue;
+            }
+            bytes.clear();
+            push_record(call.types.iter().copied(), &[value_at(array.as_ref(), at)?], &mut bytes)?;
+            builder.append_value(&bytes);
+        }
+        Ok(Arc::new(builder.finish()) as ArrayRef)
+    });
+    KernelFunction::new("wrapped", vec![array.ty], result, Stability::Immutable, kernel, None).call(vec![array.expr])
+}
+
+/// What is collected.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Items {
+    /// Values.
+    Plain,
+    /// Values that were arrays: each begins a line.
+    Arrays,
+    /// Arrays as [`wrapped`] makes them.
+    Wrapped,
+}
+
+/// The JSON of one item.
+fn item_json(
+    element: SqlType,
+    items: &ArrayRef,
+    at: usize,
+    kind: Items,
+    context: &OutputContext<'_>,
+) -> Result<String> {
+    if let (Items::Wrapped, Some(record), false) = (kind, element.as_record(), items.is_null(at)) {
+        let records = items.as_binary_opt::<i32>().ok_or_else(|| SqlError::internal("a record that is no bytes"))?;
+        let mut fields = record_columns(record, records.value(at))?.into_iter();
+        let (ty, column) = fields.next().ok_or_else(|| SqlError::internal("a record without a field"))?;
+        return json_of(ty, column.as_ref(), 0, context);
+    }
+    json_of(element, items.as_ref(), at, context)
+}
+
+fn collected(call: &Call<'_>, binary: bool, kind: Items) -> Result<ArrayRef> {
     let element = call.types.first().copied().unwrap_or(SqlType::TEXT).element();
-    let lines = lines || !binary && matches!(element.base, crate::types::BaseType::Record(_));
+    let lines = !binary && (kind != Items::Plain || matches!(element.base, crate::types::BaseType::Record(_)));
     with_context(call, |context| {
         let lists = call.column::<List>(0)?;
         let mut builder = Text::builder(call.rows);
@@ -54,7 +115,7 @@ fn collected(call: &Call<'_>, binary: bool, lines: bool) -> Result<ArrayRef> {
                 Some(elements) => {
                     let mut parts = Vec::with_capacity(elements.len());
                     for at in 0..elements.len() {
-                        let text = json_of(element, elements.as_ref(), at, context)?;
+                        let text = item_json(element, elements.elements(), at, kind, context)?;
                         // Records and arrays behind the first have lines of their own.
                         let line = lines && at > 0 && !elements.is_null(at);
                         parts.push(match (binary, line) {
@@ -101,17 +162,19 @@ fn paired(call: &Call<'_>, binary: bool) -> Result<ArrayRef> {
 pub(super) fn functions() -> Vec<ScalarFunction> {
     let stable = Stability::Stable;
     let mut all = Vec::new();
-    let lines: Kernel = Arc::new(|call: &Call<'_>| collected(call, false, true));
+    let lines: Kernel = Arc::new(|call: &Call<'_>| collected(call, false, Items::Arrays));
     let json = ResultType::Is(SqlType::JSON);
     all.push(ScalarFunction::polymorphic("json_agg of lines", &[Param::AnyArray], false, json, stable, lines));
-    for (binary, ty, one, two) in [
-        (false, SqlType::JSON, "json_agg of arrays", "json_object_agg of arrays"),
-        (true, SqlType::JSONB, "jsonb_agg of arrays", "jsonb_object_agg of arrays"),
+    for (binary, ty, one, two, distinct) in [
+        (false, SqlType::JSON, "json_agg of arrays", "json_object_agg of arrays", "json_agg of wrapped"),
+        (true, SqlType::JSONB, "jsonb_agg of arrays", "jsonb_object_agg of arrays", "jsonb_agg of wrapped"),
     ] {
-        let list: Kernel = Arc::new(move |call: &Call<'_>| collected(call, binary, false));
+        let list: Kernel = Arc::new(move |call: &Call<'_>| collected(call, binary, Items::Plain));
+        let arrays: Kernel = Arc::new(move |call: &Call<'_>| collected(call, binary, Items::Wrapped));
         let pairs: Kernel = Arc::new(move |call: &Call<'_>| paired(call, binary));
         let result = ResultType::Is(ty);
         all.push(ScalarFunction::polymorphic(one, &[Param::AnyArray], false, result, stable, list));
+        all.push(ScalarFunction::polymorphic(distinct, &[Param::AnyArray], false, result, stable, arrays));
         all.push(ScalarFunction::polymorphic(two, &[Param::AnyArray, Param::AnyArray], false, result, stable, pairs));
     }
     all

@@ -213,9 +213,10 @@ impl Walker<'_> {
     }
 
     fn arithmetic(&mut self, operator: Operator, left: &Item, right: &Item) -> Walk<Json> {
+        // Both are computed before either is looked at: an error of the right one comes first.
+        let (left, right) = (self.operand(left)?, self.operand(right)?);
         let mut numbers = Vec::with_capacity(2);
-        for (side, operand) in [("left", left), ("right", right)] {
-            let values = self.operand(operand)?;
+        for (side, values) in [("left", left), ("right", right)] {
             match values.as_slice() {
                 [Json::Number(number)] => numbers.push(number.clone()),
                 _ => {

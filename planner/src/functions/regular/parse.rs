@@ -82,8 +82,8 @@ const DEPTH: usize = 500;
 /// Reads a pattern. Errors: 2201B.
 pub(super) fn parse(pattern: &str, mut options: Options) -> Result<Tree> {
     let mut text = pattern;
-    if options.syntax == Syntax::Advanced || options.syntax == Syntax::Extended {
-        if let Some(rest) = text.strip_prefix("***") {
+    if options.syntax != Syntax::Literal {
+        if let Some(rest) = text.strip_prefix("***").filter(|rest| !rest.is_empty()) {
             match rest.chars().next() {
                 Some('=') => options.syntax = Syntax::Literal,
                 Some(':') => options.syntax = Syntax::Advanced,
@@ -356,7 +356,7 @@ impl Parser {
         if refers {
             return self.reference();
         }
-        if !self.advanced || !c.is_alphanumeric() {
+        if !self.advanced || !c.is_ascii_alphanumeric() {
             self.at += 1;
             return Ok(Node::Set(Set::of(c, self.options.insensitive)));
         }

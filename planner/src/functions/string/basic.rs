@@ -47,19 +47,19 @@ fn right(text: &str, count: i32) -> String {
     let length = text.chars().count();
     let skip = match count {
         0.. => length.saturating_sub(count as usize),
-        // PostgreSQL negates it, and that it cannot.
-        i32::MIN => 0,
         _ => count.unsigned_abs() as usize,
     };
     text.chars().skip(skip).collect()
 }
 
 fn pad(text: &str, length: i32, fill: &str, before: bool) -> Result<String> {
+    let present = text.chars().count();
     let wanted = length.max(0) as usize;
+    // Nothing to fill with: the text is as long as it gets.
+    let wanted = if fill.is_empty() { wanted.min(present) } else { wanted };
     if wanted.saturating_mul(4) > MAX_TEXT {
         return Err(too_long());
     }
-    let present = text.chars().count();
     if present >= wanted {
         return Ok(text.chars().take(wanted).collect());
     }
@@ -187,43 +187,6 @@ fn trim_set<'a>(text: &'a str, set: &str, start: bool, end: bool) -> &'a str {
     if end { text.trim_end_matches(within) } else { text }
 }
 
-/// A LIKE pattern with another escape character, as one with a backslash.
-fn like_escape(pattern: &str, escape: &str) -> Result<String> {
-    let mut chars = escape.chars();
-    let escape = match (chars.next(), chars.next()) {
-        (None, _) => None,
-        (Some(escape), None) => Some(escape),
-        _ => {
-            return Err(SqlError::new(state::INVALID_ESCAPE_SEQUENCE, "invalid escape string")
-                .hint("Escape string must be empty or one character."));
-        }
-    };
-    let mut out = String::with_capacity(pattern.len());
-    let mut chars = pattern.chars();
-    while let Some(c) = chars.next() {
-        if Some(c) == escape {
-            match chars.next() {
-                Some(next) => {
-                    out.push('\\');
-                    out.push(next);
-                }
-                None => {
-                    return Err(SqlError::new(
-                        state::INVALID_ESCAPE_SEQUENCE,
-                        "LIKE pattern must not end with escape character",
-                    ));
-                }
-            }
-        } else {
-            if c == '\\' {
-                out.push('\\');
-            }
-            out.push(c);
-        }
-    }
-    Ok(out)
-}
-
 fn string_to_array(text: &str, delimiter: Option<&str>, null: Option<&str>) -> Vec<Option<String>> {
     let parts: Vec<String> = match delimiter {
         _ if text.is_empty() => Vec::new(),
@@ -330,7 +293,6 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             SqlType::BOOL,
             binary::<Text, Text, Bool, _>(|v: &str, head: &str| Ok(v.starts_with(head))),
         ),
-        immutable("like_escape", &[text, text], text, binary::<Text, Text, Text, _>(like_escape)),
         immutable("overlay", &[text, text, int4, int4], text, quaternary::<Text, Text, Int4, Int4, Text, _>(overlay)),
         immutable(
             "overlay",
@@ -416,7 +378,6 @@ mod tests {
         assert_eq!(initcap("hi THOMAS-x"), "Hi Thomas-X");
         assert_eq!("straße ǰ ᾳé".chars().map(upper).collect::<String>(), "STRAßE ǰ ᾼÉ");
         assert_eq!("ΣΑΣ İ".chars().map(lower).collect::<String>(), "σασ i");
-        assert_eq!(like_escape("10#%a\\", "#").unwrap(), "10\\%a\\\\");
         assert_eq!(position("héllo", "l"), 3);
     }
 }

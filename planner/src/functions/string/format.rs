@@ -23,6 +23,12 @@ fn texts(call: &Call<'_>, row: usize, first: usize, context: &OutputContext<'_>)
         .collect()
 }
 
+/// A number of a specifier. Errors: 22003.
+fn within_integers(digits: &str) -> Result<usize> {
+    let number = digits.parse::<i32>().ok().and_then(|number| usize::try_from(number).ok());
+    number.ok_or_else(|| SqlError::new(state::NUMERIC_VALUE_OUT_OF_RANGE, "number is out of range"))
+}
+
 fn format(pattern: &str, arguments: &[Option<String>]) -> Result<String> {
     let invalid = |message: &str| SqlError::new(state::INVALID_PARAMETER_VALUE, message.to_string());
     let mut out = String::with_capacity(pattern.len());
@@ -50,9 +56,9 @@ fn format(pattern: &str, arguments: &[Option<String>]) -> Result<String> {
                     number.push(*digit);
                     chars.next();
                 }
-                Some('$') if position.is_none() => {
+                Some('$') if position.is_none() && !left && !number.is_empty() => {
                     chars.next();
-                    let at: usize = number.parse().map_err(|_| invalid("number is out of range"))?;
+                    let at = within_integers(&number)?;
                     if at == 0 {
                         return Err(invalid("format specifies argument 0, but arguments are numbered from 1"));
                     }
@@ -73,7 +79,7 @@ fn format(pattern: &str, arguments: &[Option<String>]) -> Result<String> {
                         if chars.next_if_eq(&'$').is_none() {
                             return Err(invalid("width argument position must be ended by \"$\""));
                         }
-                        let at: usize = place.parse().map_err(|_| invalid("number is out of range"))?;
+                        let at = within_integers(&place)?;
                         next = at;
                         at.checked_sub(1)
                             .ok_or_else(|| invalid("format specifies argument 0, but arguments are numbered from 1"))?
@@ -92,6 +98,11 @@ fn format(pattern: &str, arguments: &[Option<String>]) -> Result<String> {
         let kind = chars
             .next()
             .ok_or_else(|| invalid("unterminated format() type specifier").hint("For a single \"%\" use \"%%\"."))?;
+        let width = if number.is_empty() { 0 } else { within_integers(&number)? };
+        if !matches!(kind, 's' | 'I' | 'L') {
+            return Err(invalid(&format!("unrecognized format() type specifier \"{kind}\""))
+                .hint("For a single \"%\" use \"%%\"."));
+        }
         let at = position.unwrap_or(next);
         next = at + 1;
         let argument = arguments.get(at).ok_or_else(|| invalid("too few arguments for format()"))?;
@@ -105,15 +116,9 @@ fn format(pattern: &str, arguments: &[Option<String>]) -> Result<String> {
                     "null values cannot be formatted as an SQL identifier",
                 ));
             }
-            ('L', Some(text)) => quote_literal(text),
-            ('L', None) => "NULL".to_string(),
-            (other, _) => {
-                return Err(invalid(&format!("unrecognized format() type specifier \"{other}\""))
-                    .hint("For a single \"%\" use \"%%\"."));
-            }
+            (_, Some(text)) => quote_literal(text),
+            (_, None) => "NULL".to_string(),
         };
-        let width: usize =
-            if number.is_empty() { 0 } else { number.parse().map_err(|_| invalid("number is out of range"))? };
         let padding = width.saturating_sub(text.chars().count());
         check_length(0, out.len().saturating_add(text.len()).saturating_add(padding))?;
         let padding = " ".repeat(padding);

@@ -1,7 +1,7 @@
-//! LIKE and ILIKE of patterns that are not known before, or end in their escape character.
+//! LIKE and ILIKE of patterns that are not known before, or end in their escape character, and other escape characters.
 
 use super::immutable;
-use crate::error::{Result, SqlError};
+use crate::error::{Result, SqlError, state};
 use crate::functions::registry::ScalarFunction;
 use crate::functions::typed::{Bool, Bytea, Text, binary};
 use crate::types::SqlType;
@@ -57,11 +57,45 @@ fn ilike(text: &str, pattern: &str) -> Result<bool> {
     like(&text.to_lowercase(), &pattern.to_lowercase())
 }
 
+/// A pattern with another escape character, as one with a backslash. One at the end stays at the end: whether it is an error is
+/// found by the match, if it comes so far. Errors: 22025.
+fn with_backslashes<T: PartialEq + Copy>(pattern: &[T], escape: &[T], backslash: T) -> Result<Vec<T>> {
+    let escape = match escape {
+        [] => None,
+        [escape] => Some(*escape),
+        _ => {
+            return Err(SqlError::new(state::INVALID_ESCAPE_SEQUENCE, "invalid escape string")
+                .hint("Escape string must be empty or one character."));
+        }
+    };
+    let mut made = Vec::with_capacity(pattern.len());
+    let mut rest = pattern.iter().copied();
+    while let Some(c) = rest.next() {
+        if Some(c) == escape {
+            made.push(backslash);
+            made.extend(rest.next());
+        } else {
+            made.extend((c == backslash).then_some(backslash));
+            made.push(c);
+        }
+    }
+    Ok(made)
+}
+
+fn like_escape(pattern: &str, escape: &str) -> Result<String> {
+    let (pattern, escape): (Vec<char>, Vec<char>) = (pattern.chars().collect(), escape.chars().collect());
+    Ok(with_backslashes(&pattern, &escape, '\\')?.into_iter().collect())
+}
+
 /// The functions of this module.
 pub(super) fn functions() -> Vec<ScalarFunction> {
     let (texts, bytes) = ([SqlType::TEXT, SqlType::TEXT], [SqlType::BYTEA, SqlType::BYTEA]);
     let text = |name, kernel| immutable(name, &texts, SqlType::BOOL, kernel);
-    let mut all = Vec::new();
+    let escaped = binary::<Bytea, Bytea, Bytea, _>(|p: &[u8], escape: &[u8]| with_backslashes(p, escape, b'\\'));
+    let mut all = vec![
+        immutable("like_escape", &texts, SqlType::TEXT, binary::<Text, Text, Text, _>(like_escape)),
+        immutable("like_escape", &bytes, SqlType::BYTEA, escaped),
+    ];
     for name in ["textlike", "like"] {
         all.push(text(name, binary::<Text, Text, Bool, _>(like)));
     }
@@ -109,5 +143,15 @@ mod tests {
             assert_eq!(like(text, pattern).unwrap_err().state(), "22025", "{text} {pattern}");
         }
         assert!(ilike("ABC", "a%").unwrap());
+    }
+
+    #[test]
+    fn other_escape_characters_become_backslashes() {
+        assert_eq!(like_escape("10#%a\\", "#").unwrap(), "10\\%a\\\\");
+        assert_eq!(like_escape("a\\%#", "").unwrap(), "a\\\\%#");
+        // At the end it escapes nothing, which is no error before the match comes there.
+        assert_eq!(like_escape("ab#", "#").unwrap(), "ab\\");
+        assert_eq!(like_escape("ab", "##").unwrap_err().state(), "22025");
+        assert_eq!(with_backslashes(b"a#%", b"#", b'\\').unwrap(), b"a\\%");
     }
 }

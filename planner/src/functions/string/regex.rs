@@ -219,16 +219,21 @@ fn substring_kernel() -> Kernel {
         let mut compiled = Compiled::default();
         let mut builder = Text::builder(call.rows);
         for row in 0..call.rows {
+            let Some(text) = texts.get(row)? else {
+                // Nothing is looked at for NULL, not even whether there is one escape character.
+                Text::append(&mut builder, None)?;
+                continue;
+            };
             let pattern = match (patterns.get(row)?, &escapes) {
                 (Some(pattern), Some(escapes)) => {
                     escapes.get(row)?.map(|escape| with_escape(pattern, escape).map(Cow::Owned)).transpose()?
                 }
                 (pattern, _) => pattern.map(Cow::Borrowed),
             };
-            let value = match (texts.get(row)?, pattern.as_deref()) {
-                (Some(text), Some(pattern)) => first_match(text, compiled.get(pattern, Flags::default())?)?
+            let value = match pattern.as_deref() {
+                Some(pattern) => first_match(text, compiled.get(pattern, Flags::default())?)?
                     .and_then(|groups| groups.into_iter().next().flatten()),
-                _ => None,
+                None => None,
             };
             Text::append(&mut builder, value)?;
         }

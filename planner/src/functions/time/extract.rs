@@ -162,13 +162,14 @@ fn short_float(value: f64) -> String {
 }
 
 fn make_date(year: i32, month: i32, day: i32) -> Result<i32> {
+    let astronomical = i64::from(if year < 0 { year + 1 } else { year });
+    // The year before the first is 0 in PostgreSQL's message.
     let invalid = || {
         SqlError::new(
             state::DATETIME_FIELD_OVERFLOW,
-            format!("date field value out of range: {year}-{month:02}-{day:02}"),
+            format!("date field value out of range: {astronomical}-{month:02}-{day:02}"),
         )
     };
-    let astronomical = i64::from(if year < 0 { year + 1 } else { year });
     if year == 0
         || !(1..=12).contains(&month)
         || day < 1

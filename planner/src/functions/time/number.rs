@@ -53,36 +53,31 @@ fn hidden_scientific(template: &Template) -> String {
     hidden
 }
 
-/// A numeric with a number of digits behind the point, and its exponent.
+/// A numeric with a number of digits behind the point, and its exponent: that of the number before it is rounded, so that 9.99
+/// may become 10.0.
 fn numeric_scientific(value: &Number, places: usize) -> Result<String> {
     let text = value.abs().to_string();
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
     let whole = whole.trim_start_matches('0');
-    let mut exponent = if whole.is_empty() {
+    let exponent = if whole.is_empty() {
         let zeros = fraction.len() - fraction.trim_start_matches('0').len();
         if zeros == fraction.len() { 0 } else { -(zeros as i64) - 1 }
     } else {
         whole.len() as i64 - 1
     };
-    let mut rounded = value.round(places as i64 - exponent).abs().to_string();
-    let significant = |text: &str| -> String {
-        let all: String = text.chars().filter(char::is_ascii_digit).collect();
-        all.trim_start_matches('0').to_string()
-    };
-    let mut all = significant(&rounded);
-    // 9.99 becomes 10.0.
-    if all.len() > places + 1 && rounded.split('.').next().map_or(0, str::len) as i64 > exponent.max(0) + 1
-        || exponent < 0 && significant(&rounded).len() > places + 1
-    {
-        exponent += 1;
-        rounded = value.round(places as i64 - exponent).abs().to_string();
-        all = significant(&rounded);
+    // The digits up to the place that is rounded to, which has `places` behind the mantissa's point.
+    let last = places as i64 - exponent;
+    let rounded = value.round(last).abs().to_string();
+    let (whole, fraction) = rounded.split_once('.').unwrap_or((&rounded, ""));
+    let mut digits = format!("{whole}{fraction}");
+    if last < 0 {
+        digits.truncate(digits.len().saturating_sub(last.unsigned_abs() as usize));
     }
-    let mut shown: String = all.chars().chain(std::iter::repeat('0')).take(places + 1).collect();
-    if places > 0 {
-        shown.insert(1, '.');
-    }
-    Ok(scientific(&format!("{}{shown}", if value.signum() < 0 { "-" } else { "" }), exponent))
+    let digits = format!("{:0>width$}", digits.trim_start_matches('0'), width = places + 1);
+    let (whole, fraction) = digits.split_at_checked(digits.len() - places).unwrap_or((&digits, ""));
+    let point = if places > 0 { "." } else { "" };
+    let sign = if value.signum() < 0 { "-" } else { "" };
+    Ok(scientific(&format!("{sign}{whole}{point}{fraction}"), exponent))
 }
 
 fn roman(number: i64) -> String {
@@ -424,6 +419,10 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
         if shifted.is_none_or(|shifted| !fits(shifted)) {
             return Err(crate::functions::cast_kernel::out_of_range(name));
         }
+        // PostgreSQL makes a float8 of an integer that has room in one.
+        if name == "integer" && parse(p)?.scientific {
+            return format_float(v as f64, FLOAT8_DIGITS, p);
+        }
         format_numeric(&Number::from(v), p)
     };
     vec![
@@ -484,8 +483,13 @@ mod tests {
             ("12.45", "99V9", " 125"),
             ("0.0004859", "9.99EEEE", " 4.86e-04"),
             ("-1234567890123.0", "9.9999EEEE", "-1.2346e+12"),
-            ("9.999", "9.99EEEE", " 1.00e+01"),
-            ("0.09999", "9.9EEEE", " 1.0e-01"),
+            ("9.999", "9.99EEEE", " 10.00e+00"),
+            ("0.09999", "9.9EEEE", " 10.0e-02"),
+            ("9.5", "9EEEE", " 10e+00"),
+            ("-995", "9.9EEEE", "-10.0e+02"),
+            ("99999999999999.5", "9.9EEEE", " 10.0e+13"),
+            ("25", "9EEEE", " 3e+01"),
+            ("0.5", "9.99EEEE", " 5.00e-01"),
             ("0", "9.99eeee", " 0.00e+00"),
             ("0", "FM9.9", "0."),
             ("1.5", "x9y", "x 2y"),
@@ -512,6 +516,8 @@ mod tests {
             (12_345_678_901.5, "99999999999.9999999999", " 12345678901.5000"),
             (1.5, "9.9", " 1.5"),
             (-0.5, "9.9", " -.5"),
+            (25.0, "9EEEE", " 2e+01"),
+            (99.95, "9.9EEEE", " 1.0e+02"),
         ] {
             assert_eq!(format_float(value, FLOAT8_DIGITS, pattern).unwrap(), text, "{value} {pattern}");
         }

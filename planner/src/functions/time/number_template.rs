@@ -229,7 +229,8 @@ impl Template {
                 Kind::Other
             }
             "B" => {
-                self.blank = true;
+                // It only counts before the digits.
+                self.blank |= self.before == 0 && self.after == 0;
                 Kind::Other
             }
             // C and SP mean nothing.

@@ -82,7 +82,8 @@ pub(in crate::functions) fn operator(
         (B::Date, "+" | "-", B::Int2 | B::Int4) => (SqlType::DATE, SqlType::INT4),
         (B::Date, "-", B::Date) => (SqlType::DATE, SqlType::DATE),
         (B::Date, "+", B::Time | B::Timetz) => (SqlType::DATE, right.ty.plain()),
-        (B::Date | B::Timestamp, "+" | "-", B::Interval) => (SqlType::TIMESTAMP, SqlType::INTERVAL),
+        (B::Date, "+" | "-", B::Interval) => (SqlType::DATE, SqlType::INTERVAL),
+        (B::Timestamp, "+" | "-", B::Interval) => (SqlType::TIMESTAMP, SqlType::INTERVAL),
         (B::Timestamptz, "+" | "-", B::Interval) => (SqlType::TIMESTAMPTZ, SqlType::INTERVAL),
         (B::Timestamp | B::Timestamptz, "+" | "-", B::Time) => (left.ty.plain(), SqlType::INTERVAL),
         (B::Date | B::Timestamp, "-", B::Date | B::Timestamp) => (SqlType::TIMESTAMP, SqlType::TIMESTAMP),
@@ -187,6 +188,17 @@ fn computed(symbol: &str, first: SqlType, second: SqlType) -> Option<(Kernel, Sq
                 at_time(date, time.micros - i64::from(time.offset) * SECOND)
             });
             immutable(kernel, SqlType::TIMESTAMPTZ)
+        }
+        (B::Date, "+" | "-", B::Interval) => {
+            // The date becomes a timestamp only beside an interval: beside NULL none is out of range.
+            let kernel = binary::<Date, Interval, Timestamp, _>(move |date: i32, span: Span| {
+                let moment = date_to_timestamp(date)?;
+                if !is_finite(moment) {
+                    return Ok(moment);
+                }
+                signed(span, minus)?.after(moment)
+            });
+            immutable(kernel, SqlType::TIMESTAMP)
         }
         (B::Timestamp, "+" | "-", B::Interval) => {
             let kernel = binary::<Timestamp, Interval, Timestamp, _>(move |moment: i64, span: Span| {

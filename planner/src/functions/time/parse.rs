@@ -26,6 +26,8 @@ struct Read {
     /// Whether the calendar is ISO's weeks; nothing while that is open.
     iso: Option<bool>,
     zone_sign: i64,
+    /// Whether a zone's minutes are out of range.
+    zone_fault: bool,
 }
 
 /// Places in [`Read::values`].
@@ -85,10 +87,10 @@ fn ends_digits(part: &Part<'_>, next: Option<&Part<'_>>) -> bool {
     }
 }
 
-/// Years of fewer than four digits lie about 2020.
+/// Years of fewer than four digits lie about 2020; so do those with a sign.
 fn nearest_2020(year: i64) -> i64 {
     match year {
-        0..70 => year + 2000,
+        ..70 => year + 2000,
         70..100 => year + 1900,
         100..520 => year + 2000,
         520..1000 => year + 1000,
@@ -168,9 +170,7 @@ fn field(name: &str, part: &Part<'_>, next: Option<&Part<'_>>, input: &mut Input
             }
             let hours = read.get(Field::ZoneHour);
             let minutes = number(input, 2)?.0;
-            if !(0..60).contains(&minutes) {
-                return Err(wrong(format!("time zone displacement out of range: \"{minutes}\"")));
-            }
+            read.zone_fault |= !(0..60).contains(&minutes);
             if let Some(slot) = read.values.get_mut(Field::ZoneHour as usize) {
                 *slot = hours + minutes * 60;
             }
@@ -410,7 +410,7 @@ pub(super) fn parse(text: &str, pattern: &str, standard: bool) -> Result<(i64, i
         0 => None,
         sign => Some(sign * read.get(Field::ZoneHour)),
     };
-    if read.get(Field::ZoneHour) < 0 || zone.is_some_and(|east| east.abs() >= 16 * 3600) {
+    if read.zone_fault || read.get(Field::ZoneHour) < 0 || zone.is_some_and(|east| east.abs() >= 16 * 3600) {
         return Err(SqlError::new("22009", format!("time zone displacement out of range: \"{text}\"")));
     }
     let time = ((hour * 60 + minute) * 60 + second) * SECOND + micros;

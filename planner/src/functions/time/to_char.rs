@@ -38,7 +38,7 @@ fn with_case(name: &str, pattern: &str) -> String {
 }
 
 fn ordinal(number: i64, upper: bool) -> &'static str {
-    let ending = match (number % 100, number % 10) {
+    let ending = match (number.abs() % 100, number.abs() % 10) {
         (11..=13, _) => ("TH", "th"),
         (_, 1) => ("ST", "st"),
         (_, 2) => ("ND", "nd"),
@@ -48,9 +48,9 @@ fn ordinal(number: i64, upper: bool) -> &'static str {
     if upper { ending.0 } else { ending.1 }
 }
 
-/// A moment, its offset and zone, in a format.
+/// A moment, its offset and zone, in a format; NULL in one of no characters.
 fn format(local: i64, offset: i64, zone: Option<TimeZone>, pattern: &str) -> Result<Option<String>> {
-    if !is_finite(local) {
+    if !is_finite(local) || pattern.is_empty() {
         return Ok(None);
     }
     let fields = Fields::new(local);
@@ -80,8 +80,11 @@ fn iso_week(fields: &Fields) -> (i64, i64) {
     if found.1 >= 52 && day >= iso_start(fields.year + 1) { week(fields.year + 1) } else { found }
 }
 
-/// An interval in a format. Errors: 22007 for patterns that need a date.
-fn format_interval(span: Span, pattern: &str) -> Result<String> {
+/// An interval in a format; NULL in one of no characters. Errors: 22007 for patterns that need a date.
+fn format_interval(span: Span, pattern: &str) -> Result<Option<String>> {
+    if pattern.is_empty() {
+        return Ok(None);
+    }
     let seconds = span.micros / SECOND;
     let fields = Fields {
         days: 0,
@@ -149,6 +152,7 @@ fn format_interval(span: Span, pattern: &str) -> Result<String> {
             .hint("Intervals are not tied to specific calendar dates.")),
         }
     })
+    .map(Some)
 }
 
 /// Patterns whose case says the case of what is written.
@@ -193,7 +197,8 @@ fn write(
     let year = if fields.year > 0 { fields.year } else { 1 - fields.year };
     let month = MONTHS.get((fields.month - 1).max(0) as usize).copied().unwrap_or_default();
     let weekday = DAYS.get(fields.day_of_week() as usize).copied().unwrap_or_default();
-    let noon = |letters: (&str, &str)| (if fields.hour < 12 { letters.0 } else { letters.1 }.to_string(), None);
+    // An interval has more than a day's hours.
+    let noon = |letters: (&str, &str)| (if fields.hour % 24 < 12 { letters.0 } else { letters.1 }.to_string(), None);
     let era = |letters: (&str, &str)| (if fields.year > 0 { letters.1 } else { letters.0 }.to_string(), None);
     let hour12 = if fields.hour % 12 == 0 { 12 } else { fields.hour % 12 };
     let iso_year = fields.iso_week().0;
@@ -272,7 +277,9 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             &[SqlType::INTERVAL, text],
             text,
             Stability::Immutable,
-            binary::<Interval, Text, Text, _>(format_interval),
+            binary::<Interval, Text, Text, _>(|span: Span, pattern: &str| {
+                crate::functions::typed::Nullable(format_interval(span, pattern))
+            }),
         ),
         ScalarFunction::new(
             "to_char",

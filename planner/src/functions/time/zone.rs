@@ -21,12 +21,12 @@ fn offset(span: Span) -> Result<i64> {
     Err(SqlError::new(state::INVALID_PARAMETER_VALUE, message))
 }
 
-/// A moment moved by seconds. Errors: 22008 beyond timestamps.
-fn shifted(moment: i64, seconds: i64) -> Result<i64> {
+/// A moment moved by an interval, there or back. Errors: 22008 beyond timestamps, 22023 for days and months.
+fn shifted(moment: i64, span: Span, sign: i64) -> Result<i64> {
     if !is_finite(moment) {
         return Ok(moment);
     }
-    let moved = seconds.checked_mul(SECOND).and_then(|by| moment.checked_add(by));
+    let moved = (offset(span)? * sign).checked_mul(SECOND).and_then(|by| moment.checked_add(by));
     moved.filter(|moment| in_timestamp_range(*moment)).ok_or_else(|| out_of_range("timestamp"))
 }
 
@@ -60,6 +60,10 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             timestamptz,
             immutable,
             binary::<Text, Timestamp, Timestamptz, _>(|name: &str, local: i64| {
+                if !is_finite(local) {
+                    // The zone is not looked at.
+                    return Ok(local);
+                }
                 checked_timestamp(zone(name)?.to_utc(local))
             }),
         ),
@@ -69,6 +73,9 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             timestamp,
             immutable,
             binary::<Text, Timestamptz, Timestamp, _>(|name: &str, utc: i64| {
+                if !is_finite(utc) {
+                    return Ok(utc);
+                }
                 checked_timestamp(zone(name)?.to_local(utc))
             }),
         ),
@@ -77,14 +84,14 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             timestamp,
             timestamptz,
             immutable,
-            binary::<Interval, Timestamp, Timestamptz, _>(|span: Span, local: i64| shifted(local, -offset(span)?)),
+            binary::<Interval, Timestamp, Timestamptz, _>(|span: Span, local: i64| shifted(local, span, -1)),
         ),
         make(
             span,
             timestamptz,
             timestamp,
             immutable,
-            binary::<Interval, Timestamptz, Timestamp, _>(|span: Span, utc: i64| shifted(utc, offset(span)?)),
+            binary::<Interval, Timestamptz, Timestamp, _>(|span: Span, utc: i64| shifted(utc, span, 1)),
         ),
         make(
             span,

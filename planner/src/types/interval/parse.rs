@@ -220,12 +220,18 @@ impl Sum {
     }
     pub(super) fn finish(self, negated: bool) -> std::result::Result<Interval, Wrong> {
         let sign = if negated { -1 } else { 1 };
-        let narrow = |value: i64| i32::try_from(value.checked_mul(sign)?).ok();
+        // A field fits before it is negated, and after.
+        let narrow = |value: i64| i32::try_from(value).ok()?.checked_mul(sign);
         let interval = || {
             Some(Interval {
-                months: narrow(self.months)?,
+                // Years and months are negated each for itself.
+                months: if self.years {
+                    i32::try_from(self.months.checked_mul(sign.into())?).ok()
+                } else {
+                    narrow(self.months)
+                }?,
                 days: narrow(self.days)?,
-                micros: self.micros.checked_mul(sign)?,
+                micros: self.micros.checked_mul(sign.into())?,
             })
         };
         // Each of the two fits by itself.
@@ -339,7 +345,8 @@ fn traditional(text: &str, restriction: Restriction, one_sign: bool) -> std::res
             _ => None,
         };
         if let Some(time) = time {
-            sum.add_time(if all_negative { -time.abs() } else { time })?;
+            // It takes the place of what is there: what a fraction of the days behind it says is lost.
+            sum.micros = if all_negative { -time.abs() } else { time };
             for micros in [3600 * SECOND, 60 * SECOND, SECOND, 1000, 1] {
                 take(Unit::Time(micros))?;
             }
