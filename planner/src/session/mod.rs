@@ -48,7 +48,7 @@ pub use outcome::{Deallocated, Notice, Outcome, OutputColumn, RowsTag, Transacti
 pub use prepared::Prepared;
 pub(crate) use set::flattened;
 pub(crate) use settings::is_custom_name;
-pub use startup::{RoleLogin, Startup};
+pub use startup::{Link, RoleLogin, Startup, Tls};
 pub use statement::Statement;
 pub use txn::CommandNumber;
 
@@ -142,7 +142,7 @@ impl Session {
             pid: startup.backend_pid,
             database: (descriptor.oid, descriptor.name.clone()),
             user: (role.oid, role.name.clone()),
-            client: startup.client,
+            link: startup.link,
             started: now,
             cancel: startup.cancel.clone(),
             terminate: CancelToken::new(),
