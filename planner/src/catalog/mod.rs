@@ -47,6 +47,12 @@ pub fn is_temporary(schema: &str) -> bool {
     schema.starts_with("pg_temp_")
 }
 
+/// The schema that a name says: `pg_temp` is the session's own, wherever it is on the path.
+pub fn said_schema<'a>(schema: &'a str, search_path: &'a [String]) -> &'a str {
+    let own = search_path.iter().find(|name| schema == "pg_temp" && is_temporary(name));
+    own.map_or(schema, String::as_str)
+}
+
 /// What a name in a schema stands for: tables, sequences and indexes share one name space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Named {
@@ -275,9 +281,7 @@ impl Catalog {
     }
     fn along_path<T>(&self, schema: Option<&str>, path: &[String], find: impl Fn(&str) -> Option<T>) -> Option<T> {
         if let Some(schema) = schema {
-            // The session's own, wherever it is on the path.
-            let own = path.iter().find(|name| schema == "pg_temp" && is_temporary(name));
-            return find(own.map_or(schema, String::as_str));
+            return find(said_schema(schema, path));
         }
         // Temporary tables hide even those of the system.
         let (first, path) = match path {

@@ -3,6 +3,7 @@
 use super::create_table::{Constraint, Making, table_constraint};
 use super::dependents::{self, Object};
 use super::names::{Chosen, has_constraint};
+use super::storage_parameter::{self, Of};
 use super::{DdlContext, backfill, canonical, evaluate, names, owner, referenced, taken_defaults};
 use crate::catalog::{ColumnDescriptor, ColumnId, IndexDescriptor, RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
@@ -225,13 +226,14 @@ impl Making<'_> {
     async fn add_each(&mut self, constraints: &[Constraint<'_>], not_valid: bool) -> Result<()> {
         for constraint in constraints {
             match constraint {
-                Constraint::Primary { name, columns, include, deferred: deferred @ Some(_) } => {
+                Constraint::Primary { name, columns, include, deferred: deferred @ Some(_), parameters } => {
                     if self.table.declared_primary_key().is_some() {
                         let message =
                             format!("multiple primary keys for table \"{}\" are not allowed", self.table.name);
                         return Err(SqlError::new(state::INVALID_TABLE_DEFINITION, message));
                     }
-                    let index = self.constraint_index(*name, columns, include, true, *deferred).await?;
+                    let mut index = self.constraint_index(*name, columns, include, true, *deferred).await?;
+                    storage_parameter::set(Of::Index, &mut index.parameters, parameters)?;
                     for id in index.columns.iter().map(|key| key.column) {
                         backfill::validate_not_null(self.context, &self.table, id).await?;
                         if let Some(column) = self.table.columns.iter_mut().find(|column| column.id == id) {
@@ -246,8 +248,9 @@ impl Making<'_> {
                     self.add_constraints(std::slice::from_ref(constraint)).await?;
                     backfill::rewrite(self, &before, backfill::RowChange::None).await?;
                 }
-                Constraint::Unique { name, columns, include, nulls_not_distinct, deferred } => {
+                Constraint::Unique { name, columns, include, nulls_not_distinct, deferred, parameters } => {
                     let mut index = self.constraint_index(*name, columns, include, false, *deferred).await?;
+                    storage_parameter::set(Of::Index, &mut index.parameters, parameters)?;
                     index.nulls_not_distinct = *nulls_not_distinct;
                     backfill::fill_index(self.context, &self.table, &index).await?;
                     match index.deferral {

@@ -299,7 +299,7 @@ fn key_columns(
                 let before = names.iter().map(String::as_str).chain([name.as_str()]);
                 name = describe::each_once(before).pop().unwrap_or_default();
                 names.push(name.clone());
-                expressions.push(IndexExpression { text, ty: typed.ty, name });
+                expressions.push(IndexExpression { text, ty: typed.ty, name, statistics: None });
                 (0, typed.ty)
             }
         };

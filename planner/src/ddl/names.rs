@@ -38,12 +38,17 @@ impl DdlContext {
         }
         let schema = match schema {
             Some(schema) => self.schema(&schema)?,
-            None => self.settings.creation_path().iter().find_map(|schema| self.catalog.schema(schema)).ok_or_else(
-                || {
+            None => {
+                let mut path = self.settings.creation_path().iter();
+                let first = path.find(|name| own(name) || self.catalog.schema(name).is_some()).ok_or_else(|| {
                     let message = "no schema has been selected to create in";
                     SqlError::new(state::INVALID_SCHEMA_NAME, message).about(&name)
-                },
-            )?,
+                })?;
+                if own(first) {
+                    return Ok((self.temporary_schema()?, name));
+                }
+                self.schema(first)?
+            }
         };
         if pg_catalog::SYSTEM_SCHEMAS.iter().any(|(oid, _)| *oid == schema.oid) {
             let message = format!("permission denied to create \"{}.{name}\"", schema.name);

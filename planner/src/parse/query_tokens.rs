@@ -70,6 +70,7 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, extras: &mut Ex
         } else {
             super::expression_tokens::between(tokens, at);
         }
+        super::collate_tokens::rewrite(tokens, at);
         super::group_by::rewrite(tokens, at);
         at += 1;
     }

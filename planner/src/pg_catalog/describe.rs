@@ -4,7 +4,7 @@
 use super::deparse::{self, Context};
 use crate::catalog::{
     Catalog, CheckDescriptor, ColumnDescriptor, ColumnId, Deferral, ForeignKeyDescriptor, IndexDescriptor,
-    ReferentialAction, RelationKind, TableDescriptor,
+    ReferentialAction, RelationKind, TableDescriptor, said_schema,
 };
 use crate::ddl::canonical;
 use crate::parse::{names::quote, parse_expression};
@@ -382,7 +382,7 @@ pub fn relation_oid(catalog: &Catalog, schema: Option<&str>, name: &str, search_
         }
     };
     match schema {
-        Some(schema) => find(schema),
+        Some(schema) => find(said_schema(schema, search_path)),
         None => catalog.effective_path(search_path).into_iter().find_map(find),
     }
 }

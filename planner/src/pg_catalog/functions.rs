@@ -6,6 +6,7 @@ mod column_size;
 pub(super) mod descriptions;
 mod objects;
 mod privilege;
+mod properties;
 mod various;
 
 use super::deparse::Context;
@@ -109,6 +110,7 @@ pub fn functions() -> Vec<ScalarFunction> {
     all.extend(objects::functions());
     all.extend(super::row_functions::functions());
     all.extend(various::functions());
+    all.extend(properties::functions());
     all.push(column_size::function());
     all.extend(descriptions());
     all.extend(updatability());
