@@ -114,3 +114,7 @@ select to_regclass('pg_temp.tpt'), to_regclass('pg_temp.nosuch'), 'pg_temp.tpt':
 select 'pg_temp.nosuch'::regclass;
 select has_table_privilege('pg_temp.tpt', 'select');
 drop table pg_temp.tpt;
+create temp table tpt (a int);
+drop table pg_temp.nosuch;
+drop table if exists pg_temp.nosuch;
+drop table pg_temp.tpt;

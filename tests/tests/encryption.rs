@@ -46,7 +46,7 @@ fn tls_is_spoken_where_it_is_configured() {
     assert_eq!(login(&server, &verified, ""), (true, "postgres".into()));
     assert_eq!(login(&server, "user=postgres sslmode=disable", ""), (true, "postgres".into()));
     // What the server says of it is what the client found.
-    let shown = "select format('protocol: %s, cipher: %s, bits: %s', version, cipher, bits) from pg_stat_ssl where ssl";
+    let shown = "select format('protocol: %s, cipher: %s', version, cipher) from pg_stat_ssl where bits in (128, 256)";
     for version in ["TLSv1.2", "TLSv1.3"] {
         let settings = format!("user=postgres sslmode=require ssl_min_protocol_version={version}");
         let settings = format!("{settings} ssl_max_protocol_version={version}");

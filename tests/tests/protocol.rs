@@ -94,6 +94,13 @@ fn several_statements_share_one_implicit_transaction() {
     assert_eq!(kinds(&replies), "CEZ");
     assert_eq!(error_state(&replies), "42P01");
     assert_eq!(column(&raw.query("select count(*) from t")), ["0"]);
+    // What cannot be undone is not among them.
+    for alone in ["vacuum", "create database d", "drop database d", "discard all"] {
+        for sql in [format!("{alone}; select 1"), format!("select 1; {alone}")] {
+            assert_eq!(error_state(&raw.query(&sql)), "25001", "{sql}");
+        }
+    }
+    assert_eq!(kinds(&raw.query("vacuum")), "CZ");
 }
 
 #[test]
@@ -339,6 +346,13 @@ fn malformed_messages_are_errors_and_the_server_lives() {
         assert!(state == "08P01" || state == "22021", "{} {body:?}: {state}", kind as char);
         assert_eq!(status(&replies), 'I');
     }
+    // A Sync with a body is an error too, which undoes what came before it.
+    raw.query("create table s (a int)");
+    let insert = [parse("", "insert into s values (1)"), bind("", ""), execute("", 0), message(b'S', b"\0")];
+    raw.bytes(&insert.concat());
+    let replies = raw.until_ready();
+    assert_eq!((kinds(&replies).as_str(), error_state(&replies).as_str(), status(&replies)), ("12CEZ", "08P01", 'I'));
+    assert_eq!(column(&raw.query("select count(*) from s")), ["0"]);
     assert_eq!(error_state(&raw.query("select \u{1}")), "42601");
     raw.send(b'Q', b"select 1");
     assert_eq!(error_state(&raw.until_ready()), "08P01");
@@ -354,15 +368,8 @@ fn malformed_messages_are_errors_and_the_server_lives() {
 #[test]
 fn hopeless_messages_close_the_connection_with_an_error() {
     let server = Server::start();
-    let hopeless: [&[u8]; 7] = [
-        b"\0\0\0\0\x04",
-        b"?\0\0\0\x04",
-        b"Q\0\0\0\0",
-        b"Q\xff\xff\xff\xff",
-        b"Q\x7f\xff\xff\xff",
-        b"S\0\x01\0\0",
-        b"p\0\0\0\x04",
-    ];
+    let hopeless: [&[u8]; 6] =
+        [b"\0\0\0\0\x04", b"?\0\0\0\x04", b"Q\0\0\0\0", b"Q\xff\xff\xff\xff", b"Q\x7f\xff\xff\xff", b"p\0\0\0\x04"];
     for bytes in hopeless {
         let mut raw = Raw::connect(&server);
         raw.bytes(bytes);

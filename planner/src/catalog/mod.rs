@@ -33,7 +33,7 @@ pub use statistics::{ColumnStatistics, StoredValue, TableStatistics};
 pub use store::CatalogStore;
 pub use writer::{CatalogWriter, Change};
 
-use crate::error::{Result, SqlError};
+use crate::error::{Result, SqlError, state};
 use crate::parse::names::quote;
 use crate::pg_catalog;
 use crate::types::enumeration::{EnumDescriptor, EnumType};
@@ -235,6 +235,14 @@ impl Catalog {
                 relation.sequence.as_ref().is_some_and(|sequence| sequence.owned_by == Some((table, column)))
             })
             .cloned()
+    }
+    /// The error of a name that finds no relation with rows: 42P01, or 42809 for that of an index.
+    pub fn no_relation(&self, schema: Option<&str>, name: &str, search_path: &[String]) -> SqlError {
+        if self.index_named(schema, name, search_path).is_some() {
+            return SqlError::new(state::WRONG_OBJECT_TYPE, format!("\"{name}\" is an index"));
+        }
+        let shown = schema.map_or_else(|| name.to_string(), |schema| format!("{schema}.{name}"));
+        SqlError::new(state::UNDEFINED_TABLE, format!("relation \"{shown}\" does not exist"))
     }
     /// The FOREIGN KEYs that refer to a table, with the tables they are of, oldest first.
     pub fn referencing(&self, table: Oid) -> Vec<(Arc<TableDescriptor>, ForeignKeyDescriptor)> {

@@ -12,7 +12,7 @@ use crate::error::{Result, SqlError, state};
 use crate::parse::{AlterAction, AlterRelation, ReplicaIdentityClause, fold_name};
 use crate::pg_catalog;
 use crate::types::Oid;
-use sqlparser::ast::AlterTableOperation;
+use sqlparser::ast::{AlterColumnOperation, AlterTableOperation};
 use sqlparser::tokenizer::Span;
 
 /// ALTER TABLE and its kin.
@@ -38,7 +38,7 @@ pub async fn alter(context: &DdlContext, alter: &AlterRelation) -> Result<String
             return Ok(tag);
         }
     }
-    let Some(found) = found else { return Err(names::no_relation(&alter.name)) };
+    let Some(found) = found else { return Err(context.no_relation_of(&alter.name, alter.kind)) };
     if let [AlterAction::SetSchema(schema)] = alter.actions.as_slice() {
         let fits = match alter.kind {
             "view" => found.kind == RelationKind::View,
@@ -99,6 +99,24 @@ pub async fn alter(context: &DdlContext, alter: &AlterRelation) -> Result<String
     making.store().await?;
     making.validate_rows().await?;
     Ok(tag)
+}
+
+/// 42809: an action of ALTER TABLE is for tables, and this is something else.
+pub(super) fn cannot_be_performed(action: Option<&AlterTableOperation>, name: &str, kind: &str) -> SqlError {
+    let words = match action {
+        Some(AlterTableOperation::AlterColumn { op: AlterColumnOperation::SetDataType { .. }, .. }) => {
+            "ALTER COLUMN ... SET DATA TYPE".to_string()
+        }
+        Some(AlterTableOperation::AlterColumn { op, .. }) => {
+            let text = op.to_string();
+            format!("ALTER COLUMN ... {}", text.split_whitespace().take(3).collect::<Vec<_>>().join(" "))
+        }
+        Some(AlterTableOperation::AddConstraint { .. }) => "ADD CONSTRAINT".to_string(),
+        Some(other) => other.to_string().split_whitespace().take(2).collect::<Vec<_>>().join(" "),
+        None => String::new(),
+    };
+    let message = format!("ALTER action {words} cannot be performed on relation \"{name}\"");
+    SqlError::new(state::WRONG_OBJECT_TYPE, message).detail(format!("This operation is not supported for {kind}."))
 }
 
 /// What can be said of an index: nothing of it has an effect.

@@ -1,7 +1,7 @@
 //! DEFAULT of columns: the form in which it is stored. `nextval` of a sequence names it under every search_path.
 
 use super::create_table::Making;
-use super::names::{expect_kind, no_relation};
+use super::names::expect_kind;
 use super::{canonical, enumeration, evaluate, sequence};
 use crate::catalog::RelationKind;
 use crate::error::Result;
@@ -45,7 +45,7 @@ impl Making<'_> {
         };
         let name = ObjectName::from(parts);
         let Some(found) = self.context.find(&name)? else {
-            return self.made_here(&name)?.map(Some).ok_or_else(|| no_relation(&name));
+            return self.made_here(&name)?.map(Some).ok_or_else(|| self.context.no_relation(&name));
         };
         expect_kind(&found, RelationKind::Sequence)?;
         self.writer.hold_table(found.oid);

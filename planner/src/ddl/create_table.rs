@@ -224,7 +224,7 @@ impl Making<'_> {
             return Err(SqlError::new(state::DUPLICATE_COLUMN, format!("column \"{name}\" specified more than once")));
         }
         super::names::no_system_column(&name)?;
-        let serial = serial_type(&definition.data_type);
+        let serial = serial_type(&definition.data_type)?;
         let path = self.context.settings.search_path();
         let named = || crate::bind::catalog_type(&definition.data_type, &self.context.catalog, path, false);
         let ty = serial.map_or_else(named, Ok)?;
@@ -413,17 +413,20 @@ impl Making<'_> {
         Ok(())
     }
 
+    /// 42P16: the table has a primary key already.
+    pub(super) fn another_key(&self) -> SqlError {
+        let message = format!("multiple primary keys for table \"{}\" are not allowed", self.table.name);
+        SqlError::new(state::INVALID_TABLE_DEFINITION, message)
+    }
+
     /// Adds constraints other than FOREIGN KEYs, primary key first.
     pub(super) async fn add_constraints(&mut self, constraints: &[Constraint<'_>]) -> Result<()> {
         for constraint in constraints {
             if let Constraint::Primary { name, columns, include, deferred, parameters } = constraint {
                 if self.table.declared_primary_key().is_some() {
-                    let message = format!("multiple primary keys for table \"{}\" are not allowed", self.table.name);
-                    let error = SqlError::new(state::INVALID_TABLE_DEFINITION, message);
-                    return Err(places::second_key(error, *name));
+                    return Err(places::second_key(self.another_key(), *name));
                 }
-                let mut index = self.constraint_index(*name, columns, include, true, *deferred).await?;
-                storage_parameter::set(Of::Index, &mut index.parameters, parameters)?;
+                let index = self.constraint_index(*name, columns, include, true, *deferred, parameters).await?;
                 for key in &index.columns {
                     if let Some(column) = self.table.columns.iter_mut().find(|column| column.id == key.column) {
                         column.not_null = true;
@@ -437,8 +440,8 @@ impl Making<'_> {
             match constraint {
                 Constraint::Primary { .. } | Constraint::Foreign { .. } => {}
                 Constraint::Unique { name, columns, include, nulls_not_distinct, deferred, parameters } => {
-                    let mut index = self.constraint_index(*name, columns, include, false, *deferred).await?;
-                    storage_parameter::set(Of::Index, &mut index.parameters, parameters)?;
+                    let mut index =
+                        self.constraint_index(*name, columns, include, false, *deferred, parameters).await?;
                     index.nulls_not_distinct = *nulls_not_distinct;
                     self.table.indexes.push(index);
                 }
@@ -497,6 +500,7 @@ impl Making<'_> {
         include: &[String],
         primary: bool,
         deferred: Option<bool>,
+        parameters: &Parameters,
     ) -> Result<IndexDescriptor> {
         let what = if primary { "primary key" } else { "unique" };
         let at_constraint = |error| places::at_key(error, name, primary);
@@ -520,6 +524,8 @@ impl Making<'_> {
                 self.chosen.relation(self.context, &self.schema.name, &self.table.name, column, label)
             }
         };
+        let mut stored = Vec::new();
+        storage_parameter::set(Of::Index, &mut stored, parameters)?;
         let numbers = self.context.store.numbers();
         let keyed = primary && deferred.is_none();
         let storage_id = if keyed { self.table.storage_id } else { self.context.new_storage().await? };
@@ -534,6 +540,7 @@ impl Making<'_> {
             deferral: deferred.map(|deferred| Deferral { deferred, primary }),
             constraint: Some(numbers.oid().await?),
             state: IndexState::Public,
+            parameters: stored,
             ..Default::default()
         })
     }

@@ -62,7 +62,14 @@ pub fn named_columns(table: &TableDescriptor, stored: &str) -> Vec<ColumnId> {
 pub fn format_type(oid: Oid, modifier: Option<i32>) -> String {
     let Some(ty) = SqlType::from_oid(oid) else {
         if let Some(name) = super::builtin::type_name(oid) {
-            return name;
+            // bit, bit varying and arrays of them.
+            return match modifier.filter(|modifier| *modifier >= 0 && (1560..=1563).contains(&oid)) {
+                Some(length) => match name.strip_suffix("[]") {
+                    Some(element) => format!("{element}({length})[]"),
+                    None => format!("{name}({length})"),
+                },
+                None => name,
+            };
         }
         return if oid == 0 { "-".into() } else { "???".into() };
     };

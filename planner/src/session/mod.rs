@@ -57,6 +57,7 @@ use crate::error::{LOCKS_LOST, Result, SqlError, state};
 use crate::interrupt::watched;
 use crate::types::{Datum, Oid, SqlType};
 use activity::{Activity, Backend};
+use dispatch::refuse_among_others;
 use settings::Settings;
 use settings::stack::SettingsStack;
 use shared::SessionShared;
@@ -314,6 +315,7 @@ impl Session {
     /// several portals can be open. After an error call [`Session::fail`].
     pub async fn execute(&mut self, prepared: &Arc<Prepared>, parameters: Vec<Datum>) -> Result<Outcome> {
         self.refuse_in_failed_block(&prepared.statement)?;
+        refuse_among_others(&prepared.statement)?;
         self.block.next_statement();
         let settings = self.shared.settings();
         self.activity.begin(prepared.text(), self.block.started(), self.now(), settings.application_name());

@@ -281,7 +281,7 @@ impl Connection {
             b'X' => return Ok(false),
             b'S' => match Message::decode(frame, self.encoding()) {
                 Ok(_) => self.sync().await?,
-                Err(error) => return Err(ConnectionError::Fatal(error)),
+                Err(error) => self.wrong_sync(&error).await?,
             },
             // After an error everything up to Sync is skipped, whatever it is.
             _ if self.batch.is_skipping() => {}

@@ -114,6 +114,14 @@ impl Connection {
         self.ready().await
     }
 
+    /// A Sync that is none: what came before it is undone, and the batch is over all the same.
+    pub(crate) async fn wrong_sync(&mut self, error: &SqlError) -> Result<()> {
+        self.report(error).await;
+        self.batch.close();
+        self.statements.end_log();
+        self.ready().await
+    }
+
     async fn run_again(&mut self, frames: Vec<Frame>) -> Result<()> {
         for frame in frames {
             match self.run_frame(frame).await {

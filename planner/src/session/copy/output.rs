@@ -58,11 +58,13 @@ pub async fn begin_output(
     read_only: bool,
     limits: &Limits,
 ) -> Result<CopyOut> {
+    let mut table = None;
     let planned = match (planned, &copy.target) {
         (Some(planned), _) => planned,
         (None, CopyTarget::Table { name, columns }) => {
             let target = CopyTable::of(CopyTable::table(&context, name, false)?, columns)?;
             let text = format!("SELECT {} FROM {}", target.column_list(), target.qualified_name());
+            table = Some(target.table);
             let statement = crate::parse::parse(&text)?
                 .into_iter()
                 .next()
@@ -107,7 +109,7 @@ pub async fn begin_output(
     }
     let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
     let writer = LineWriter {
-        force_quote: chosen(&copy.options.force_quote, "FORCE_QUOTE", &names)?,
+        force_quote: chosen(&copy.options.force_quote, "FORCE_QUOTE", &names, table.as_deref())?,
         options: copy.options.clone(),
         columns: columns.clone(),
         encoding,
