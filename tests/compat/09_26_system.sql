@@ -181,3 +181,15 @@ select obj_description(1), obj_description(1, 'pg_database'), shobj_description(
 create type vector_mood as enum ('sad', 'ok');
 select oidvectortypes('23 25'), oidvectortypes(''), oidvectortypes('1009 16 0'), oidvectortypes('vector_mood'::regtype::oid::text::oidvector), oidvectortypes(null);
 select proname, oidvectortypes(proargtypes) from pg_proc where proname in ('array_append', 'lower', 'now') order by 1, 2;
+create table ixp (a int, b text, c int, primary key (a), unique (b) include (c));
+create index ixpd on ixp (a desc, b nulls first);
+create view ixprops as select unnest(array['can_order', 'can_unique', 'can_multi_col', 'can_exclude', 'can_include', 'clusterable', 'index_scan', 'bitmap_scan', 'backward_scan', 'asc', 'desc', 'nulls_first', 'nulls_last', 'orderable', 'distance_orderable', 'returnable', 'search_array', 'search_nulls', 'nosuch', 'ASC']) as p;
+select p, pg_indexam_has_property(403, p), pg_indexam_has_property(2, p), pg_index_has_property('ixp_pkey', p), pg_index_has_property('ixp', p) from ixprops order by p;
+select p, pg_index_column_has_property('ixp_pkey', 1, p), pg_index_column_has_property('ixpd', 1, p), pg_index_column_has_property('ixpd', 2, p), pg_index_column_has_property('ixp_b_c_key', 2, p), pg_index_column_has_property('ixp_b_c_key', 3, p), pg_index_column_has_property('ixp_b_c_key', 0, p) from ixprops order by p;
+create sequence lastv;
+select pg_sequence_last_value('lastv');
+select nextval('lastv'), setval('lastv', 7);
+select pg_sequence_last_value('lastv');
+select pg_sequence_last_value('ixp');
+select pg_stat_get_last_analyze_time('ixp'::regclass) is null;
+select inet_server_port() is not distinct from inet_server_port(), inet_client_port() is not distinct from inet_client_port();

@@ -82,3 +82,8 @@ delete from information_schema.tables;
 create table pg_catalog.x (a int);
 drop table pg_class;
 select * from pg_nosuch;
+create table gen2 (a int, b int, g int generated always as (a + b) stored, h int generated always as (b * 2) stored);
+select * from information_schema.column_column_usage where table_name = 'gen2' order by column_name, dependent_column;
+drop table gen2;
+select ssl, version, cipher, bits, client_dn, client_serial, issuer_dn from pg_stat_ssl where pid = pg_backend_pid();
+select gss_authenticated, principal, encrypted from pg_stat_gssapi where pid = pg_backend_pid();

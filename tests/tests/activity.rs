@@ -46,6 +46,23 @@ fn every_session_is_shown_with_what_it_does() {
 }
 
 #[test]
+fn a_session_knows_both_ends_of_its_connection() {
+    let server = Server::start();
+    let mut raw = Raw::connect(&server);
+    let ends = "select inet_server_addr() || ':' || inet_server_port() || ' ' || inet_client_addr()";
+    assert_eq!(column(&raw.query(ends)), [format!("127.0.0.1:{} 127.0.0.1", server.port())]);
+    let same = "select inet_client_port() = client_port from pg_stat_activity where pid = pg_backend_pid()";
+    assert_eq!(column(&raw.query(same)), ["t"]);
+    // Each client is shown in the clear, as each is, to whom it may be shown.
+    let other = Raw::connect(&server);
+    let clear = "select count(*) from pg_stat_ssl s join pg_stat_gssapi g using (pid) where not ssl and not encrypted";
+    assert_eq!(column(&raw.query(clear)), ["2"]);
+    raw.query("create role nosy; set role nosy");
+    assert_eq!(column(&raw.query("select count(*) from pg_stat_ssl")), ["0"]);
+    drop(other);
+}
+
+#[test]
 fn sessions_are_cancelled_and_terminated_by_statements() {
     let server = Server::start();
     let (mut watcher, mut other) = (Raw::connect(&server), Raw::connect(&server));

@@ -20,9 +20,15 @@ fn openssl(folder: &std::path::Path) -> (String, String) {
 }
 
 fn login(server: &Server, settings: &str, password: &str) -> (bool, String) {
+    ask(server, settings, password, &["select current_user"])
+}
+
+fn ask(server: &Server, settings: &str, password: &str, commands: &[&str]) -> (bool, String) {
     let settings = format!("host=127.0.0.1 port={} dbname=postgres {settings}", server.port());
     let output = Command::new("psql")
-        .args(["-X", "-At", "-w", "-c", "select current_user", &settings])
+        .args(["-X", "-At", "-w"])
+        .args(commands.iter().flat_map(|command| ["-c", command]))
+        .arg(&settings)
         .env("PGPASSWORD", password)
         .output()
         .expect("psql");
@@ -39,6 +45,17 @@ fn tls_is_spoken_where_it_is_configured() {
     let verified = format!("user=postgres sslmode=verify-full sslrootcert={certificate}");
     assert_eq!(login(&server, &verified, ""), (true, "postgres".into()));
     assert_eq!(login(&server, "user=postgres sslmode=disable", ""), (true, "postgres".into()));
+    // What the server says of it is what the client found.
+    let shown = "select format('protocol: %s, cipher: %s', version, cipher) from pg_stat_ssl where bits in (128, 256)";
+    for version in ["TLSv1.2", "TLSv1.3"] {
+        let settings = format!("user=postgres sslmode=require ssl_min_protocol_version={version}");
+        let settings = format!("{settings} ssl_max_protocol_version={version}");
+        let (ok, text) = ask(&server, &settings, "", &[shown, "\\conninfo"]);
+        let (says, knows) = text.split_once('\n').unwrap_or_default();
+        assert!(ok && says.contains(version) && knows.contains(says), "{text}");
+    }
+    let (_, clear) = ask(&server, "user=postgres sslmode=disable", "", &["select ssl, version from pg_stat_ssl"]);
+    assert_eq!(clear, "f|");
     let plain = Server::start();
     let (ok, text) = login(&plain, "user=postgres sslmode=require", "");
     assert!(!ok && text.contains("SSL"), "{text}");

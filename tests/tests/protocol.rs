@@ -94,6 +94,13 @@ fn several_statements_share_one_implicit_transaction() {
     assert_eq!(kinds(&replies), "CEZ");
     assert_eq!(error_state(&replies), "42P01");
     assert_eq!(column(&raw.query("select count(*) from t")), ["0"]);
+    // What cannot be undone is not among them.
+    for alone in ["vacuum", "create database d", "drop database d", "discard all"] {
+        for sql in [format!("{alone}; select 1"), format!("select 1; {alone}")] {
+            assert_eq!(error_state(&raw.query(&sql)), "25001", "{sql}");
+        }
+    }
+    assert_eq!(kinds(&raw.query("vacuum")), "CZ");
 }
 
 #[test]
@@ -149,6 +156,99 @@ fn after_an_error_everything_is_skipped_until_sync() {
     assert_eq!(error_state(&replies), "42601");
     assert_eq!(error_state(&batch(&mut raw, &[bind("", "x")])), "26000");
     assert_eq!(kinds(&raw.query("select 1")), "TDCZ");
+}
+
+#[test]
+fn errors_do_not_wait_for_sync() {
+    let server = Server::start();
+    let mut raw = Raw::connect(&server);
+    let flush = || message(b'H', b"");
+    let waiting = [
+        (vec![parse("", "select nope"), describe(b'S', ""), flush()], "42703", "E"),
+        (vec![describe(b'S', "nobody"), flush()], "26000", "E"),
+        (vec![parse("", "select 1/0"), bind("", ""), execute("", 0), flush()], "22012", "12E"),
+        (vec![parse("", "select 1"), bind("nameless", "nobody"), flush()], "26000", "1E"),
+        // The same to whoever forgets the Flush.
+        (vec![parse("", "select nope")], "42703", "E"),
+        // What follows is skipped, its own errors included.
+        (vec![parse("", "select nope"), parse("", "selec"), message(b'Q', b"selec\0"), flush(), flush()], "42703", "E"),
+    ];
+    for (messages, state, expected) in waiting {
+        raw.bytes(&messages.concat());
+        let replies: Vec<_> = expected.chars().map(|_| raw.reply().expect("a reply")).collect();
+        assert_eq!((kinds(&replies).as_str(), error_state(&replies).as_str()), (expected, state));
+        assert_eq!(kinds(&raw.sync()), "Z", "once is enough");
+    }
+    // As asyncpg asks for a statement's shape: nothing comes behind the error until Sync, whatever else is sent.
+    raw.bytes(&[parse("s", "select * from nowhere where a = $1"), describe(b'S', "s"), flush()].concat());
+    assert_eq!(raw.reply().map(|reply| reply.kind), Some(b'E'));
+    raw.bytes(&[parse("", "select 1"), bind("", ""), execute("", 0), flush()].concat());
+    assert_eq!(kinds(&raw.sync()), "Z");
+    raw.bytes(&[parse("s", "select 1"), describe(b'S', "s"), flush()].concat());
+    let replies: Vec<_> = (0..3).map(|_| raw.reply().expect("a reply")).collect();
+    assert_eq!(kinds(&replies), "1tT");
+    assert_eq!(kinds(&batch(&mut raw, &[bind("", "s"), execute("", 0)])), "2DCZ");
+}
+
+#[test]
+fn a_conflict_is_told_only_where_nobody_runs_the_batch_again() {
+    let server = Server::start();
+    let (mut raw, mut other) = (Raw::connect(&server), Raw::connect(&server));
+    raw.query("create table t (a int primary key, n int)");
+    raw.query("insert into t values (1, 0)");
+    let counted = "update t set n = n + 1";
+    let run = |sql: &str| [parse("", sql), bind("", ""), execute("", 0)].concat();
+    let barrier = |raw: &mut Raw, expected: &str| {
+        raw.send(b'H', b"");
+        let replies: Vec<_> = expected.chars().map(|_| raw.reply().expect("a reply")).collect();
+        assert_eq!(kinds(&replies), expected);
+        replies
+    };
+    // Nothing of it was seen: the server takes the conflict upon itself.
+    raw.bytes(&[parse("", counted), bind("", "")].concat());
+    raw.bytes(&run("select n from t"));
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(kinds(&other.query(counted)), "CZ");
+    raw.bytes(&run(counted));
+    assert_eq!(kinds(&raw.sync()), "1212DC12CZ");
+    assert_eq!(column(&raw.query("select n from t")), ["2"]);
+    // The client has seen the first answer, so it must hear of the conflict, and hears of it when it asks.
+    raw.bytes(&run("select n from t"));
+    assert_eq!(column(&barrier(&mut raw, "12DC")), ["2"]);
+    assert_eq!(kinds(&other.query(counted)), "CZ");
+    raw.bytes(&run(counted));
+    assert_eq!(error_state(&barrier(&mut raw, "12E")), "40001");
+    assert_eq!(kinds(&raw.sync()), "Z");
+    // It has seen nothing, and asks in the middle: what waited for Sync to be run again is told then.
+    raw.bytes(&run("select n from t"));
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(kinds(&other.query(counted)), "CZ");
+    raw.bytes(&run(counted));
+    raw.send(b'H', b"");
+    let mut replies = Vec::new();
+    while replies.last().is_none_or(|reply: &percosql_tests::raw::Reply| reply.kind != b'E') {
+        replies.push(raw.reply().expect("a reply"));
+    }
+    assert_eq!(error_state(&replies), "40001");
+    assert_eq!(kinds(&raw.sync()), "Z");
+    assert_eq!(column(&raw.query("select n from t")), ["4"]);
+}
+
+#[test]
+fn rows_of_a_binary_copy_come_one_a_message_behind_the_header() {
+    let server = Server::start();
+    let mut raw = Raw::connect(&server);
+    let data = |raw: &mut Raw, sql: &str| -> Vec<Vec<u8>> {
+        let replies = raw.query(sql);
+        replies.into_iter().filter(|reply| reply.kind == b'd').map(|reply| reply.body).collect()
+    };
+    let header = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
+    let row = |value: u8| vec![0, 1, 0, 0, 0, 4, 0, 0, 0, value];
+    let trailer = vec![0xff, 0xff];
+    let rows = data(&mut raw, "copy (select * from generate_series(1, 3)) to stdout (format binary)");
+    assert_eq!(rows, [[header.to_vec(), row(1)].concat(), row(2), row(3), trailer.clone()]);
+    let none = data(&mut raw, "copy (select 1 where false) to stdout (format binary)");
+    assert_eq!(none, [[header.to_vec(), trailer].concat()]);
 }
 
 #[test]
@@ -246,6 +346,13 @@ fn malformed_messages_are_errors_and_the_server_lives() {
         assert!(state == "08P01" || state == "22021", "{} {body:?}: {state}", kind as char);
         assert_eq!(status(&replies), 'I');
     }
+    // A Sync with a body is an error too, which undoes what came before it.
+    raw.query("create table s (a int)");
+    let insert = [parse("", "insert into s values (1)"), bind("", ""), execute("", 0), message(b'S', b"\0")];
+    raw.bytes(&insert.concat());
+    let replies = raw.until_ready();
+    assert_eq!((kinds(&replies).as_str(), error_state(&replies).as_str(), status(&replies)), ("12CEZ", "08P01", 'I'));
+    assert_eq!(column(&raw.query("select count(*) from s")), ["0"]);
     assert_eq!(error_state(&raw.query("select \u{1}")), "42601");
     raw.send(b'Q', b"select 1");
     assert_eq!(error_state(&raw.until_ready()), "08P01");
@@ -261,15 +368,8 @@ fn malformed_messages_are_errors_and_the_server_lives() {
 #[test]
 fn hopeless_messages_close_the_connection_with_an_error() {
     let server = Server::start();
-    let hopeless: [&[u8]; 7] = [
-        b"\0\0\0\0\x04",
-        b"?\0\0\0\x04",
-        b"Q\0\0\0\0",
-        b"Q\xff\xff\xff\xff",
-        b"Q\x7f\xff\xff\xff",
-        b"S\0\x01\0\0",
-        b"p\0\0\0\x04",
-    ];
+    let hopeless: [&[u8]; 6] =
+        [b"\0\0\0\0\x04", b"?\0\0\0\x04", b"Q\0\0\0\0", b"Q\xff\xff\xff\xff", b"Q\x7f\xff\xff\xff", b"p\0\0\0\x04"];
     for bytes in hopeless {
         let mut raw = Raw::connect(&server);
         raw.bytes(bytes);

@@ -56,6 +56,32 @@ async fn a_temporary_table_is_its_sessions_alone_over_bigtable() {
     is_its_sessions_alone(&bigtable.table().serve()).await;
 }
 
+/// `pg_temp` in search_path says it where the statement does not, also in a session that has made nothing temporary before.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn search_path_makes_relations_temporary() {
+    let server = Server::start();
+    let makes = ["create table w (a int)", "create view w as select 1", "create sequence w", "select 1 as a into w"];
+    for (path, temporary) in
+        [("pg_temp", true), ("nosuch, pg_temp, public", true), ("public, pg_temp", false), ("public", false)]
+    {
+        for make in makes {
+            let client = server.connect().await;
+            client.batch_execute(&format!("set search_path = {path}; {make}")).await.expect(make);
+            let kind = client.query_one("select relpersistence::text from pg_class where relname = 'w'", &[]);
+            let kind: String = kind.await.expect("the relation").get(0);
+            assert_eq!(kind, if temporary { "t" } else { "p" }, "{path}: {make}");
+            let found = client.query_one("select to_regclass('pg_temp.w') is not null", &[]);
+            assert_eq!(found.await.expect("an answer").get::<_, bool>(0), temporary, "{path}: {make}");
+            if !temporary {
+                let word = if make.contains("into") { "table" } else { make.split(' ').nth(1).expect("a word") };
+                client.batch_execute(&format!("drop {word} w")).await.expect("it goes");
+            }
+            drop(client);
+            until_none_is_left(&server).await;
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_kill_leaves_no_temporary_table() {
     let mut server = Server::start();

@@ -242,9 +242,10 @@ impl<'a> Binder<'a> {
         }
         let found = self.context.catalog.relation(schema.as_deref(), &relation, self.context.settings.search_path());
         let Some(table) = found else {
-            let shown = schema.as_ref().map_or(relation.clone(), |schema| format!("{schema}.{relation}"));
-            let error = SqlError::new(state::UNDEFINED_TABLE, format!("relation \"{shown}\" does not exist"));
-            let error = if schema.is_none() { self.explain_missing(error, &relation) } else { error };
+            let path = self.context.settings.search_path();
+            let error = self.context.catalog.no_relation(schema.as_deref(), &relation, path);
+            let missing = schema.is_none() && error.state() == state::UNDEFINED_TABLE;
+            let error = if missing { self.explain_missing(error, &relation) } else { error };
             return Err(self.at(error, span_of(name)));
         };
         if crate::catalog::is_temporary(&table.schema)

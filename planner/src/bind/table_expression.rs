@@ -236,7 +236,11 @@ pub fn bind_stored(
             "COPY FROM WHERE condition" => Clause::CopyFrom,
             _ => Clause::Transform,
         };
-        let typed = binder.settle(binder.expr(expr, Env::new(&scope, clause))?)?;
+        let mut typed = binder.expr(expr, Env::new(&scope, clause))?;
+        // What is made another type becomes that, if it has none yet.
+        if what != "transform expression" {
+            typed = binder.settle(typed)?;
+        }
         refuse(&typed.expr, what)?;
         Ok(typed)
     })

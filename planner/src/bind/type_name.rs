@@ -76,6 +76,13 @@ pub fn sql_type(name: &DataType) -> Result<SqlType> {
             }
             named(&folded, modifiers)?
         }
+        D::SmallInt(Some(_))
+        | D::Int2(Some(_))
+        | D::Int(Some(_))
+        | D::Integer(Some(_))
+        | D::Int4(Some(_))
+        | D::BigInt(Some(_))
+        | D::Int8(Some(_)) => return Err(SqlError::syntax("syntax error at or near \"(\"")),
         other => return Err(SqlError::unsupported(format!("the type {}", other.to_string().to_lowercase()))),
     };
     Ok(ty)

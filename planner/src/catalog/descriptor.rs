@@ -76,6 +76,27 @@ impl OnCommit {
     }
 }
 
+/// What of a row replication would tell of: there is none, so it is shown alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ReplicaIdentity {
+    /// The primary key.
+    #[default]
+    Default,
+    /// All columns.
+    Full,
+    /// Nothing.
+    Nothing,
+    /// The columns of an index, by its OID.
+    Index(Oid),
+}
+
+impl ReplicaIdentity {
+    /// Whether it is [`ReplicaIdentity::Default`].
+    pub fn is_default(&self) -> bool {
+        *self == ReplicaIdentity::Default
+    }
+}
+
 /// Storage parameters: names and values as they were given. They steer nothing, but for a table's `autovacuum_enabled`.
 pub type StoredParameters = Vec<(String, String)>;
 
@@ -189,6 +210,9 @@ pub struct IndexExpression {
     pub ty: SqlType,
     /// Name of the column in pg_attribute.
     pub name: String,
+    /// SET STATISTICS.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub statistics: Option<i16>,
 }
 
 /// How far an index is (F1's states; protocol.md, section 7).
@@ -345,6 +369,9 @@ pub struct TableDescriptor {
     /// WITH (…) of a table.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parameters: StoredParameters,
+    /// REPLICA IDENTITY.
+    #[serde(default, skip_serializing_if = "ReplicaIdentity::is_default")]
+    pub replica_identity: ReplicaIdentity,
     /// What ANALYZE found out; a row of its own, so that who writes to the table need not care.
     #[serde(skip)]
     pub statistics: Option<Arc<TableStatistics>>,

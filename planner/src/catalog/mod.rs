@@ -33,7 +33,7 @@ pub use statistics::{ColumnStatistics, StoredValue, TableStatistics};
 pub use store::CatalogStore;
 pub use writer::{CatalogWriter, Change};
 
-use crate::error::{Result, SqlError};
+use crate::error::{Result, SqlError, state};
 use crate::parse::names::quote;
 use crate::pg_catalog;
 use crate::types::enumeration::{EnumDescriptor, EnumType};
@@ -45,6 +45,12 @@ use std::sync::Arc;
 /// Whether a schema is that of a session's temporary tables.
 pub fn is_temporary(schema: &str) -> bool {
     schema.starts_with("pg_temp_")
+}
+
+/// The schema that a name says: `pg_temp` is the session's own, wherever it is on the path.
+pub fn said_schema<'a>(schema: &'a str, search_path: &'a [String]) -> &'a str {
+    let own = search_path.iter().find(|name| schema == "pg_temp" && is_temporary(name));
+    own.map_or(schema, String::as_str)
 }
 
 /// What a name in a schema stands for: tables, sequences and indexes share one name space.
@@ -230,6 +236,14 @@ impl Catalog {
             })
             .cloned()
     }
+    /// The error of a name that finds no relation with rows: 42P01, or 42809 for that of an index.
+    pub fn no_relation(&self, schema: Option<&str>, name: &str, search_path: &[String]) -> SqlError {
+        if self.index_named(schema, name, search_path).is_some() {
+            return SqlError::new(state::WRONG_OBJECT_TYPE, format!("\"{name}\" is an index"));
+        }
+        let shown = schema.map_or_else(|| name.to_string(), |schema| format!("{schema}.{name}"));
+        SqlError::new(state::UNDEFINED_TABLE, format!("relation \"{shown}\" does not exist"))
+    }
     /// The FOREIGN KEYs that refer to a table, with the tables they are of, oldest first.
     pub fn referencing(&self, table: Oid) -> Vec<(Arc<TableDescriptor>, ForeignKeyDescriptor)> {
         let children = self.referencing.get(&table).into_iter().flatten();
@@ -275,9 +289,7 @@ impl Catalog {
     }
     fn along_path<T>(&self, schema: Option<&str>, path: &[String], find: impl Fn(&str) -> Option<T>) -> Option<T> {
         if let Some(schema) = schema {
-            // The session's own, wherever it is on the path.
-            let own = path.iter().find(|name| schema == "pg_temp" && is_temporary(name));
-            return find(own.map_or(schema, String::as_str));
+            return find(said_schema(schema, path));
         }
         // Temporary tables hide even those of the system.
         let (first, path) = match path {

@@ -406,12 +406,16 @@ fn missing(table: &TableDescriptor) -> SqlError {
 }
 
 fn sequence_table(context: &StatementContext, oid: Oid) -> Result<Arc<TableDescriptor>> {
+    let not_one = |name: &str| SqlError::new(state::WRONG_OBJECT_TYPE, format!("\"{name}\" is not a sequence"));
+    if let Some((table, position)) = context.catalog.index(oid) {
+        return Err(not_one(table.indexes.get(position).map_or("", |index| index.name.as_str())));
+    }
     let table = context
         .catalog
         .relation_by_oid(oid)
         .ok_or_else(|| SqlError::new(state::UNDEFINED_TABLE, format!("could not open relation with OID {oid}")))?;
     if table.kind != RelationKind::Sequence {
-        return Err(SqlError::new(state::WRONG_OBJECT_TYPE, format!("\"{}\" is not a sequence", table.name)));
+        return Err(not_one(&table.name));
     }
     Ok(table)
 }

@@ -3,7 +3,7 @@
 use super::backfill::{self, RowChange};
 use super::create_table::Making;
 use super::evaluate::{self, Converted};
-use super::{canonical, sequence, taken_defaults};
+use super::{DdlContext, canonical, sequence, taken_defaults};
 use crate::bind::{bind_generated, is_immutable};
 use crate::catalog::{ColumnDescriptor, ColumnId, Identity, RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
@@ -16,6 +16,19 @@ use sqlparser::ast::{DataType, Expr, ObjectName, SequenceOptions, Value};
 /// 55000.
 fn not_in_state(message: String) -> SqlError {
     SqlError::new(state::OBJECT_NOT_IN_PREREQUISITE_STATE, message)
+}
+
+/// A target of SET STATISTICS, as it is kept: `None` for that of the settings. Errors: 22023.
+pub(super) fn statistics_target(context: &DdlContext, value: i64) -> Result<Option<i16>> {
+    if value < -1 {
+        let message = format!("statistics target {value} is too low");
+        return Err(SqlError::new(state::INVALID_PARAMETER_VALUE, message));
+    }
+    if value > 10_000 {
+        let lowered = Notice::warning(state::INVALID_PARAMETER_VALUE, "lowering statistics target to 10000");
+        context.session.notify(lowered);
+    }
+    Ok(i16::try_from(value.min(10_000)).ok().filter(|value| *value >= 0))
 }
 
 /// The columns that a stored expression names.
@@ -296,16 +309,7 @@ impl Making<'_> {
     /// SET STATISTICS. Errors: 22023.
     pub(super) fn set_statistics(&mut self, name: &str, value: i64) -> Result<()> {
         let column = self.live_column(name)?;
-        if value < -1 {
-            let message = format!("statistics target {value} is too low");
-            return Err(SqlError::new(state::INVALID_PARAMETER_VALUE, message));
-        }
-        if value > 10_000 {
-            self.context
-                .session
-                .notify(Notice::warning(state::INVALID_PARAMETER_VALUE, "lowering statistics target to 10000"));
-        }
-        let statistics = i16::try_from(value.min(10_000)).ok().filter(|value| *value >= 0);
+        let statistics = statistics_target(self.context, value)?;
         self.replace_column(ColumnDescriptor { statistics, ..column });
         Ok(())
     }

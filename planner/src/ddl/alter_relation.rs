@@ -1,14 +1,18 @@
 //! ALTER TABLE, VIEW, SEQUENCE and INDEX where sqlparser does not know every action.
 
+use super::alter_column::statistics_target;
 use super::create_table::{Constraint, Making};
 use super::names::{Chosen, has_constraint};
-use super::storage_parameter::{self, Of};
+use super::storage_parameter::{self, Of, given};
 use super::{DdlContext, backfill, names, sequence};
-use crate::catalog::{IndexDescriptor, IndexState, Persistence, RelationKind, TableDescriptor, is_temporary};
+use crate::catalog::{
+    ColumnId, IndexDescriptor, IndexState, Persistence, RelationKind, ReplicaIdentity, TableDescriptor, is_temporary,
+};
 use crate::error::{Result, SqlError, state};
-use crate::parse::{AlterAction, AlterRelation, fold_name};
+use crate::parse::{AlterAction, AlterRelation, ReplicaIdentityClause, fold_name};
 use crate::pg_catalog;
-use sqlparser::ast::AlterTableOperation;
+use crate::types::Oid;
+use sqlparser::ast::{AlterColumnOperation, AlterTableOperation};
 use sqlparser::tokenizer::Span;
 
 /// ALTER TABLE and its kin.
@@ -34,7 +38,7 @@ pub async fn alter(context: &DdlContext, alter: &AlterRelation) -> Result<String
             return Ok(tag);
         }
     }
-    let Some(found) = found else { return Err(names::no_relation(&alter.name)) };
+    let Some(found) = found else { return Err(context.no_relation_of(&alter.name, alter.kind)) };
     if let [AlterAction::SetSchema(schema)] = alter.actions.as_slice() {
         let fits = match alter.kind {
             "view" => found.kind == RelationKind::View,
@@ -97,6 +101,24 @@ pub async fn alter(context: &DdlContext, alter: &AlterRelation) -> Result<String
     Ok(tag)
 }
 
+/// 42809: an action of ALTER TABLE is for tables, and this is something else.
+pub(super) fn cannot_be_performed(action: Option<&AlterTableOperation>, name: &str, kind: &str) -> SqlError {
+    let words = match action {
+        Some(AlterTableOperation::AlterColumn { op: AlterColumnOperation::SetDataType { .. }, .. }) => {
+            "ALTER COLUMN ... SET DATA TYPE".to_string()
+        }
+        Some(AlterTableOperation::AlterColumn { op, .. }) => {
+            let text = op.to_string();
+            format!("ALTER COLUMN ... {}", text.split_whitespace().take(3).collect::<Vec<_>>().join(" "))
+        }
+        Some(AlterTableOperation::AddConstraint { .. }) => "ADD CONSTRAINT".to_string(),
+        Some(other) => other.to_string().split_whitespace().take(2).collect::<Vec<_>>().join(" "),
+        None => String::new(),
+    };
+    let message = format!("ALTER action {words} cannot be performed on relation \"{name}\"");
+    SqlError::new(state::WRONG_OBJECT_TYPE, message).detail(format!("This operation is not supported for {kind}."))
+}
+
 /// What can be said of an index: nothing of it has an effect.
 async fn alter_index(
     context: &DdlContext,
@@ -105,23 +127,57 @@ async fn alter_index(
     position: usize,
 ) -> Result<()> {
     context.must_own(table)?;
-    let other = |action: &AlterAction| {
-        !matches!(action, AlterAction::Nothing | AlterAction::SetParameters(_) | AlterAction::ResetParameters(_))
-    };
-    if alter.actions.iter().any(other) {
-        return Err(SqlError::unsupported("this ALTER INDEX"));
-    }
-    storage_parameter::alter_index(context, table, position, |stored| {
+    storage_parameter::alter_index(context, table, position, |index| {
         alter.actions.iter().try_for_each(|action| match action {
-            AlterAction::SetParameters(parameters) => storage_parameter::set(Of::Index, stored, parameters),
+            AlterAction::Nothing => Ok(()),
+            AlterAction::SetParameters(parameters) => {
+                storage_parameter::set(Of::Index, &mut index.parameters, parameters)
+            }
             AlterAction::ResetParameters(names) => {
-                storage_parameter::reset(stored, names);
+                storage_parameter::reset(&mut index.parameters, names);
                 Ok(())
             }
-            _ => Ok(()),
+            AlterAction::SetIndexStatistics(number, value) => {
+                index_statistics(context, table, index, usize::from(*number), *value)
+            }
+            _ => Err(SqlError::unsupported("this ALTER INDEX")),
         })
     })
     .await
+}
+
+/// SET STATISTICS of a column of an index. Errors: 42703; 0A000 for what is a column of the table.
+fn index_statistics(
+    context: &DdlContext,
+    table: &TableDescriptor,
+    index: &mut IndexDescriptor,
+    number: usize,
+    value: i64,
+) -> Result<()> {
+    let target = statistics_target(context, value)?;
+    let refused = |what: &str, column: ColumnId| {
+        let column = table.column(column).map_or("", |column| column.name.as_str());
+        let message = format!("cannot alter statistics on {what} column \"{column}\" of index \"{}\"", index.name);
+        SqlError::new(state::FEATURE_NOT_SUPPORTED, message)
+    };
+    let at = number.saturating_sub(1);
+    let Some(key) = index.columns.get(at) else {
+        return Err(match index.include.get(at - index.columns.len()) {
+            Some(column) => refused("included", *column),
+            None => {
+                let message = format!("column number {number} of relation \"{}\" does not exist", index.name);
+                SqlError::new(state::UNDEFINED_COLUMN, message)
+            }
+        });
+    };
+    if key.column != 0 {
+        return Err(refused("non-expression", key.column).hint("Alter statistics on table column instead."));
+    }
+    let before = index.columns.iter().take(at).filter(|key| key.column == 0).count();
+    if let Some(expression) = index.expressions.get_mut(before) {
+        expression.statistics = target;
+    }
+    Ok(())
 }
 
 /// SET SCHEMA: with its indexes, and with the sequences that its columns own.
@@ -223,7 +279,10 @@ impl Making<'_> {
             AlterAction::SetType { name, data_type, collation, using } => {
                 self.alter_type(name, data_type, Some(collation), using.as_deref()).await
             }
-            AlterAction::ViewOptions(_) | AlterAction::ResetViewOptions(_) | AlterAction::RenameIndex(_) => {
+            AlterAction::ViewOptions(_)
+            | AlterAction::ResetViewOptions(_)
+            | AlterAction::RenameIndex(_)
+            | AlterAction::SetIndexStatistics(..) => {
                 Err(SqlError::internal("an action of a view or an index among those of a table"))
             }
             AlterAction::SetLogged(logged) => self.set_logged(*logged),
@@ -248,6 +307,7 @@ impl Making<'_> {
                 added.map_err(|error| error.about_words(words, Span::empty(), 0))
             }
             AlterAction::SetStatistics(column, value) => self.set_statistics(column, *value),
+            AlterAction::ReplicaIdentity(clause) => self.set_replica_identity(clause),
             AlterAction::SetStorage(column, storage) => self.set_storage(column, storage),
             AlterAction::SetCompression(column) => {
                 self.live_column(column)?;
@@ -263,6 +323,59 @@ impl Making<'_> {
                 self.change_identity(name, *always, *restart, options).await
             }
         }
+    }
+
+    /// REPLICA IDENTITY. Errors: 42704, 42809, 0A000.
+    fn set_replica_identity(&mut self, clause: &ReplicaIdentityClause) -> Result<()> {
+        self.table.replica_identity = match clause {
+            ReplicaIdentityClause::Default => ReplicaIdentity::Default,
+            ReplicaIdentityClause::Full => ReplicaIdentity::Full,
+            ReplicaIdentityClause::Nothing => ReplicaIdentity::Nothing,
+            ReplicaIdentityClause::Index(name) => ReplicaIdentity::Index(self.identifying_index(name)?),
+        };
+        Ok(())
+    }
+
+    /// An index of the table by which rows can be told apart at any time.
+    fn identifying_index(&self, name: &str) -> Result<Oid> {
+        let table = &self.table;
+        let Some(index) = table.indexes.iter().find(|index| index.name == name) else {
+            let taken = self.context.catalog.name_is_taken(&table.schema, name);
+            return Err(match taken {
+                true => {
+                    let message = format!("\"{name}\" is not an index for table \"{}\"", table.name);
+                    SqlError::new(state::WRONG_OBJECT_TYPE, message)
+                }
+                false => {
+                    let message = format!("index \"{name}\" for table \"{}\" does not exist", table.name);
+                    SqlError::new(state::UNDEFINED_OBJECT, message)
+                }
+            });
+        };
+        let unfit = |sqlstate, kind: &str| {
+            SqlError::new(sqlstate, format!("cannot use {kind} index \"{name}\" as replica identity"))
+        };
+        if !index.is_declared_unique() {
+            return Err(unfit(state::WRONG_OBJECT_TYPE, "non-unique"));
+        }
+        for (is, kind) in [
+            (index.deferral.is_some(), "non-immediate"),
+            (!index.expressions.is_empty(), "expression"),
+            (index.predicate.is_some(), "partial"),
+        ] {
+            if is {
+                return Err(unfit(state::FEATURE_NOT_SUPPORTED, kind));
+            }
+        }
+        let columns = index.columns.iter().filter_map(|key| table.column(key.column));
+        if let Some(column) = columns.into_iter().find(|column| !column.not_null) {
+            let message = format!(
+                "index \"{name}\" cannot be used as replica identity because column \"{}\" is nullable",
+                column.name
+            );
+            return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message));
+        }
+        Ok(index.oid)
     }
 
     /// SET LOGGED, SET UNLOGGED. Errors: 42P16.
@@ -395,7 +508,8 @@ impl Making<'_> {
         let before = self.table.clone();
         // The name is its own already.
         self.chosen = Chosen::default();
-        let constraint = Constraint::Primary { name: None, columns, include, deferred: None };
+        let parameters = given(&found.parameters);
+        let constraint = Constraint::Primary { name: None, columns, include, deferred: None, parameters };
         self.add_constraints(std::slice::from_ref(&constraint)).await?;
         if let Some(index) = self.table.indexes.iter_mut().find(|index| index.primary) {
             index.name = name;
@@ -423,9 +537,12 @@ impl Making<'_> {
         let columns: Vec<String> = found.columns.iter().filter_map(|key| column(key.column)).collect();
         let include: Vec<String> = found.include.iter().filter_map(|id| column(*id)).collect();
         let before: Vec<_> = self.table.indexes.iter().map(|index| index.oid).collect();
+        let parameters = given(&found.parameters);
         let constraint = match primary {
-            true => Constraint::Primary { name: None, columns, include, deferred },
-            false => Constraint::Unique { name: None, columns, include, nulls_not_distinct: false, deferred },
+            true => Constraint::Primary { name: None, columns, include, deferred, parameters },
+            false => {
+                Constraint::Unique { name: None, columns, include, nulls_not_distinct: false, deferred, parameters }
+            }
         };
         self.add_to_existing(std::slice::from_ref(&constraint), false).await?;
         if let Some(index) = self.table.indexes.iter_mut().find(|index| !before.contains(&index.oid)) {

@@ -1,9 +1,10 @@
 //! ALTER TABLE and ALTER INDEX.
 
+use super::alter_relation::cannot_be_performed;
 use super::create_table::{Constraint, Making, table_constraint};
 use super::dependents::{self, Object};
 use super::names::{Chosen, has_constraint};
-use super::{DdlContext, backfill, canonical, evaluate, names, owner, referenced, taken_defaults};
+use super::{DdlContext, backfill, canonical, evaluate, owner, referenced, taken_defaults};
 use crate::catalog::{ColumnDescriptor, ColumnId, IndexDescriptor, RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{fold, fold_name};
@@ -92,14 +93,14 @@ async fn rename_index(context: &DdlContext, alter: &AlterTable) -> Result<String
         rename_index_to(context, &alter.name, &fold_name(new)?.1).await?;
         return Ok("ALTER TABLE".into());
     }
-    Err(names::no_relation(&alter.name))
+    Err(context.no_relation(&alter.name))
 }
 
 pub(super) async fn rename_index_to(context: &DdlContext, name: &ObjectName, new: &str) -> Result<()> {
     let (schema, old) = fold_name(name)?;
     let path = context.settings.search_path();
     let Some((table, position)) = context.catalog.index_named(schema.as_deref(), &old, path) else {
-        return Err(names::no_relation(name));
+        return Err(context.no_relation(name));
     };
     context.lock(&table).await?;
     Chosen::default().claim_relation(context, &table.schema, new)?;
@@ -121,8 +122,7 @@ async fn alter_sequence(context: &DdlContext, sequence: &TableDescriptor, alter:
         return Ok("ALTER TABLE".into());
     }
     let [AlterTableOperation::OwnerTo { new_owner }] = alter.operations.as_slice() else {
-        let what = alter.operations.first().map(ToString::to_string).unwrap_or_default();
-        return Err(SqlError::unsupported(format!("ALTER TABLE of a sequence: {what}")));
+        return Err(cannot_be_performed(alter.operations.first(), &sequence.name, "sequences"));
     };
     super::sequence::change_owner(context, sequence, owner::role_of(context, new_owner)?).await?;
     Ok("ALTER TABLE".into())
@@ -225,13 +225,11 @@ impl Making<'_> {
     async fn add_each(&mut self, constraints: &[Constraint<'_>], not_valid: bool) -> Result<()> {
         for constraint in constraints {
             match constraint {
-                Constraint::Primary { name, columns, include, deferred: deferred @ Some(_) } => {
+                Constraint::Primary { name, columns, include, deferred: deferred @ Some(_), parameters } => {
                     if self.table.declared_primary_key().is_some() {
-                        let message =
-                            format!("multiple primary keys for table \"{}\" are not allowed", self.table.name);
-                        return Err(SqlError::new(state::INVALID_TABLE_DEFINITION, message));
+                        return Err(self.another_key());
                     }
-                    let index = self.constraint_index(*name, columns, include, true, *deferred).await?;
+                    let index = self.constraint_index(*name, columns, include, true, *deferred, parameters).await?;
                     for id in index.columns.iter().map(|key| key.column) {
                         backfill::validate_not_null(self.context, &self.table, id).await?;
                         if let Some(column) = self.table.columns.iter_mut().find(|column| column.id == id) {
@@ -246,8 +244,9 @@ impl Making<'_> {
                     self.add_constraints(std::slice::from_ref(constraint)).await?;
                     backfill::rewrite(self, &before, backfill::RowChange::None).await?;
                 }
-                Constraint::Unique { name, columns, include, nulls_not_distinct, deferred } => {
-                    let mut index = self.constraint_index(*name, columns, include, false, *deferred).await?;
+                Constraint::Unique { name, columns, include, nulls_not_distinct, deferred, parameters } => {
+                    let mut index =
+                        self.constraint_index(*name, columns, include, false, *deferred, parameters).await?;
                     index.nulls_not_distinct = *nulls_not_distinct;
                     backfill::fill_index(self.context, &self.table, &index).await?;
                     match index.deferral {

@@ -6,7 +6,7 @@ use crate::bind::unmarked;
 use crate::catalog::TableDescriptor;
 use crate::error::{Result, SqlError, state};
 use crate::parse::{SYMMETRIC, fold, names::quote};
-use crate::types::SqlType;
+use crate::types::{BaseType, SqlType};
 use sqlparser::ast::{
     BinaryOperator, Expr, Function, FunctionArg, FunctionArguments, Ident, Spanned, UnaryOperator, Value, Visit,
     Visitor, visit_expressions,
@@ -24,14 +24,26 @@ pub(super) fn default_text(expr: &Expr, ty: &SqlType) -> Result<Option<String>> 
     Ok(match strip(expr) {
         Expr::Value(value) => match &value.value {
             Value::Null => None,
-            // A string is of the column's type, without its length: what is too long fails where it is used.
+            // A string is of the column's type, without its length: what is too long fails where it is used. The fields of
+            // an interval are other than a length.
+            Value::SingleQuotedString(text) if ty.base == BaseType::Interval && !ty.array => {
+                Some(format!("{}::{}", literal(text), ty.format()))
+            }
             Value::SingleQuotedString(text) => {
                 Some(format!("{}::{}", literal(text), super::enumeration::stored_name(ty)))
             }
             _ => Some(text(expr)),
         },
+        Expr::Cast { expr: inner, data_type, .. } if is_null(inner) => {
+            let same = super::type_name::sql_type(data_type).is_ok_and(|cast| cast == *ty && cast == cast.plain());
+            (!same).then(|| text(expr))
+        }
         _ => Some(text(expr)),
     })
+}
+
+fn is_null(expr: &Expr) -> bool {
+    matches!(strip(expr), Expr::Value(value) if value.value == Value::Null)
 }
 
 /// Where an expression first names a column.

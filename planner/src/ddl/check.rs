@@ -3,7 +3,6 @@
 
 use super::backfill::Rows;
 use super::computed::index_writer;
-use super::names::no_relation;
 use crate::catalog::{IndexDescriptor, RelationKind, TableDescriptor, keys};
 use crate::encoding::{IndexDecoder, RowDecoder};
 use crate::error::{Result, SqlError, state};
@@ -48,7 +47,7 @@ pub async fn check_table(context: &StatementContext, name: &ObjectName) -> Resul
     let (schema, table_name) = fold_name(name)?;
     let path = context.settings.search_path();
     let Some(table) = context.catalog.relation(schema.as_deref(), &table_name, path) else {
-        return Err(no_relation(name));
+        return Err(context.catalog.no_relation(schema.as_deref(), &table_name, path));
     };
     super::names::expect_kind(&table, RelationKind::Table)?;
     let mut problems = Vec::new();

@@ -25,13 +25,16 @@ async fn comment_on(context: &DdlContext, comment: &Comment) -> Result<String> {
                     Some(table) => {
                         SqlError::new(state::WRONG_OBJECT_TYPE, format!("\"{}\" is not an index", table.name))
                     }
-                    None => names::no_relation(name),
+                    None => context.no_relation(name),
                 });
             };
             let Some(oid) = table.indexes.get(position).map(|index| index.oid) else { return Ok("COMMENT".into()) };
             store(context, &table, CommentOf::Index(oid), text).await?;
         }
         CommentOn::Relation(kind, name) => {
+            if context.names_index(name) {
+                return Err(context.no_relation_of(name, kind));
+            }
             let table = relation(context, name)?;
             if drop::kind_word(&table) != *kind {
                 let article = if *kind == "index" { "an" } else { "a" };
@@ -118,7 +121,7 @@ fn not_owner(what: &str) -> SqlError {
 }
 
 fn relation(context: &DdlContext, name: &ObjectName) -> Result<Arc<TableDescriptor>> {
-    let Some(table) = context.find(name)? else { return Err(names::no_relation(name)) };
+    let Some(table) = context.find(name)? else { return Err(context.no_relation(name)) };
     if table.kind == crate::catalog::RelationKind::SystemView {
         names::expect_kind(&table, crate::catalog::RelationKind::Table)?;
     }

@@ -66,7 +66,7 @@ pub(super) fn target(context: &DdlContext, create: &CreateIndex) -> Result<Optio
     if *r#async || !index_options.is_empty() || !alter_options.is_empty() {
         return Err(SqlError::syntax("syntax error in CREATE INDEX"));
     }
-    let Some(table) = context.find(table_name)? else { return Err(names::no_relation(table_name)) };
+    let Some(table) = context.find(table_name)? else { return Err(context.no_relation(table_name)) };
     if table.kind == RelationKind::View {
         let message = format!("cannot create index on relation \"{}\"", table.name);
         return Err(
@@ -263,7 +263,7 @@ fn key_columns(
     columns: &[sqlparser::ast::IndexColumn],
 ) -> Result<(Vec<IndexColumn>, Vec<IndexExpression>)> {
     let (mut keys, mut expressions) = (Vec::with_capacity(columns.len()), Vec::<IndexExpression>::new());
-    let mut names: Vec<String> = Vec::with_capacity(columns.len());
+    let mut labels: Vec<String> = Vec::with_capacity(columns.len());
     for column in columns {
         bracketed(&column.column.expr)?;
         let (expr, collation) = plain(&column.column.expr)?;
@@ -271,9 +271,13 @@ fn key_columns(
             Expr::Identifier(ident) => {
                 let name = fold(ident);
                 let found = table.column_named(&name).ok_or_else(|| {
+                    if names::no_system_column(&name).is_err() {
+                        let message = "index creation on system columns is not supported";
+                        return SqlError::new(state::FEATURE_NOT_SUPPORTED, message);
+                    }
                     SqlError::new(state::UNDEFINED_COLUMN, format!("column \"{name}\" does not exist"))
                 })?;
-                names.push(found.name.clone());
+                labels.push(found.name.clone());
                 (found.id, found.ty)
             }
             expr => {
@@ -296,10 +300,10 @@ fn key_columns(
                     name = "expr".to_string();
                 }
                 // As it will be called beside the keys before it.
-                let before = names.iter().map(String::as_str).chain([name.as_str()]);
+                let before = labels.iter().map(String::as_str).chain([name.as_str()]);
                 name = describe::each_once(before).pop().unwrap_or_default();
-                names.push(name.clone());
-                expressions.push(IndexExpression { text, ty: typed.ty, name });
+                labels.push(name.clone());
+                expressions.push(IndexExpression { text, ty: typed.ty, name, statistics: None });
                 (0, typed.ty)
             }
         };

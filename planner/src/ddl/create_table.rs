@@ -3,14 +3,15 @@
 use super::enumeration;
 use super::names::Chosen;
 use super::repeated_key::without_repeats;
+use super::storage_parameter::{self, Of};
 use super::type_name::serial_type;
-use super::{DdlContext, canonical, constraint_places as places, evaluate, foreign_key, sequence, storage_parameter};
+use super::{DdlContext, canonical, constraint_places as places, evaluate, foreign_key, sequence};
 use crate::catalog::{
     CatalogWriter, CheckDescriptor, ColumnDescriptor, ColumnId, Deferral, Identity, IndexColumn, IndexDescriptor,
     IndexState, RelationKind, SchemaDescriptor, TableDescriptor,
 };
 use crate::error::{Result, SqlError, state};
-use crate::parse::{fold, fold_plain};
+use crate::parse::{Parameters, fold, fold_plain};
 use crate::types::{BaseType, Oid, SqlType};
 use sqlparser::ast::{
     ColumnDef, ColumnOption, CreateTable, CreateTableOptions, Expr, ForeignKeyConstraint, GeneratedAs, Ident,
@@ -58,6 +59,7 @@ pub(super) enum Constraint<'a> {
         columns: Vec<String>,
         include: Vec<String>,
         deferred: Option<bool>,
+        parameters: Parameters,
     },
     Unique {
         name: Option<&'a Ident>,
@@ -65,6 +67,7 @@ pub(super) enum Constraint<'a> {
         include: Vec<String>,
         nulls_not_distinct: bool,
         deferred: Option<bool>,
+        parameters: Parameters,
     },
     Check {
         name: Option<&'a Ident>,
@@ -117,8 +120,7 @@ pub(super) async fn execute(context: &DdlContext, create: &CreateTable) -> Resul
         on_commit,
         acl: context.first_acl_in(crate::catalog::acl::Kind::Table, &schema),
         parameters,
-        statistics: None,
-        changes: Default::default(),
+        ..Default::default()
     };
     let mut making = Making::of(context, &schema, table, chosen);
     let mut constraints = Vec::new();
@@ -195,6 +197,7 @@ pub(super) fn table_constraint(constraint: &TableConstraint) -> Result<Constrain
             name: primary.name.as_ref(),
             columns: column_names(&primary.columns)?,
             include: primary.include.iter().map(fold).collect(),
+            parameters: storage_parameter::of_key(&primary.index_options)?,
         }),
         TableConstraint::Unique(unique) => Ok(Constraint::Unique {
             deferred: foreign_key::deferred(unique.characteristics.as_ref())?,
@@ -202,6 +205,7 @@ pub(super) fn table_constraint(constraint: &TableConstraint) -> Result<Constrain
             name: unique.name.as_ref(),
             columns: column_names(&unique.columns)?,
             include: unique.include.iter().map(fold).collect(),
+            parameters: storage_parameter::of_key(&unique.index_options)?,
         }),
         TableConstraint::Check(check) if check.enforced != Some(false) => {
             Ok(Constraint::Check { name: check.name.as_ref(), expr: &check.expr, no_inherit: check.no_inherit })
@@ -220,7 +224,7 @@ impl Making<'_> {
             return Err(SqlError::new(state::DUPLICATE_COLUMN, format!("column \"{name}\" specified more than once")));
         }
         super::names::no_system_column(&name)?;
-        let serial = serial_type(&definition.data_type);
+        let serial = serial_type(&definition.data_type)?;
         let path = self.context.settings.search_path();
         let named = || crate::bind::catalog_type(&definition.data_type, &self.context.catalog, path, false);
         let ty = serial.map_or_else(named, Ok)?;
@@ -248,7 +252,7 @@ impl Making<'_> {
             ..Default::default()
         };
         let mut constraints = Vec::new();
-        let mut nullable = false;
+        let (mut nullable, mut keyed) = (false, false);
         for option in &definition.options {
             let given = option.name.as_ref();
             match &option.option {
@@ -262,12 +266,13 @@ impl Making<'_> {
                     column.default = self.default(&name, expr, &ty)?;
                 }
                 ColumnOption::PrimaryKey(primary) => {
-                    column.not_null = true;
+                    keyed = true;
                     constraints.push(Constraint::Primary {
                         deferred: foreign_key::deferred(primary.characteristics.as_ref())?,
                         name: given.or(primary.name.as_ref()),
                         columns: vec![name.clone()],
                         include: Vec::new(),
+                        parameters: Parameters::new(),
                     });
                 }
                 ColumnOption::Unique(unique) => {
@@ -277,8 +282,10 @@ impl Making<'_> {
                         name: given.or(unique.name.as_ref()),
                         columns: vec![name.clone()],
                         include: Vec::new(),
+                        parameters: Parameters::new(),
                     });
                 }
+                ColumnOption::Comment(text) => storage_parameter::of_column_key(text, constraints.last_mut())?,
                 ColumnOption::Check(check) => {
                     if check.enforced == Some(false) {
                         return Err(SqlError::unsupported("CHECK NOT ENFORCED"));
@@ -342,6 +349,8 @@ impl Making<'_> {
         if nullable && column.not_null {
             return Err(places::conflicting_nulls(definition, &name, &self.table.name));
         }
+        // To PostgreSQL NULL is no contradiction of PRIMARY KEY.
+        column.not_null |= keyed;
         if column.generated.is_some() && (column.default.is_some() || column.identity.is_some() || serial.is_some()) {
             return Err(places::also_generated(definition, &column, &self.table.name));
         }
@@ -350,43 +359,6 @@ impl Making<'_> {
         }
         self.table.columns.push(column);
         Ok(constraints)
-    }
-
-    /// A DEFAULT in its stored form, once it is known to fit the column.
-    pub(super) fn default(&mut self, column: &str, expr: &Expr, ty: &SqlType) -> Result<Option<String>> {
-        let stored = match canonical::default_text(&enumeration::with_schemas(self.context, expr), ty)? {
-            Some(stored) => Some(self.next_value(&stored)?.unwrap_or(stored)),
-            None => None,
-        };
-        if let Some(stored) = &stored {
-            // What is too long for the column fails where it is used.
-            if let Some(fixed) = evaluate::new_default(self.context, column, ty.plain(), stored)? {
-                return Ok(Some(fixed));
-            }
-        }
-        Ok(stored)
-    }
-
-    /// `nextval('name')` in the form that names the sequence under every search_path, and keeps it from being dropped
-    /// in the meantime; `None` for other defaults. Errors: 42P01, 42809.
-    pub(super) fn next_value(&mut self, stored: &str) -> Result<Option<String>> {
-        let literal = stored.strip_prefix("nextval('").and_then(|rest| {
-            rest.strip_suffix("'::regclass)")
-                .or_else(|| rest.strip_suffix("'::REGCLASS)"))
-                .or_else(|| rest.strip_suffix("'::text)"))
-                .or_else(|| rest.strip_suffix("')"))
-        });
-        let Some(text) = literal.filter(|text| !text.contains('\'')) else { return Ok(None) };
-        let parts = match crate::parse::parse_expression(text)?.0 {
-            Expr::Identifier(name) => vec![name],
-            Expr::CompoundIdentifier(parts) => parts,
-            _ => return Ok(None),
-        };
-        let name = sqlparser::ast::ObjectName::from(parts);
-        let Some(found) = self.context.find(&name)? else { return Err(super::names::no_relation(&name)) };
-        super::names::expect_kind(&found, RelationKind::Sequence)?;
-        self.writer.hold_table(found.oid);
-        Ok(Some(sequence::next_value_text(&found.schema, &found.name)))
     }
 
     /// Makes the sequence of a column; answers its default.
@@ -441,16 +413,20 @@ impl Making<'_> {
         Ok(())
     }
 
+    /// 42P16: the table has a primary key already.
+    pub(super) fn another_key(&self) -> SqlError {
+        let message = format!("multiple primary keys for table \"{}\" are not allowed", self.table.name);
+        SqlError::new(state::INVALID_TABLE_DEFINITION, message)
+    }
+
     /// Adds constraints other than FOREIGN KEYs, primary key first.
     pub(super) async fn add_constraints(&mut self, constraints: &[Constraint<'_>]) -> Result<()> {
         for constraint in constraints {
-            if let Constraint::Primary { name, columns, include, deferred } = constraint {
+            if let Constraint::Primary { name, columns, include, deferred, parameters } = constraint {
                 if self.table.declared_primary_key().is_some() {
-                    let message = format!("multiple primary keys for table \"{}\" are not allowed", self.table.name);
-                    let error = SqlError::new(state::INVALID_TABLE_DEFINITION, message);
-                    return Err(places::second_key(error, *name));
+                    return Err(places::second_key(self.another_key(), *name));
                 }
-                let index = self.constraint_index(*name, columns, include, true, *deferred).await?;
+                let index = self.constraint_index(*name, columns, include, true, *deferred, parameters).await?;
                 for key in &index.columns {
                     if let Some(column) = self.table.columns.iter_mut().find(|column| column.id == key.column) {
                         column.not_null = true;
@@ -463,8 +439,9 @@ impl Making<'_> {
         for constraint in constraints {
             match constraint {
                 Constraint::Primary { .. } | Constraint::Foreign { .. } => {}
-                Constraint::Unique { name, columns, include, nulls_not_distinct, deferred } => {
-                    let mut index = self.constraint_index(*name, columns, include, false, *deferred).await?;
+                Constraint::Unique { name, columns, include, nulls_not_distinct, deferred, parameters } => {
+                    let mut index =
+                        self.constraint_index(*name, columns, include, false, *deferred, parameters).await?;
                     index.nulls_not_distinct = *nulls_not_distinct;
                     self.table.indexes.push(index);
                 }
@@ -523,6 +500,7 @@ impl Making<'_> {
         include: &[String],
         primary: bool,
         deferred: Option<bool>,
+        parameters: &Parameters,
     ) -> Result<IndexDescriptor> {
         let what = if primary { "primary key" } else { "unique" };
         let at_constraint = |error| places::at_key(error, name, primary);
@@ -546,6 +524,8 @@ impl Making<'_> {
                 self.chosen.relation(self.context, &self.schema.name, &self.table.name, column, label)
             }
         };
+        let mut stored = Vec::new();
+        storage_parameter::set(Of::Index, &mut stored, parameters)?;
         let numbers = self.context.store.numbers();
         let keyed = primary && deferred.is_none();
         let storage_id = if keyed { self.table.storage_id } else { self.context.new_storage().await? };
@@ -560,6 +540,7 @@ impl Making<'_> {
             deferral: deferred.map(|deferred| Deferral { deferred, primary }),
             constraint: Some(numbers.oid().await?),
             state: IndexState::Public,
+            parameters: stored,
             ..Default::default()
         })
     }

@@ -3,7 +3,7 @@
 use super::dependents::{self, Object};
 use super::referenced::{self, Referring};
 use super::{DdlContext, drop_type, names, role, schema, taken_defaults, view};
-use crate::catalog::{RelationKind, TableDescriptor};
+use crate::catalog::{RelationKind, TableDescriptor, said_schema};
 use crate::error::{Result, SqlError, state};
 use crate::parse::fold_name;
 use crate::session::Notice;
@@ -79,12 +79,18 @@ pub(super) async fn execute(
 /// What IF EXISTS says, or the error. Schemas that are missing count as well, as in PostgreSQL.
 pub(super) fn missing(context: &DdlContext, word: &str, name: &ObjectName, if_exists: bool) -> Result<()> {
     let (schema, relation) = fold_name(name)?;
-    if let Some(schema) = schema.filter(|schema| context.catalog.schema(schema).is_none()) {
+    let path = context.settings.search_path();
+    let is_missing = |schema: &String| context.catalog.schema(said_schema(schema, path)).is_none();
+    if let Some(schema) = schema.filter(is_missing) {
         if if_exists {
             context.notice(state::SUCCESSFUL_COMPLETION, format!("schema \"{schema}\" does not exist, skipping"));
             return Ok(());
         }
         return Err(SqlError::new(state::INVALID_SCHEMA_NAME, format!("schema \"{schema}\" does not exist")));
+    }
+    if word != "index" && context.names_index(name) {
+        let message = format!("\"{relation}\" is not a {word}");
+        return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message).hint("Use DROP INDEX to remove an index."));
     }
     if if_exists {
         context.notice(state::SUCCESSFUL_COMPLETION, format!("{word} \"{relation}\" does not exist, skipping"));

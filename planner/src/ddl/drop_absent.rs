@@ -1,6 +1,5 @@
 //! DROP of kinds of objects of which there are none: what is named is not there.
 
-use super::names::no_relation;
 use super::{DdlContext, enumeration, function};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{AbsentObject, DropAbsent, fold_name};
@@ -28,7 +27,7 @@ fn missing(context: &DdlContext, drop: &DropAbsent, object: &AbsentObject) -> Re
     let word = drop.kind.to_lowercase();
     let undefined = |message: String| SqlError::new(state::UNDEFINED_OBJECT, message);
     if let Some(on) = &object.on {
-        let Some(table) = context.find(on)? else { return Ok(no_relation(on)) };
+        let Some(table) = context.find(on)? else { return Ok(context.no_relation(on)) };
         // A notice about a policy names its table otherwise.
         let relation = drop.kind == "RULE" || drop.kind == "POLICY" && drop.if_exists;
         let of = if relation { "relation" } else { "table" };

@@ -160,6 +160,18 @@ fn no_row_type(context: &DdlContext, name: &ObjectName) -> Result<()> {
         .hint(format!("You can drop {word} {name} instead.")))
 }
 
+/// Errors: 2BP01 for the type of the arrays of an enum, which goes with the enum only.
+fn no_array_type(context: &DdlContext, name: &ObjectName) -> Result<()> {
+    let (schema, name) = fold_name(name)?;
+    let path = context.settings.search_path();
+    let element = name.strip_prefix('_').and_then(|name| context.catalog.enum_named(schema.as_deref(), name, path));
+    let Some(element) = element else { return Ok(()) };
+    let shown = context.catalog.type_name(SqlType::of(BaseType::Enum(element)), path);
+    let message = format!("cannot drop type {shown}[] because type {shown} requires it");
+    Err(SqlError::new(state::DEPENDENT_OBJECTS_STILL_EXIST, message)
+        .hint(format!("You can drop type {shown} instead.")))
+}
+
 /// A type of PostgreSQL's own by its name in the catalog.
 pub(super) fn built_in(context: &DdlContext, name: &ObjectName) -> Option<SqlType> {
     let written = DataType::Custom(name.clone(), Vec::new());
@@ -180,6 +192,7 @@ pub(super) async fn execute(
     for name in names {
         let Some(ty) = find(context, name)? else {
             no_row_type(context, name)?;
+            no_array_type(context, name)?;
             if let Some(ty) = built_in(context, name) {
                 required.get_or_insert(ty);
                 continue;

@@ -142,6 +142,18 @@ pub(super) fn find(context: &DdlContext, name: &ObjectName) -> Result<Option<Enu
     Ok(context.catalog.enum_named(schema.as_deref(), &name, context.settings.search_path()))
 }
 
+/// 42704; 42809 for a type that is none of labels.
+fn no_enum(context: &DdlContext, name: &ObjectName) -> SqlError {
+    let shown = match super::drop_type::built_in(context, name) {
+        Some(ty) => Some(ty.plain().format()),
+        None => context.find(name).ok().flatten().map(|relation| context.shown_name(&relation)),
+    };
+    match shown {
+        Some(shown) => SqlError::new(state::WRONG_OBJECT_TYPE, format!("{shown} is not an enum")),
+        None => SqlError::new(state::UNDEFINED_OBJECT, missing(name)),
+    }
+}
+
 /// That there is no such type.
 pub(super) fn missing(name: &ObjectName) -> String {
     let shown = fold_name(name).map_or_else(
@@ -160,9 +172,7 @@ pub(super) fn check_owner(context: &DdlContext, ty: &EnumDescriptor) -> Result<(
 
 /// ALTER TYPE.
 pub(super) async fn alter(context: &DdlContext, alter: &AlterType) -> Result<String> {
-    let old = find(context, &alter.name)?
-        .ok_or_else(|| SqlError::new(state::UNDEFINED_OBJECT, missing(&alter.name)))?
-        .descriptor();
+    let old = find(context, &alter.name)?.ok_or_else(|| no_enum(context, &alter.name))?.descriptor();
     check_owner(context, old)?;
     let mut new = old.clone();
     let mut writer = context.writer();
@@ -223,7 +233,7 @@ async fn store(context: &DdlContext, writer: &mut CatalogWriter<'_>, renaming: R
 
 /// ALTER TYPE … OWNER TO and SET SCHEMA.
 pub(crate) async fn change(context: &DdlContext, name: &ObjectName, change: &TypeChange) -> Result<String> {
-    let old = find(context, name)?.ok_or_else(|| SqlError::new(state::UNDEFINED_OBJECT, missing(name)))?.descriptor();
+    let old = find(context, name)?.ok_or_else(|| no_enum(context, name))?.descriptor();
     check_owner(context, old)?;
     let mut writer = context.writer();
     let mut new = old.clone();

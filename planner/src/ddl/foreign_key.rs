@@ -104,7 +104,7 @@ impl Making<'_> {
         if self.is_itself(name)? {
             return Ok(self.table.clone());
         }
-        let Some(found) = self.context.find(name)? else { return Err(super::names::no_relation(name)) };
+        let Some(found) = self.context.find(name)? else { return Err(self.context.no_relation(name)) };
         if found.kind == RelationKind::SystemView {
             let message = format!("permission denied: \"{}\" is a system catalog", found.name);
             return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));

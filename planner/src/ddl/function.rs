@@ -1,12 +1,12 @@
-//! Functions that statements name: there are none but the system's.
+//! Functions that statements name: there are none but the system's. The extension that every database of PostgreSQL's has.
 
 use super::DdlContext;
 use crate::bind::catalog_type;
 use crate::error::{Result, SqlError, state};
-use crate::parse::fold_name;
+use crate::parse::{fold, fold_name};
 use crate::pg_catalog::object_names;
 use crate::types::BaseType;
-use sqlparser::ast::{DataType, DropFunction, ObjectName};
+use sqlparser::ast::{CreateExtension, DataType, DropFunction, ObjectName};
 
 /// That there is a function with this name and these types of arguments. Errors: 42883, 42704 for an unknown type.
 pub(super) fn named(context: &DdlContext, word: &str, name: &ObjectName, types: &[DataType]) -> Result<()> {
@@ -27,6 +27,21 @@ pub(super) fn named(context: &DdlContext, word: &str, name: &ObjectName, types: 
         }
         Err(error) => Err(error),
     }
+}
+
+/// CREATE EXTENSION of plpgsql, which files that make a schema begin with: every database of PostgreSQL's has it already.
+/// What would be written in it is refused where it is written. Errors: 42710, 0A000 for all others.
+pub(super) fn create_extension(context: &DdlContext, create: &CreateExtension) -> Result<String> {
+    let name = fold(&create.name);
+    if name != "plpgsql" {
+        return Err(SqlError::unsupported("CREATE EXTENSION"));
+    }
+    let message = format!("extension \"{name}\" already exists");
+    if !create.if_not_exists {
+        return Err(SqlError::new(state::DUPLICATE_OBJECT, message));
+    }
+    context.notice(state::DUPLICATE_OBJECT, format!("{message}, skipping"));
+    Ok("CREATE EXTENSION".into())
 }
 
 /// DROP FUNCTION. Errors: 42883; 2BP01 for those of the system.

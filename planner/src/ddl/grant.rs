@@ -61,7 +61,7 @@ pub async fn grant(context: &DdlContext, grant: &Grant) -> Result<String> {
         GrantObjects::Tables(names) | GrantObjects::Sequences(names) => {
             let sequences = matches!(objects, GrantObjects::Sequences(_));
             for name in names {
-                let Some(found) = context.find(name)? else { return Err(super::names::no_relation(name)) };
+                let Some(found) = context.find(name)? else { return Err(context.no_relation(name)) };
                 if found.kind == RelationKind::SystemView {
                     super::names::expect_kind(&found, RelationKind::Table)?;
                 }

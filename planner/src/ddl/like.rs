@@ -1,7 +1,7 @@
 //! LIKE in CREATE TABLE: columns of another table, and what INCLUDING names of it.
 
 use super::create_table::Making;
-use super::{names, sequence};
+use super::sequence;
 use crate::catalog::{
     CheckDescriptor, ColumnDescriptor, ColumnId, CommentOf, IndexColumn, IndexDescriptor, IndexState, RelationKind,
     TableDescriptor,
@@ -27,7 +27,7 @@ impl Making<'_> {
     /// Takes the columns over. Errors: 42P01, 42701, 42809 for a sequence.
     pub(super) async fn take_columns<'l>(&mut self, like: &'l Like) -> Result<Taken<'l>> {
         let Some(source) = self.context.find(&like.table)? else {
-            return Err(names::no_relation(&like.table).about_part(crate::bind::span_of(&like.table)));
+            return Err(self.context.no_relation(&like.table).about_part(crate::bind::span_of(&like.table)));
         };
         if source.kind == RelationKind::Sequence {
             let message = format!("relation \"{}\" is invalid in LIKE clause", source.name);

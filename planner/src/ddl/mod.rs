@@ -10,6 +10,7 @@ mod backfill;
 mod backfill_tests;
 pub(crate) mod canonical;
 pub mod check;
+mod column_default;
 mod comment;
 pub(crate) mod computed;
 #[cfg(test)]
@@ -265,6 +266,7 @@ pub async fn execute(context: &DdlContext, statement: &Statement) -> Result<Stri
             let options = sequence::Options { data_type: data_type.as_ref(), options: sequence_options };
             sequence::create(context, *temporary, *if_not_exists, name, &options, owned_by.as_ref()).await?
         }
+        Statement::CreateExtension(create) => function::create_extension(context, create)?,
         Statement::DropFunction(drop) => function::drop(context, drop)?,
         Statement::CreateRole(create) => role::create(context, create).await?,
         Statement::AlterRole { name, operation } => role::alter(context, name, operation).await?,

@@ -38,12 +38,17 @@ impl DdlContext {
         }
         let schema = match schema {
             Some(schema) => self.schema(&schema)?,
-            None => self.settings.creation_path().iter().find_map(|schema| self.catalog.schema(schema)).ok_or_else(
-                || {
+            None => {
+                let mut path = self.settings.creation_path().iter();
+                let first = path.find(|name| own(name) || self.catalog.schema(name).is_some()).ok_or_else(|| {
                     let message = "no schema has been selected to create in";
                     SqlError::new(state::INVALID_SCHEMA_NAME, message).about(&name)
-                },
-            )?,
+                })?;
+                if own(first) {
+                    return Ok((self.temporary_schema()?, name));
+                }
+                self.schema(first)?
+            }
         };
         if pg_catalog::SYSTEM_SCHEMAS.iter().any(|(oid, _)| *oid == schema.oid) {
             let message = format!("permission denied to create \"{}.{name}\"", schema.name);
@@ -73,9 +78,31 @@ impl DdlContext {
         let (schema, name) = fold_name(name)?;
         Ok(self.catalog.relation(schema.as_deref(), &name, self.settings.search_path()))
     }
+    /// Whether a name is that of an index.
+    pub(super) fn names_index(&self, name: &ObjectName) -> bool {
+        fold_name(name).is_ok_and(|(schema, name)| {
+            self.catalog.index_named(schema.as_deref(), &name, self.settings.search_path()).is_some()
+        })
+    }
+    /// The error of a name that finds no relation that has rows: 42P01, or 42809 for that of an index.
+    pub(super) fn no_relation(&self, name: &ObjectName) -> SqlError {
+        match fold_name(name) {
+            Ok((schema, name)) => self.catalog.no_relation(schema.as_deref(), &name, self.settings.search_path()),
+            Err(error) => error,
+        }
+    }
+    /// The same where only one kind will do, which a sentence calls so.
+    pub(super) fn no_relation_of(&self, name: &ObjectName, kind: &str) -> SqlError {
+        match fold_name(name) {
+            Ok((_, index)) if self.names_index(name) => {
+                SqlError::new(state::WRONG_OBJECT_TYPE, format!("\"{index}\" is not a {kind}"))
+            }
+            _ => self.no_relation(name),
+        }
+    }
     /// The table with this name, which can be changed. Errors: 42P01, 42809, 42501.
     pub(super) fn table(&self, name: &ObjectName) -> Result<Arc<TableDescriptor>> {
-        let Some(table) = self.find(name)? else { return Err(no_relation(name)) };
+        let Some(table) = self.find(name)? else { return Err(self.no_relation(name)) };
         expect_kind(&table, RelationKind::Table)?;
         Ok(table)
     }
@@ -88,15 +115,6 @@ impl DdlContext {
         table.version += 1;
         Ok(table)
     }
-}
-
-/// 42P01.
-pub(super) fn no_relation(name: &ObjectName) -> SqlError {
-    let shown = fold_name(name).map_or_else(
-        |_| name.to_string(),
-        |(schema, name)| schema.map_or_else(|| name.clone(), |schema| format!("{schema}.{name}")),
-    );
-    SqlError::new(state::UNDEFINED_TABLE, format!("relation \"{shown}\" does not exist"))
 }
 
 /// Errors unless a relation is of a kind.

@@ -1,7 +1,7 @@
 //! REINDEX: builds indexes anew. They always agree with their tables (CHECK INDEX tells), so that this repairs nothing
 //! that can be broken; a primary key is its table's rows, of which there is one copy.
 
-use super::{DdlContext, backfill, names};
+use super::{DdlContext, backfill};
 use crate::catalog::{RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{Reindex, ReindexKind, fold_name};
@@ -23,7 +23,7 @@ pub async fn reindex(context: &DdlContext, reindex: &Reindex) -> Result<String> 
                     let message = format!("\"{name}\" is not an index");
                     return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message));
                 }
-                return Err(names::no_relation(shown));
+                return Err(context.no_relation(shown));
             };
             let only = table.indexes.get(position).map(|index| index.oid);
             rebuild(context, &table, only).await?;
@@ -36,7 +36,7 @@ pub async fn reindex(context: &DdlContext, reindex: &Reindex) -> Result<String> 
                 let message = format!("\"{name}\" is not a table or materialized view");
                 return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message));
             }
-            let Some(table) = found else { return Err(names::no_relation(shown)) };
+            let Some(table) = found else { return Err(context.no_relation(shown)) };
             if table.kind != RelationKind::Table {
                 let message = format!("\"{name}\" is not a table or materialized view");
                 return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message));

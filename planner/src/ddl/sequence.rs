@@ -261,6 +261,7 @@ pub(super) async fn create(
         return Ok("CREATE SEQUENCE".into());
     }
     names::Chosen::default().claim_relation(context, &schema.name, &name)?;
+    context.no_type_named(&schema.name, &name)?;
     let ty = options.data_type.map_or(Ok(SqlType::INT8), sql_type)?;
     let mut sequence = parameters(ty, options.options)?;
     if let Some(owner) = owned_by {
@@ -286,7 +287,7 @@ pub async fn alter(context: &DdlContext, alter: &AlterSequence) -> Result<String
             context.notice(state::SUCCESSFUL_COMPLETION, format!("relation \"{name}\" does not exist, skipping"));
             return Ok("ALTER SEQUENCE".into());
         }
-        return Err(SqlError::new(state::UNDEFINED_TABLE, format!("relation \"{}\" does not exist", alter.name)));
+        return Err(context.no_relation_of(&alter.name, "sequence"));
     };
     names::expect_kind(&sequence, RelationKind::Sequence)?;
     if let Some(name) = &alter.rename {
@@ -434,7 +435,7 @@ fn owned_column(
         if context.catalog.index_named(schema.as_deref(), &index, path).is_some() {
             return Err(no_owner(&index, "indexes"));
         }
-        return Err(names::no_relation(&name));
+        return Err(context.no_relation(&name));
     };
     if table.kind == RelationKind::Sequence {
         return Err(no_owner(&table.name, "sequences"));

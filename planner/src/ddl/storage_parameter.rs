@@ -2,9 +2,12 @@
 //! bounds. There is nothing here that they steer. Must not know how statements are parsed.
 
 use super::DdlContext;
-use crate::catalog::{StoredParameters, TableDescriptor};
+use super::create_table::Constraint;
+use crate::catalog::{IndexDescriptor, StoredParameters, TableDescriptor};
 use crate::error::{Result, SqlError, state};
+use crate::parse::Parameters;
 use crate::session::settings::value::boolean;
+use sqlparser::ast::IndexOption;
 
 /// What a parameter may be.
 #[derive(Clone, Copy)]
@@ -127,6 +130,11 @@ pub(super) fn set(of: Of, stored: &mut StoredParameters, given: &[(String, Optio
     Ok(())
 }
 
+/// Parameters that are kept, as they are written.
+pub(super) fn given(stored: &StoredParameters) -> Parameters {
+    stored.iter().map(|(name, value)| (name.clone(), Some(value.clone()))).collect()
+}
+
 /// RESET (…). As in PostgreSQL a name that is not known is none that is set.
 pub(super) fn reset(stored: &mut StoredParameters, names: &[String]) {
     stored.retain(|(name, _)| !names.contains(name));
@@ -148,18 +156,45 @@ pub(super) fn of_new_table(given: &[(String, Option<String>)]) -> Result<StoredP
     Ok(stored)
 }
 
-/// SET and RESET (…) of an index. Errors: 22023, 42501.
+/// WITH (…) of a constraint, for its index. Errors: 42601 for what else sqlparser reads there.
+pub(super) fn of_key(options: &[IndexOption]) -> Result<Parameters> {
+    let mut parameters = Parameters::new();
+    for option in options {
+        match option {
+            IndexOption::Comment(text) => {
+                let given = crate::parse::index_parameters(text);
+                parameters = given.ok_or_else(|| SqlError::syntax("syntax error at or near \"comment\""))?;
+            }
+            IndexOption::Using(_) => return Err(SqlError::syntax("syntax error at or near \"using\"")),
+        }
+    }
+    Ok(parameters)
+}
+
+/// The same behind the words of a column's constraint, which is the last one read.
+pub(super) fn of_column_key(comment: &str, constraint: Option<&mut Constraint<'_>>) -> Result<()> {
+    let given = crate::parse::index_parameters(comment);
+    let (Some(given), Some(Constraint::Primary { parameters, .. } | Constraint::Unique { parameters, .. })) =
+        (given, constraint)
+    else {
+        return Err(SqlError::syntax("syntax error at or near \"comment\""));
+    };
+    *parameters = given;
+    Ok(())
+}
+
+/// Changes what is said of an index, and nothing that is stored. Errors: those of the change.
 pub(super) async fn alter_index(
     context: &DdlContext,
     table: &TableDescriptor,
     position: usize,
-    change: impl Fn(&mut StoredParameters) -> Result<()>,
+    change: impl Fn(&mut IndexDescriptor) -> Result<()>,
 ) -> Result<()> {
     context.lock(table).await?;
     let mut changed = table.clone();
     changed.version += 1;
     if let Some(index) = changed.indexes.get_mut(position) {
-        change(&mut index.parameters)?;
+        change(index)?;
     }
     let mut writer = context.writer();
     writer.put_table(&changed).await?;

@@ -1,12 +1,22 @@
 //! Type names that only CREATE TABLE knows, beside those of [`bind::sql_type`](crate::bind::sql_type).
 
-use crate::error::Result;
+use crate::error::{Result, SqlError, state};
 use crate::parse::fold_name;
 use crate::types::SqlType;
 use sqlparser::ast::{ArrayElemTypeDef, DataType, ObjectName};
 
 /// `smallserial`, `serial`, `bigserial` and their other names, as the integer type behind them.
-pub fn serial_type(ty: &DataType) -> Option<SqlType> {
+/// Errors: 0A000 for arrays of them.
+pub fn serial_type(ty: &DataType) -> Result<Option<SqlType>> {
+    if let DataType::Array(ArrayElemTypeDef::SquareBracket(element, _) | ArrayElemTypeDef::Qualified(element, _)) = ty
+        && serial_type(element)?.is_some()
+    {
+        return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "array of serial is not implemented"));
+    }
+    Ok(serial(ty))
+}
+
+fn serial(ty: &DataType) -> Option<SqlType> {
     let DataType::Custom(name, arguments) = ty else { return None };
     if !arguments.is_empty() {
         return None;

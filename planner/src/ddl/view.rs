@@ -1,5 +1,6 @@
 //! CREATE VIEW, ALTER VIEW and DROP VIEW.
 
+use super::alter_relation::cannot_be_performed;
 use super::create_table::Making;
 use super::dependents::{self, Object};
 use super::names::Chosen;
@@ -272,7 +273,7 @@ pub async fn alter(context: &DdlContext, tree: &ast::Statement) -> Result<String
             context.notice(state::SUCCESSFUL_COMPLETION, format!("relation \"{name}\" does not exist, skipping"));
             return Ok("ALTER VIEW".into());
         }
-        return Err(names::no_relation(&alter.name));
+        return Err(context.no_relation_of(&alter.name, "view"));
     };
     names::expect_kind(&view, RelationKind::View)?;
     alter_view(context, &view, alter).await?;
@@ -299,7 +300,7 @@ pub(super) async fn alter_view(context: &DdlContext, view: &TableDescriptor, alt
             }
             AlterTableOperation::RenameColumn { old_column_name, new_column_name } => {
                 let (old, new) = (fold(old_column_name), fold(new_column_name));
-                if changed.column_named(&new).is_some() {
+                if changed.column_named(&new).is_some() && changed.column_named(&old).is_some() {
                     let message = format!("column \"{new}\" of relation \"{}\" already exists", view.name);
                     return Err(SqlError::new(state::DUPLICATE_COLUMN, message));
                 }
@@ -330,30 +331,13 @@ pub(super) async fn alter_view(context: &DdlContext, view: &TableDescriptor, alt
                         default
                     }
                     AlterColumnOperation::DropDefault => None,
-                    other => {
-                        let text = other.to_string();
-                        let words: Vec<&str> = text.split_whitespace().take(3).collect();
-                        let message = format!(
-                            "ALTER action ALTER COLUMN ... {} cannot be performed on relation \"{}\"",
-                            words.join(" "),
-                            view.name
-                        );
-                        return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message)
-                            .detail("This operation is not supported for views."));
-                    }
+                    _ => return Err(cannot_be_performed(Some(operation), &view.name, "views")),
                 };
                 if let Some(place) = changed.columns.iter_mut().find(|other| other.id == column.id) {
                     place.default = default;
                 }
             }
-            other => {
-                let text = other.to_string();
-                let words: Vec<&str> = text.split_whitespace().take(2).collect();
-                let message =
-                    format!("ALTER action {} cannot be performed on relation \"{}\"", words.join(" "), view.name);
-                return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message)
-                    .detail("This operation is not supported for views."));
-            }
+            other => return Err(cannot_be_performed(Some(other), &view.name, "views")),
         }
     }
     let mut writer = context.writer();

@@ -43,13 +43,16 @@ impl ParameterTypes {
             .map(|(at, ty)| match ty {
                 Some(ty) => Ok(*ty),
                 None if lenient => Ok(SqlType::TEXT),
-                None => Err(SqlError::new(
-                    state::INDETERMINATE_DATATYPE,
-                    format!("could not determine data type of parameter ${}", at + 1),
-                )),
+                None => Err(undetermined(at + 1)),
             })
             .collect()
     }
+}
+
+/// 42P18: nothing tells the type of a parameter.
+pub(super) fn undetermined(number: usize) -> SqlError {
+    let message = format!("could not determine data type of parameter ${number}");
+    SqlError::new(state::INDETERMINATE_DATATYPE, message)
 }
 
 /// The number of a parameter's placeholder: 2 for `$2`; nothing for `$:now`.

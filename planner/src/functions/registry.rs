@@ -225,10 +225,19 @@ fn call(resolver: &Resolver<'_>, function: &ScalarFunction, args: Vec<TypedExpr>
         let arg = match function.parameter(at) {
             Some(Param::Is(ty)) => resolver.cast(arg, ty, CastContext::Implicit)?,
             Some(Param::AnyArray) if arg.is_unknown() => {
-                let message = "could not determine polymorphic type because input has type unknown";
-                return Err(SqlError::new(state::DATATYPE_MISMATCH, message).of_values());
+                return Err(untyped_element());
             }
-            _ => resolver.resolve_unknown(arg)?,
+            _ => {
+                let open = resolver.open_parameter(&arg);
+                match (open, function.result, function.name) {
+                    (None, ..) => resolver.resolve_unknown(arg)?,
+                    // Of "any" nothing tells a parameter's type; of anyelement the function's does not.
+                    (Some(number), ResultType::Is(_), name) if !matches!(name, "to_json" | "to_jsonb") => {
+                        return Err(super::parameters::undetermined(number).of_values());
+                    }
+                    _ => return Err(untyped_element()),
+                }
+            }
         };
         types.push(if arg.ty.is_vector() { arg.ty } else { arg.ty.plain() });
         arguments.push(arg.expr);
@@ -243,6 +252,12 @@ fn call(resolver: &Resolver<'_>, function: &ScalarFunction, args: Vec<TypedExpr>
     let slots = (function.stability != Stability::Immutable).then(|| Arc::clone(resolver.slots));
     Ok(KernelFunction::new(function.name, types, result, function.stability, Arc::clone(&function.kernel), slots)
         .call(arguments))
+}
+
+/// 42804: an argument has no type that the others could follow.
+fn untyped_element() -> SqlError {
+    let message = "could not determine polymorphic type because input has type unknown";
+    SqlError::new(state::DATATYPE_MISMATCH, message).of_values()
 }
 
 /// Whether an argument of this type fits a parameter.

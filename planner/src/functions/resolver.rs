@@ -70,6 +70,16 @@ impl<'a> Resolver<'a> {
         }
     }
 
+    /// The number of the parameter that an expression is, where nothing told its type so far.
+    pub(super) fn open_parameter(&self, expr: &TypedExpr) -> Option<usize> {
+        match &expr.expr {
+            Expr::Placeholder(placeholder) if expr.is_unknown() => {
+                parameter_number(&placeholder.id).filter(|number| self.parameters.get(*number).is_none())
+            }
+            _ => None,
+        }
+    }
+
     pub(super) fn settle_all(&self, exprs: Vec<TypedExpr>) -> Vec<TypedExpr> {
         exprs.into_iter().map(|expr| self.settle(expr)).collect()
     }

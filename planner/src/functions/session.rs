@@ -7,14 +7,15 @@ use crate::catalog::predefined;
 use crate::encoding::ColumnBuilder;
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
-use crate::session::Notice;
 use crate::session::activity::Backend;
 use crate::session::exported;
+use crate::session::{Link, Notice};
 use crate::types::datetime::{timestamp_to_date, to_local, wall_clock};
 use crate::types::place::{xid8_number, xid8_value};
 use crate::types::value::ValueRef;
 use crate::types::{BaseType, Oid, SqlType};
 use datafusion::arrow::array::{ArrayRef, StringArray};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -171,6 +172,30 @@ fn signal(name: &'static str, act: fn(&Backend)) -> ScalarFunction {
     ScalarFunction::new(name, &[SqlType::INT4], SqlType::BOOL, Stability::Volatile, Arc::new(kernel))
 }
 
+/// One end of the connection of the session's client; `None` where it has no client.
+fn end(context: &StatementContext, of: fn(&Link) -> Option<SocketAddr>) -> Option<SocketAddr> {
+    let database = context.session.database().ok()?;
+    of(&database.activities().find(context.session.backend_pid)?.backend.link)
+}
+
+/// The address of an end, as text: there is no type inet.
+fn address(name: &'static str, of: fn(&Link) -> Option<SocketAddr>) -> ScalarFunction {
+    let kernel: Kernel = Arc::new(move |call: &Call<'_>| {
+        let context = call.context()?;
+        fill::<Text>(call, || Ok(end(&context, of).map(|at| at.ip().to_canonical().to_string())))
+    });
+    ScalarFunction::new(name, &[], SqlType::TEXT, Stability::Stable, kernel)
+}
+
+/// The port of an end.
+fn port(name: &'static str, of: fn(&Link) -> Option<SocketAddr>) -> ScalarFunction {
+    let kernel: Kernel = Arc::new(move |call: &Call<'_>| {
+        let context = call.context()?;
+        fill::<Int4>(call, || Ok(end(&context, of).map(|at| i32::from(at.port()))))
+    });
+    ScalarFunction::new(name, &[], SqlType::INT4, Stability::Stable, kernel)
+}
+
 fn schemas(context: &StatementContext, implicit: bool) -> Vec<String> {
     let settings = &context.settings;
     if implicit {
@@ -215,6 +240,10 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             volatile,
             of_context::<Text>(|_| Err(no_recovery())),
         ),
+        address("inet_client_addr", |link| link.client),
+        address("inet_server_addr", |link| link.server),
+        port("inet_client_port", |link| link.client),
+        port("inet_server_port", |link| link.server),
         ScalarFunction::new(
             "current_database",
             &[],

@@ -1,7 +1,7 @@
 //! ALTER TABLE, as far as sqlparser does not know it: each action is one of ours or one of sqlparser's. Knows no tables.
 
 use super::cursor::{Cursor, is_word};
-use super::statement::{AlterAction, AlterRelation, StatementKind, TableClauses};
+use super::statement::{AlterAction, AlterRelation, ReplicaIdentityClause, StatementKind, TableClauses};
 use super::tokens::{bare_word, between_commas};
 use super::with_parser;
 use crate::error::{Result, SqlError, state};
@@ -104,7 +104,7 @@ fn one(cursor: &mut Cursor<'_>, kind: &str) -> Result<Option<AlterAction>> {
             return Err(cursor.error());
         }
         if cursor.words(&["alter", "column"]) || cursor.word("alter") {
-            return Err(SqlError::unsupported("ALTER INDEX ALTER COLUMN"));
+            return index_statistics(cursor).map(Some);
         }
         return Ok(None);
     }
@@ -127,10 +127,18 @@ fn one(cursor: &mut Cursor<'_>, kind: &str) -> Result<Option<AlterAction>> {
         return Ok(Some(AlterAction::ClusterOn(cursor.name()?)));
     }
     if cursor.words(&["replica", "identity"]) {
-        if cursor.word("default") {
-            return Ok(Some(AlterAction::Nothing));
-        }
-        return Err(SqlError::unsupported("REPLICA IDENTITY"));
+        let clause = if cursor.word("default") {
+            ReplicaIdentityClause::Default
+        } else if cursor.word("full") {
+            ReplicaIdentityClause::Full
+        } else if cursor.word("nothing") {
+            ReplicaIdentityClause::Nothing
+        } else if cursor.words(&["using", "index"]) {
+            ReplicaIdentityClause::Index(cursor.name()?)
+        } else {
+            return Err(cursor.error());
+        };
+        return Ok(Some(AlterAction::ReplicaIdentity(clause)));
     }
     for words in [
         &["inherit"][..],
@@ -160,6 +168,21 @@ fn one(cursor: &mut Cursor<'_>, kind: &str) -> Result<Option<AlterAction>> {
         return column(cursor);
     }
     Ok(None)
+}
+
+/// `[COLUMN] n SET STATISTICS m` of an index. Errors: 22023.
+fn index_statistics(cursor: &mut Cursor<'_>) -> Result<AlterAction> {
+    let place = cursor.peek().map_or_else(Span::empty, |token| token.span);
+    let Some(number) = cursor.integer() else { return Err(cursor.error()) };
+    let number = u16::try_from(number).ok().filter(|number| (1..=32767).contains(number)).ok_or_else(|| {
+        let message = "column number must be in range from 1 to 32767";
+        cursor.source.error(SqlError::new(state::INVALID_PARAMETER_VALUE, message), place)
+    })?;
+    if !cursor.words(&["set", "statistics"]) {
+        return Err(cursor.error());
+    }
+    let value = cursor.integer().ok_or_else(|| cursor.error())?;
+    Ok(AlterAction::SetIndexStatistics(number, value))
 }
 
 /// SET (…), RESET (…); nothing read when it is neither.
@@ -252,11 +275,8 @@ fn collated_type(cursor: &mut Cursor<'_>, name: &str) -> Result<Option<AlterActi
 /// ALTER [COLUMN] name …
 fn column(cursor: &mut Cursor<'_>) -> Result<Option<AlterAction>> {
     cursor.word("column");
-    if let Some(number) = cursor.integer() {
-        return Err(SqlError::new(
-            state::FEATURE_NOT_SUPPORTED,
-            format!("cannot refer to non-index column by number {number}"),
-        ));
+    if cursor.integer().is_some() {
+        return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "cannot refer to non-index column by number"));
     }
     let Ok(name) = cursor.name() else { return Ok(None) };
     let missing_ok = |cursor: &mut Cursor<'_>| cursor.words(&["if", "exists"]);

@@ -312,9 +312,6 @@ fn option(cursor: &mut Cursor<'_>, given: &mut Given) -> Result<()> {
             let named = parameter(cursor, &name)?;
             encoding(&named).and_then(|encoding| once(&mut given.encoding, encoding)).map_err(at_name)
         }
-        "on_error" | "log_verbosity" | "reject_limit" | "default" => {
-            Err(SqlError::unsupported(format!("the COPY option {}", name.to_uppercase())))
-        }
         other => Err(at_name(SqlError::syntax(format!("option \"{other}\" not recognized")))),
     }
 }

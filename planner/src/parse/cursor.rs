@@ -54,6 +54,10 @@ impl<'a> Cursor<'a> {
     pub fn mark(&self) -> usize {
         self.at
     }
+    /// What was read.
+    pub fn before(&self) -> &'a [TokenWithSpan] {
+        self.tokens.get(..self.at).unwrap_or_default()
+    }
     /// Goes back.
     pub fn back_to(&mut self, mark: usize) {
         self.at = mark;

@@ -6,6 +6,7 @@ use super::statement::StatementKind;
 use super::tokens::word_at;
 use super::{parse_one, utility::required};
 use crate::error::{Result, SqlError, state};
+use sqlparser::ast::Statement as S;
 use sqlparser::tokenizer::{Span, Token};
 
 /// An option in brackets: its name, its value, and where it stands.
@@ -38,13 +39,14 @@ pub fn explain(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
     }
     let begins = cursor.error();
     let statement = parse_one(cursor.source, required(cursor)?)?;
-    if !matches!(
-        &statement.kind,
-        StatementKind::Sql(_)
-            | StatementKind::Execute { .. }
-            | StatementKind::DeclareCursor(_)
-            | StatementKind::CreateTableAs(_)
-    ) {
+    let explained = match &statement.kind {
+        StatementKind::Sql(tree) => {
+            matches!(tree.as_ref(), S::Query(_) | S::Insert(_) | S::Update(_) | S::Delete(_) | S::Merge(_))
+        }
+        StatementKind::Execute { .. } | StatementKind::DeclareCursor(_) | StatementKind::CreateTableAs(_) => true,
+        _ => false,
+    };
+    if !explained {
         return Err(begins);
     }
     let (mut costs, mut timing, mut summary, mut format) = (true, None, None, ExplainFormat::Text);

@@ -3,6 +3,7 @@
 
 mod alter_setting;
 mod alter_table;
+mod collate_tokens;
 mod comment;
 pub mod copy;
 mod create_schema;
@@ -53,6 +54,7 @@ pub use query_tokens::{CURRENT_OF, strength_words};
 pub use role_statement::*;
 pub use statement::*;
 pub use table_as::INTO_NOT_HERE;
+pub use table_clauses::index_parameters;
 pub use table_statement::Parameters;
 pub use word_tokens::{ALL_FIELDS, CYCLE, NOTHING, SEARCH, VARIADIC};
 
@@ -99,6 +101,7 @@ fn expression(source: &Source, mut tokens: Vec<TokenWithSpan>) -> Result<ast::Ex
     let mut at = 0;
     while at < tokens.len() {
         expression_tokens::rewrite(&mut tokens, at);
+        collate_tokens::rewrite(&mut tokens, at);
         at += 1;
     }
     with_parser(source, &tokens, |parser| parser.parse_expr())
@@ -144,7 +147,7 @@ fn parse_one(source: &Arc<Source>, tokens: &[TokenWithSpan]) -> Result<Statement
 }
 
 /// Runs sqlparser over tokens that must all be consumed; errors as PostgreSQL words them.
-fn with_parser<T>(
+fn with_parser<T: ast::VisitMut>(
     source: &Source,
     tokens: &[TokenWithSpan],
     parse: impl FnOnce(&mut Parser<'_>) -> std::result::Result<T, ParserError>,
@@ -152,9 +155,13 @@ fn with_parser<T>(
     let mut parser =
         Parser::new(&DIALECT).with_recursion_limit(limits::DEPTH * 4).with_tokens_with_locations(tokens.to_vec());
     match parse(&mut parser) {
-        Ok(value) => {
+        Ok(mut value) => {
             let next = parser.peek_token();
-            if next.token == Token::EOF { Ok(value) } else { Err(source.syntax_error_at(&next)) }
+            if next.token != Token::EOF {
+                return Err(source.syntax_error_at(&next));
+            }
+            collate_tokens::restore(&mut value, tokens);
+            Ok(value)
         }
         Err(ParserError::RecursionLimitExceeded) => {
             Err(SqlError::new(state::STATEMENT_TOO_COMPLEX, "stack depth limit exceeded"))

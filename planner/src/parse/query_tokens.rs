@@ -15,9 +15,9 @@ use std::sync::Arc;
 /// Rewrites the tokens of one statement.
 pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, extras: &mut Extras) -> Result<()> {
     table_command(tokens);
-    roles(tokens);
+    roles(tokens)?;
     index_method(source, tokens)?;
-    drop_index_concurrently(tokens);
+    drop_index_concurrently(tokens)?;
     super::shape_tokens::statement(tokens);
     let expressions = super::expression_tokens::has_expressions(tokens);
     let mut at = 0;
@@ -70,6 +70,7 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, extras: &mut Ex
         } else {
             super::expression_tokens::between(tokens, at);
         }
+        super::collate_tokens::rewrite(tokens, at);
         super::group_by::rewrite(tokens, at);
         at += 1;
     }
@@ -143,12 +144,12 @@ fn table_command(tokens: &mut Vec<TokenWithSpan>) {
 }
 
 /// `CREATE USER` is `CREATE ROLE … LOGIN`; `ALTER USER` and `DROP USER` are those of roles; ENCRYPTED says nothing.
-fn roles(tokens: &mut Vec<TokenWithSpan>) {
+fn roles(tokens: &mut Vec<TokenWithSpan>) -> Result<()> {
     let user = ["create", "alter", "drop"].iter().find(|verb| follows(tokens, 0, &[verb, "user"]));
     let group = ["create", "alter", "drop"].iter().any(|verb| follows(tokens, 0, &[verb, "group"]));
     let role = ["create", "alter"].iter().any(|verb| follows(tokens, 0, &[verb, "role"]));
     if user.is_none() && !role && !group {
-        return;
+        return Ok(());
     }
     if let Some(second) = tokens.get_mut(1) {
         *second = word(Keyword::ROLE, "ROLE", second);
@@ -161,8 +162,12 @@ fn roles(tokens: &mut Vec<TokenWithSpan>) {
         // sqlparser takes no sign there.
         if follows(tokens, at, &["connection", "limit"])
             && tokens.get(at + 2).is_some_and(|token| token.token == Token::Minus)
-            && matches!(tokens.get(at + 3).map(|token| &token.token), Some(Token::Number(one, _)) if one == "1")
+            && let Some(Token::Number(number, _)) = tokens.get(at + 3).map(|token| &token.token)
         {
+            if number != "1" {
+                let message = format!("invalid connection limit: -{number}");
+                return Err(SqlError::new(state::INVALID_PARAMETER_VALUE, message));
+            }
             let none = TokenWithSpan::wrap(Token::Number(u32::MAX.to_string(), false));
             tokens.splice(at + 2..at + 4, [none]);
         }
@@ -173,13 +178,14 @@ fn roles(tokens: &mut Vec<TokenWithSpan>) {
         named = 5;
     }
     if user == Some(&"create") && !tokens.iter().any(|token| is_word(token, "login") || is_word(token, "nologin")) {
-        let Some(like) = tokens.get(named).cloned() else { return };
+        let Some(like) = tokens.get(named).cloned() else { return Ok(()) };
         let mut after = named + 1;
         if tokens.get(after).is_some_and(|token| is_word(token, "with")) {
             after += 1;
         }
         tokens.insert(after, word(Keyword::LOGIN, "LOGIN", &like));
     }
+    Ok(())
 }
 
 /// `CREATE INDEX … USING btree` is what we have; other methods are refused. CONCURRENTLY says nothing here: building an
@@ -206,10 +212,23 @@ fn index_method(source: &Source, tokens: &mut Vec<TokenWithSpan>) -> Result<()> 
     Ok(())
 }
 
-fn drop_index_concurrently(tokens: &mut Vec<TokenWithSpan>) {
-    if follows(tokens, 0, &["drop", "index", "concurrently"]) {
-        tokens.remove(2);
+/// DROP INDEX CONCURRENTLY is DROP INDEX: nobody waits for it either. Errors: 0A000 for what PostgreSQL does not do so.
+fn drop_index_concurrently(tokens: &mut Vec<TokenWithSpan>) -> Result<()> {
+    if !follows(tokens, 0, &["drop", "index", "concurrently"]) {
+        return Ok(());
     }
+    let refused = |what: &str| {
+        let message = format!("DROP INDEX CONCURRENTLY does not support {what}");
+        Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message))
+    };
+    if tokens.iter().any(|token| token.token == Token::Comma) {
+        return refused("dropping multiple objects");
+    }
+    if tokens.last().is_some_and(|last| is_word(last, "cascade")) {
+        return refused("CASCADE");
+    }
+    tokens.remove(2);
+    Ok(())
 }
 
 /// Notes what `FOR …` says, and leaves `FOR UPDATE OF` the number of what was noted.

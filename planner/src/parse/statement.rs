@@ -5,7 +5,9 @@ use super::precision::Reduced;
 pub use super::query_statement::{CreateTableAs, CreateView, DeclareCursor, Explain, ExplainFormat, FetchDirection};
 use super::role_statement::{AlterSettings, DatabaseStatement, DefaultPrivileges, Grant};
 use super::source::Source;
-pub use super::table_statement::{AlterAction, AlterRelation, Like, OnCommitClause, TableClauses};
+pub use super::table_statement::{
+    AlterAction, AlterRelation, Like, OnCommitClause, ReplicaIdentityClause, TableClauses,
+};
 use sqlparser::ast;
 use std::sync::Arc;
 pub use txn::LockStrength;

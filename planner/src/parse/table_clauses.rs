@@ -1,10 +1,14 @@
 //! Clauses of CREATE TABLE, CREATE TABLE AS and CREATE INDEX that sqlparser reads elsewhere or not at all: TEMPORARY,
-//! UNLOGGED, ON COMMIT, TABLESPACE, USING heap, COMPRESSION, WITH (…); of CREATE SEQUENCE UNLOGGED. Noted in [`Extras`]. Knows no tables.
+//! UNLOGGED, ON COMMIT, TABLESPACE, USING heap, COMPRESSION, WITH (…); of CREATE SEQUENCE UNLOGGED. Noted in [`Extras`]; what is
+//! said of the indexes of constraints, also in ALTER TABLE, is left behind them as a comment. Knows no tables.
 
 use super::cursor::{Cursor, is_word};
 use super::source::Source;
 use super::statement::{Extras, OnCommitClause};
+use super::table_statement::Parameters;
+use super::tokens::word;
 use crate::error::{Result, SqlError, state};
+use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 use std::sync::Arc;
 
@@ -12,6 +16,9 @@ use std::sync::Arc;
 /// tablespace or table access method, 42704 for an unknown one, 42P16.
 pub fn take(source: &Arc<Source>, tokens: &[TokenWithSpan], extras: &mut Extras) -> Result<Option<Vec<TokenWithSpan>>> {
     let mut cursor = Cursor::new(source, tokens);
+    if cursor.words(&["alter", "table"]) {
+        return of_alter(cursor);
+    }
     if !cursor.word("create") {
         return Ok(None);
     }
@@ -58,9 +65,13 @@ fn strip(
         if depth == 0 && !kept.is_empty() && clause(&mut cursor, index, extras)? {
             continue;
         }
+        if depth == 0 && index && cursor.words(&["on", "only"]) {
+            kept.push(token.clone());
+            continue;
+        }
         if depth == 1 && !index {
-            if cursor.words(&["using", "index", "tablespace"]) {
-                tablespace(&mut cursor)?;
+            if of_constraint(&mut cursor, kept)? {
+                in_element += 1;
                 continue;
             }
             // What begins so is of the table: sqlparser reads it.
@@ -120,6 +131,70 @@ fn strip(
         cursor.next();
     }
     Ok(())
+}
+
+/// What every comment begins with that is the parameters of an index.
+const MARKER: &str = "\u{1}with";
+/// What stands between its parameters, and before the value of one.
+const BETWEEN: char = '\u{2}';
+const VALUE: char = '\u{3}';
+
+/// What ALTER TABLE says of the indexes of constraints; `None` when there is nothing.
+fn of_alter(mut cursor: Cursor<'_>) -> Result<Option<Vec<TokenWithSpan>>> {
+    cursor.words(&["if", "exists"]);
+    cursor.word("only");
+    let named = cursor.object_name().is_ok();
+    let (mut kept, mut depth) = (cursor.before().to_vec(), 0_usize);
+    // Tables that inherit are meant anyway.
+    let mut changed = named && cursor.sign(&Token::Mul);
+    while let Some(token) = cursor.peek() {
+        if depth == 0 && of_constraint(&mut cursor, &mut kept)? {
+            changed = true;
+            continue;
+        }
+        match token.token {
+            Token::LParen => depth += 1,
+            Token::RParen => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        kept.push(token.clone());
+        cursor.next();
+    }
+    Ok(changed.then_some(kept))
+}
+
+/// A clause of the index of a constraint: USING INDEX TABLESPACE, or WITH (…) behind its columns or the words of a column's.
+fn of_constraint(cursor: &mut Cursor<'_>, kept: &mut Vec<TokenWithSpan>) -> Result<bool> {
+    if cursor.words(&["using", "index", "tablespace"]) {
+        tablespace(cursor)?;
+        return Ok(true);
+    }
+    let Some(with) = cursor.peek().filter(|token| is_word(token, "with")).cloned() else { return Ok(false) };
+    let behind = kept
+        .last()
+        .is_some_and(|last| last.token == Token::RParen || ["unique", "key"].iter().any(|word| is_word(last, word)));
+    if !behind || !cursor.rest().get(1).is_some_and(|next| next.token == Token::LParen) {
+        return Ok(false);
+    }
+    cursor.next();
+    let parameters = super::view::options(cursor)?.into_iter().map(|(name, value)| match value {
+        Some(value) => format!("{BETWEEN}{name}{VALUE}{value}"),
+        None => format!("{BETWEEN}{name}"),
+    });
+    let text = std::iter::once(MARKER.to_string()).chain(parameters).collect();
+    kept.push(word(Keyword::COMMENT, "COMMENT", &with));
+    kept.push(TokenWithSpan { token: Token::SingleQuotedString(text), span: with.span });
+    Ok(true)
+}
+
+/// The parameters of an index that a comment stands for; `None` for one that somebody wrote.
+pub fn index_parameters(comment: &str) -> Option<Parameters> {
+    let parameters = comment.strip_prefix(MARKER)?.split(BETWEEN).skip(1);
+    let parameter = |text: &str| match text.split_once(VALUE) {
+        Some((name, value)) => (name.to_string(), Some(value.to_string())),
+        None => (text.to_string(), None),
+    };
+    Some(parameters.map(parameter).collect())
 }
 
 fn clause(cursor: &mut Cursor<'_>, index: bool, extras: &mut Extras) -> Result<bool> {

@@ -26,6 +26,17 @@ pub struct TableClauses {
     pub restart: Option<Option<i64>>,
 }
 
+/// What REPLICA IDENTITY says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum ReplicaIdentityClause {
+    Default,
+    Full,
+    Nothing,
+    /// USING INDEX.
+    Index(String),
+}
+
 /// What ON COMMIT says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
@@ -134,6 +145,10 @@ pub enum AlterAction {
     },
     /// ALTER COLUMN … SET STATISTICS.
     SetStatistics(String, i64),
+    /// The same of a column of an index, by its number.
+    SetIndexStatistics(u16, i64),
+    /// REPLICA IDENTITY.
+    ReplicaIdentity(ReplicaIdentityClause),
     /// ALTER COLUMN … SET STORAGE.
     SetStorage(String, String),
     /// ALTER COLUMN … SET COMPRESSION, to what it is.

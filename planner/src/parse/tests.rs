@@ -192,3 +192,25 @@ fn depth_is_limited() {
     let list = format!("select 1 in ({})", vec!["1"; 20_000].join(", "));
     assert!(parse(&list).is_ok());
 }
+
+#[test]
+fn collate_is_read_behind_casts_and_itself() {
+    for (written, read) in [
+        ("x::text COLLATE \"C\"", "x::TEXT COLLATE \"C\""),
+        (
+            "x::varchar(3) COLLATE pg_catalog.\"C\" COLLATE \"POSIX\"",
+            "x::VARCHAR(3) COLLATE pg_catalog.\"C\" COLLATE \"POSIX\"",
+        ),
+        ("'a' COLLATE \"C\" COLLATE \"D\"", "'a' COLLATE \"C\" COLLATE \"D\""),
+        ("x::s.t[] COLLATE c = y", "x::s.t[] COLLATE c = y"),
+        ("x::character varying(2) COLLATE c || y", "x::CHARACTER VARYING(2) COLLATE c || y"),
+    ] {
+        let (expr, _) = parse_expression(written).unwrap();
+        assert_eq!(expr.to_string(), read);
+        // What is printed is read as the same again.
+        assert_eq!(parse_expression(read).unwrap().0, expr, "{read}");
+    }
+    for wrong in ["x::text COLLATE", "x::text COLLATE 1", "x COLLATE c COLLATE"] {
+        assert_eq!(parse_expression(wrong).unwrap_err().state(), "42601", "{wrong}");
+    }
+}

@@ -4,7 +4,7 @@
 use super::deparse::{self, Context};
 use crate::catalog::{
     Catalog, CheckDescriptor, ColumnDescriptor, ColumnId, Deferral, ForeignKeyDescriptor, IndexDescriptor,
-    ReferentialAction, RelationKind, TableDescriptor,
+    ReferentialAction, RelationKind, TableDescriptor, said_schema,
 };
 use crate::ddl::canonical;
 use crate::parse::{names::quote, parse_expression};
@@ -62,7 +62,14 @@ pub fn named_columns(table: &TableDescriptor, stored: &str) -> Vec<ColumnId> {
 pub fn format_type(oid: Oid, modifier: Option<i32>) -> String {
     let Some(ty) = SqlType::from_oid(oid) else {
         if let Some(name) = super::builtin::type_name(oid) {
-            return name;
+            // bit, bit varying and arrays of them.
+            return match modifier.filter(|modifier| *modifier >= 0 && (1560..=1563).contains(&oid)) {
+                Some(length) => match name.strip_suffix("[]") {
+                    Some(element) => format!("{element}({length})[]"),
+                    None => format!("{name}({length})"),
+                },
+                None => name,
+            };
         }
         return if oid == 0 { "-".into() } else { "???".into() };
     };
@@ -382,7 +389,7 @@ pub fn relation_oid(catalog: &Catalog, schema: Option<&str>, name: &str, search_
         }
     };
     match schema {
-        Some(schema) => find(schema),
+        Some(schema) => find(said_schema(schema, search_path)),
         None => catalog.effective_path(search_path).into_iter().find_map(find),
     }
 }

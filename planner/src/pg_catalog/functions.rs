@@ -7,6 +7,7 @@ pub(super) mod descriptions;
 mod objects;
 mod privilege;
 mod properties;
+mod table_counts;
 mod various;
 
 use super::deparse::Context;
@@ -123,6 +124,7 @@ pub fn functions() -> Vec<ScalarFunction> {
     all.extend(updatability());
     all.extend(privilege::functions());
     all.extend(properties::functions());
+    all.extend(table_counts::functions());
     all.extend(sizes());
     all.extend(lookups());
     all.extend(facts());

@@ -45,6 +45,7 @@ mod pg_sequences;
 mod pg_settings;
 mod pg_shadow;
 mod pg_stat_activity;
+mod pg_stat_ssl;
 mod pg_stat_tables;
 mod pg_stats;
 mod pg_tables;
@@ -138,6 +139,7 @@ static FILLED: &[&Definition] = &[
     &schema_type_privileges::USAGE_GRANTS,
     &schema_usage::CONSTRAINT_TABLES,
     &schema_usage::COLUMN_TYPES,
+    &schema_usage::GENERATED,
     &schema_usage::DATA_TYPES,
     &schema_usage::ELEMENTS,
     &schema_usage::COLLATION_NAMES,
@@ -177,6 +179,8 @@ static FILLED: &[&Definition] = &[
     &pg_settings::VIEW,
     &pg_shadow::VIEW,
     &pg_stat_activity::VIEW,
+    &pg_stat_ssl::TLS,
+    &pg_stat_ssl::GSSAPI,
     &pg_stat_tables::ALL,
     &pg_stat_tables::USER,
     &pg_stats::VIEW,

@@ -5,7 +5,7 @@ use super::builtin::{ALL_FUNCTIONS, ALL_OPERATORS, functions_named, operators_na
 use super::describe;
 use super::present::{functions, operators};
 use crate::bind::catalog_type;
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, said_schema};
 use crate::error::{Result, SqlError, state};
 use crate::parse::names::{fold_text, quote};
 use crate::parse::parse_type;
@@ -145,8 +145,8 @@ fn schema_and_name(text: &str, place: Place<'_>, relation: bool) -> Result<(Opti
         let message = format!("cross-database references are not implemented: {shown}");
         return Err(error(state::FEATURE_NOT_SUPPORTED, message));
     }
-    let missing =
-        schema.as_ref().filter(|schema| place.catalog.schema(schema).is_none()).map(|schema| no_schema(schema));
+    let is_missing = |schema: &&String| place.catalog.schema(said_schema(schema, place.search_path)).is_none();
+    let missing = schema.as_ref().filter(is_missing).map(|schema| no_schema(schema));
     Ok((schema, name, missing))
 }
 

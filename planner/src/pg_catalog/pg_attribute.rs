@@ -86,16 +86,19 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             add(context, rows, table.oid, column.id, column, false)?;
         }
         for index in &table.indexes {
+            // What is said of a column's statistics is said of the table's.
+            let of_column = |column: &ColumnDescriptor| ColumnDescriptor { statistics: None, ..column.clone() };
             let of_expression = |expression: &IndexExpression| ColumnDescriptor {
                 name: expression.name.clone(),
                 ty: expression.ty,
+                statistics: expression.statistics,
                 ..Default::default()
             };
             let keys = index.parts().map(|(key, expression)| match expression {
                 Some(expression) => Some(of_expression(expression)),
-                None => table.column(key.column).cloned(),
+                None => table.column(key.column).map(of_column),
             });
-            let included = index.include.iter().map(|id| table.column(*id).cloned());
+            let included = index.include.iter().map(|id| table.column(*id).map(of_column));
             let columns: Vec<ColumnDescriptor> = keys.chain(included).flatten().collect();
             let names = super::describe::each_once(columns.iter().map(|column| column.name.as_str()));
             for ((number, column), name) in (1_i16..).zip(columns).zip(names) {

@@ -3,7 +3,7 @@
 use super::definition::{Definition, Fill, Rows, value};
 use super::pg_am::{BTREE, HEAP};
 use super::{describe, privileges};
-use crate::catalog::{RelationKind, StoredParameters, TableDescriptor};
+use crate::catalog::{RelationKind, ReplicaIdentity, StoredParameters, TableDescriptor};
 use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::Datum;
@@ -22,6 +22,17 @@ pub(super) const VIEW: Definition = Definition {
               reloptions text[], relpartbound text",
     fill: Fill::Now(rows),
 };
+
+/// What REPLICA IDENTITY says, by its letter.
+fn replica_identity(table: &TableDescriptor) -> &'static str {
+    match table.replica_identity {
+        _ if table.kind != RelationKind::Table => "n",
+        ReplicaIdentity::Default => "d",
+        ReplicaIdentity::Full => "f",
+        ReplicaIdentity::Nothing => "n",
+        ReplicaIdentity::Index(_) => "i",
+    }
+}
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     for table in context.catalog.relations() {
@@ -47,7 +58,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             ("relispopulated", Datum::from(true)),
             ("reloptions", options(&table)),
             ("relacl", privileges::shown(&context.catalog, table.acl.as_ref())),
-            ("relreplident", value::text(if table.kind == RelationKind::Table { "d" } else { "n" })),
+            ("relreplident", value::text(replica_identity(&table))),
         ])?;
         for index in &table.indexes {
             rows.add([

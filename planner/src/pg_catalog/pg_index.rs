@@ -4,7 +4,7 @@ use super::definition::{Definition, Fill, Rows, value};
 use super::object_names::collation_oid;
 use super::pg_type::type_facts;
 use super::present::operator_class;
-use crate::catalog::{IndexColumn, IndexState};
+use crate::catalog::{IndexColumn, IndexState, ReplicaIdentity};
 use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::{Datum, Oid, SqlType};
@@ -55,6 +55,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
                 ("indisprimary", Datum::from(index.is_declared_primary())),
                 ("indimmediate", Datum::from(index.deferral.is_none())),
                 ("indisvalid", Datum::from(valid)),
+                ("indisreplident", Datum::from(table.replica_identity == ReplicaIdentity::Index(index.oid))),
                 ("indisready", Datum::from(index.state.is_maintained())),
                 ("indislive", Datum::from(true)),
                 ("indkey", value::int2_vector(keys)),

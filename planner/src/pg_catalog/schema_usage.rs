@@ -28,6 +28,33 @@ pub(super) const COLUMN_TYPES: Definition = Definition {
     fill: Fill::Now(column_types),
 };
 
+/// `information_schema.column_column_usage`: columns, and the generated ones that are made of them.
+pub(super) const GENERATED: Definition = Definition {
+    oid: 13275,
+    name: "information_schema.column_column_usage",
+    columns: "table_catalog name, table_schema name, table_name name, column_name name, dependent_column name",
+    fill: Fill::Now(|context, rows| {
+        let roles = context.catalog.acts_for(context.role());
+        let superuser = context.catalog.is_superuser(context.role());
+        for table in context.catalog.user_relations().filter(|table| superuser || roles.contains(&table.owner)) {
+            for generated in table.live_columns() {
+                let Some(text) = &generated.generated else { continue };
+                let used = crate::ddl::canonical::referenced(&crate::parse::parse_expression(text)?.0)?;
+                for column in table.live_columns().filter(|column| used.contains(&column.name)) {
+                    rows.add([
+                        ("table_catalog", value::text(&context.catalog.database().name)),
+                        ("table_schema", value::text(&table.schema)),
+                        ("table_name", value::text(&table.name)),
+                        ("column_name", value::text(&column.name)),
+                        ("dependent_column", value::text(&generated.name)),
+                    ])?;
+                }
+            }
+        }
+        Ok(())
+    }),
+};
+
 /// `information_schema.data_type_privileges`.
 pub(super) const DATA_TYPES: Definition = Definition {
     oid: 13488,

@@ -3,10 +3,10 @@
 
 use super::cancel::CancelToken;
 use super::outcome::TransactionStatus;
+use super::startup::Link;
 use crate::types::Oid;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// What does not change while a session lasts.
@@ -18,8 +18,8 @@ pub struct Backend {
     pub database: (Oid, String),
     /// Its role.
     pub user: (Oid, String),
-    /// Where it comes from.
-    pub client: Option<SocketAddr>,
+    /// What its client speaks over.
+    pub link: Link,
     /// When it began.
     pub started: i64,
     /// Stops its statement.
@@ -139,7 +139,7 @@ mod tests {
             pid,
             database: (5, "postgres".into()),
             user: (10, "postgres".into()),
-            client: None,
+            link: Link::default(),
             started: 1,
             cancel: CancelToken::new(),
             terminate: CancelToken::new(),

@@ -120,12 +120,16 @@ impl Session {
     fn target(&self, catalog: &Catalog, user: Oid, named: &AnalyzedTable) -> Result<Option<Target>> {
         let (schema, name) = fold_name(&named.name)?;
         let settings = self.shared.settings();
-        let Some(table) = catalog.relation(schema.as_deref(), &name, settings.search_path()) else {
-            return Err(super::utility::undefined_table(schema.as_deref(), &name));
-        };
         let skip = |why: &str| {
             self.shared.notify(Notice::warning(state::WARNING, format!("skipping \"{name}\" --- {why}")));
             Ok(None)
+        };
+        let Some(table) = catalog.relation(schema.as_deref(), &name, settings.search_path()) else {
+            let error = catalog.no_relation(schema.as_deref(), &name, settings.search_path());
+            if error.state() == state::WRONG_OBJECT_TYPE {
+                return skip("cannot analyze non-tables or special system tables");
+            }
+            return Err(error);
         };
         if !may_analyze(catalog, user, &table) {
             return skip(match table.kind {

@@ -465,13 +465,10 @@ impl Session {
 
     /// 25001 for what cannot be undone.
     pub(super) fn refuse_in_block(&self, what: &str) -> Result<()> {
-        if self.block.status() == super::TransactionStatus::InBlock {
-            return Err(SqlError::new(
-                state::ACTIVE_SQL_TRANSACTION,
-                format!("{what} cannot run inside a transaction block"),
-            ));
+        match self.block.status() {
+            super::TransactionStatus::InBlock => Err(in_block(what)),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     async fn run_copy(&mut self, copy: &crate::parse::copy::Copy, limits: &Limits) -> Result<Outcome> {
@@ -543,4 +540,20 @@ pub(super) fn starts_with(text: &str, word: &str) -> bool {
 /// The columns of SHOW and EXPLAIN.
 pub fn text_columns(names: &[&str]) -> Arc<[OutputColumn]> {
     names.iter().map(|name| OutputColumn::computed(*name, SqlType::TEXT)).collect()
+}
+
+fn in_block(what: &str) -> SqlError {
+    SqlError::new(state::ACTIVE_SQL_TRANSACTION, format!("{what} cannot run inside a transaction block"))
+}
+
+/// Errors: 25001 for what cannot be undone with the other statements of one text, which are a transaction.
+pub(super) fn refuse_among_others(statement: &Statement) -> Result<()> {
+    let what = match &statement.kind {
+        _ if statement.alone => return Ok(()),
+        StatementKind::Vacuum { .. } => "VACUUM",
+        StatementKind::Discard(crate::parse::Discard::All) => "DISCARD ALL",
+        StatementKind::Database(database) if database.words() != "ALTER DATABASE" => database.words(),
+        _ => return Ok(()),
+    };
+    Err(in_block(what))
 }

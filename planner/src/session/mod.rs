@@ -49,7 +49,7 @@ pub use outcome::{Deallocated, Notice, Outcome, OutputColumn, RowsTag, Transacti
 pub use prepared::Prepared;
 pub(crate) use set::flattened;
 pub(crate) use settings::is_custom_name;
-pub use startup::{RoleLogin, Startup};
+pub use startup::{Link, RoleLogin, Startup, Tls};
 pub use statement::Statement;
 pub use txn::CommandNumber;
 
@@ -58,6 +58,7 @@ use crate::error::{LOCKS_LOST, Result, SqlError, state};
 use crate::interrupt::watched;
 use crate::types::{Datum, Oid, SqlType};
 use activity::{Activity, Backend};
+use dispatch::refuse_among_others;
 use settings::Settings;
 use settings::stack::SettingsStack;
 use shared::SessionShared;
@@ -143,7 +144,7 @@ impl Session {
             pid: startup.backend_pid,
             database: (descriptor.oid, descriptor.name.clone()),
             user: (role.oid, role.name.clone()),
-            client: startup.client,
+            link: startup.link,
             started: now,
             cancel: startup.cancel.clone(),
             terminate: CancelToken::new(),
@@ -315,6 +316,7 @@ impl Session {
     /// several portals can be open. After an error call [`Session::fail`].
     pub async fn execute(&mut self, prepared: &Arc<Prepared>, parameters: Vec<Datum>) -> Result<Outcome> {
         self.refuse_in_failed_block(&prepared.statement)?;
+        refuse_among_others(&prepared.statement)?;
         self.block.next_statement();
         let settings = self.shared.settings();
         self.activity.begin(prepared.text(), self.block.started(), self.now(), settings.application_name());

@@ -3,6 +3,28 @@
 use super::cancel::CancelToken;
 use std::net::SocketAddr;
 
+/// The connection that a session's client speaks over.
+#[derive(Clone, Debug, Default)]
+pub struct Link {
+    /// Where the client is.
+    pub client: Option<SocketAddr>,
+    /// Where it found the server.
+    pub server: Option<SocketAddr>,
+    /// Under TLS.
+    pub tls: Option<Tls>,
+}
+
+/// What TLS agreed upon, named as OpenSSL names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tls {
+    /// `TLSv1.3`.
+    pub version: &'static str,
+    /// `TLS_AES_256_GCM_SHA384`.
+    pub cipher: String,
+    /// Bits of its key.
+    pub bits: i32,
+}
+
 /// What begins a session. The server has authenticated the user.
 #[derive(Clone, Debug)]
 pub struct Startup {
@@ -15,8 +37,8 @@ pub struct Startup {
     pub options: Vec<(String, String)>,
     /// Process number told to the client (`pg_backend_pid()`).
     pub backend_pid: i32,
-    /// Where the client is.
-    pub client: Option<SocketAddr>,
+    /// What the client speaks over.
+    pub link: Link,
     /// Stops the session's statements.
     pub cancel: CancelToken,
 }

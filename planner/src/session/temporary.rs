@@ -19,9 +19,12 @@ impl Session {
         if matches!(clauses.on_commit, Some(OnCommitClause::DeleteRows | OnCommitClause::Drop)) {
             self.shared.set_on_commit(true);
         }
-        // `pg_temp.t` says it as well.
+        if self.shared.temporary().is_some() {
+            return Ok(());
+        }
+        // `pg_temp.t` says it as well, and so does search_path.
         let says = statement.text.as_bytes().windows(4).any(|word| word.eq_ignore_ascii_case(b"temp"));
-        if !says || self.shared.temporary().is_some() {
+        if !says && !self.settings().creation_path().iter().any(|schema| schema == "pg_temp") {
             return Ok(());
         }
         let catalog = self.database.catalog();

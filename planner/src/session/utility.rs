@@ -342,7 +342,8 @@ impl Session {
         for name in names {
             let (schema, name) = fold_name(name)?;
             let found = part.catalog.relation(schema.as_deref(), &name, settings.search_path());
-            let table = found.ok_or_else(|| undefined_table(schema.as_deref(), &name))?;
+            let table =
+                found.ok_or_else(|| part.catalog.no_relation(schema.as_deref(), &name, settings.search_path()))?;
             match table.kind {
                 RelationKind::Table | RelationKind::SystemView => {}
                 RelationKind::View => return Err(SqlError::unsupported("LOCK TABLE of a view")),
@@ -377,7 +378,13 @@ impl Session {
         for named in names {
             let (schema, table) = fold_name(&named.name)?;
             if catalog.relation(schema.as_deref(), &table, settings.search_path()).is_none() {
-                return Err(undefined_table(schema.as_deref(), &table));
+                let error = catalog.no_relation(schema.as_deref(), &table, settings.search_path());
+                if error.state() == state::WRONG_OBJECT_TYPE {
+                    let message = format!("skipping \"{table}\" --- cannot vacuum non-tables or special system tables");
+                    self.shared.notify(Notice::warning(state::WARNING, message));
+                    continue;
+                }
+                return Err(error);
             }
         }
         Ok(())
@@ -391,10 +398,4 @@ fn problem_rows(problems: Vec<crate::ddl::check::Problem>, tag: &str) -> Result<
     let rows: Vec<Vec<String>> =
         problems.into_iter().map(|found| vec![found.index, found.problem.to_string(), found.key]).collect();
     text_rows(&PROBLEM, &rows, tag)
-}
-
-/// 42P01.
-pub fn undefined_table(schema: Option<&str>, table: &str) -> SqlError {
-    let name = schema.map_or_else(|| table.to_string(), |schema| format!("{schema}.{table}"));
-    SqlError::new(state::UNDEFINED_TABLE, format!("relation \"{name}\" does not exist"))
 }

@@ -19,7 +19,7 @@ use cancel::Backend;
 use futures::FutureExt;
 use futures::future::Fuse;
 use pgwire::messages::startup::{BackendKeyData, NegotiateProtocolVersion, SecretKey};
-use planner::session::{CancelToken, Deallocated, Session, Startup, TransactionStatus};
+use planner::session::{CancelToken, Deallocated, Link, Session, Startup, TransactionStatus};
 use planner::types::encoding::Encoding;
 use planner::{SqlError, state};
 use reading::Input;
@@ -188,7 +188,7 @@ async fn admit(
         database: packet.database,
         options: packet.settings,
         backend_pid: backend.process,
-        client: Some(peer),
+        link: Link { client: Some(peer), server: stream.local(), tls: stream.tls() },
         cancel: backend.cancel.clone(),
     };
     let mut session = Session::start(Arc::clone(&shared.database), startup).await.map_err(ConnectionError::Fatal)?;
@@ -281,11 +281,11 @@ impl Connection {
             b'X' => return Ok(false),
             b'S' => match Message::decode(frame, self.encoding()) {
                 Ok(_) => self.sync().await?,
-                Err(error) => return Err(ConnectionError::Fatal(error)),
+                Err(error) => self.wrong_sync(&error).await?,
             },
             // After an error everything up to Sync is skipped, whatever it is.
             _ if self.batch.is_skipping() => {}
-            b'Q' | b'F' if self.batch.has_conflict() => self.fail_with_conflict().await,
+            b'Q' | b'F' if self.batch.has_conflict() => self.fail_with_conflict().await?,
             b'Q' => match Message::decode(frame, self.encoding()) {
                 Ok(Message::Query { sql }) => self.simple_query(&sql).await?,
                 Ok(_) => {}
@@ -306,9 +306,7 @@ impl Connection {
 
     /// Ends a batch: what clients wait for before they send more.
     pub(crate) async fn ready(&mut self) -> Result<()> {
-        if let Some(error) = self.last_word.take() {
-            return Err(ConnectionError::Fatal(error));
-        }
+        self.say_last_word()?;
         let idle = self.session.status() == TransactionStatus::Idle;
         if idle {
             self.portals.clear();
@@ -331,6 +329,11 @@ impl Connection {
         }
         self.out.flush(&mut self.stream).await?;
         Ok(())
+    }
+
+    /// Ends the connection, once something has ended it.
+    pub(crate) fn say_last_word(&mut self) -> Result<()> {
+        self.last_word.take().map_or(Ok(()), |error| Err(ConnectionError::Fatal(error)))
     }
 
     /// client_encoding.

@@ -1,10 +1,13 @@
 //! [`Stream`]: the socket of a connection, bare or under TLS. Must not know messages.
 
+use planner::session::Tls;
 use std::io;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
+use tokio_rustls::rustls::ProtocolVersion;
 use tokio_rustls::server::TlsStream;
 
 /// A client's socket.
@@ -13,6 +16,45 @@ pub enum Stream {
     Plain(TcpStream),
     /// Under TLS.
     Tls(Box<TlsStream<TcpStream>>),
+}
+
+impl Stream {
+    fn socket(&self) -> &TcpStream {
+        match self {
+            Stream::Plain(stream) => stream,
+            Stream::Tls(stream) => stream.get_ref().0,
+        }
+    }
+    /// Where the client found the server.
+    pub fn local(&self) -> Option<SocketAddr> {
+        self.socket().local_addr().ok()
+    }
+    /// What TLS agreed upon.
+    pub fn tls(&self) -> Option<Tls> {
+        let Stream::Tls(stream) = self else { return None };
+        let session = stream.get_ref().1;
+        let suite = session.negotiated_cipher_suite()?.suite();
+        let version = match session.protocol_version()? {
+            ProtocolVersion::TLSv1_2 => "TLSv1.2",
+            ProtocolVersion::TLSv1_3 => "TLSv1.3",
+            _ => return None,
+        };
+        let cipher = openssl_name(suite.as_str().unwrap_or_default());
+        let bits = if cipher.contains("128") { 128 } else { 256 };
+        Some(Tls { version, cipher, bits })
+    }
+}
+
+/// OpenSSL's name of a cipher suite, by the one of its registration.
+fn openssl_name(registered: &str) -> String {
+    match registered.strip_prefix("TLS13_") {
+        Some(rest) => format!("TLS_{rest}"),
+        None => {
+            let name = registered.trim_start_matches("TLS_").replace("_WITH_", "_").replace("AES_", "AES");
+            let name = name.replace("_POLY1305_SHA256", "_POLY1305");
+            name.replace('_', "-")
+        }
+    }
 }
 
 impl AsyncRead for Stream {
@@ -41,6 +83,23 @@ impl AsyncWrite for Stream {
         match self.get_mut() {
             Stream::Plain(stream) => Pin::new(stream).poll_shutdown(context),
             Stream::Tls(stream) => Pin::new(stream.as_mut()).poll_shutdown(context),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::openssl_name;
+
+    #[test]
+    fn cipher_suites_have_openssls_names() {
+        for (registered, name) in [
+            ("TLS13_AES_256_GCM_SHA384", "TLS_AES_256_GCM_SHA384"),
+            ("TLS13_CHACHA20_POLY1305_SHA256", "TLS_CHACHA20_POLY1305_SHA256"),
+            ("TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", "ECDHE-RSA-AES128-GCM-SHA256"),
+            ("TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256", "ECDHE-ECDSA-CHACHA20-POLY1305"),
+        ] {
+            assert_eq!(openssl_name(registered), name);
         }
     }
 }

@@ -67,7 +67,7 @@ impl Connection {
             self.open_batch();
         }
         if frame.kind == b'H' {
-            self.fail_with_conflict().await;
+            self.fail_with_conflict().await?;
             return Ok(self.out.flush(&mut self.stream).await?);
         }
         self.batch.keep(&frame);
@@ -75,10 +75,7 @@ impl Connection {
             return Ok(());
         }
         match self.run_frame(frame).await {
-            Err(ConnectionError::Sql(error)) => {
-                self.batch_error(error).await;
-                Ok(())
-            }
+            Err(ConnectionError::Sql(error)) => self.batch_error(error).await,
             other => other,
         }
     }
@@ -99,11 +96,11 @@ impl Connection {
             };
             let frames = self.batch.frames.clone().filter(|_| !self.out.was_sent() && error.is_retryable());
             let Some(frames) = frames else {
-                self.fail_batch(&error).await;
+                self.fail_batch(&error).await?;
                 break;
             };
             if !tries.again(&error, &self.backend.cancel).await {
-                self.fail_batch(&error).await;
+                self.fail_batch(&error).await?;
                 break;
             }
             self.session.set_retries(tries.count());
@@ -117,12 +114,20 @@ impl Connection {
         self.ready().await
     }
 
+    /// A Sync that is none: what came before it is undone, and the batch is over all the same.
+    pub(crate) async fn wrong_sync(&mut self, error: &SqlError) -> Result<()> {
+        self.report(error).await;
+        self.batch.close();
+        self.statements.end_log();
+        self.ready().await
+    }
+
     async fn run_again(&mut self, frames: Vec<Frame>) -> Result<()> {
         for frame in frames {
             match self.run_frame(frame).await {
                 Ok(()) => {}
                 Err(ConnectionError::Sql(error)) => {
-                    self.batch_error(error).await;
+                    self.batch_error(error).await?;
                     break;
                 }
                 Err(other) => return Err(other),
@@ -144,26 +149,31 @@ impl Connection {
     }
 
     /// A message failed: keeps a conflict for Sync where the batch can be run again, reports all else.
-    async fn batch_error(&mut self, error: SqlError) {
+    async fn batch_error(&mut self, error: SqlError) -> Result<()> {
         if error.is_retryable() && self.batch.frames.is_some() && !self.out.was_sent() {
             self.undo().await;
             self.batch.conflict = Some(error);
-        } else {
-            self.fail_batch(&error).await;
+            return Ok(());
         }
+        self.fail_batch(&error).await
     }
 
     /// Reports a conflict that was kept for Sync, where something else comes first: that is skipped then, like all up to Sync.
-    pub(crate) async fn fail_with_conflict(&mut self) {
-        if let Some(error) = self.batch.conflict.take() {
-            self.fail_batch(&error).await;
+    pub(crate) async fn fail_with_conflict(&mut self) -> Result<()> {
+        match self.batch.conflict.take() {
+            Some(error) => self.fail_batch(&error).await,
+            None => Ok(()),
         }
     }
 
-    async fn fail_batch(&mut self, error: &SqlError) {
+    /// Reports an error. It leaves at once: the Flush that the client wrote behind what failed is skipped like all up to Sync,
+    /// and a client that waits for the answer sends no Sync before it.
+    async fn fail_batch(&mut self, error: &SqlError) -> Result<()> {
         self.report(error).await;
         self.batch.skipping = true;
         self.batch.frames = None;
+        self.say_last_word()?;
+        Ok(self.out.flush(&mut self.stream).await?)
     }
 
     async fn run_frame(&mut self, frame: Frame) -> Result<()> {

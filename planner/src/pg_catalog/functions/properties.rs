@@ -78,13 +78,15 @@ fn of_column(context: &StatementContext, index: Oid, place: i64, property: &str)
     })
 }
 
-/// The last value of a sequence; NULL before the first. Errors: 42809.
+/// The value that a sequence gave last, as `pg_sequences` shows it. Errors: 42809, 42P01.
 fn last_value(context: &StatementContext, arguments: &Arguments) -> Result<Option<Datum>> {
-    let Some(relation) = arguments.oid(0).and_then(|oid| context.catalog.relation_by_oid(oid)) else { return Ok(None) };
-    if relation.sequence.is_none() {
-        let message = format!("\"{}\" is not a sequence", relation.name);
-        return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message));
+    let Some(found) = arguments.oid(0).and_then(|oid| context.catalog.relation_by_oid(oid)) else {
+        let message = format!("could not open relation with OID {}", arguments.oid(0).unwrap_or(0));
+        return Err(SqlError::new(state::UNDEFINED_TABLE, message));
+    };
+    if found.sequence.is_none() {
+        return Err(SqlError::new(state::WRONG_OBJECT_TYPE, format!("\"{}\" is not a sequence", found.name)));
     }
-    let stored = wait(context.catalog.sequences()?.stored(&context.transaction, &relation))?;
-    Ok(stored.is_called.then_some(Datum::Int64(Some(stored.last_value))))
+    let stored = wait(context.catalog.sequences()?.stored(&context.transaction, &found))?;
+    Ok(Some(Datum::Int64(stored.is_called.then_some(stored.last_value))))
 }

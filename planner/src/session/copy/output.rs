@@ -40,6 +40,14 @@ pub struct CopyChunk {
     pub rows: u64,
 }
 
+impl CopyChunk {
+    /// The same, with bytes before its first line, which are part of it.
+    fn behind(self, first: Vec<u8>) -> CopyChunk {
+        let ends = self.ends.iter().map(|end| first.len() + end).collect();
+        CopyChunk { bytes: [&first, self.bytes.as_ref()].concat().into(), ends, rows: self.rows }
+    }
+}
+
 /// Begins COPY TO STDOUT; `planned` is the query, or `None` for a table. Errors: 25006 for a query that writes where `read_only`, and
 /// whatever it raises.
 pub async fn begin_output(
@@ -50,11 +58,13 @@ pub async fn begin_output(
     read_only: bool,
     limits: &Limits,
 ) -> Result<CopyOut> {
+    let mut table = None;
     let planned = match (planned, &copy.target) {
         (Some(planned), _) => planned,
         (None, CopyTarget::Table { name, columns }) => {
             let target = CopyTable::of(CopyTable::table(&context, name, false)?, columns)?;
             let text = format!("SELECT {} FROM {}", target.column_list(), target.qualified_name());
+            table = Some(target.table);
             let statement = crate::parse::parse(&text)?
                 .into_iter()
                 .next()
@@ -78,16 +88,28 @@ pub async fn begin_output(
     let encoding = copy.options.encoding.unwrap_or(context.settings.client_encoding());
     if copy.options.format == CopyFormat::Binary {
         let (codec, shown) = (database.binary()?, columns.len());
-        let chunk = |bytes: Vec<u8>| Ok(CopyChunk { ends: vec![bytes.len()], bytes: bytes.into(), rows: 0 });
-        let ends = [chunk(header()), chunk(TRAILER.to_vec())].map(|end| futures::stream::iter([end]));
-        let [first, last] = ends;
+        // The header leaves with what comes first, a row or the trailer: drivers that take one message for one row know it there.
+        let mut header = Some(header());
         let data = stream.map(move |batch| binary_rows(&codec, &columns, encoding, &batch?));
-        let stream = first.chain(data).chain(last).boxed();
+        let last = futures::stream::iter([Ok(CopyChunk {
+            ends: vec![TRAILER.len()],
+            bytes: Bytes::from_static(&TRAILER),
+            rows: 0,
+        })]);
+        let stream = data.chain(last).map(move |chunk| {
+            let chunk = chunk?;
+            let first = header.take_if(|_| !chunk.ends.is_empty());
+            Ok(match first {
+                Some(first) => chunk.behind(first),
+                None => chunk,
+            })
+        });
+        let stream = stream.boxed();
         return Ok(CopyOut { columns: shown, format: CopyFormat::Binary, stream });
     }
     let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
     let writer = LineWriter {
-        force_quote: chosen(&copy.options.force_quote, "FORCE_QUOTE", &names)?,
+        force_quote: chosen(&copy.options.force_quote, "FORCE_QUOTE", &names, table.as_deref())?,
         options: copy.options.clone(),
         columns: columns.clone(),
         encoding,

@@ -5,7 +5,6 @@ use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
 use crate::parse::copy::CopyColumns;
 use crate::parse::fold_name;
-use crate::session::utility::undefined_table;
 use sqlparser::ast::ObjectName;
 use std::sync::Arc;
 
@@ -24,7 +23,7 @@ impl CopyTable {
         let table = context
             .catalog
             .relation(schema.as_deref(), &relation, context.settings.search_path())
-            .ok_or_else(|| undefined_table(schema.as_deref(), &relation))?;
+            .ok_or_else(|| context.catalog.no_relation(schema.as_deref(), &relation, context.settings.search_path()))?;
         if table.kind == RelationKind::Sequence {
             return Err(SqlError::new(
                 state::WRONG_OBJECT_TYPE,
@@ -90,11 +89,26 @@ pub fn quoted(name: &str) -> String {
 }
 
 /// For each column whether an option names it. Errors: 42703, 42P10 for a column that is not copied.
-pub fn chosen(option: &CopyColumns, what: &str, names: &[String]) -> Result<Vec<bool>> {
+pub fn chosen(
+    option: &CopyColumns,
+    what: &str,
+    names: &[String],
+    table: Option<&TableDescriptor>,
+) -> Result<Vec<bool>> {
     match option {
         CopyColumns::All => Ok(vec![true; names.len()]),
         CopyColumns::Some(some) => {
             if let Some(unknown) = some.iter().find(|name| !names.contains(name)) {
+                let message = match table {
+                    Some(table) if table.column_named(unknown).is_none() => {
+                        Some(format!("column \"{unknown}\" of relation \"{}\" does not exist", table.name))
+                    }
+                    Some(_) => None,
+                    None => Some(format!("column \"{unknown}\" does not exist")),
+                };
+                if let Some(message) = message {
+                    return Err(SqlError::new(state::UNDEFINED_COLUMN, message));
+                }
                 return Err(SqlError::new(
                     state::INVALID_COLUMN_REFERENCE,
                     format!("{what} column \"{unknown}\" not referenced by COPY"),

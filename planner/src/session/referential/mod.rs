@@ -16,7 +16,7 @@ pub use queue::Queue;
 pub use unique::validate as validate_unique;
 
 use super::database::Database;
-use crate::catalog::{ForeignKeyDescriptor, ReferentialAction, TableDescriptor};
+use crate::catalog::{ForeignKeyDescriptor, ReferentialAction, TableDescriptor, said_schema};
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
 use crate::execution::dml::{self, KeyChange, Pending};
@@ -135,7 +135,7 @@ fn named(context: &StatementContext, names: &[ObjectName]) -> Result<Vec<Oid>> {
     for name in names {
         let (schema, name) = fold_name(name)?;
         let path = match &schema {
-            Some(schema) => vec![schema.as_str()],
+            Some(schema) => vec![said_schema(schema, context.settings.search_path())],
             None => context.catalog.effective_path(context.settings.search_path()),
         };
         let before = found.len();

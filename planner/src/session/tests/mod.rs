@@ -52,7 +52,7 @@ pub async fn connect(database: &Arc<Database>) -> Client {
         database: "postgres".into(),
         options: Vec::new(),
         backend_pid: 1,
-        client: None,
+        link: crate::session::Link::default(),
         cancel: CancelToken::new(),
     };
     Client { session: Session::start(database.clone(), startup).await.unwrap() }

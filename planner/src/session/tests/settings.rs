@@ -66,7 +66,7 @@ async fn what_drivers_send_at_the_start_works() {
         database: "postgres".into(),
         options: options.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect(),
         backend_pid: 1,
-        client: None,
+        link: crate::session::Link::default(),
         cancel: CancelToken::new(),
     };
     let mut c = Client { session: Session::start(database, startup).await.unwrap() };
@@ -83,7 +83,7 @@ async fn unknown_databases_and_roles_are_refused() {
         database: database.into(),
         options: Vec::new(),
         backend_pid: 1,
-        client: None,
+        link: crate::session::Link::default(),
         cancel: CancelToken::new(),
     };
     let error = Session::start(database.clone(), startup("nobody", "postgres")).await.err().unwrap();
