@@ -180,7 +180,7 @@ comment on column properties.a is 'first';
 select obj_description(1), obj_description(1, 'pg_database'), shobj_description(1, 'pg_database'), col_description(1, 0), col_description('properties'::regclass, 1), col_description('properties'::regclass, 0), obj_description(2200), obj_description(2200, 'pg_namespace'), shobj_description(2200, 'pg_namespace');
 create type vector_mood as enum ('sad', 'ok');
 select oidvectortypes('23 25'), oidvectortypes(''), oidvectortypes('1009 16 0'), oidvectortypes('vector_mood'::regtype::oid::text::oidvector), oidvectortypes(null);
-select proname, oidvectortypes(proargtypes) from pg_proc where proname in ('array_append', 'lower', 'now') order by 1, 2;
+select proname, oidvectortypes(proargtypes) from pg_proc where proname in ('array_append', 'initcap', 'now') order by 1, 2;
 create table ixp (a int, b text, c int, primary key (a), unique (b) include (c));
 create index ixpd on ixp (a desc, b nulls first);
 create view ixprops as select unnest(array['can_order', 'can_unique', 'can_multi_col', 'can_exclude', 'can_include', 'clusterable', 'index_scan', 'bitmap_scan', 'backward_scan', 'asc', 'desc', 'nulls_first', 'nulls_last', 'orderable', 'distance_orderable', 'returnable', 'search_array', 'search_nulls', 'nosuch', 'ASC']) as p;
