@@ -109,7 +109,7 @@ refresh materialized view mv;
 drop materialized view mv;
 create temp table tpt (id serial);
 create temp sequence tps;
-select nextval('pg_temp.tps'), currval('pg_temp.tps'), setval('pg_temp.tps', 5), pg_get_serial_sequence('pg_temp.tpt', 'id') ~ '^pg_temp_[0-9]+\.tpt_id_seq$';
+select nextval('pg_temp.tps'), currval('pg_temp.tps'), setval('pg_temp.tps', 5), pg_get_serial_sequence('pg_temp.tpt', 'id');
 select to_regclass('pg_temp.tpt'), to_regclass('pg_temp.nosuch'), 'pg_temp.tpt'::regclass = 'tpt'::regclass;
 select 'pg_temp.nosuch'::regclass;
 select has_table_privilege('pg_temp.tpt', 'select');

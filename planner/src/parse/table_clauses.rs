@@ -173,7 +173,7 @@ fn of_constraint(cursor: &mut Cursor<'_>, kept: &mut Vec<TokenWithSpan>) -> Resu
     let behind = kept
         .last()
         .is_some_and(|last| last.token == Token::RParen || ["unique", "key"].iter().any(|word| is_word(last, word)));
-    if !behind || !cursor.rest().get(1).is_some_and(|next| next.token == Token::LParen) {
+    if !behind || cursor.rest().get(1).is_none_or(|next| next.token != Token::LParen) {
         return Ok(false);
     }
     cursor.next();

@@ -394,8 +394,9 @@ pub fn relation_oid(catalog: &Catalog, schema: Option<&str>, name: &str, search_
     }
 }
 
-/// `pg_get_serial_sequence`: the sequence of a column, with its schema.
-pub fn serial_sequence(catalog: &Catalog, table: Oid, column: ColumnId) -> Option<String> {
+/// `pg_get_serial_sequence`: the sequence of a column, with its schema, which is `pg_temp` when it is the session's own.
+pub fn serial_sequence(catalog: &Catalog, table: Oid, column: ColumnId, own: Option<&str>) -> Option<String> {
     let sequence = catalog.owned_sequence(table, column)?;
-    Some(format!("{}.{}", quote(&sequence.schema), quote(&sequence.name)))
+    let schema = if own == Some(sequence.schema.as_str()) { "pg_temp" } else { &sequence.schema };
+    Some(format!("{}.{}", quote(schema), quote(&sequence.name)))
 }

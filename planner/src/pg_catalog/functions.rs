@@ -420,7 +420,8 @@ fn lookups() -> Vec<ScalarFunction> {
                 let message = format!("column \"{name}\" of relation \"{}\" does not exist", table.name);
                 SqlError::new(state::UNDEFINED_COLUMN, message)
             })?;
-            let sequence = describe::serial_sequence(&context.catalog, table.oid, column.id);
+            let sequence =
+                describe::serial_sequence(&context.catalog, table.oid, column.id, context.settings.temporary());
             Ok(sequence.map(|text| Datum::Utf8(Some(text))))
         }),
         function(
