@@ -196,3 +196,4 @@ select width_bucket(0.5, 1e100, 0.0, 2147483647);
 select width_bucket(0.5::float8, 1e100::float8, 0.0::float8, 2147483647);
 select width_bucket(1.0, 'nan', 2, 3);
 select acosh(100), acosh(1), acosh(2), acosh(1.5), acosh(1e10), acosh(1e300), acosh('infinity'), acosh(1.0000001);
+select width_bucket(-0.97::float8, 2.06, -4.0, 100);

@@ -103,3 +103,4 @@ select to_char(0.001, 'B9EEEE');
 select to_number('1', '9BEEEE');
 select to_timestamp('99', 'TZM');
 select to_timestamp('+05:99', 'TZH:TZM');
+select to_char(interval '-12:00', 'HH12'), to_char(interval '-13:00', 'HH'), to_char(interval '12:00', 'HH12');

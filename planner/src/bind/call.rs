@@ -3,7 +3,7 @@
 use super::binder::Binder;
 use super::expression::{Clause, Env};
 use super::spared::spare_filtered;
-use super::type_name::sql_type;
+use super::type_name::{casts, sql_type};
 use crate::error::{Result, SqlError, state};
 use crate::functions::json::{RecordSource, populated};
 use crate::functions::{AggregateCall, CastContext, TypedExpr};
@@ -259,13 +259,7 @@ impl Binder<'_> {
         self.resolver.function(name, arguments.values).or_else(|error| {
             // A type's name called like a function is a cast: `int8(x)`, `text(x)`.
             let ty = ast::DataType::Custom(function.name.clone(), Vec::new());
-            let castable = |value: &TypedExpr| match error.state() {
-                state::UNDEFINED_FUNCTION => value.ty.as_record().is_none(),
-                // No function takes a text as it is; `text(text)` is the text.
-                state::AMBIGUOUS_FUNCTION => value.ty.is_string() && !value.is_unknown(),
-                _ => false,
-            };
-            match (single.filter(castable), sql_type(&ty)) {
+            match (single.filter(|value| casts(value.ty, &error)), sql_type(&ty)) {
                 (Some(value), Ok(ty)) => self.resolver.cast(value, ty, CastContext::Explicit),
                 _ => Err(or_unsupported(error, name)),
             }

@@ -257,6 +257,16 @@ fn named((schema, name): &(Option<String>, String), modifiers: &[String]) -> Res
     Ok(ty)
 }
 
+/// Whether a type's name that is called like a function is a cast of a value of another type, by what is wrong with the call.
+pub fn casts(from: SqlType, error: &SqlError) -> bool {
+    match error.state() {
+        state::UNDEFINED_FUNCTION => from.as_record().is_none(),
+        // No function takes a text as it is; `text(text)` is the text.
+        state::AMBIGUOUS_FUNCTION => from.is_string() && from != SqlType::UNKNOWN,
+        _ => false,
+    }
+}
+
 fn unknown(schema: Option<&str>, name: &str) -> SqlError {
     let shown = schema.map_or(name.to_string(), |schema| format!("{schema}.{name}"));
     SqlError::new(state::UNDEFINED_OBJECT, format!("type \"{shown}\" does not exist")).about(name)

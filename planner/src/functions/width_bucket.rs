@@ -33,7 +33,9 @@ fn of_floats(operand: f64, low: f64, high: f64, count: i32) -> Result<i32> {
     } else if operand >= high {
         beyond(count)?
     } else {
-        (((operand - low) / (high - low) * f64::from(count)) as i32).wrapping_add(1)
+        // In this order, as PostgreSQL computes it; what is no integer any more is what its processor makes of that.
+        let bucket = f64::from(count) * (operand - low) / (high - low) + 1.0;
+        if bucket <= f64::from(i32::MAX) { bucket as i32 } else { i32::MIN }
     })
 }
 
@@ -79,6 +81,8 @@ mod tests {
         };
         assert_eq!(of("0.29", "0", "1", 100).unwrap(), 30);
         assert_eq!(of_floats(0.29, 0.0, 1.0, 100).unwrap(), 29);
+        assert_eq!(of_floats(-0.97, 2.06, -4.0, 100).unwrap(), 50);
+        assert_eq!(of_floats(0.5, 1e100, 0.0, i32::MAX).unwrap(), i32::MIN);
         assert_eq!(of("5.35", "0.024", "10.06", 5).unwrap(), 3);
         assert_eq!(of("0.29", "1", "0", 100).unwrap(), 72);
         assert_eq!(of("10", "10", "0", 5).unwrap(), 1);

@@ -142,7 +142,10 @@ fn format_interval(span: Span, pattern: &str) -> Result<Option<String>> {
                 Ok(write(&Fields { month, ..fields }, 0, 0, None, found, fill))
             }
             "HH24" => number(fields.hour, 2),
-            "HH" | "HH12" => number(if fields.hour % 12 == 0 { 12 } else { fields.hour % 12 }, 2),
+            "HH" | "HH12" => {
+                let hour = if fields.hour % 12 == 0 { 12 } else { fields.hour % 12 };
+                plain(hour, 2 + usize::from(fields.hour < 0))
+            }
             "MI" | "SS" | "SSSS" | "SSSSS" | "MS" | "US" | "FF1" | "FF2" | "FF3" | "FF4" | "FF5" | "FF6" | "AM"
             | "PM" | "am" | "pm" | "A.M." | "P.M." | "a.m." | "p.m." => Ok(write(&fields, 0, 0, None, found, fill)),
             _ => Err(SqlError::new(
