@@ -180,7 +180,6 @@ comment on column properties.a is 'first';
 select obj_description(1), obj_description(1, 'pg_database'), shobj_description(1, 'pg_database'), col_description(1, 0), col_description('properties'::regclass, 1), col_description('properties'::regclass, 0), obj_description(2200), obj_description(2200, 'pg_namespace'), shobj_description(2200, 'pg_namespace');
 create type vector_mood as enum ('sad', 'ok');
 select oidvectortypes('23 25'), oidvectortypes(''), oidvectortypes('1009 16 0'), oidvectortypes('vector_mood'::regtype::oid::text::oidvector), oidvectortypes(null);
-<<<<<<< HEAD
 select proname, oidvectortypes(proargtypes) from pg_proc where proname in ('array_append', 'initcap', 'now') order by 1, 2;
 create table ixp (a int, b text, c int, primary key (a), unique (b) include (c));
 create index ixpd on ixp (a desc, b nulls first);
@@ -194,6 +193,3 @@ select pg_sequence_last_value('lastv');
 select pg_sequence_last_value('ixp');
 select pg_stat_get_last_analyze_time('ixp'::regclass) is null;
 select inet_server_port() is not distinct from inet_server_port(), inet_client_port() is not distinct from inet_client_port();
-=======
-select proname, oidvectortypes(proargtypes) from pg_proc where proname in ('array_append', 'now') order by 1, 2;
->>>>>>> fix-b
