@@ -140,7 +140,7 @@ pub const SESSIONS: &[Mutant] = &[
     },
     Mutant {
         name: "DEFAULT 'now' is read by each INSERT",
-        file: "planner/src/ddl/create_table.rs",
+        file: "planner/src/ddl/column_default.rs",
         original: "return Ok(Some(fixed));",
         broken: "drop(fixed);",
         tests: &["-p", "percosql-planner", "--lib", "a_default_of_now"],
