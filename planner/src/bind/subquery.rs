@@ -82,8 +82,10 @@ impl Binder<'_> {
     /// Rows beyond the first are 21000. Made an aggregate, which DataFusion also needs to decorrelate.
     fn at_most_one_row(&self, plan: LogicalPlan) -> Result<LogicalPlan> {
         // Without a row it is NULL: a plan that may have none must not promise otherwise.
-        // (Conditions may make an inner join of an outer one, whose columns then are what they were beneath it.)
-        let nullable = || plan.schema().fields().iter().all(|field| field.is_nullable()) && !has_outer_join(&plan);
+        // (Conditions may make an inner join of an outer one, whose columns then are what they were beneath it; and what is computed
+        // may turn out to be a constant.)
+        let open = || !has_outer_join(&plan) && gives_columns(&plan);
+        let nullable = || plan.schema().fields().iter().all(|field| field.is_nullable()) && open();
         let tells_null = || nullable() || is_one_row(&plan);
         if plan.max_rows().is_some_and(|rows| rows <= 1) && outer_columns(&plan).is_empty() && tells_null() {
             return Ok(plan);
@@ -380,6 +382,21 @@ fn has_outer_join(plan: &LogicalPlan) -> bool {
         Ok(matches!(kind, JoinType::Left | JoinType::Right | JoinType::Full))
     };
     plan.exists(outer).unwrap_or(true)
+}
+
+/// Whether a plan gives columns as they lie below it.
+fn gives_columns(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Limit(limit) => gives_columns(&limit.input),
+        LogicalPlan::Sort(sort) => gives_columns(&sort.input),
+        LogicalPlan::Projection(projection) => {
+            projection.expr.iter().all(|given| matches!(given.clone().unalias(), Expr::Column(_)))
+                && (!matches!(projection.input.as_ref(), LogicalPlan::Projection(_))
+                    || gives_columns(&projection.input))
+        }
+        LogicalPlan::TableScan(_) | LogicalPlan::Filter(_) => true,
+        _ => false,
+    }
 }
 
 /// The order in which a plan's rows come, as far as it is asked for at its top.
