@@ -332,4 +332,5 @@ create table wn_t3(k int primary key, d text not null);
 insert into wn_t3 values (1, 'a'), (2, 'b');
 select (select 0.5 * 2 from wn_e0 limit 1), case case case when s.c0 < r.k then r.k end when 1 then r.k end when 0 then true end from (select case when 1.50 < 0.5 then 1 end c0, null::text c1 except select 1, x.d from wn_t3 x where x.k = any (select y.k from wn_t3 y)) s right join wn_t3 r on s.c1 = r.d;
 select (select 0.5 * 2 from wn_e0 limit 1), (select d || 'x' from wn_t3 where k = 9 limit 1), (select d from wn_t3 where k = 2 limit 1);
+select (select c from (select 0.5 * 2 as c from wn_e0 offset 0) s where true limit 1), d from wn_t3;
 drop table wn_e0, wn_t3;

@@ -12,7 +12,7 @@ use datafusion::common::Spans;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::functions_aggregate::count::count_udaf;
 use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison, SetQuantifier, Sort};
-use datafusion::logical_expr::{BinaryExpr, Case, Expr, JoinType, LogicalPlan, LogicalPlanBuilder, Operator, Subquery};
+use datafusion::logical_expr::{BinaryExpr, Case, Expr, LogicalPlan, LogicalPlanBuilder, Operator, Subquery};
 use sqlparser::ast::{self, BinaryOperator, Spanned};
 use std::sync::Arc;
 
@@ -81,13 +81,9 @@ impl Binder<'_> {
 
     /// Rows beyond the first are 21000. Made an aggregate, which DataFusion also needs to decorrelate.
     fn at_most_one_row(&self, plan: LogicalPlan) -> Result<LogicalPlan> {
-        // Without a row it is NULL: a plan that may have none must not promise otherwise.
-        // (Conditions may make an inner join of an outer one, whose columns then are what they were beneath it; and what is computed
-        // may turn out to be a constant.)
-        let open = || !has_outer_join(&plan) && gives_columns(&plan);
-        let nullable = || plan.schema().fields().iter().all(|field| field.is_nullable()) && open();
-        let tells_null = || nullable() || is_one_row(&plan);
-        if plan.max_rows().is_some_and(|rows| rows <= 1) && outer_columns(&plan).is_empty() && tells_null() {
+        // Without a row it is NULL: a plan that may have none must not promise otherwise. That its columns may be NULL now is no
+        // promise: conditions make inner joins of outer ones, and what is computed may turn out to be a constant.
+        if is_one_row(&plan) && outer_columns(&plan).is_empty() {
             return Ok(plan);
         }
         if is_ungrouped_aggregate(&plan) {
@@ -373,29 +369,6 @@ impl Binder<'_> {
         let value = Expr::ScalarSubquery(subquery(plan));
         let empty = self.empty_array(ty)?.expr;
         Ok(TypedExpr { expr: crate::functions::coalesce(vec![value, empty]), ty })
-    }
-}
-
-fn has_outer_join(plan: &LogicalPlan) -> bool {
-    let outer = |node: &LogicalPlan| {
-        let kind = if let LogicalPlan::Join(join) = node { join.join_type } else { JoinType::Inner };
-        Ok(matches!(kind, JoinType::Left | JoinType::Right | JoinType::Full))
-    };
-    plan.exists(outer).unwrap_or(true)
-}
-
-/// Whether a plan gives columns as they lie below it.
-fn gives_columns(plan: &LogicalPlan) -> bool {
-    match plan {
-        LogicalPlan::Limit(limit) => gives_columns(&limit.input),
-        LogicalPlan::Sort(sort) => gives_columns(&sort.input),
-        LogicalPlan::Projection(projection) => {
-            projection.expr.iter().all(|given| matches!(given.clone().unalias(), Expr::Column(_)))
-                && (!matches!(projection.input.as_ref(), LogicalPlan::Projection(_))
-                    || gives_columns(&projection.input))
-        }
-        LogicalPlan::TableScan(_) | LogicalPlan::Filter(_) => true,
-        _ => false,
     }
 }
 

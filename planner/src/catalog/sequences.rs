@@ -405,7 +405,8 @@ fn missing(table: &TableDescriptor) -> SqlError {
     SqlError::new(state::UNDEFINED_TABLE, format!("relation \"{}\" does not exist", table.name))
 }
 
-fn sequence_table(context: &StatementContext, oid: Oid) -> Result<Arc<TableDescriptor>> {
+/// The sequence of this OID. Errors: 42P01, 42809.
+pub fn sequence_table(context: &StatementContext, oid: Oid) -> Result<Arc<TableDescriptor>> {
     let not_one = |name: &str| SqlError::new(state::WRONG_OBJECT_TYPE, format!("\"{name}\" is not a sequence"));
     if let Some((table, position)) = context.catalog.index(oid) {
         return Err(not_one(table.indexes.get(position).map_or("", |index| index.name.as_str())));

@@ -3,8 +3,9 @@
 
 use super::builtin::KEYWORDS;
 use super::functions::descriptions::identified;
+use crate::catalog::sequences::sequence_table;
 use crate::encoding::ColumnBuilder;
-use crate::error::{Result, SqlError, state};
+use crate::error::{Result, SqlError};
 use crate::functions::kernel::{Call, Kernel, Stability};
 use crate::functions::typed::{Int4, Int8, List, Text};
 use crate::functions::{Resolver, ScalarFunction, TypedExpr};
@@ -138,14 +139,9 @@ fn parameters(ty: SqlType, at: usize) -> Kernel {
                 lists.push(ArrayValue::datum_of(&[], ty)?);
                 continue;
             };
-            let found = Oid::try_from(oid).ok().and_then(|oid| context.catalog.relation_by_oid(oid));
-            let Some(found) = found else {
-                let message = format!("could not open relation with OID {oid}");
-                return Err(SqlError::new(state::UNDEFINED_TABLE, message));
-            };
+            let found = sequence_table(&context, Oid::try_from(oid).unwrap_or(0))?;
             let Some(sequence) = &found.sequence else {
-                let message = format!("\"{}\" is not a sequence", found.name);
-                return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message));
+                return Err(SqlError::internal("a sequence without parameters"));
             };
             let item = match at {
                 0 => ScalarValue::from(sequence.start),

@@ -10,7 +10,8 @@ use bytes::Bytes;
 use std::sync::Arc;
 use txn::{Conflict, ConflictKind, OwnWrites, TransactionOptions, TxnError};
 
-/// The error of a failed COMMIT, with the table and key in its detail where they can be found out.
+/// The error of a transaction that was refused, with the table and key in its detail where they can be found out. Counts its loss, for the
+/// session's next turn.
 pub async fn name_conflict(
     database: &Database,
     shared: &SessionShared,

@@ -1,7 +1,9 @@
 //! Properties of indexes and of their access method, which there is one of, the last values of sequences, and the names of types.
 
 use super::super::pg_am::BTREE;
-use super::{Arguments, function, null, some_bool, some_text, type_name};
+use super::{Arguments, function, null, some_bool, some_oid, some_text, type_name};
+use crate::catalog::ReplicaIdentity;
+use crate::catalog::sequences::sequence_table;
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
 use crate::functions::{ScalarFunction, wait};
@@ -32,8 +34,8 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             Ok(of_column(context, index, place, &property(arguments, 2)).map(|holds| Datum::Boolean(Some(holds))))
         }),
         function("pg_sequence_last_value", &[SqlType::REGCLASS], SqlType::INT8, last_value),
-        // No index but the primary key's tells rows apart for others, and collations have no versions.
-        null("pg_get_replica_identity_index", &[SqlType::REGCLASS], SqlType::REGCLASS),
+        function("pg_get_replica_identity_index", &[SqlType::REGCLASS], SqlType::REGCLASS, identifying_index),
+        // Collations have no versions.
         null("pg_collation_actual_version", &[oid], text),
         function("oidvectortypes", &[SqlType::OIDVECTOR], text, |context, arguments| {
             let Some(array) = arguments.0.first().map(ArrayValue::of).transpose()?.flatten() else { return Ok(None) };
@@ -78,15 +80,23 @@ fn of_column(context: &StatementContext, index: Oid, place: i64, property: &str)
     })
 }
 
+/// The index by which replication would tell the rows of a table apart. Errors: 42P01.
+fn identifying_index(context: &StatementContext, arguments: &Arguments) -> Result<Option<Datum>> {
+    let oid = arguments.oid(0).unwrap_or(0);
+    let Some(table) = context.catalog.relation_by_oid(oid) else {
+        return Err(SqlError::new(state::UNDEFINED_TABLE, format!("could not open relation with OID {oid}")));
+    };
+    let index = match table.replica_identity {
+        ReplicaIdentity::Default => table.declared_primary_key().map(|index| index.oid),
+        ReplicaIdentity::Index(oid) => Some(oid).filter(|oid| context.catalog.index(*oid).is_some()),
+        ReplicaIdentity::Full | ReplicaIdentity::Nothing => None,
+    };
+    index.map_or(Ok(None), some_oid)
+}
+
 /// The value that a sequence gave last, as `pg_sequences` shows it. Errors: 42809, 42P01.
 fn last_value(context: &StatementContext, arguments: &Arguments) -> Result<Option<Datum>> {
-    let Some(found) = arguments.oid(0).and_then(|oid| context.catalog.relation_by_oid(oid)) else {
-        let message = format!("could not open relation with OID {}", arguments.oid(0).unwrap_or(0));
-        return Err(SqlError::new(state::UNDEFINED_TABLE, message));
-    };
-    if found.sequence.is_none() {
-        return Err(SqlError::new(state::WRONG_OBJECT_TYPE, format!("\"{}\" is not a sequence", found.name)));
-    }
+    let found = sequence_table(context, arguments.oid(0).unwrap_or(0))?;
     let stored = wait(context.catalog.sequences()?.stored(&context.transaction, &found))?;
     Ok(Some(Datum::Int64(stored.is_called.then_some(stored.last_value))))
 }
