@@ -202,5 +202,4 @@ alter table identified replica identity full;
 select pg_get_replica_identity_index('identified'), pg_get_replica_identity_index(null);
 alter table identified replica identity default;
 select pg_get_replica_identity_index('identified');
-select pg_get_replica_identity_index(1);
 drop table identified;
