@@ -1,11 +1,16 @@
-//! [`CellBlock`] and [`BulkLoad`]: many new cells at a time, handed to the engine in order, beside its log. Must not know why
-//! nobody else asks for them yet.
+//! [`CellBlock`], [`BulkLoad`] and [`BulkCommit`]: many new cells at a time, handed to the engine in order, beside its log. Must
+//! not know why nobody else asks for them yet.
 
+use crate::committer::claims::Claim;
+use crate::contract::{ClassRange, CommitBatch, Condition, FailedCondition, Family};
 use crate::env::BoxFuture;
 use crate::error::Result;
 use crate::timestamp::Timestamp;
+use bytes::Bytes;
+use std::path::PathBuf;
+use std::sync::Arc;
 
-/// Cells of [`Family::Write`](crate::Family::Write), one a row, that lie in one allocation.
+/// Cells of one family, one a row, that lie in one allocation.
 #[derive(Clone, Debug, Default)]
 pub struct CellBlock {
     bytes: Vec<u8>,
@@ -24,6 +29,9 @@ struct Place {
 
 /// Keys of a table or index have so many bytes in common.
 const COMMON_BYTES: usize = 9;
+
+/// A block with more bytes than this is going to be full.
+const MANY_BYTES: usize = 1 << 20;
 
 impl CellBlock {
     /// A block is full with so many bytes.
@@ -57,6 +65,10 @@ impl CellBlock {
     /// Adds the cell of a row; `value` appends its content. False, and nothing is added, when the block cannot hold it.
     pub fn push(&mut self, key: &[u8], value: impl FnOnce(&mut Vec<u8>)) -> bool {
         let start = self.bytes.len();
+        if start > MANY_BYTES && self.bytes.capacity() < CellBlock::MOST_BYTES {
+            // One that grew so far becomes full: not to be copied on the way there. What is not touched takes no memory.
+            self.bytes.reserve_exact(CellBlock::MOST_BYTES + MANY_BYTES - start);
+        }
         self.bytes.extend_from_slice(key);
         let behind_key = self.bytes.len();
         value(&mut self.bytes);
@@ -97,12 +109,27 @@ impl CellBlock {
         Some((key(self.cells.first()?), key(self.cells.last()?)))
     }
 
+    fn part(&self, from: u32, to: u32) -> &[u8] {
+        self.bytes.get(from as usize..to as usize).unwrap_or_default()
+    }
+
     /// Key and value of each cell, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
-        self.cells.iter().map(|place| {
-            let part = |from: u32, to: u32| self.bytes.get(from as usize..to as usize).unwrap_or_default();
-            (part(place.key, place.value), part(place.value, place.end))
-        })
+        self.cells_of(&self.cells)
+    }
+
+    fn cells_of<'a>(&'a self, places: &'a [Place]) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + Clone {
+        places.iter().map(|place| (self.part(place.key, place.value), self.part(place.value, place.end)))
+    }
+
+    /// The same, by what keys of one table or index have in common.
+    pub fn parts(&self) -> impl Iterator<Item = impl Iterator<Item = (&[u8], &[u8])> + Clone> {
+        let key = |place: &Place| self.part(place.key, place.value);
+        let alike = move |one: &Place, next: &Place| {
+            let [one, next] = [one, next].map(|place| key(place).get(..COMMON_BYTES).unwrap_or_default());
+            one == next
+        };
+        self.cells.chunk_by(alike).map(|places| self.cells_of(places))
     }
 
     /// Takes all cells out; the memory stays for the next.
@@ -120,6 +147,118 @@ pub trait BulkLoad: Send + Sync {
     /// leaves these cells, unless it was durable. Errors: `DiskFull`, `Io`, `TooLarge`.
     fn load(&self, timestamp: Timestamp, block: CellBlock) -> BoxFuture<'_, Result<()>>;
 }
+
+/// Keys that a large commit claims, and what must hold of them at that moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimedKeys {
+    /// Who claims them.
+    pub claim: Claim,
+    /// The families in which cells count.
+    pub families: [Family; 2],
+    /// The keys.
+    pub keys: Vec<ClaimedKey>,
+    /// As in a [`CommitBatch`].
+    pub row_conditions: Vec<(Bytes, Condition)>,
+}
+
+/// A key that is claimed. In neither family may it have a cell of these classes that is newer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimedKey {
+    /// Row key.
+    pub key: Bytes,
+    /// Cells at or below this timestamp do not count: the reader's snapshot_ts.
+    pub none_after: Timestamp,
+    /// Classes that count.
+    pub conflicts: ClassRange,
+    /// The class of what will be written.
+    pub class: u8,
+}
+
+/// Cells that an engine has ready to be committed. Dropped, they come to nothing.
+#[derive(Clone, Debug)]
+pub struct PreparedCells {
+    pub(crate) family: Family,
+    pub(crate) timestamp: Timestamp,
+    /// The keys of the first and the last.
+    pub(crate) ends: (Bytes, Bytes),
+    pub(crate) medium: Arc<Medium>,
+}
+
+impl PreparedCells {
+    /// Whether they are of [`Family::Write`].
+    pub fn is_write(&self) -> bool {
+        self.family == Family::Write
+    }
+}
+
+/// Where prepared cells lie.
+#[derive(Debug)]
+pub(crate) enum Medium {
+    /// In memory.
+    Block(CellBlock),
+    /// In a file that the engine has not taken in.
+    File(TemporaryFile),
+}
+
+/// A file that is removed when it is dropped, if it is still there.
+#[derive(Debug)]
+pub(crate) struct TemporaryFile(pub(crate) PathBuf);
+
+impl Drop for TemporaryFile {
+    fn drop(&mut self) {
+        // The engine has moved it away, or nobody knows it; the next start looks again.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// The optional capability of an engine with one log to commit many cells at once beside it. The keys are claimed step by step,
+/// which others pass between; the cells are made ready for a timestamp that is not reached yet; and the commit at that timestamp takes
+/// them in whole. So each cell is written once, and nobody waits for the making of the cells.
+pub trait BulkCommit: Send + Sync {
+    /// Claims keys, if everything holds. Their claims end with the claim. The position that a failed condition names counts two for
+    /// each key, one for each family.
+    fn claim(&self, keys: ClaimedKeys) -> BoxFuture<'_, Result<std::result::Result<(), FailedCondition>>>;
+
+    /// Makes cells ready: a block whose keys ascend, each stamped `timestamp`. Nobody sees anything of them. Errors: `DiskFull`, `Io`,
+    /// `TooLarge`.
+    fn prepare(
+        &self,
+        family: Family,
+        timestamp: Timestamp,
+        block: CellBlock,
+    ) -> BoxFuture<'_, Result<Vec<PreparedCells>>>;
+
+    /// Commits at `timestamp` what was prepared for it, all or nothing, durably, when the batch's conditions hold; the batch
+    /// writes no cells of its own. [`FailedCondition::Passed`]: the cells are to be prepared for a later one. Blocks of a family
+    /// do not overlap, and there are cells of [`Family::Write`]. `Err` is `StoreError::Undetermined` from the moment on at which it may have
+    /// been committed.
+    fn commit_prepared(
+        &self,
+        commit: PreparedCommit,
+    ) -> BoxFuture<'_, Result<std::result::Result<Timestamp, FailedCondition>>>;
+}
+
+/// A commit of prepared cells.
+#[derive(Clone, Debug)]
+pub struct PreparedCommit {
+    /// By whom their keys are claimed.
+    pub claim: Claim,
+    /// What must hold. Publishes, without cells.
+    pub batch: CommitBatch,
+    /// For when they were prepared.
+    pub timestamp: Timestamp,
+    /// The cells.
+    pub cells: Vec<PreparedCells>,
+}
+
+/// Two are the same when they are by the same claim: it commits once.
+impl PartialEq for PreparedCommit {
+    fn eq(&self, other: &PreparedCommit) -> bool {
+        self.claim == other.claim
+    }
+}
+
+impl Eq for PreparedCommit {}
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,8 @@
 //!
 //! Must not know transactions, locks or SQL: a class is only the first byte of a value here.
 
-pub use crate::bulk::BulkLoad;
+pub use crate::bulk::{BulkCommit, BulkLoad, ClaimedKey, ClaimedKeys, PreparedCells, PreparedCommit};
+pub use crate::committer::claims::Claim;
 pub use crate::committer::recent_writes::Validator;
 pub use crate::committer::watch::Watch;
 use crate::env::BoxFuture;
@@ -402,6 +403,13 @@ pub enum FailedCondition {
     },
     /// Nobody remembers what was written since [`ReadCondition::none_after`]: it is to be looked for by reading.
     Forgotten,
+    /// The key of this condition of [`CommitBatch::conditions`] is claimed by a large commit under way: to be asked again.
+    Claimed {
+        /// Position in `conditions`.
+        index: usize,
+    },
+    /// [`BulkCommit::commit_prepared`]'s timestamp, or a later one, was given to somebody else.
+    Passed,
 }
 
 /// The optional capability of an engine whose one log holds every row (embedded, memory).
@@ -450,6 +458,11 @@ pub trait AtomicCommit: Send + Sync {
     /// Whoever will ask for a [`ReadCondition`] says so before taking his snapshot, that what is written from then on is
     /// remembered. Without it the answer may be [`FailedCondition::Forgotten`].
     fn validator(&self) -> Validator;
+
+    /// The capability to commit many cells beside the log, where the engine has it.
+    fn bulk_commit(&self) -> Option<&dyn BulkCommit> {
+        None
+    }
 }
 
 /// A contiguous range of rows, as the engine keeps it.

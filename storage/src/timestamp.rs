@@ -42,4 +42,7 @@ pub trait TimestampSource: Send + Sync {
     /// `count` consecutive timestamps, the first of which is returned. Each call's timestamps are
     /// greater than all those handed out before. `count` is at least 1.
     fn take(&self, count: u64) -> Timestamp;
+
+    /// Hands out exactly `at`, unless it or a later timestamp was handed out before: false then.
+    fn take_at(&self, at: Timestamp) -> bool;
 }

@@ -17,7 +17,7 @@ use storage::{CellBlock, CommitBatch, StoreError};
 /// Fewer bytes go through the log: a file and its syncs would cost more.
 const WORTH_A_FILE: usize = 256 << 10;
 
-fn too_large() -> TxnError {
+pub(crate) fn too_large() -> TxnError {
     TxnError::Store(StoreError::TooLarge("a row exceeds what a block can hold".to_owned()))
 }
 

@@ -122,13 +122,22 @@ impl CommitJob {
         }
         let options = &self.store.options;
         let small = !self.buffer.spilled() && self.buffer.total_bytes() <= options.one_phase_limit_bytes as u64;
-        if small && !options.always_two_phase && self.store.store.atomic().is_some() {
+        let in_bulk = self.is_for_bulk();
+        if small && !in_bulk && !options.always_two_phase && self.store.store.atomic().is_some() {
             return self.one_phase().await;
         }
         let (answer, result) = oneshot::channel();
         let env = self.store.env.clone();
         let start_ts = self.start_ts;
-        env.spawn("commit", Box::pin(self.two_phase(answer)));
+        let steps = async move {
+            if in_bulk && let Some(outcome) = self.commit_in_bulk().await.transpose() {
+                // Whoever went away does not want to know.
+                let _ = answer.send(outcome);
+                return;
+            }
+            self.two_phase(answer).await;
+        };
+        env.spawn("commit", Box::pin(steps));
         match result.await {
             Ok(result) => result,
             // The task was dropped with its runtime: the server is going down.
@@ -138,7 +147,7 @@ impl CommitJob {
 
     /// A step's worth of final writes from the key `from` on, and where to go on.
     pub(crate) fn step(&self, from: &Bytes) -> Result<(Vec<FinalWrite>, Option<Bytes>)> {
-        let (mut writes, next) = self.buffer.final_writes(from, STEP_ROWS, STEP_BYTES)?;
+        let (mut writes, next) = self.buffer.final_writes(from, self.store.options.step_rows.max(1), STEP_BYTES)?;
         for write in &mut writes {
             self.only_check_vanished(write);
             if self.is_fresh(&write.key) {
@@ -218,12 +227,38 @@ impl CommitJob {
                     Some(write) => Box::pin(self.wait_for_lock(&write.key, write.strength, None, &mut backoff)).await?,
                     None => Box::pin(self.wait_for_unchanged(index - writes.len(), None, &mut backoff)).await?,
                 },
-                FailedCondition::Read { key, locked: true, .. } => {
-                    Box::pin(self.wait_for_lock(&key, LockStrength::Share, None, &mut backoff)).await?;
+                FailedCondition::Claimed { index } => {
+                    let key = match writes.get(index / 2) {
+                        Some(write) => &write.key,
+                        None => self.unchanged_key(index - 2 * writes.len())?,
+                    };
+                    Box::pin(self.wait_for_claim(key, &mut backoff)).await?;
                 }
-                FailedCondition::Read { key, found, .. } => return Err(self.conflict(&key, ConflictKind::Read, found)),
-                FailedCondition::Forgotten => validated = Box::pin(self.validate_up_to_now()).await?,
+                failed => {
+                    validated = Box::pin(self.read_again(failed, None, &mut backoff)).await?.unwrap_or(validated);
+                }
             }
+        }
+    }
+
+    /// What was read is to be validated once more: after a lock in it was waited for, or from the snapshot that is answered on.
+    /// Errors: it was written to.
+    pub(crate) async fn read_again(
+        &self,
+        failed: FailedCondition,
+        own: Option<Timestamp>,
+        backoff: &mut Backoff,
+    ) -> Result<Option<Arc<Snapshot>>> {
+        match failed {
+            FailedCondition::Read { key, locked: true, .. } => {
+                self.wait_for_lock(&key, LockStrength::Share, own, backoff).await.map(|()| None)
+            }
+            FailedCondition::Read { key, found, .. } => Err(self.conflict(&key, ConflictKind::Read, found)),
+            FailedCondition::Forgotten => self.validate_up_to_now().await.map(Some),
+            FailedCondition::Newer { .. }
+            | FailedCondition::Row { .. }
+            | FailedCondition::Claimed { .. }
+            | FailedCondition::Passed => Err(UNKNOWN_CONDITION),
         }
     }
 
@@ -280,21 +315,26 @@ impl CommitJob {
     }
 
     /// That nothing was written since `validated` to what was read.
-    fn read_condition(&self, validated: &Snapshot, with_locks: bool, own: Option<Timestamp>) -> Option<ReadCondition> {
+    pub(crate) fn read_condition(
+        &self,
+        validated: &Snapshot,
+        with_locks: bool,
+        own: Option<Timestamp>,
+    ) -> Option<ReadCondition> {
         let ranges = self.reads.clone()?;
         let locks = with_locks.then(|| (LockStrength::Share.conflicting_classes(), own));
         Some(ReadCondition { ranges, none_after: validated.ts(), locks })
     }
 
     /// Validates what was read by reading it, and tells up to where.
-    async fn validate_up_to_now(&self) -> Result<Arc<Snapshot>> {
+    pub(crate) async fn validate_up_to_now(&self) -> Result<Arc<Snapshot>> {
         let now = self.store.take_snapshot(None).await?;
         self.validate_reads(&now).await?;
         Ok(Arc::new(now))
     }
 
     /// The conditions of [`crate::Transaction::require_unchanged`].
-    fn unchanged_conditions(&self) -> impl Iterator<Item = CommitCondition> + '_ {
+    pub(crate) fn unchanged_conditions(&self) -> impl Iterator<Item = CommitCondition> + '_ {
         self.unchanged.iter().map(move |(key, since)| CommitCondition {
             key: key.clone(),
             family: Family::Write,
@@ -310,21 +350,30 @@ impl CommitJob {
 
     /// No lock that may become a write of such a key: a two-phase commit whose outcome, or whose
     /// record here, is still to come.
-    fn unchanged_locks(&self, own: Option<Timestamp>) -> impl Iterator<Item = (Bytes, Condition)> + '_ {
+    pub(crate) fn unchanged_locks(&self, own: Option<Timestamp>) -> impl Iterator<Item = (Bytes, Condition)> + '_ {
         self.unchanged.iter().map(move |(key, _)| (key.clone(), no_lock(LockStrength::Share, own)))
     }
 
+    /// The unchanged key number `index`.
+    pub(crate) fn unchanged_key(&self, index: usize) -> Result<&Bytes> {
+        self.unchanged.get(index).map(|(key, _)| key).ok_or(UNKNOWN_CONDITION)
+    }
+
     /// The conflict of the unchanged key number `index`.
-    fn changed(&self, index: usize, found: Timestamp) -> TxnError {
+    pub(crate) fn changed(&self, index: usize, found: Timestamp) -> TxnError {
         match self.unchanged.get(index) {
             Some((key, _)) => self.conflict(key, ConflictKind::Condition, found),
             None => UNKNOWN_CONDITION,
         }
     }
 
-    async fn wait_for_unchanged(&self, index: usize, own: Option<Timestamp>, backoff: &mut Backoff) -> Result<()> {
-        let (key, _) = self.unchanged.get(index).ok_or(UNKNOWN_CONDITION)?;
-        self.wait_for_lock(key, LockStrength::Share, own, backoff).await
+    pub(crate) async fn wait_for_unchanged(
+        &self,
+        index: usize,
+        own: Option<Timestamp>,
+        backoff: &mut Backoff,
+    ) -> Result<()> {
+        self.wait_for_lock(self.unchanged_key(index)?, LockStrength::Share, own, backoff).await
     }
 
     pub(crate) fn conflict(&self, key: &Bytes, kind: ConflictKind, found: Timestamp) -> TxnError {
@@ -475,16 +524,14 @@ impl CommitJob {
                     store.intents.set(self.start_ts, IntentState::Prewriting);
                     self.wait_for_unchanged(index - 1, Some(self.start_ts), &mut backoff).await?;
                 }
-                Ok(Err(FailedCondition::Read { key, locked: true, .. })) => {
+                Ok(Err(FailedCondition::Claimed { index })) => {
                     store.intents.set(self.start_ts, IntentState::Prewriting);
-                    self.wait_for_lock(&key, LockStrength::Share, Some(self.start_ts), &mut backoff).await?;
+                    self.wait_for_claim(self.unchanged_key(index)?, &mut backoff).await?;
                 }
-                Ok(Err(FailedCondition::Read { key, found, .. })) => {
-                    return Err(self.conflict(&key, ConflictKind::Read, found));
-                }
-                Ok(Err(FailedCondition::Forgotten)) => {
+                Ok(Err(failed)) => {
                     store.intents.set(self.start_ts, IntentState::Prewriting);
-                    validated = self.validate_up_to_now().await?;
+                    let again = self.read_again(failed, Some(self.start_ts), &mut backoff).await?;
+                    validated = again.unwrap_or(validated);
                 }
                 Err(StoreError::Undetermined(_)) => return Err(TxnError::Undetermined { start_ts: self.start_ts }),
                 Err(error) => return Err(error.into()),

@@ -105,6 +105,7 @@
 pub(crate) mod backoff;
 pub(crate) mod buffer;
 mod bulk;
+mod bulk_commit;
 pub(crate) mod by_row;
 pub(crate) mod commit;
 pub mod data;

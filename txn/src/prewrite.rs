@@ -156,7 +156,13 @@ impl CommitJob {
                     }
                     self.wait_for_lock(&write.key, write.strength, Some(self.start_ts), &mut backoff).await?;
                 }
-                FailedCondition::Read { .. } | FailedCondition::Forgotten => return Err(UNKNOWN_CONDITION),
+                FailedCondition::Claimed { index } => {
+                    let write = writes.get(index / 2).ok_or(UNKNOWN_CONDITION)?;
+                    self.wait_for_claim(&write.key, &mut backoff).await?;
+                }
+                FailedCondition::Read { .. } | FailedCondition::Forgotten | FailedCondition::Passed => {
+                    return Err(UNKNOWN_CONDITION);
+                }
             }
         }
     }

@@ -1,5 +1,7 @@
 //! [`TransactionStore`]: what the server opens once, and what every transaction shares.
 
+use crate::bulk_commit::{Appointments, CellRate};
+use crate::commit::STEP_ROWS;
 use crate::error::Result;
 use crate::failpoint::FailPoints;
 use crate::holds::NodeHold;
@@ -32,6 +34,8 @@ pub struct TransactionStoreOptions {
     /// Transactions up to this many bytes of keys and values commit in one phase, where the
     /// engine can.
     pub one_phase_limit_bytes: usize,
+    /// Transactions from so many bytes on commit beside the log, where the engine can; see [`storage::BulkCommit`].
+    pub bulk_from_bytes: usize,
     /// How long old versions are kept for reads in the past.
     pub history: Duration,
     /// How long COMMIT waits for another's lock before it answers with a conflict.
@@ -53,6 +57,8 @@ pub struct TransactionStoreOptions {
     /// No other process writes to the store: this one keeps all locks. Always so where one log holds every row. Else the node
     /// that is the oracle keeps them, where nodes can ask it.
     pub alone: bool,
+    /// Rows of one step of a commit in several: few, because the commits of others wait behind a step.
+    pub step_rows: usize,
     /// Commit in two phases even where one would do. For tests.
     pub always_two_phase: bool,
 }
@@ -64,6 +70,7 @@ impl Default for TransactionStoreOptions {
             buffer_limit_bytes: 256 << 20,
             early_prewrite_bytes: 16 << 20,
             one_phase_limit_bytes: 32 << 20,
+            bulk_from_bytes: 4 << 20,
             history: Duration::from_secs(3600),
             lock_wait: Duration::from_secs(1),
             wound_after: Duration::from_millis(15),
@@ -72,6 +79,7 @@ impl Default for TransactionStoreOptions {
             read_set_bytes: 16 << 20,
             validated: RowRange::all(),
             alone: false,
+            step_rows: STEP_ROWS,
             always_two_phase: false,
         }
     }
@@ -84,6 +92,8 @@ pub struct TransactionStore {
     pub(crate) env: EnvRef,
     pub(crate) options: TransactionStoreOptions,
     pub(crate) intents: Intents,
+    pub(crate) cell_rate: CellRate,
+    pub(crate) appointments: Appointments,
     pub(crate) locks: Arc<LockTable>,
     /// Asks who keeps the locks of all nodes, where there can be several.
     pub(crate) agent: Option<Arc<LockAgent>>,
@@ -140,6 +150,8 @@ impl TransactionStore {
             env,
             options,
             intents: Intents::default(),
+            cell_rate: CellRate::default(),
+            appointments: Appointments::default(),
             locks,
             agent,
             readers: Readers::default(),

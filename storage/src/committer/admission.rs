@@ -1,13 +1,15 @@
 //! [`Admission`]: the validation of one group: each request is looked at in order, and what it changes is
 //! added to the group when everything holds.
 
+use super::claims::{Claim, Claims};
 use super::group::Group;
 use super::recent::{Known, RecentCommits};
 use super::recent_writes::{RecentWrites, Since, contains};
 use super::{Answer, Change, Request, VersionReader};
+use crate::bulk::{ClaimedKeys, PreparedCommit};
 use crate::contract::{
-    ClassRange, CommitBatch, Condition, FailedCondition, Family, Mutation, ReadCondition, RowMutation, Stamp,
-    TimestampRange,
+    ClassRange, CommitBatch, CommitCondition, Condition, FailedCondition, Family, Mutation, ReadCondition, RowMutation,
+    Stamp, TimestampRange,
 };
 use crate::error::{Result, StoreError};
 use crate::timestamp::{Timestamp, TimestampSource};
@@ -19,6 +21,7 @@ pub struct Admission<'a, R> {
     reader: R,
     recent: &'a mut RecentCommits,
     writes: &'a mut RecentWrites,
+    claims: &'a mut Claims,
     timestamps: &'a dyn TimestampSource,
     /// Newest commit timestamp before the group.
     visible: Timestamp,
@@ -40,11 +43,11 @@ impl<'a, R: VersionReader> Admission<'a, R> {
     /// Validates against `recent` and what `reader` shows; the newest commit so far is `visible`.
     pub fn new(
         reader: R,
-        (recent, writes): (&'a mut RecentCommits, &'a mut RecentWrites),
+        (recent, writes, claims): (&'a mut RecentCommits, &'a mut RecentWrites, &'a mut Claims),
         timestamps: &'a dyn TimestampSource,
         visible: Timestamp,
     ) -> Self {
-        Admission { reader, recent, writes, timestamps, visible, admitted: Admitted::default() }
+        Admission { reader, recent, writes, claims, timestamps, visible, admitted: Admitted::default() }
     }
 
     /// Ends the validation.
@@ -67,7 +70,40 @@ impl<'a, R: VersionReader> Admission<'a, R> {
                 self.admitted.group.push(Change::RemoveRange(range.clone()));
                 Ok(Ok(self.last()))
             }
+            Request::Claim(keys) => self.admit_claim(keys),
+            Request::Prepared(_) => Err(StoreError::Unsupported("a prepared commit in a group".to_owned())),
         }
+    }
+
+    /// Validates a commit of prepared cells and takes its timestamp. It has to be alone.
+    pub fn admit_prepared(&mut self, commit: &PreparedCommit) -> Answer {
+        if let Some(failed) = self.failed(&commit.batch, Some(&commit.claim))? {
+            return Ok(Err(failed));
+        }
+        if commit.timestamp <= self.last() || !self.timestamps.take_at(commit.timestamp) {
+            return Ok(Err(FailedCondition::Passed));
+        }
+        self.admitted.newest = Some(commit.timestamp);
+        Ok(Ok(commit.timestamp))
+    }
+
+    fn admit_claim(&mut self, asked: &ClaimedKeys) -> Answer {
+        for (number, key) in asked.keys.iter().enumerate() {
+            let range = TimestampRange::after(key.none_after);
+            for (place, family) in asked.families.into_iter().enumerate() {
+                if let Some(found) = self.first(&key.key, family, range, key.conflicts, None)? {
+                    return Ok(Err(FailedCondition::Newer { index: 2 * number + place, found }));
+                }
+            }
+            if self.claims.conflict(&key.key, key.conflicts, Some(&asked.claim)) {
+                return Ok(Err(FailedCondition::Claimed { index: 2 * number }));
+            }
+        }
+        if let Some(failed) = self.not_held(&asked.row_conditions)? {
+            return Ok(Err(failed));
+        }
+        self.claims.note(&asked.claim, &asked.keys);
+        Ok(Ok(self.last()))
     }
 
     /// The newest commit timestamp, those of the group included.
@@ -75,21 +111,46 @@ impl<'a, R: VersionReader> Admission<'a, R> {
         self.admitted.newest.unwrap_or(self.visible)
     }
 
-    fn admit_commit(&mut self, batch: &CommitBatch) -> Answer {
-        for (index, condition) in batch.conditions.iter().enumerate() {
+    /// The first of these conditions that does not hold.
+    fn newer(&mut self, conditions: &[CommitCondition], own: Option<&Claim>) -> Result<Option<FailedCondition>> {
+        for (index, condition) in conditions.iter().enumerate() {
             let range = TimestampRange::after(condition.none_after);
             if let Some(found) = self.first(&condition.key, condition.family, range, condition.class, None)? {
-                return Ok(Err(FailedCondition::Newer { index, found }));
+                return Ok(Some(FailedCondition::Newer { index, found }));
+            }
+            if self.claims.conflict(&condition.key, condition.class, own) {
+                return Ok(Some(FailedCondition::Claimed { index }));
             }
         }
-        for (index, (key, condition)) in batch.row_conditions.iter().enumerate() {
+        Ok(None)
+    }
+
+    /// The first of these conditions that does not hold.
+    fn not_held(&mut self, conditions: &[(Bytes, Condition)]) -> Result<Option<FailedCondition>> {
+        for (index, (key, condition)) in conditions.iter().enumerate() {
             if !self.holds(key, condition)? {
-                return Ok(Err(FailedCondition::Row { index }));
+                return Ok(Some(FailedCondition::Row { index }));
             }
         }
-        if let Some(reads) = &batch.reads
-            && let Some(failed) = self.written_since(reads)?
-        {
+        Ok(None)
+    }
+
+    /// The first condition of a batch that does not hold. `own`: a claim that does not count.
+    fn failed(&mut self, batch: &CommitBatch, own: Option<&Claim>) -> Result<Option<FailedCondition>> {
+        if let Some(failed) = self.newer(&batch.conditions, own)? {
+            return Ok(Some(failed));
+        }
+        if let Some(failed) = self.not_held(&batch.row_conditions)? {
+            return Ok(Some(failed));
+        }
+        match &batch.reads {
+            Some(reads) => self.written_since(reads),
+            None => Ok(None),
+        }
+    }
+
+    fn admit_commit(&mut self, batch: &CommitBatch) -> Answer {
+        if let Some(failed) = self.failed(batch, None)? {
             return Ok(Err(failed));
         }
         let last = self.last();

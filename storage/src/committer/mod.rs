@@ -15,6 +15,7 @@
 //! ordered calls [`Committer::order`] and [`Settlement::settle`], in the order of the groups.
 
 pub mod admission;
+pub mod claims;
 pub mod group;
 pub mod recent;
 pub mod recent_writes;
@@ -24,6 +25,7 @@ pub mod snapshots;
 pub(crate) mod tests;
 pub mod watch;
 
+use crate::bulk::{ClaimedKeys, PreparedCells, PreparedCommit};
 use crate::contract::{
     CommitBatch, Condition, FailedCondition, Family, Mutation, RowMutation, RowRange, Stamp, TimestampRange,
 };
@@ -31,6 +33,7 @@ use crate::error::{Result, StoreError};
 use crate::timestamp::{Timestamp, TimestampSource};
 use admission::{Admission, Admitted};
 use bytes::Bytes;
+use claims::Claims;
 use parking_lot::Mutex;
 use recent::RecentCommits;
 use recent_writes::RecentWrites;
@@ -122,6 +125,10 @@ pub trait CommitLog {
 
     /// Syncs all that was written.
     fn sync(&mut self) -> Result<()>;
+
+    /// Takes prepared cells in, all or none of them, as the record's newest commit. Durable when it answers, and so is all that
+    /// was written before. After an error nothing is known of them.
+    fn take_in(&mut self, cells: &[PreparedCells], record: &LogRecord<'_>) -> Result<()>;
 }
 
 /// What the committer is asked to do.
@@ -139,6 +146,10 @@ pub enum Request {
     },
     /// Removes the rows of a range.
     RemoveRange(RowRange),
+    /// Claims keys. Writes nothing.
+    Claim(ClaimedKeys),
+    /// Commits cells that lie ready.
+    Prepared(PreparedCommit),
 }
 
 impl Request {
@@ -146,7 +157,14 @@ impl Request {
         match self {
             Request::Commit(batch) => batch.durable,
             Request::Rows { .. } | Request::RemoveRange(_) => true,
+            // Durable by themselves, or nothing.
+            Request::Claim(_) | Request::Prepared(_) => false,
         }
+    }
+
+    /// Whether it takes long, though it adds nothing to the log.
+    pub fn is_long(&self) -> bool {
+        matches!(self, Request::Prepared(_))
     }
 
     /// Bytes that the request adds to the store, roughly; 0 when it only removes.
@@ -164,7 +182,7 @@ impl Request {
                     Mutation::Delete { .. } => 0,
                 })
                 .sum(),
-            Request::RemoveRange(_) => 0,
+            Request::RemoveRange(_) | Request::Claim(_) | Request::Prepared(_) => 0,
         }
     }
 
@@ -201,7 +219,14 @@ impl Request {
                     }
                 }
             }
-            Request::RemoveRange(_) => {}
+            Request::RemoveRange(_) | Request::Claim(_) => {}
+            Request::Prepared(commit) => {
+                if !commit.batch.publishes || !commit.batch.cells.is_empty() {
+                    return Err(StoreError::Unsupported(
+                        "a prepared commit publishes, without cells in the batch".to_owned(),
+                    ));
+                }
+            }
         }
         let bytes = self.added_bytes();
         if bytes > MAX_REQUEST_BYTES {
@@ -232,6 +257,7 @@ pub struct Committer<L> {
     snapshots: Arc<SnapshotRegistry>,
     recent: RecentCommits,
     writes: RecentWrites,
+    claims: Claims,
     visible: Timestamp,
     max_timestamp: Timestamp,
     unsynced: bool,
@@ -257,6 +283,7 @@ impl Stop {
 
 /// A group that is ordered: what is left to do when it is synced.
 #[must_use]
+#[derive(Default)]
 pub struct Settlement {
     /// One answer for each request, to be given when it is settled.
     pub answers: Vec<Answer>,
@@ -276,6 +303,14 @@ impl Settlement {
             Err(error) => self.undetermined(error),
         }
         self.answers
+    }
+
+    /// What was ordered next, as part of the same.
+    fn follow(&mut self, next: Settlement) {
+        self.answers.extend(next.answers);
+        self.sync |= next.sync;
+        self.wrote |= next.wrote;
+        self.visible = next.visible.or(self.visible);
     }
 
     fn undetermined(&mut self, error: &StoreError) {
@@ -305,6 +340,7 @@ impl<L: CommitLog> Committer<L> {
             snapshots,
             writes,
             recent: RecentCommits::new(floors, recent_bytes),
+            claims: Claims::default(),
             visible: recovered.visible,
             max_timestamp,
             unsynced: false,
@@ -365,13 +401,51 @@ impl<L: CommitLog> Committer<L> {
 
     /// `with_sync`: the record is synced as it is written, when that is wanted.
     fn ordered(&mut self, requests: &[Request], with_sync: bool) -> Settlement {
+        self.claims.let_go();
+        let mut settlement = Settlement::default();
+        // What lies ready is taken in by itself, between what was asked before it and after.
+        for part in requests.chunk_by(|one, next| !one.is_long() && !next.is_long()) {
+            settlement.follow(match part {
+                [Request::Prepared(commit)] => self.ordered_prepared(commit),
+                part => self.ordered_part(part, with_sync),
+            });
+        }
+        settlement
+    }
+
+    fn ordered_prepared(&mut self, commit: &PreparedCommit) -> Settlement {
+        let told = |answer| Settlement { answers: vec![answer], ..Settlement::default() };
+        if let Some(why) = self.stop.why() {
+            return told(Err(StoreError::ReadOnly(why)));
+        }
+        let recent = (&mut self.recent, &mut self.writes, &mut self.claims);
+        let mut admission = Admission::new(self.log.reader(), recent, &*self.timestamps, self.visible);
+        let answer = Request::Prepared(commit.clone()).check_limits().and_then(|()| admission.admit_prepared(commit));
+        drop(admission);
+        let Ok(Ok(timestamp)) = answer else { return told(answer) };
+        let max_timestamp = self.max_timestamp.max(timestamp);
+        let record = LogRecord { changes: &[], visible: timestamp, max_timestamp };
+        if let Err(error) = self.log.take_in(&commit.cells, &record) {
+            self.stop.stop(&error);
+            return told(Err(StoreError::Undetermined(error.to_string())));
+        }
+        // Nobody remembers each of them: who asks about what is not newer looks into the store.
+        self.recent.raise(timestamp);
+        self.writes.raise(timestamp);
+        self.max_timestamp = max_timestamp;
+        self.visible = timestamp;
+        self.snapshots.order_cells(timestamp, &commit.cells);
+        Settlement { answers: vec![answer], sync: false, wrote: true, visible: Some(timestamp) }
+    }
+
+    fn ordered_part(&mut self, requests: &[Request], with_sync: bool) -> Settlement {
         if let Some(why) = self.stop.why() {
             let answers = requests.iter().map(|_| Err(StoreError::ReadOnly(why.clone()))).collect();
             return Settlement { answers, sync: false, wrote: false, visible: None };
         }
         let space = self.log.reserve(requests.iter().map(|request| request.added_bytes() as u64).sum());
-        let mut admission =
-            Admission::new(self.log.reader(), (&mut self.recent, &mut self.writes), &*self.timestamps, self.visible);
+        let recent = (&mut self.recent, &mut self.writes, &mut self.claims);
+        let mut admission = Admission::new(self.log.reader(), recent, &*self.timestamps, self.visible);
         let mut sync = false;
         let mut answers = Vec::with_capacity(requests.len());
         for request in requests {

@@ -153,6 +153,15 @@ impl RecentCommits {
         }
     }
 
+    /// Cells up to `timestamp` were written that were not noted one by one.
+    pub fn raise(&mut self, timestamp: Timestamp) {
+        for family in [Family::Write, Family::Rollback] {
+            if let Some(floor) = self.floors.get_mut(family as usize) {
+                *floor = (*floor).max(Some(timestamp));
+            }
+        }
+    }
+
     /// Keeps within the limit. To be called when all that was noted has been written.
     pub fn trim(&mut self) {
         if self.younger.bytes > self.limit / 2 {

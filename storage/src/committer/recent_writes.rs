@@ -92,6 +92,12 @@ impl RecentWrites {
         }
     }
 
+    /// Rows were written up to `timestamp` that were not noted one by one.
+    pub fn raise(&mut self, timestamp: Timestamp) {
+        self.clear();
+        self.floor = self.floor.max(timestamp);
+    }
+
     fn clear(&mut self) {
         let newest = self.writes.iter().map(|write| write.timestamp).max();
         self.floor = self.floor.max(newest.unwrap_or_default());

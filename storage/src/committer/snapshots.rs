@@ -3,6 +3,7 @@
 use super::Change;
 use super::recent_writes::Validators;
 use super::watch::Watch;
+use crate::bulk::PreparedCells;
 use crate::contract::{Registered, RowRange, SnapshotGuard};
 use crate::error::{Result, StoreError};
 use crate::timestamp::Timestamp;
@@ -107,6 +108,15 @@ impl SnapshotRegistry {
         let state = self.state.lock();
         // In this order: a snapshot that shows them comes after, and under one lock: a watch that begins meanwhile knows of them.
         state.watches.iter().for_each(|watch| watch.look_at(changes, max));
+        self.ordered.fetch_max(timestamp.0, Ordering::SeqCst);
+    }
+
+    /// A commit of prepared cells has its place.
+    pub fn order_cells(&self, timestamp: Timestamp, cells: &[PreparedCells]) {
+        let state = self.state.lock();
+        for watch in &state.watches {
+            cells.iter().for_each(|cells| watch.look_at_ends(&cells.ends, timestamp));
+        }
         self.ordered.fetch_max(timestamp.0, Ordering::SeqCst);
     }
 

@@ -2,6 +2,8 @@
 //! answers as if they had run one by one.
 
 use super::*;
+use crate::bulk::{CellBlock, Medium};
+use crate::committer::claims::Claim;
 use crate::contract::{AtomicCommit, ClassRange, CommitCell, CommitCondition, Row};
 use crate::testing::contract::bytes;
 use crate::testing::{CountingTimestamps, MemoryOptions, MemoryStore};
@@ -115,6 +117,28 @@ pub fn requests() -> impl Strategy<Value = Request> {
     ]
 }
 
+/// Commits of cells that lie ready, for a timestamp that may have passed.
+fn prepared() -> impl Strategy<Value = Request> {
+    let conditions = prop::collection::vec(commit_conditions(), 0..2);
+    (conditions, prop::collection::btree_map(keys(), values(), 1..3), 6..40u64).prop_map(|(conditions, cells, at)| {
+        let mut block = CellBlock::new();
+        for (key, value) in &cells {
+            assert!(block.push(key, |out| out.extend_from_slice(value)));
+        }
+        let mut ends = cells.keys();
+        let first = ends.next().unwrap().clone();
+        let cells = PreparedCells {
+            family: Family::Write,
+            timestamp: Timestamp(at),
+            ends: (first.clone(), ends.next().cloned().unwrap_or(first)),
+            medium: Arc::new(Medium::Block(block)),
+        };
+        let batch = CommitBatch { conditions, publishes: true, durable: true, ..CommitBatch::default() };
+        let claim = Claim::default();
+        Request::Prepared(PreparedCommit { claim, batch, timestamp: Timestamp(at), cells: vec![cells] })
+    })
+}
+
 /// Runs the requests in groups of these sizes.
 fn run(requests: &[Request], groups: &[usize], recent_bytes: usize) -> (Vec<Answer>, Vec<Row>, Timestamp) {
     let options = MemoryOptions { stepped: true, recent_bytes, ..MemoryOptions::default() };
@@ -155,21 +179,27 @@ impl Model {
         }
     }
 
+    /// The first of these conditions that finds something.
+    fn newer(&self, conditions: &[CommitCondition], given: &Answer) -> Option<FailedCondition> {
+        for (index, c) in conditions.iter().enumerate() {
+            let found = self.none(&c.key, c.family, TimestampRange::after(c.none_after), c.class);
+            let chosen = match given {
+                Ok(Err(FailedCondition::Newer { found: chosen, .. })) if found.contains(chosen) => Some(*chosen),
+                _ => found.first().copied(),
+            };
+            if let Some(found) = chosen {
+                return Some(FailedCondition::Newer { index, found });
+            }
+        }
+        None
+    }
+
     /// `given` is what the committer answered: which of several newer cells it found is its choice.
     fn run(&mut self, request: &Request, given: &Answer) -> Answer {
         match request {
             Request::Commit(batch) => {
-                for (index, c) in batch.conditions.iter().enumerate() {
-                    let found = self.none(&c.key, c.family, TimestampRange::after(c.none_after), c.class);
-                    let chosen = match given {
-                        Ok(Err(FailedCondition::Newer { found: chosen, .. })) if found.contains(chosen) => {
-                            Some(*chosen)
-                        }
-                        _ => found.first().copied(),
-                    };
-                    if let Some(found) = chosen {
-                        return Ok(Err(FailedCondition::Newer { index, found }));
-                    }
+                if let Some(failed) = self.newer(&batch.conditions, given) {
+                    return Ok(Err(failed));
                 }
                 if let Some(index) = batch.row_conditions.iter().position(|(key, c)| !self.holds(key, c)) {
                     return Ok(Err(FailedCondition::Row { index }));
@@ -206,6 +236,24 @@ impl Model {
                 }
             }
             Request::RemoveRange(range) => self.cells.retain(|(key, _, _), _| !range.contains(key)),
+            Request::Prepared(commit) => {
+                if let Some(failed) = self.newer(&commit.batch.conditions, given) {
+                    return Ok(Err(failed));
+                }
+                if commit.timestamp.0 <= 5 + self.taken {
+                    return Ok(Err(FailedCondition::Passed));
+                }
+                self.taken = commit.timestamp.0 - 5;
+                self.visible = commit.timestamp;
+                for PreparedCells { family, timestamp, medium, .. } in &commit.cells {
+                    let Medium::Block(block) = &**medium else { panic!("in memory") };
+                    for (key, value) in block.iter() {
+                        let (key, value) = (Bytes::copy_from_slice(key), Bytes::copy_from_slice(value));
+                        self.cells.insert((key, *family, *timestamp), value);
+                    }
+                }
+            }
+            Request::Claim(_) => panic!("nothing is claimed"),
         }
         Ok(Ok(self.visible))
     }
@@ -216,7 +264,7 @@ proptest! {
 
     #[test]
     fn grouping_and_forgetting_change_nothing(
-        requests in prop::collection::vec(requests(), 1..24),
+        requests in prop::collection::vec(prop_oneof![9 => requests(), 1 => prepared()], 1..24),
         groups in prop::collection::vec(1..8usize, 1..6),
         recent_bytes in prop_oneof![Just(0), Just(400), Just(1 << 20)],
     ) {

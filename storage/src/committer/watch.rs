@@ -4,6 +4,7 @@
 use super::Change;
 use crate::contract::{Family, RowRange};
 use crate::timestamp::Timestamp;
+use bytes::Bytes;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Of a larger group the changes are not looked at one by one: it is held to have written.
@@ -44,6 +45,13 @@ impl Watch {
                 }
                 Change::Set { .. } | Change::Remove { .. } | Change::RemoveRange(_) => {}
             }
+        }
+    }
+
+    /// Rows between two keys, both included, were written: perhaps in the range.
+    pub(super) fn look_at_ends(&self, (first, last): &(Bytes, Bytes), timestamp: Timestamp) {
+        if *last >= self.range.start && self.range.end.as_ref().is_none_or(|end| first < end) {
+            self.raise(timestamp);
         }
     }
 

@@ -196,7 +196,7 @@ impl CommitterThread {
     /// Hands a request over; the answer comes when the request is settled. `ordered` is told of a commit's place before that.
     pub async fn request(&self, request: Request, ordered: Option<oneshot::Sender<Timestamp>>) -> Answer {
         let (answer, receiver) = oneshot::channel();
-        let little = request.added_bytes() <= OWN_BYTES;
+        let little = request.added_bytes() <= OWN_BYTES && !request.is_long();
         {
             let mut state = self.queue.state.lock();
             if state.closed || state.ended {
@@ -345,6 +345,7 @@ fn settle(queue: &Queue, sync: &SyncLog, env: &EnvRef) {
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 mod tests {
     use super::*;
+    use crate::bulk::PreparedCells;
     use crate::committer::{LogRecord, Recovered, VersionReader};
     use crate::contract::{CommitBatch, Family, RowRange, TimestampRange};
     use crate::embedded::tests::env;
@@ -403,6 +404,9 @@ mod tests {
         }
         fn sync(&mut self) -> Result<()> {
             panic!("another thread syncs");
+        }
+        fn take_in(&mut self, _: &[PreparedCells], _: &LogRecord<'_>) -> Result<()> {
+            panic!("nothing is prepared");
         }
     }
 

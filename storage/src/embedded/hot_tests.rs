@@ -31,6 +31,7 @@ fn within_table(request: Request) -> Request {
             start: headed(&range.start),
             end: Some(range.end.map_or_else(|| "a table\0;".into(), |end| headed(&end))),
         }),
+        Request::Claim(_) | Request::Prepared(_) => request,
     }
 }
 

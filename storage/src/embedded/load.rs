@@ -1,5 +1,5 @@
-//! [`BulkLoad`] of the embedded engine: a block becomes an SSTable of its own, which RocksDB takes in whole. So the cells are
-//! written once and sorted once, and pass neither the log nor a memtable.
+//! [`BulkLoad`] and the files of [`BulkCommit`](crate::BulkCommit) of the embedded engine: a block becomes an SSTable of its own, which
+//! RocksDB takes in whole. So the cells are written once and sorted once, and pass neither the log nor a memtable.
 //!
 //! A file that a crash leaves before RocksDB has it lies in the folder `load`, which is emptied when the store is opened.
 
@@ -8,11 +8,12 @@ use super::hot::Hot;
 use super::log::Database;
 use super::options;
 use super::{database_error, key};
-use crate::bulk::CellBlock;
+use crate::bulk::{CellBlock, Medium, PreparedCells, TemporaryFile};
 use crate::committer::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
 use crate::contract::Family;
 use crate::error::{Result, StoreError};
 use crate::timestamp::Timestamp;
+use bytes::Bytes;
 use parking_lot::{Condvar, Mutex};
 use rocksdb::{IngestExternalFileOptions, Options, SstFileWriter};
 use std::ffi::CString;
@@ -32,16 +33,6 @@ pub struct Loader {
     reserve_bytes: u64,
     options: Options,
     next: AtomicU64,
-}
-
-/// Removes a file that RocksDB did not take.
-struct Temporary(PathBuf);
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        // RocksDB has moved it away, or nobody knows it; the next start looks again.
-        let _ = std::fs::remove_file(&self.0);
-    }
 }
 
 impl Loader {
@@ -65,29 +56,49 @@ impl Loader {
 
     fn load(&self, timestamp: Timestamp, block: &CellBlock) -> Result<()> {
         let Some((first, last)) = block.ends() else { return Ok(()) };
+        let file = self.write(timestamp, block.bytes(), block.iter())?;
+        take_in(&self.database, Family::Write, &[&file])?;
+        self.hot.loaded(first, last);
+        Ok(())
+    }
+
+    /// Files of their own for the cells of each table and index, so that no file lies across what is between two.
+    fn prepare(&self, family: Family, timestamp: Timestamp, block: &CellBlock) -> Result<Vec<PreparedCells>> {
+        let mut prepared = Vec::new();
+        for part in block.parts() {
+            let (Some((first, _)), Some((last, _))) = (part.clone().next(), part.clone().last()) else { continue };
+            let bytes = part.clone().map(|(key, value)| key.len() + value.len()).sum();
+            let file = self.write(timestamp, bytes, part)?;
+            prepared.push(PreparedCells {
+                family,
+                timestamp,
+                ends: (Bytes::copy_from_slice(first), Bytes::copy_from_slice(last)),
+                medium: Arc::new(Medium::File(file)),
+            });
+        }
+        Ok(prepared)
+    }
+
+    /// A file with these cells. `bytes`: what they take, roughly.
+    fn write<'a>(
+        &self,
+        timestamp: Timestamp,
+        bytes: usize,
+        cells: impl Iterator<Item = (&'a [u8], &'a [u8])>,
+    ) -> Result<TemporaryFile> {
         let free = free_bytes(&self.path).map_err(|error| StoreError::Io(format!("free space: {error}")))?;
-        if free < self.reserve_bytes.saturating_add(2 * block.bytes() as u64) {
+        if free < self.reserve_bytes.saturating_add(2 * bytes as u64) {
             return Err(StoreError::DiskFull(format!(
                 "{free} bytes are free, {} are kept in reserve",
                 self.reserve_bytes
             )));
         }
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let file = Temporary(self.folder.join(format!("{number}.sst")));
-        self.write(&file.0, timestamp, block)?;
-        let mut options = IngestExternalFileOptions::default();
-        options.set_move_files(true);
-        let family = self.database.family(Family::Write)?;
-        self.database.rocks().ingest_external_file_cf_opts(family, &options, vec![&file.0]).map_err(database_error)?;
-        self.hot.loaded(first, last);
-        Ok(())
-    }
-
-    fn write(&self, path: &Path, timestamp: Timestamp, block: &CellBlock) -> Result<()> {
+        let file = TemporaryFile(self.folder.join(format!("{number}.sst")));
         let mut writer = SstFileWriter::create(&self.options);
-        writer.open(path).map_err(database_error)?;
+        writer.open(&file.0).map_err(database_error)?;
         let mut cell_key = Vec::with_capacity(64);
-        for (key, value) in block.iter() {
+        for (key, value) in cells {
             if key.len() > MAX_KEY_BYTES || value.len() > MAX_VALUE_BYTES {
                 return Err(StoreError::TooLarge(format!(
                     "a key of {} bytes with a value of {} exceeds {MAX_KEY_BYTES} or {MAX_VALUE_BYTES}",
@@ -100,7 +111,8 @@ impl Loader {
             key::push_timestamp(timestamp, &mut cell_key);
             writer.put(&cell_key, value).map_err(database_error)?;
         }
-        writer.finish().map_err(database_error)
+        writer.finish().map_err(database_error)?;
+        Ok(file)
     }
 
     /// Whether a load should wait: files whose keys overlap are put into the first level, and are to be compacted before there are
@@ -110,6 +122,32 @@ impl Loader {
         let files = self.database.rocks().property_int_value_cf(family, "rocksdb.num-files-at-level0");
         Ok(files.map_err(database_error)?.unwrap_or(0) > MOST_FIRST_LEVEL_FILES)
     }
+}
+
+/// Has RocksDB take files in, all or none of them.
+pub(super) fn take_in(database: &Database, family: Family, files: &[&TemporaryFile]) -> Result<()> {
+    let mut options = IngestExternalFileOptions::default();
+    options.set_move_files(true);
+    let paths = files.iter().map(|file| &file.0).collect();
+    let family = database.family(family)?;
+    database.rocks().ingest_external_file_cf_opts(family, &options, paths).map_err(database_error)
+}
+
+/// The same of what lies ready: of each family all or nothing, those of [`Family::Write`] last, because they are the commit.
+pub(super) fn take_in_all(database: &Database, cells: &[PreparedCells]) -> Result<()> {
+    for family in Family::ALL.into_iter().filter(|family| *family != Family::Write).chain([Family::Write]) {
+        let mut files = Vec::new();
+        for cells in cells.iter().filter(|cells| cells.family == family) {
+            match &*cells.medium {
+                Medium::File(file) => files.push(file),
+                Medium::Block(_) => return Err(StoreError::Unsupported("cells that lie in memory".to_owned())),
+            }
+        }
+        if !files.is_empty() {
+            take_in(database, family, &files)?;
+        }
+    }
+    Ok(())
 }
 
 /// Loads under way. Dropping it waits for them: then nobody uses the database any more on their behalf.
@@ -163,6 +201,15 @@ impl Load {
         match &self.loader {
             Some(loader) => loader.load(timestamp, block),
             None => Ok(()),
+        }
+    }
+
+    /// Makes files that are to be taken in later. Blocks the thread. Errors: as
+    /// [`BulkCommit::prepare`](crate::BulkCommit::prepare).
+    pub fn prepare(&self, family: Family, timestamp: Timestamp, block: &CellBlock) -> Result<Vec<PreparedCells>> {
+        match &self.loader {
+            Some(loader) => loader.prepare(family, timestamp, block),
+            None => Ok(Vec::new()),
         }
     }
 }

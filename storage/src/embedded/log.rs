@@ -5,6 +5,7 @@ use super::committer::SyncLog;
 use super::folder::free_bytes;
 use super::hot::Hot;
 use super::{database_error, key, options};
+use crate::bulk::PreparedCells;
 use crate::committer::{Change, CommitLog, LogRecord, Recovered, VersionReader};
 use crate::contract::{Family, RowRange, TimestampRange};
 use crate::error::{Result, StoreError};
@@ -16,6 +17,9 @@ use std::sync::Arc;
 /// Key of the record, in the meta family, that every write batch renews: the newest commit timestamp, then
 /// the greatest timestamp of any cell, eight bytes each, big-endian.
 const COMMITTER_KEY: &[u8] = b"committer";
+/// Key of the record, in the meta family, that tells of files that are being taken in as a commit: its timestamp, eight bytes,
+/// big-endian, then the key of one of its cells. They are taken in when that cell is there.
+const TAKING_IN_KEY: &[u8] = b"taking-in";
 /// Keys of [`Store::put_meta`](crate::Store::put_meta) begin with this.
 const META_PREFIX: &str = "meta/";
 
@@ -67,7 +71,30 @@ impl Database {
         };
         recovered.visible = Timestamp(u64::from_be_bytes(*visible));
         recovered.max_timestamp = Timestamp(u64::from_be_bytes(max));
+        if let Some(timestamp) = self.taken_in()? {
+            recovered.visible = recovered.visible.max(timestamp);
+        }
         Ok(recovered)
+    }
+
+    /// The timestamp of the commit whose files were being taken in when the store was left, if they were.
+    fn taken_in(&self) -> Result<Option<Timestamp>> {
+        let Some(record) = self.db.get_pinned(TAKING_IN_KEY).map_err(database_error)? else { return Ok(None) };
+        let Some((timestamp, cell)) = record.split_first_chunk::<8>() else {
+            return Err(StoreError::Corrupted("the record of files that are taken in has a wrong length".to_owned()));
+        };
+        let there = self.db.get_pinned_cf(self.family(Family::Write)?, cell).map_err(database_error)?.is_some();
+        Ok(there.then(|| Timestamp(u64::from_be_bytes(*timestamp))))
+    }
+
+    /// Says durably, with all that was written before, that `cells` and others are about to be taken in as a commit.
+    pub(super) fn begin_taking_in(&self, cells: &PreparedCells, visible: Timestamp, max: Timestamp) -> Result<()> {
+        let mut cell = Vec::new();
+        encode(&cells.ends.0, cells.timestamp, &mut cell);
+        let mut batch = WriteBatch::default();
+        batch.put(TAKING_IN_KEY, [&cells.timestamp.0.to_be_bytes()[..], &cell].concat());
+        put_numbers(&mut batch, visible, max);
+        self.db.write_opt(batch, &synced(true)).map_err(database_error)
     }
 
     fn sync(&self) -> Result<()> {
@@ -98,12 +125,20 @@ pub struct RocksLog {
     /// The directory, for the free space of its file system.
     path: CString,
     reserve_bytes: u64,
+    /// The newest commit that the log has.
+    visible: Timestamp,
 }
 
 impl RocksLog {
-    /// A log that refuses to leave less than `reserve_bytes` free where `path` is.
-    pub fn new(database: Arc<Database>, hot: Arc<Hot>, path: CString, reserve_bytes: u64) -> RocksLog {
-        RocksLog { database, hot, path, reserve_bytes }
+    /// A log that refuses to leave less than `reserve_bytes` free where `path` is. `visible`: the newest commit so far.
+    pub fn new(
+        database: Arc<Database>,
+        hot: Arc<Hot>,
+        path: CString,
+        reserve_bytes: u64,
+        visible: Timestamp,
+    ) -> RocksLog {
+        RocksLog { database, hot, path, reserve_bytes, visible }
     }
 }
 
@@ -236,11 +271,8 @@ impl CommitLog for RocksLog {
                 }
             }
         }
-        let mut numbers = [0; 16];
-        let (visible, max) = numbers.split_at_mut(8);
-        visible.copy_from_slice(&record.visible.0.to_be_bytes());
-        max.copy_from_slice(&record.max_timestamp.0.to_be_bytes());
-        batch.put(COMMITTER_KEY, numbers);
+        put_numbers(&mut batch, record.visible, record.max_timestamp);
+        self.visible = record.visible;
         self.database.db.write_opt(batch, &synced(sync)).map_err(database_error)?;
         // Before anybody can have a snapshot that shows them.
         self.hot.changed(record.changes);
@@ -250,6 +282,33 @@ impl CommitLog for RocksLog {
     fn sync(&mut self) -> Result<()> {
         self.database.sync()
     }
+
+    /// Before the files come, the log says that they do, and is synced: with what was written before, on which the commit may
+    /// rest, and with the greatest timestamp, so that none at or below theirs is ever given out again.
+    fn take_in(&mut self, cells: &[PreparedCells], record: &LogRecord<'_>) -> Result<()> {
+        let Some(first) = cells.iter().find(|cells| cells.is_write()) else {
+            return Err(StoreError::Unsupported("a prepared commit without writes".to_owned()));
+        };
+        self.database.begin_taking_in(first, self.visible, record.max_timestamp)?;
+        super::load::take_in_all(&self.database, cells)?;
+        let writes = cells.iter().filter(|cells| cells.is_write());
+        writes.for_each(|cells| self.hot.loaded(&cells.ends.0, &cells.ends.1));
+        let mut batch = WriteBatch::default();
+        batch.delete(TAKING_IN_KEY);
+        put_numbers(&mut batch, record.visible, record.max_timestamp);
+        self.visible = record.visible;
+        // It is synced with what comes next: until then the other record says the same.
+        self.database.db.write_opt(batch, &synced(false)).map_err(database_error)
+    }
+}
+
+/// Puts what the committer's record says.
+fn put_numbers(batch: &mut WriteBatch, visible: Timestamp, max_timestamp: Timestamp) {
+    let mut numbers = [0; 16];
+    let (first, second) = numbers.split_at_mut(8);
+    first.copy_from_slice(&visible.0.to_be_bytes());
+    second.copy_from_slice(&max_timestamp.0.to_be_bytes());
+    batch.put(COMMITTER_KEY, numbers);
 }
 
 fn encode(key: &[u8], timestamp: Timestamp, buffer: &mut Vec<u8>) {

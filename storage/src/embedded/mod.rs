@@ -4,6 +4,7 @@
 //! through one committer thread ([`committer`]); reads go straight to RocksDB ([`reader`]); tablets are
 //! metadata ([`tablets`], [`maintenance`]). FORMAT.md, beside this crate's sources, documents the bytes.
 
+mod bulk;
 pub mod committer;
 mod divide;
 pub mod folder;
@@ -31,13 +32,12 @@ mod hot_tests;
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 mod tests;
 
-use crate::bulk::CellBlock;
 use crate::committer::snapshots::SnapshotRegistry;
 use crate::committer::{Answer, Committer, Recovered, Request};
 use crate::contract::{
-    AtomicCommit, BulkLoad, Cell, CommitBatch, Condition, FailedCondition, Family, FamilyFilter, Mutation, Plain,
-    ReadFilter, Row, RowMutation, RowRange, ScanOptions, SnapshotGuard, Store, TabletInfo, TimestampRange, Validator,
-    Watch,
+    AtomicCommit, BulkCommit, BulkLoad, Cell, CommitBatch, Condition, FailedCondition, Family, FamilyFilter, Mutation,
+    Plain, ReadFilter, Row, RowMutation, RowRange, ScanOptions, SnapshotGuard, Store, TabletInfo, TimestampRange,
+    Validator, Watch,
 };
 use crate::env::{BoxFuture, EnvRef};
 use crate::error::{Result, StoreError};
@@ -63,7 +63,6 @@ use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 use tablets::{Tablet, TabletDirectory};
 
 /// See the head of the module. Dropping it finishes what was asked of it, syncs and closes it.
@@ -115,7 +114,7 @@ impl EmbeddedStore {
         let hot = Arc::new(Hot::new(&options));
         let loader = Loader::new(database.clone(), hot.clone(), &folder.loads(), c_path.clone(), options.reserve_bytes)
             .map_err(|error| StoreError::Io(format!("cannot empty {}: {error}", folder.loads().display())))?;
-        let log = RocksLog::new(database.clone(), hot.clone(), c_path, options.reserve_bytes);
+        let log = RocksLog::new(database.clone(), hot.clone(), c_path, options.reserve_bytes, recovered.visible);
         let sync = log.syncer();
         let committer = Committer::new(log, timestamps, snapshots.clone(), recovered, options.recent_bytes);
         let cursors = Arc::new(KeptCursors::new(database.clone()));
@@ -278,7 +277,8 @@ impl EmbeddedStore {
             Request::Rows { rows, .. } => {
                 self.directory.count(rows.iter().map(|row| &row.key[..]), Tablet::count_writes);
             }
-            Request::RemoveRange(_) => {}
+            // Of what is prepared the making was counted.
+            Request::RemoveRange(_) | Request::Claim(_) | Request::Prepared(_) => {}
         }
         self.committer.request(request, ordered).await
     }
@@ -300,10 +300,6 @@ async fn yield_once() {
     })
     .await;
 }
-
-/// How often a load looks whether compaction got on, and how often at most: then it goes on all the same.
-const LOOK: Duration = Duration::from_millis(50);
-const MOST_LOOKS: u32 = 200;
 
 /// RocksDB's errors by what the caller should do.
 pub(crate) fn database_error(error: rocksdb::Error) -> StoreError {
@@ -560,29 +556,8 @@ impl AtomicCommit for EmbeddedStore {
     fn validator(&self) -> Validator {
         self.snapshots.validators().join()
     }
-}
 
-impl BulkLoad for EmbeddedStore {
-    fn load(&self, timestamp: Timestamp, block: CellBlock) -> BoxFuture<'_, Result<()>> {
-        async move {
-            for _ in 0..MOST_LOOKS {
-                if !self.loads.are_behind()? {
-                    break;
-                }
-                self.env.sleep(LOOK).await;
-            }
-            self.directory.count(block.iter().map(|(key, _)| key), Tablet::count_writes);
-            let (answer, loaded) = oneshot::channel();
-            let load = self.loads.begin();
-            let work = move || {
-                let result = load.run(timestamp, &block);
-                drop(load);
-                // Whoever does not wait any longer does not want the answer.
-                let _ = answer.send(result);
-            };
-            self.env.spawn_thread("load", Box::new(work));
-            loaded.await.unwrap_or_else(|_| Err(StoreError::Io("a load ended before its time".to_owned())))
-        }
-        .boxed()
+    fn bulk_commit(&self) -> Option<&dyn BulkCommit> {
+        Some(self)
     }
 }

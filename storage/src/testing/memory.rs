@@ -1,15 +1,17 @@
 //! [`MemoryStore`]: the whole contract over ordered maps, with the real committer. Nothing is durable;
 //! everything else is as in the embedded engine. For tests and explorers.
 
-use crate::bulk::CellBlock;
+mod bulk;
+
+use crate::bulk::{CellBlock, Medium};
 use crate::committer::snapshots::SnapshotRegistry;
 use crate::committer::{
     Answer, Change, CommitLog, Committer, LogRecord, Recovered, Request, Settlement, VersionReader,
 };
 use crate::contract::{
-    AtomicCommit, BulkLoad, COMPARED_BYTES, Cell, Cells, CommitBatch, Condition, FailedCondition, Family, FamilyFilter,
-    Mutation, Plain, ReadFilter, Row, RowMutation, RowRange, ScanOptions, SnapshotGuard, Store, TabletInfo,
-    TimestampRange, Validator, Watch,
+    AtomicCommit, BulkCommit, BulkLoad, COMPARED_BYTES, Cell, Cells, CommitBatch, Condition, FailedCondition, Family,
+    FamilyFilter, Mutation, Plain, PreparedCells, ReadFilter, Row, RowMutation, RowRange, ScanOptions, SnapshotGuard,
+    Store, TabletInfo, TimestampRange, Validator, Watch,
 };
 use crate::env::BoxFuture;
 use crate::error::{Result, StoreError};
@@ -127,6 +129,27 @@ impl CommitLog for MemoryLog {
 
     fn sync(&mut self) -> Result<()> {
         Ok(())
+    }
+
+    fn take_in(&mut self, cells: &[PreparedCells], _: &LogRecord<'_>) -> Result<()> {
+        let fail = self.fail.take();
+        if !matches!(fail, Some((_, false))) {
+            let mut rows = self.rows.write();
+            for PreparedCells { family, timestamp, medium, .. } in cells {
+                let Medium::Block(block) = &**medium else {
+                    return Err(StoreError::Unsupported("cells that lie in a file".to_owned()));
+                };
+                set_block(&mut rows, *family, *timestamp, block);
+            }
+        }
+        fail.map_or(Ok(()), |(error, _)| Err(error))
+    }
+}
+
+fn set_block(rows: &mut Rows, family: Family, timestamp: Timestamp, block: &CellBlock) {
+    for (key, value) in block.iter() {
+        let (key, value) = (Bytes::copy_from_slice(key), Bytes::copy_from_slice(value));
+        apply(rows, &Change::Set { key, family, timestamp, value });
     }
 }
 
@@ -497,17 +520,6 @@ impl Store for MemoryStore {
     }
 }
 
-impl BulkLoad for MemoryStore {
-    fn load(&self, timestamp: Timestamp, block: CellBlock) -> BoxFuture<'_, Result<()>> {
-        let mut rows = self.rows.write();
-        for (key, value) in block.iter() {
-            let (key, value) = (Bytes::copy_from_slice(key), Bytes::copy_from_slice(value));
-            apply(&mut rows, &Change::Set { key, family: Family::Write, timestamp, value });
-        }
-        std::future::ready(Ok(())).boxed()
-    }
-}
-
 impl AtomicCommit for MemoryStore {
     fn commit_atomic(
         &self,
@@ -555,6 +567,10 @@ impl AtomicCommit for MemoryStore {
 
     fn validator(&self) -> Validator {
         self.snapshots.validators().join()
+    }
+
+    fn bulk_commit(&self) -> Option<&dyn BulkCommit> {
+        Some(self)
     }
 }
 

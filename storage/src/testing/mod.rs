@@ -38,4 +38,8 @@ impl TimestampSource for CountingTimestamps {
     fn take(&self, count: u64) -> Timestamp {
         Timestamp(self.0.fetch_add(count, Ordering::SeqCst))
     }
+
+    fn take_at(&self, at: Timestamp) -> bool {
+        self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |next| (next <= at.0).then_some(at.0 + 1)).is_ok()
+    }
 }

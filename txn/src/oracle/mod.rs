@@ -299,6 +299,27 @@ impl TimestampSource for Oracle {
             }
         }
     }
+
+    fn take_at(&self, at: Timestamp) -> bool {
+        loop {
+            let wait = {
+                let mut state = self.state.lock();
+                if at.0 <= state.last {
+                    return false;
+                }
+                let latest = state.clock.own(&*self.env) + MAX_AHEAD_MICROS;
+                if at.0 <= latest {
+                    // As in `take`: what is stamped is durable with its cells.
+                    state.last = at.0;
+                    break;
+                }
+                Duration::from_micros(at.0 - latest)
+            };
+            block_on(self.env.sleep(wait));
+        }
+        self.renew_later();
+        true
+    }
 }
 
 fn unavailable(why: &str) -> TxnError {

@@ -16,6 +16,8 @@ use storage::{Env, Family, ReadFilter, Row, RowRange, ScanOptions, StoreRef, Tim
 pub(crate) enum Path {
     /// One batch through the committer.
     OnePhase,
+    /// Cells that lie ready, beside the log.
+    InBulk,
     /// Locks, on an engine whose one log holds every row.
     Embedded,
     /// Locks, row by row, as over Bigtable.
@@ -26,7 +28,10 @@ pub(crate) enum Path {
     BadNetwork,
 }
 
-pub(crate) const PATHS: [Path; 5] = [Path::OnePhase, Path::Embedded, Path::ByRow, Path::Bigtable, Path::BadNetwork];
+pub(crate) const PATHS: [Path; 6] =
+    [Path::OnePhase, Path::InBulk, Path::Embedded, Path::ByRow, Path::Bigtable, Path::BadNetwork];
+/// Those that lock.
+pub(crate) const LOCKS: [Path; 4] = [Path::Embedded, Path::ByRow, Path::Bigtable, Path::BadNetwork];
 /// Those over rows.
 pub(crate) const ROWS: [Path; 3] = [Path::ByRow, Path::Bigtable, Path::BadNetwork];
 
@@ -43,7 +48,9 @@ pub(crate) struct World {
 
 pub(crate) fn options(path: Path) -> TransactionStoreOptions {
     TransactionStoreOptions {
-        always_two_phase: path != Path::OnePhase,
+        always_two_phase: !matches!(path, Path::OnePhase | Path::InBulk),
+        bulk_from_bytes: if path == Path::InBulk { 0 } else { TransactionStoreOptions::default().bulk_from_bytes },
+        step_rows: if path == Path::InBulk { 1 } else { TransactionStoreOptions::default().step_rows },
         lock_wait: Duration::ZERO,
         ..TransactionStoreOptions::default()
     }

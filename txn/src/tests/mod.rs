@@ -5,6 +5,7 @@ mod ahead;
 mod basic;
 pub(crate) mod bench;
 mod bigtable;
+mod bulk_commit;
 mod by_row;
 mod chaos;
 mod early;

@@ -231,7 +231,7 @@ fn deleting_an_index_entry_that_is_not_there_still_writes_a_tombstone() {
 #[test]
 fn a_scan_that_meets_a_lock_half_way_loses_and_repeats_nothing() {
     // tidb#21339
-    on_paths(&PATHS[1..], |world| async move {
+    on_paths(&LOCKS, |world| async move {
         let writer = world.begin();
         for i in 0..50 {
             writer.write(vec![put(&format!("k{i:02}"), "old")]).await.unwrap();

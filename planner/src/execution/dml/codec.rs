@@ -81,6 +81,7 @@ impl TableCodec {
         for row in 0..rows {
             self.key.encode(columns, row, &mut arena.bytes)?;
             arena.end();
+            arena.make_room(rows);
         }
         Ok(arena.into_parts())
     }
@@ -90,6 +91,7 @@ impl TableCodec {
         for row in 0..rows {
             self.row.encode(columns, row, &mut arena.bytes)?;
             arena.end();
+            arena.make_room(rows);
         }
         Ok(arena.into_parts())
     }
@@ -113,7 +115,19 @@ pub struct Arena {
     ends: Vec<usize>,
 }
 
+/// After so many strings it is known how long they are, about.
+const SAMPLE: usize = 32;
+
 impl Arena {
+    /// Makes room for `all` strings as long as those so far, once there are some: an allocation that grows as it is filled is copied
+    /// as it grows, and once more when it is done.
+    pub fn make_room(&mut self, all: usize) {
+        if self.ends.len() == SAMPLE && all > 2 * SAMPLE {
+            let expected = self.bytes.len() / SAMPLE * all;
+            self.bytes.reserve_exact(expected + expected / 32);
+            self.ends.reserve_exact(all - SAMPLE);
+        }
+    }
     /// Ends the string that was appended.
     pub fn end(&mut self) {
         self.ends.push(self.bytes.len());

@@ -96,7 +96,13 @@ impl Scenario {
         let options = TransactionStoreOptions {
             spill_dir: folder.as_ref().map(|folder| folder.path().to_owned()),
             early_prewrite_bytes: 0,
-            always_two_phase: self.path != Path::OnePhase,
+            always_two_phase: !matches!(self.path, Path::OnePhase | Path::InBulk),
+            bulk_from_bytes: match (self.path, self.mixed) {
+                (Path::InBulk, true) => "xt1".len() + 1,
+                (Path::InBulk, false) => 0,
+                _ => usize::MAX,
+            },
+            step_rows: if self.path == Path::InBulk { 1 } else { 1024 },
             one_phase_limit_bytes: if self.mixed { "xt1".len() } else { 1 << 20 },
             lock_wait: Duration::ZERO,
             // Whoever goes before another ends it at once, except where a crash leaves locks to meet.
@@ -411,7 +417,9 @@ fn explore(
     impatient: bool,
     verify: fn(&[Record], &Versions),
 ) {
-    for (path, departures) in [Path::OnePhase, Path::Embedded, Path::ByRow].into_iter().zip(departures) {
+    // Beside the log there are about as many steps as with locks.
+    let departures = [departures[0], departures[1], departures[1], departures[2]];
+    for (path, departures) in [Path::OnePhase, Path::InBulk, Path::Embedded, Path::ByRow].into_iter().zip(departures) {
         for (crashes, faults) in [(false, false), (true, false), (false, true), (true, true)] {
             if faults && path != Path::ByRow {
                 continue;
@@ -437,10 +445,12 @@ fn explore(
     }
 }
 
-/// One-phase and two-phase commits beside each other on one engine.
+/// One-phase commits beside two-phase ones, and beside such as lie ready, on one engine.
 fn explore_mixed(scripts: &'static [&'static [Op]], departures: usize, verify: fn(&[Record], &Versions)) {
-    for (crashes, departures) in [(false, departures), (true, departures - 1)] {
-        let path = Path::OnePhase;
+    let crashes = [(false, departures), (true, departures - 1)];
+    let all =
+        [Path::OnePhase, Path::InBulk].into_iter().flat_map(|path| crashes.map(|(crash, most)| (path, crash, most)));
+    for (path, crashes, departures) in all {
         let (mixed, impatient, faults, early) = (true, false, false, false);
         Scenario { scripts, path, mixed, impatient, crashes, faults, early, departures, verify }.explore();
     }

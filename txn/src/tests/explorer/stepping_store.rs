@@ -9,8 +9,9 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use storage::testing::MemoryStore;
 use storage::{
-    AtomicCommit, BoxFuture, CommitBatch, Condition, FailedCondition, Mutation, ReadFilter, Result, Row, RowMutation,
-    RowRange, ScanOptions, Store, StoreError, Timestamp,
+    AtomicCommit, BoxFuture, BulkCommit, CellBlock, ClaimedKeys, CommitBatch, Condition, FailedCondition, Family,
+    Mutation, PreparedCells, PreparedCommit, ReadFilter, Result, Row, RowMutation, RowRange, ScanOptions, Store,
+    StoreError, Timestamp,
 };
 
 pub(super) struct SteppingStore {
@@ -105,4 +106,39 @@ impl AtomicCommit for SteppingStore {
         })
     }
     storage::delegate_atomic_questions!(memory);
+
+    fn bulk_commit(&self) -> Option<&dyn BulkCommit> {
+        Some(self)
+    }
+}
+
+impl BulkCommit for SteppingStore {
+    fn claim(&self, keys: ClaimedKeys) -> BoxFuture<'_, Result<std::result::Result<(), FailedCondition>>> {
+        self.send(move |memory| {
+            let keys = keys.clone();
+            Box::pin(async move { memory.claim(keys).await })
+        })
+    }
+
+    fn prepare(
+        &self,
+        family: Family,
+        timestamp: Timestamp,
+        block: CellBlock,
+    ) -> BoxFuture<'_, Result<Vec<PreparedCells>>> {
+        Box::pin(async move {
+            yield_now().await;
+            self.memory.prepare(family, timestamp, block).await
+        })
+    }
+
+    fn commit_prepared(
+        &self,
+        commit: PreparedCommit,
+    ) -> BoxFuture<'_, Result<std::result::Result<Timestamp, FailedCondition>>> {
+        self.send(move |memory| {
+            let commit = commit.clone();
+            Box::pin(async move { memory.commit_prepared(commit).await })
+        })
+    }
 }

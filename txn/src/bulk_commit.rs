@@ -1,0 +1,364 @@
+//! COMMIT of many writes beside the log, where the engine can ([`storage::BulkCommit`]): each is written once, as it will be. Twice
+//! less than by two phases, which write a lock, a record and the lock's removal; and others' commits need not wait for it to pass the
+//! log as one batch.
+//!
+//! First the keys are claimed, a step at a time: from then on nobody else commits what conflicts. Meanwhile the cells are
+//! made ready for a commit_ts that is not reached yet, and the commit at that timestamp, under the conditions of any other, takes them in
+//! whole. Should another be given a later timestamp before, they are made again for a later one. A crash leaves all or nothing: there
+//! are no locks, and nothing to finish.
+
+use crate::backoff::Backoff;
+use crate::buffer::FinalWrite;
+use crate::bulk::too_large;
+use crate::commit::{CommitJob, UNKNOWN_CONDITION, no_lock};
+use crate::data::RecordKind;
+use crate::error::{ConflictKind, Result, TxnError};
+use crate::failpoint;
+use crate::transaction::WriteKind;
+use crate::write::push_record;
+use bytes::Bytes;
+use futures::FutureExt;
+use parking_lot::Mutex;
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use storage::{
+    AtomicCommit, BoxFuture, BulkCommit, CellBlock, Claim, ClaimedKey, ClaimedKeys, CommitBatch, FailedCondition,
+    Family, PreparedCells, PreparedCommit, StoreError, Timestamp,
+};
+
+/// Larger transactions commit by two phases: a claim of so many keys takes some hundred megabytes while it lasts.
+const MOST_WRITES: u64 = 4 << 20;
+/// The same in bytes: so much lies twice on the disk meanwhile.
+const MOST_BYTES: u64 = 2 << 30;
+/// How often the cells are made for a timestamp that turns out to be too early.
+const MOST_TRIES: u32 = 4;
+/// What is added to the time that making the cells is expected to take.
+const SPARE: Duration = Duration::from_millis(100);
+/// A commit_ts may be as far ahead of the oracle's clock: others need room for theirs before the clock is there.
+const AHEAD: Duration = Duration::from_millis(500);
+
+/// How often a commit looks whether those before it are over.
+const LOOK: Duration = Duration::from_millis(2);
+
+/// How fast this process makes cells, bytes a second, by the last time.
+pub(crate) struct CellRate(AtomicU64);
+
+impl Default for CellRate {
+    fn default() -> Self {
+        CellRate(AtomicU64::new(48 << 20))
+    }
+}
+
+impl CellRate {
+    fn time_for(&self, bytes: u64) -> Duration {
+        Duration::from_secs_f64(bytes as f64 / self.0.load(Ordering::Relaxed).max(1) as f64)
+    }
+
+    fn learn(&self, bytes: u64, took: Duration) {
+        let rate = bytes as f64 / took.as_secs_f64().max(0.001);
+        // A clock that stood still, as in a simulation, tells nothing.
+        self.0.store((rate as u64).clamp(1 << 20, 1 << 30), Ordering::Relaxed);
+    }
+}
+
+/// The timestamps for which large commits are being made ready: who is done first waits for those before it, which would have to be
+/// made again if it did not.
+#[derive(Default)]
+pub(crate) struct Appointments {
+    all: Mutex<BTreeSet<Timestamp>>,
+    /// How many were missed: the cells had to be made again.
+    missed: AtomicU64,
+}
+
+/// One of them, kept until it is dropped.
+struct Appointment<'a> {
+    all: &'a Appointments,
+    at: Timestamp,
+}
+
+impl Appointments {
+    /// At `at`, or as soon after as nobody else is.
+    fn make(&self, mut at: Timestamp) -> Appointment<'_> {
+        let mut all = self.all.lock();
+        while !all.insert(at) {
+            at = at.next();
+        }
+        Appointment { all: self, at }
+    }
+
+    /// How many were missed so far.
+    #[cfg(test)]
+    pub(crate) fn missed(&self) -> u64 {
+        self.missed.load(Ordering::Relaxed)
+    }
+}
+
+impl Appointment<'_> {
+    fn is_first(&self) -> bool {
+        self.all.all.lock().first() == Some(&self.at)
+    }
+}
+
+impl Drop for Appointment<'_> {
+    fn drop(&mut self) {
+        self.all.all.lock().remove(&self.at);
+    }
+}
+
+/// Cells on their way.
+struct Cells<'a> {
+    bulk: &'a dyn BulkCommit,
+    at: Timestamp,
+    /// Of [`Family::Write`] and of [`Family::Rollback`].
+    blocks: [CellBlock; 2],
+    /// A block that is being made ready.
+    under_way: Option<BoxFuture<'a, storage::Result<Vec<PreparedCells>>>>,
+    ready: Vec<PreparedCells>,
+}
+
+const FAMILIES: [Family; 2] = [Family::Write, Family::Rollback];
+
+impl<'a> Cells<'a> {
+    fn new(bulk: &'a dyn BulkCommit, at: Timestamp) -> Cells<'a> {
+        Cells { bulk, at, blocks: Default::default(), under_way: None, ready: Vec::new() }
+    }
+
+    /// Adds a write, behind those before in the order of keys.
+    async fn add(&mut self, write: &FinalWrite, start_ts: Timestamp) -> Result<()> {
+        let (number, kind, value) = match &write.kind {
+            WriteKind::Put(value) => (0, RecordKind::Put, Some(&value[..])),
+            WriteKind::Delete => (0, RecordKind::Delete, None),
+            WriteKind::Lock => (1, RecordKind::Lock, None),
+        };
+        let record = |out: &mut Vec<u8>| push_record(write.strength, kind, start_ts, value, out);
+        let pushed = self.blocks.get_mut(number).is_some_and(|block| block.push(&write.key, record));
+        if !pushed {
+            self.send(number).await?;
+            if !self.blocks.get_mut(number).is_some_and(|block| block.push(&write.key, record)) {
+                return Err(too_large());
+            }
+        }
+        if self.blocks.get(number).is_some_and(CellBlock::is_full) {
+            self.send(number).await?;
+        }
+        Ok(())
+    }
+
+    /// Has a block made ready, beside what follows.
+    async fn send(&mut self, number: usize) -> Result<()> {
+        let (Some(block), Some(family)) = (self.blocks.get_mut(number), FAMILIES.get(number)) else { return Ok(()) };
+        let block = std::mem::take(block);
+        if block.is_empty() {
+            return Ok(());
+        }
+        self.wait().await?;
+        let mut making = self.bulk.prepare(*family, self.at, block);
+        // Begins it.
+        match (&mut making).now_or_never() {
+            Some(made) => self.ready.extend(made?),
+            None => self.under_way = Some(making),
+        }
+        Ok(())
+    }
+
+    async fn wait(&mut self) -> Result<()> {
+        if let Some(making) = self.under_way.take() {
+            self.ready.extend(making.await?);
+        }
+        Ok(())
+    }
+
+    /// All that is ready.
+    async fn finish(mut self) -> Result<Vec<PreparedCells>> {
+        for number in 0..FAMILIES.len() {
+            self.send(number).await?;
+        }
+        self.wait().await?;
+        Ok(self.ready)
+    }
+}
+
+impl CommitJob {
+    /// How it commits many writes at once, if it does.
+    fn bulk_commit(&self) -> Option<&dyn BulkCommit> {
+        self.store.store.atomic().and_then(AtomicCommit::bulk_commit)
+    }
+
+    /// Whether it is to be tried so: there are many writes, and not too many, and others know of their keys.
+    pub(crate) fn is_for_bulk(&self) -> bool {
+        let options = &self.store.options;
+        let bytes = options.bulk_from_bytes as u64..=MOST_BYTES;
+        !options.always_two_phase
+            && bytes.contains(&self.buffer.total_bytes())
+            && self.buffer.writes() <= MOST_WRITES
+            && self.fresh.is_empty()
+            && self.bulk_commit().is_some()
+    }
+
+    /// Commits so; `None`, and nothing was done, where it comes to nothing but for another way.
+    pub(crate) async fn commit_in_bulk(&self) -> Result<Option<Timestamp>> {
+        let Some(bulk) = self.bulk_commit() else { return Ok(None) };
+        let (claim, mut claimed) = (Claim::of(self.buffer.writes() as usize), Some(Bytes::new()));
+        let (bytes, rate) = (self.buffer.total_bytes(), &self.store.cell_rate);
+        let mut expected = rate.time_for(bytes);
+        for _ in 0..MOST_TRIES {
+            let began = self.store.env.monotonic();
+            let now = self.store.oracle.last().0.max(self.store.oracle.physical_now());
+            let at = Timestamp(now.saturating_add((expected + SPARE).as_micros() as u64));
+            let appointment = self.store.appointments.make(at);
+            let at = appointment.at;
+            let cells = self.make_cells(bulk, at, &claim, &mut claimed).await?;
+            let took = self.store.env.monotonic().saturating_sub(began);
+            let Some(cells) = cells else {
+                self.store.appointments.missed.fetch_add(1, Ordering::Relaxed);
+                // It takes at least as long again.
+                expected = (2 * took).max(2 * expected);
+                continue;
+            };
+            rate.learn(bytes, took);
+            expected = (2 * took).max(expected);
+            if !cells.iter().any(PreparedCells::is_write) {
+                return Ok(None);
+            }
+            self.wait_for(&appointment).await;
+            if let Some(committed) = self.commit_cells(bulk, at, &claim, cells).await? {
+                return Ok(Some(committed));
+            }
+            self.store.appointments.missed.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(None)
+    }
+
+    /// Until the timestamp is not far ahead of the clock, and until those before it are over, or late.
+    async fn wait_for(&self, appointment: &Appointment<'_>) {
+        let store = &self.store;
+        let ahead = || Duration::from_micros(appointment.at.0.saturating_sub(store.oracle.physical_now()));
+        store.env.sleep(ahead().saturating_sub(AHEAD)).await;
+        while !ahead().is_zero() && !appointment.is_first() {
+            store.env.sleep(LOOK.min(ahead())).await;
+        }
+    }
+
+    /// Claims the keys from `claimed` on, and makes all cells for a commit at `at`; `None` when that is too late.
+    async fn make_cells(
+        &self,
+        bulk: &dyn BulkCommit,
+        at: Timestamp,
+        claim: &Claim,
+        claimed: &mut Option<Bytes>,
+    ) -> Result<Option<Vec<PreparedCells>>> {
+        let mut cells = Cells::new(bulk, at);
+        let mut from = Some(Bytes::new());
+        while let Some(start) = from {
+            if self.store.oracle.last() >= at {
+                return Ok(None);
+            }
+            let (writes, next) = self.step(&start)?;
+            if claimed.as_ref().is_some_and(|claimed| start >= *claimed) {
+                self.claim_step(bulk, claim, &writes).await?;
+                claimed.clone_from(&next);
+            }
+            for write in &writes {
+                cells.add(write, self.start_ts).await?;
+            }
+            from = next;
+        }
+        cells.finish().await.map(Some)
+    }
+
+    /// Claims the keys of a step, where nobody has written to them since they were read.
+    async fn claim_step(&self, bulk: &dyn BulkCommit, claim: &Claim, writes: &[FinalWrite]) -> Result<()> {
+        self.store.fail_points().pass(failpoint::BEFORE_PREWRITE).await?;
+        let mut backoff = Backoff::new(self.store.env.clone(), self.store.options.lock_wait);
+        loop {
+            // The permit is held until the committer has answered. Who writes locks later finds the claim.
+            let lean = self.store.intents.lean_commit();
+            let key = |write: &FinalWrite| ClaimedKey {
+                key: write.key.clone(),
+                none_after: self.since(write),
+                conflicts: write.strength.conflicting_classes(),
+                class: write.strength as u8,
+            };
+            let locks = writes.iter().map(|write| (write.key.clone(), no_lock(write.strength, None)));
+            let keys = ClaimedKeys {
+                claim: claim.clone(),
+                families: FAMILIES,
+                keys: writes.iter().map(key).collect(),
+                row_conditions: if lean.is_some() { Vec::new() } else { locks.collect() },
+            };
+            let failed = match bulk.claim(keys).await? {
+                Ok(()) => return Ok(()),
+                Err(failed) => failed,
+            };
+            drop(lean);
+            match failed {
+                FailedCondition::Newer { index, found } => {
+                    let write = writes.get(index / 2).ok_or(UNKNOWN_CONDITION)?;
+                    let kind = if index % 2 == 0 { ConflictKind::Write } else { ConflictKind::LockOnly };
+                    return Err(self.conflict(&write.key, kind, found));
+                }
+                FailedCondition::Claimed { index } => {
+                    let write = writes.get(index / 2).ok_or(UNKNOWN_CONDITION)?;
+                    self.wait_for_claim(&write.key, &mut backoff).await?;
+                }
+                FailedCondition::Row { index } => {
+                    let write = writes.get(index).ok_or(UNKNOWN_CONDITION)?;
+                    self.wait_for_lock(&write.key, write.strength, None, &mut backoff).await?;
+                }
+                FailedCondition::Read { .. } | FailedCondition::Forgotten | FailedCondition::Passed => {
+                    return Err(UNKNOWN_CONDITION);
+                }
+            }
+        }
+    }
+
+    /// Waits a little for a large commit that claims `key`. Errors: it takes too long.
+    pub(crate) async fn wait_for_claim(&self, key: &Bytes, backoff: &mut Backoff) -> Result<()> {
+        match backoff.pause().await {
+            true => Ok(()),
+            false => Err(self.conflict(key, ConflictKind::Lock, self.snapshot.ts())),
+        }
+    }
+
+    /// Commits cells that were made for `at`; `None` when that was passed.
+    async fn commit_cells(
+        &self,
+        bulk: &dyn BulkCommit,
+        at: Timestamp,
+        claim: &Claim,
+        cells: Vec<PreparedCells>,
+    ) -> Result<Option<Timestamp>> {
+        let store = &self.store;
+        store.fail_points().pass(failpoint::AFTER_PREWRITE).await?;
+        let mut backoff = Backoff::new(store.env.clone(), store.options.lock_wait);
+        let mut validated = self.snapshot.clone();
+        loop {
+            store.fail_points().pass(failpoint::BEFORE_COMMIT_ATOMIC).await?;
+            let batch = CommitBatch {
+                conditions: self.unchanged_conditions().collect(),
+                row_conditions: self.unchanged_locks(None).collect(),
+                reads: self.read_condition(&validated, true, None),
+                publishes: true,
+                durable: true,
+                ..CommitBatch::default()
+            };
+            let commit = PreparedCommit { claim: claim.clone(), batch, timestamp: at, cells: cells.clone() };
+            let failed = match bulk.commit_prepared(commit).await {
+                Ok(Ok(commit_ts)) => return Ok(Some(commit_ts)),
+                Ok(Err(failed)) => failed,
+                Err(StoreError::Undetermined(_)) => return Err(TxnError::Undetermined { start_ts: self.start_ts }),
+                Err(error) => return Err(error.into()),
+            };
+            match failed {
+                FailedCondition::Passed => return Ok(None),
+                FailedCondition::Newer { index, found } => return Err(self.changed(index, found)),
+                FailedCondition::Claimed { index } => {
+                    self.wait_for_claim(self.unchanged_key(index)?, &mut backoff).await?;
+                }
+                FailedCondition::Row { index } => self.wait_for_unchanged(index, None, &mut backoff).await?,
+                failed => validated = self.read_again(failed, None, &mut backoff).await?.unwrap_or(validated),
+            }
+        }
+    }
+}
