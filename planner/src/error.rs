@@ -124,6 +124,8 @@ pub enum About {
     Part(Span),
     /// What stands so many tokens before a part of the tree.
     Before(Span, usize),
+    /// What stands behind a part of the tree and so many tokens more.
+    Behind(Span, usize),
     /// Words that stand for the nth time behind a part of the tree.
     Words {
         /// The words, in lower case.
@@ -240,6 +242,12 @@ impl SqlError {
     #[must_use]
     pub fn about_before(mut self, part: Span, count: usize) -> Self {
         self.0.about = Some(About::Before(part, count));
+        self
+    }
+    /// Says that the error is about what stands behind a part of the statement's tree and so many tokens more.
+    #[must_use]
+    pub fn about_behind(mut self, part: Span, count: usize) -> Self {
+        self.0.about = Some(About::Behind(part, count));
         self
     }
     /// Says which words the error is about: where they stand for the `nth` time (from 0) behind a part of the tree, or in the

@@ -109,3 +109,7 @@ select 1+/* c */2;
 select "pg_catalog"."lower"('ABC');
 select PG_CATALOG.LOWER('ABC');
 select "LOWER"('ABC');
+select 0.0e+a;
+select 1E-;
+select 1e5e+1;
+select -(-9223372036854775808), pg_typeof(-(2147483648)), -(5), - -5, -(-(3));

@@ -198,3 +198,4 @@ select extra_float_digits from (select current_setting('extra_float_digits') as 
 set extra_float_digits = 0;
 select 0.1::float8 + 0.2::float8, 1::float4 / 3;
 reset extra_float_digits;
+select 1.5e10::real, (-1.5e10)::float4, 33554433::real, 1e23::float8;

@@ -268,3 +268,6 @@ select regexp_count('aab', '***=a', 1, 'b'), regexp_like('a', '***=[', 'e'), '_a
 select regexp_like('a***', 'a***', 'b');
 select 'a%'::bytea like 'a#%'::bytea escape '#'::bytea, 'ab'::bytea like 'a#%'::bytea escape '#'::bytea, like_escape('a#%'::bytea, '#'::bytea);
 select 'ab'::bytea like 'a#%'::bytea escape '##'::bytea;
+select decode('\x', 'escape');
+select regexp_split_to_table('a b', ' ', 'g');
+select string_to_table(1);

@@ -65,3 +65,5 @@ select sum(1) over (range between 1 following and current row);
 select sum(1) over (groups between unbounded following and 1 preceding);
 select sum(1) over (range between 'a' preceding and unbounded preceding);
 select sum(x) over (order by x range 2 following) from (values (1)) v(x);
+select sum(1) over (order by a range between 1 preceding and 1 following) from (values ('x'::varchar(3))) as t(a);
+select sum(1) over (order by a range between 1 preceding and 1 following) from (values ('x'::char(3))) as t(a);

@@ -40,12 +40,13 @@ impl Grouping {
         for (from, to) in &replaced {
             let from = outer_references(from.clone(), Some(&rows))?;
             // What has no column is the subquery's own, unless it is marked: its count(*) is not that of the groups.
-            let from = match (from.exists(|part| Ok(matches!(part, Expr::OuterReferenceColumn(..))))?, &from) {
-                (true, _) => from,
-                (false, Expr::AggregateFunction(_)) => super::outer_aggregate::marked(from),
-                (false, _) => continue,
-            };
-            outer.push((from, outer_references(to.clone(), Some(groups))?));
+            let to = outer_references(to.clone(), Some(groups))?;
+            if matches!(from, Expr::AggregateFunction(_)) {
+                outer.push((super::outer_aggregate::marked(from.clone()), to.clone()));
+            }
+            if from.exists(|part| Ok(matches!(part, Expr::OuterReferenceColumn(..))))? {
+                outer.push((from, to));
+            }
         }
         Ok(Grouping { replaced, outer, rows })
     }
@@ -275,21 +276,28 @@ impl Binder<'_> {
         let expr = Expr::Column(column.clone());
         let found = scope.relations.iter().find_map(|relation| {
             let found = relation.columns.iter().find(|candidate| candidate.expr == expr)?;
-            Some((format!("{}.{}", relation.name, found.name), self.place_of_column(part, &relation.name, &found.name)))
+            Some((
+                format!("{}.{}", relation.name, found.name),
+                self.mention_of_column(part, &relation.name, &found.name, *within),
+            ))
         });
         // Of a whole row its key is read.
         let of_row = |relation: &&ScopeRelation| relation.key.as_ref() == Some(column);
         let whole = || {
             let relation = scope.relations.iter().find(of_row)?;
-            Some((format!("{}.*", relation.name), self.place_of_column(part, "", &relation.name)))
+            Some((format!("{}.*", relation.name), self.mention_of_column(part, "", &relation.name, *within)))
         };
-        let (name, place) = found.or_else(whole).unwrap_or_else(|| (column.name.clone(), None));
-        let message = if *within {
+        let (name, mention) = found.or_else(whole).unwrap_or_else(|| (column.name.clone(), None));
+        // What is compared with a subquery is asked for by its plan, and not written in it.
+        let message = if *within && mention.is_none_or(|mention| mention.within) {
             format!("subquery uses ungrouped column \"{name}\" from outer query")
         } else {
             format!("column \"{name}\" must appear in the GROUP BY clause or be used in an aggregate function")
         };
-        self.at(SqlError::new(state::GROUPING_ERROR, message), place.unwrap_or_else(Span::empty))
+        self.at(
+            SqlError::new(state::GROUPING_ERROR, message),
+            mention.map_or_else(Span::empty, |mention| mention.place),
+        )
     }
 }
 

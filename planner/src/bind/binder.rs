@@ -128,6 +128,8 @@ pub struct Binder<'a> {
     pub clauses: RefCell<Vec<super::expression::Clause>>,
     /// Relations of the queries under way that cannot be seen from where something is bound.
     pub unseen: super::missing::AllUnseen,
+    /// Those of the SELECTs under way that stand behind the alias of a join.
+    pub hidden: super::missing::AllUnseen,
     /// Subqueries of the SELECT under way, if it groups, by their text: those that are written alike are one.
     pub subqueries: RefCell<Option<HashMap<String, TypedExpr>>>,
     /// Whether this is an expression that the catalog keeps.
@@ -167,6 +169,7 @@ impl<'a> Binder<'a> {
             depth: 0,
             clauses: RefCell::default(),
             unseen: RefCell::default(),
+            hidden: RefCell::default(),
             subqueries: RefCell::default(),
             kept: false,
             owner: None,
@@ -244,6 +247,9 @@ impl<'a> Binder<'a> {
         let Some(table) = found else {
             let path = self.context.settings.search_path();
             let error = self.context.catalog.no_relation(schema.as_deref(), &relation, path);
+            if let Some(schema) = schema.as_ref().filter(|schema| self.context.catalog.schema(schema).is_some()) {
+                self.require_usage(schema).map_err(|error| self.at(error, span_of(name)))?;
+            }
             let missing = schema.is_none() && error.state() == state::UNDEFINED_TABLE;
             let error = if missing { self.explain_missing(error, &relation) } else { error };
             return Err(self.at(error, span_of(name)));
@@ -272,11 +278,7 @@ impl<'a> Binder<'a> {
 
     /// 0A000 for the name of another database. `shown`: all that was written.
     pub fn own_database(&self, database: &str, shown: &str) -> Result<()> {
-        if database == self.context.catalog.database().name {
-            return Ok(());
-        }
-        let message = format!("cross-database references are not implemented: {shown}");
-        Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message))
+        crate::parse::own_database(database, &self.context.catalog.database().name, shown)
     }
 
     /// Puts a position into an error that has none.

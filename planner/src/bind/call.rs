@@ -303,8 +303,7 @@ impl Binder<'_> {
             }
             let filter = self.filter(function, inner)?;
             let typed = self.hypothetical(name, arguments.values, keys, filter)?;
-            self.aggregate_allowed(&typed.expr, env, "aggregate functions")?;
-            return Ok(typed);
+            return self.placed_aggregate(typed, env);
         }
         let [item] = function.within_group.as_slice() else {
             return Err(self.resolver.no_function(name, &arguments.values));
@@ -334,8 +333,7 @@ impl Binder<'_> {
                 false => error,
             }
         })?;
-        self.aggregate_allowed(&typed.expr, env, "aggregate functions")?;
-        Ok(typed)
+        self.placed_aggregate(typed, env)
     }
 
     /// What is wrong with WITHIN GROUP of something that takes none.
@@ -451,8 +449,7 @@ impl Binder<'_> {
     /// An aggregate, without OVER.
     fn aggregate_call(&self, function: &ast::Function, name: &str, env: Env<'_>) -> Result<TypedExpr> {
         let typed = self.bound_aggregate(function, name, env.within(Clause::Aggregate))?;
-        self.aggregate_allowed(&typed.expr, env, "aggregate functions")?;
-        Ok(typed)
+        self.placed_aggregate(typed, env)
     }
 
     /// GROUPING: which of its arguments the group is not grouped by.

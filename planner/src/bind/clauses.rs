@@ -235,12 +235,22 @@ pub fn check_update(update: &ast::Update) -> Result<()> {
         order_by,
         limit,
     } = update;
-    refused(&[
-        (or.is_some(), "UPDATE OR"),
-        (output.is_some(), "OUTPUT"),
-        (!order_by.is_empty(), "UPDATE with ORDER BY"),
-        (limit.is_some(), "UPDATE with LIMIT"),
-    ])
+    refused(&[(or.is_some(), "UPDATE OR"), (output.is_some(), "OUTPUT")])?;
+    no_end(!order_by.is_empty(), limit.is_some())
+}
+
+/// 42601 for ORDER BY and LIMIT behind a statement that writes.
+fn no_end(ordered: bool, limited: bool) -> Result<()> {
+    let near = |words: &'static [&'static str]| {
+        let word = words.first().copied().unwrap_or_default();
+        let error = SqlError::syntax(format!("syntax error at or near \"{word}\""));
+        Err(error.about_words(words, Span::empty(), 0))
+    };
+    match (ordered, limited) {
+        (true, _) => near(&["order", "by"]),
+        (_, true) => near(&["limit"]),
+        _ => Ok(()),
+    }
 }
 
 /// DELETE.
@@ -257,12 +267,8 @@ pub fn check_delete(delete: &ast::Delete) -> Result<()> {
         order_by,
         limit,
     } = delete;
-    refused(&[
-        (!tables.is_empty(), "DELETE from several tables"),
-        (output.is_some(), "OUTPUT"),
-        (!order_by.is_empty(), "DELETE with ORDER BY"),
-        (limit.is_some(), "DELETE with LIMIT"),
-    ])
+    refused(&[(!tables.is_empty(), "DELETE from several tables"), (output.is_some(), "OUTPUT")])?;
+    no_end(!order_by.is_empty(), limit.is_some())
 }
 
 /// MERGE.
@@ -272,7 +278,8 @@ pub fn check_merge(merge: &ast::Merge) -> Result<()> {
         return Err(SqlError::syntax("syntax error: MERGE needs INTO"));
     }
     if output.is_some() {
-        return Err(SqlError::syntax("syntax error at or near \"returning\""));
+        let error = SqlError::syntax("syntax error at or near \"returning\"");
+        return Err(error.about("returning"));
     }
     if clauses.is_empty() {
         return Err(SqlError::syntax("syntax error at end of input"));

@@ -89,6 +89,19 @@ fn figure_query(body: &SetExpr) -> Option<(String, bool)> {
     }
 }
 
+/// Whether a query's first column is the first one of what it reads.
+pub fn begins_with_star(body: &SetExpr) -> bool {
+    match body {
+        SetExpr::Select(select) => {
+            let star = |item: &SelectItem| matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..));
+            select.projection.first().is_some_and(star) && figure_query(body).is_none()
+        }
+        SetExpr::SetOperation { left, .. } => begins_with_star(left),
+        SetExpr::Query(query) => begins_with_star(&query.body),
+        _ => false,
+    }
+}
+
 fn cast_name(data_type: &ast::DataType) -> Option<String> {
     match (sql_type(data_type), data_type) {
         (Ok(ty), _) => Some(internal_name(ty)),

@@ -2,7 +2,7 @@
 
 use super::assignment::is_default;
 use super::binder::{Binder, column};
-use super::comparison::row_items;
+use super::comparison::{is_row, row_items};
 use super::element::element_value;
 use super::expression::{Clause, Env};
 use super::insert::assigned_twice;
@@ -237,6 +237,18 @@ impl Binder<'_> {
                     })?;
                     names.iter().zip(values.into_iter().map(Assigned::Bound)).collect()
                 }
+                (AssignmentTarget::Tuple(names), ast::Expr::Function(ast::Function { args, .. }))
+                    if is_row(value) && row_items(value).is_none() =>
+                {
+                    // With columns of a relation (`v.*`) among its items.
+                    let ast::FunctionArguments::List(list) = args else { continue };
+                    let values = self.row_fields(&list.args, env)?;
+                    if values.len() != names.len() {
+                        let error = SqlError::syntax("number of columns does not match number of values");
+                        return Err(self.at(error, value.span()));
+                    }
+                    names.iter().zip(values.into_iter().map(Assigned::Bound)).collect()
+                }
                 (AssignmentTarget::Tuple(names), value) => match (names.as_slice(), row_items(value), value) {
                     (names, Some(values), _) if names.len() == values.len() => {
                         names.iter().zip(values.into_iter().map(Assigned::Expr)).collect()
@@ -261,7 +273,11 @@ impl Binder<'_> {
                 let named = first.as_deref().unwrap_or(&last);
                 let column = self.written_column(written, named, span)?;
                 if first.is_some() {
-                    return Err(SqlError::unsupported("SET of a field of a composite column"));
+                    let message = format!(
+                        "cannot assign to field \"{last}\" of column \"{named}\" because its type {} is not a composite type",
+                        column.ty.format()
+                    );
+                    return Err(self.at(SqlError::new(state::DATATYPE_MISMATCH, message), span));
                 }
                 let element = match value {
                     Assigned::Expr(value) => element_value(value),

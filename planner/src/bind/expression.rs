@@ -9,7 +9,7 @@ use crate::error::{Result, SqlError, state};
 use crate::functions::{CastContext, TypedExpr, guarded_case};
 use crate::parse::{fold, fold_name, fold_plain};
 use crate::types::SqlType;
-use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
+use datafusion::logical_expr::{BinaryExpr, Expr, Operator, WindowFrameUnits};
 use sqlparser::ast::{self, BinaryOperator, Spanned, UnaryOperator};
 use sqlparser::tokenizer::Span;
 
@@ -58,6 +58,7 @@ pub enum Clause {
     /// A query in FROM that sees what is on its left.
     FromQuery,
     Execute,
+    FrameOffset(WindowFrameUnits),
 }
 
 impl Clause {
@@ -89,6 +90,9 @@ impl Clause {
             Clause::FromFunction => "functions in FROM",
             Clause::FromQuery => "FROM clause of their own query level",
             Clause::Execute => "EXECUTE parameters",
+            Clause::FrameOffset(WindowFrameUnits::Rows) => "window ROWS",
+            Clause::FrameOffset(WindowFrameUnits::Range) => "window RANGE",
+            Clause::FrameOffset(WindowFrameUnits::Groups) => "window GROUPS",
         }
     }
 }
@@ -351,8 +355,7 @@ impl Binder<'_> {
                 self.expr(&signed_base(*op, operand), env)
             }
             UnaryOperator::Minus if number(operand).is_some() => {
-                let digits = number(operand).unwrap_or_default();
-                self.number(&format!("-{digits}"))
+                self.number(&negated(number(operand).unwrap_or_default()))
             }
             UnaryOperator::PGPostfixFactorial => Err(SqlError::syntax("syntax error at or near \";\"")),
             other => {
@@ -549,7 +552,18 @@ fn number(expr: &ast::Expr) -> Option<String> {
             ast::Value::Number(digits, _) => Some(digits.clone()),
             _ => None,
         },
+        ast::Expr::Nested(inner) => number(inner),
+        // PostgreSQL's grammar moves the sign into the constant, through brackets too.
+        ast::Expr::UnaryOp { op: UnaryOperator::Minus, expr } => Some(negated(number(expr)?)),
         _ => None,
+    }
+}
+
+/// A number with the other sign.
+fn negated(digits: String) -> String {
+    match digits.strip_prefix('-') {
+        Some(digits) => digits.to_string(),
+        None => format!("-{digits}"),
     }
 }
 

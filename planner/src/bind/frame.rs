@@ -319,7 +319,7 @@ impl Binder<'_> {
         env: Env<'_>,
     ) -> Result<TypedExpr> {
         let scope = Scope::empty(None);
-        let typed = self.expr(expr, Env::new(&scope, Clause::Execute)).map_err(|error| {
+        let typed = self.expr(expr, Env::new(&scope, Clause::FrameOffset(units))).map_err(|error| {
             if error.state() == state::UNDEFINED_COLUMN && self.expr(expr, env).is_ok() {
                 let message = format!("argument of {units} must not contain variables");
                 return self.at(SqlError::new(state::INVALID_COLUMN_REFERENCE, message), expr.span());
@@ -374,11 +374,11 @@ fn has_offset(bound: &ast::WindowFrameBound) -> bool {
 
 /// The type in which the offsets of a RANGE frame over a key are counted.
 fn range_type(key: SqlType, offset: SqlType) -> Result<SqlType> {
+    // PostgreSQL sorts varchar as text.
+    let sorted = if key.base == BaseType::Varchar && !key.array { SqlType::TEXT } else { key.plain() };
     let refused = |and: &str| {
-        let message = format!(
-            "RANGE with offset PRECEDING/FOLLOWING is not supported for column type {}{and}",
-            key.plain().name()
-        );
+        let message =
+            format!("RANGE with offset PRECEDING/FOLLOWING is not supported for column type {}{and}", sorted.name());
         SqlError::new(state::FEATURE_NOT_SUPPORTED, message)
     };
     let unknown = offset == SqlType::UNKNOWN;

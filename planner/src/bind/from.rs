@@ -163,7 +163,11 @@ impl Binder<'_> {
                     if sample.is_some() {
                         return Err(self.at(super::sample::no_table(), ident.span));
                     }
-                    return self.derived(query, &fold(ident), alias.as_ref(), parent);
+                    let mut source = self.derived(query, &fold(ident), alias.as_ref(), parent)?;
+                    for relation in &mut source.scope.relations {
+                        relation.unlockable = Some("a WITH query");
+                    }
+                    return Ok(source);
                 }
                 let table = self.table(name)?;
                 let mut source = self.scan(&table, alias.as_ref(), parent)?;
@@ -195,10 +199,12 @@ impl Binder<'_> {
             TableFactor::NestedJoin { table_with_joins, alias: Some(alias) } => {
                 check_alias(Some(alias))?;
                 let source = self.from(std::slice::from_ref(table_with_joins), parent)?;
+                self.hide(&source.scope.relations);
                 let name = fold(&alias.name);
                 let mut columns = source.scope.visible;
                 rename(&name, &mut columns, Some(alias))?;
-                let relation = ScopeRelation::of_columns(name, columns);
+                let unlockable = Some("a join");
+                let relation = ScopeRelation { unlockable, ..ScopeRelation::of_columns(name, columns) };
                 Ok(Source::of(source.plan, relation, parent))
             }
             other => match table_function(other)? {
@@ -257,6 +263,7 @@ impl Binder<'_> {
             row_of: table.oid,
             key: has_key.then(|| Column::new(Some(qualifier), KEY_COLUMN)),
             keys: Vec::new(),
+            unlockable: None,
         };
         Ok(Source::of(plan, relation, parent))
     }
@@ -505,7 +512,11 @@ impl Binder<'_> {
         };
         rename(&shown, &mut columns, function.alias)?;
         let function_scalar = columns.len() == 1 && RecordSource::named(&function.name).is_none();
-        let relation = ScopeRelation { scalar: function_scalar, ..ScopeRelation::of_columns(shown, columns) };
+        let relation = ScopeRelation {
+            scalar: function_scalar,
+            unlockable: Some("a function"),
+            ..ScopeRelation::of_columns(shown, columns)
+        };
         Ok(Source::of(plan, relation, parent))
     }
 }

@@ -55,9 +55,7 @@ impl Binder<'_> {
         let alias = insert.table_alias.as_ref().map(|alias| fold(&alias.alias));
         let shown = alias.unwrap_or_else(|| target.named().name.clone());
         let qualifier = self.qualifier(&shown);
-        if insert.on.is_some() {
-            self.require(target.named(), SELECT)?;
-        }
+        self.may_meet_conflicts(&target, insert.on.as_ref())?;
         let columns = target.named().live_columns().map(|column| column.name.clone());
         let unseen = std::iter::once(Unseen::new(&shown, columns));
         let input = self.not_seeing(unseen, || self.insert_input(&target, insert))?;
@@ -75,6 +73,27 @@ impl Binder<'_> {
         let scope = Scope::of(relation, plan.schema().clone(), None);
         let (plan, columns) = self.returning(plan, insert.returning.as_deref(), &scope)?;
         Ok(BoundKind::Dml { plan, columns, verb: Verb::Insert, table: Some(table) })
+    }
+
+    /// What ON CONFLICT needs to look at rows that are there: nothing where it only passes over those in conflict, whatever they are in
+    /// conflict with. Errors: 42501.
+    fn may_meet_conflicts(&self, target: &Target, on: Option<&ast::OnInsert>) -> Result<()> {
+        let Some(on) = on else { return Ok(()) };
+        if let ast::OnInsert::OnConflict(clause) = on
+            && clause.action == ast::OnConflictAction::DoNothing
+        {
+            match &clause.conflict_target {
+                None => return Ok(()),
+                Some(ast::ConflictTarget::Columns(columns)) => {
+                    let names: Vec<String> = columns.iter().map(fold).collect();
+                    if names.iter().all(|name| target.named().column_named(name).is_some()) {
+                        return self.require_columns(target.named(), SELECT, names.iter().map(String::as_str));
+                    }
+                }
+                Some(ast::ConflictTarget::OnConstraint(_)) => {}
+            }
+        }
+        self.require(target.named(), SELECT)
     }
 
     /// The rows that are given, with all of the table's columns.
@@ -135,7 +154,9 @@ impl Binder<'_> {
             }
             self.refuse_lost_defaults(target)?;
         }
-        let ids: Vec<_> = targets.iter().map(|column| column.id).collect();
+        // What is not named and not given gets its default.
+        let given = if insert.columns.is_empty() { width } else { targets.len() };
+        let ids: Vec<_> = targets.iter().take(given).map(|column| column.id).collect();
         self.require_written(target, INSERT, &ids)?;
         Ok(targets)
     }

@@ -143,7 +143,8 @@ impl Binder<'_> {
                         return Err(SqlError::new(state::DUPLICATE_ALIAS, message));
                     }
                     let columns = source.scope.visible.iter().take(names.len()).cloned().collect();
-                    let relation = ScopeRelation::of_columns(name, columns);
+                    let unlockable = Some("a join");
+                    let relation = ScopeRelation { unlockable, ..ScopeRelation::of_columns(name, columns) };
                     source.scope.relations.push(relation);
                 }
                 Ok(source)

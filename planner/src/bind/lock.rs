@@ -55,8 +55,11 @@ impl Binder<'_> {
                     let says = |token: &str| token.trim_matches('"').eq_ignore_ascii_case(name);
                     self.source.error_at_token(error, (None, None), true, says, Span::empty())
                 })?;
-                if found.table.is_none() && found.keys.is_empty() {
-                    return Err(SqlError::unsupported(format!("{words} of a subquery")));
+                if let Some(what) = found.unlockable {
+                    let message = format!("{words} cannot be applied to {what}");
+                    let error = SqlError::new(state::FEATURE_NOT_SUPPORTED, message);
+                    let says = |token: &str| token.trim_matches('"').eq_ignore_ascii_case(name);
+                    return Err(self.source.error_at_token(error, (None, None), true, says, Span::empty()));
                 }
                 relations.push(found);
             }

@@ -2,8 +2,9 @@
 //! where it stands. Must not know plans.
 
 use super::binder::Binder;
-use super::scope::{Scope, ScopeRelation};
+use super::scope::{Scope, ScopeColumn, ScopeRelation};
 use crate::error::{Result, SqlError, state};
+use datafusion::logical_expr::Expr;
 use sqlparser::ast;
 use std::cell::RefCell;
 
@@ -68,6 +69,27 @@ impl Binder<'_> {
         })
     }
 
+    /// Notes relations that what follows in the query does not see, since a name stands for all of them.
+    pub(super) fn hide(&self, relations: &[ScopeRelation]) {
+        // The alias of USING is none to PostgreSQL: its columns are those of others.
+        let mut seen: Vec<&Expr> = Vec::new();
+        for relation in relations {
+            let own = |column: &ScopeColumn| matches!(column.expr, Expr::Column(_)) && !seen.contains(&&column.expr);
+            if relation.columns.iter().all(own) {
+                self.hidden.borrow_mut().push(Unseen::of(relation));
+            }
+            seen.extend(relation.columns.iter().map(|column| &column.expr));
+        }
+    }
+
+    /// Binds a SELECT, of whose relations the names are forgotten then.
+    pub(super) fn hiding<T>(&self, bind: impl FnOnce() -> T) -> T {
+        let before = self.hidden.borrow().len();
+        let bound = bind();
+        self.hidden.borrow_mut().truncate(before);
+        bound
+    }
+
     /// Binds what does not see some relations.
     pub(super) fn not_seeing<T>(&self, relations: impl Iterator<Item = Unseen>, bind: impl FnOnce() -> T) -> T {
         let before = self.unseen.borrow().len();
@@ -102,8 +124,9 @@ impl Binder<'_> {
             found = here.relations.iter().find(|relation| relation.name == name).map(|relation| relation.name.clone());
             around = here.parent;
         }
-        let unseen = self.unseen.borrow();
-        let hidden = || unseen.iter().rev().find(|one| one.name == name || one.table.as_deref() == Some(name));
+        let (unseen, hidden) = (self.unseen.borrow(), self.hidden.borrow());
+        let all = || unseen.iter().chain(hidden.iter()).rev();
+        let hidden = || all().find(|one| one.name == name || one.table.as_deref() == Some(name));
         let Some(entry) = found.or_else(|| hidden().map(|one| one.name.clone())) else { return error };
         let message = format!("invalid reference to FROM-clause entry for table \"{name}\"");
         SqlError::new(state::UNDEFINED_TABLE, message).hint(format!(
@@ -120,7 +143,7 @@ impl Binder<'_> {
             }
             around = here.parent;
         }
-        for one in self.unseen.borrow().iter().rev() {
+        for one in self.unseen.borrow().iter().rev().chain(self.hidden.borrow().iter().rev()) {
             search.look_at(&one.name, one.columns.iter().map(String::as_str));
         }
         if let Some(table) = &search.exact {

@@ -7,10 +7,11 @@ use super::expression::{Clause, Env};
 use super::query::BoundQuery;
 use super::scope::{Scope, outer_references};
 use crate::error::{Result, SqlError};
+use crate::functions::TypedExpr;
 use crate::plan::correlated::subquery_of;
 use datafusion::arrow::datatypes::{DataType, Field};
-use datafusion::common::DFSchema;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::{Column, DFSchema};
 use datafusion::logical_expr::expr::Placeholder;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 use sqlparser::ast;
@@ -76,12 +77,20 @@ impl Binder<'_> {
         bound
     }
 
-    /// 42803 where no aggregate may stand, for one whose expression is known: the query it belongs to decides.
-    pub fn aggregate_allowed(&self, expr: &Expr, env: Env<'_>, what: &str) -> Result<()> {
-        let depth = outer_depth(expr, env.scope);
-        if depth == 0 && reaches_out(expr, env.scope) {
-            return Err(SqlError::unsupported("an aggregate of a query around with a subquery in its argument"));
+    /// An aggregate as it stands in the plan. Errors: 42803 where none may stand; the query it belongs to decides.
+    pub fn placed_aggregate(&self, typed: TypedExpr, env: Env<'_>) -> Result<TypedExpr> {
+        let out = subqueries_of(&typed.expr, env.scope);
+        if matches!(out, Some(depth) if depth > 1) {
+            return Err(SqlError::unsupported("an aggregate of a query further out with a subquery in its argument"));
         }
+        let depth = out.unwrap_or_else(|| outer_depth(&typed.expr, env.scope));
+        self.aggregate_allowed(depth, env, "aggregate functions")?;
+        // Its columns are in subqueries, where it is not seen whose they are.
+        let expr = if out.is_some() { marked(typed.expr) } else { typed.expr };
+        Ok(TypedExpr { expr, ty: typed.ty })
+    }
+
+    fn aggregate_allowed(&self, depth: usize, env: Env<'_>, what: &str) -> Result<()> {
         if depth == 0 {
             return super::call::grouped_call_allowed(env.clause, what);
         }
@@ -102,14 +111,7 @@ fn outer_depth(expr: &Expr, scope: &Scope<'_>) -> usize {
         match inner {
             Expr::AggregateFunction(_) => own |= !is_outer(inner),
             Expr::OuterReferenceColumn(_, column) => {
-                let (mut around, mut depth) = (scope.parent, 1);
-                while let Some(here) = around {
-                    if here.schema.as_ref().is_some_and(|schema| schema.has_column(column)) {
-                        break;
-                    }
-                    around = here.parent;
-                    depth += 1;
-                }
+                let depth = depth_of(column, scope);
                 nearest = Some(nearest.map_or(depth, |nearest: usize| nearest.min(depth)));
             }
             _ => {}
@@ -119,29 +121,52 @@ fn outer_depth(expr: &Expr, scope: &Scope<'_>) -> usize {
     if own { 0 } else { nearest.unwrap_or(0) }
 }
 
-/// Whether the columns that an argument has are those of queries around, seen from a subquery in it.
-fn reaches_out(expr: &Expr, scope: &Scope<'_>) -> bool {
-    let (mut own, mut out) = (false, false);
-    let is_own = |column: &Expr| match column {
-        Expr::OuterReferenceColumn(_, column) => scope.schema.as_ref().is_some_and(|schema| schema.has_column(column)),
+/// How far out the query is that a column of a query around belongs to.
+fn depth_of(column: &Column, scope: &Scope<'_>) -> usize {
+    let (mut around, mut depth) = (scope.parent, 1);
+    while let Some(here) = around {
+        if here.schema.as_ref().is_some_and(|schema| schema.has_column(column)) {
+            break;
+        }
+        around = here.parent;
+        depth += 1;
+    }
+    depth
+}
+
+/// Where an aggregate has subqueries in it, and all columns are those of queries around: how far out the nearest is.
+fn subqueries_of(expr: &Expr, scope: &Scope<'_>) -> Option<usize> {
+    let (mut own, mut within, mut nearest) = (false, false, None);
+    let is_own = |column: &Column| scope.schema.as_ref().is_some_and(|schema| schema.has_column(column));
+    let mut look = |column: &Expr| match column {
+        Expr::OuterReferenceColumn(_, column) if !is_own(column) => {
+            let depth = depth_of(column, scope);
+            nearest = Some(nearest.map_or(depth, |nearest: usize| nearest.min(depth)));
+            false
+        }
         _ => true,
     };
     // The visitor cannot fail.
     let _ = expr.apply(|inner| {
-        own |= matches!(inner, Expr::Column(_));
-        for column in subquery_of(inner).into_iter().flat_map(|subquery| &subquery.outer_ref_columns) {
-            match is_own(column) {
-                true => own = true,
-                false => out = true,
+        if matches!(inner, Expr::Column(_) | Expr::OuterReferenceColumn(..)) {
+            own |= look(inner);
+        }
+        if let Some(subquery) = subquery_of(inner) {
+            within = true;
+            for column in &subquery.outer_ref_columns {
+                own |= look(column);
             }
         }
         Ok(TreeNodeRecursion::Continue)
     });
-    out && !own
+    nearest.filter(|_| within && !own)
 }
 
 /// Whether an aggregate is that of a query around the one it stands in.
 pub fn is_outer(call: &Expr) -> bool {
+    if unmarked(call).is_some() {
+        return true;
+    }
     let (mut outer, mut own) = (false, false);
     // The visitor cannot fail.
     let _ = call.apply(|inner| {
@@ -160,6 +185,7 @@ pub fn claimed(expr: &Expr, rows: &DFSchema, found: &mut Vec<Expr>) -> Result<()
             node.apply_expressions(|part| {
                 part.apply(|call| {
                     if let Some(call) = unmarked(call) {
+                        let call = as_own(call, rows)?;
                         if !found.contains(&call) {
                             found.push(call);
                         }

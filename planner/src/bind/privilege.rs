@@ -33,6 +33,13 @@ fn denied(table: &TableDescriptor) -> SqlError {
     SqlError::new(state::INSUFFICIENT_PRIVILEGE, format!("permission denied for {kind} {}", table.name))
 }
 
+const SCHEMA_DENIED: &str = "permission denied for schema";
+
+/// Whether an error is that a schema is not to be looked into.
+pub fn denies_schema(error: &SqlError) -> bool {
+    error.fields().message.starts_with(SCHEMA_DENIED)
+}
+
 impl Binder<'_> {
     /// The role whose privileges count: within a view's query its owner's. `None` where none are asked for.
     pub fn acting(&self) -> Option<Oid> {
@@ -177,6 +184,6 @@ impl Binder<'_> {
         if self.context.catalog.rights(role, Kind::Schema, found.owner, own.as_ref(), USAGE) == USAGE {
             return Ok(());
         }
-        Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, format!("permission denied for schema {schema}")))
+        Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, format!("{SCHEMA_DENIED} {schema}")))
     }
 }

@@ -108,7 +108,9 @@ impl Binder<'_> {
                     self.refuse_pushed(pushed, what)?;
                 }
                 let bound = self.set_expr(other, parent)?;
-                self.order_output(bound, order_by)?
+                let names: Vec<String> = bound.columns.iter().map(|column| column.name.clone()).collect();
+                self.order_output(bound, order_by)
+                    .map_err(|error| self.explain_output(error, other, order_by, &names, parent))?
             }
         };
         let (limit, offset) = self.counts(query, parent)?;
@@ -126,6 +128,37 @@ impl Binder<'_> {
         // Without the row keys.
         let columns = bound.columns.iter().map(|column| column.expr.clone());
         Ok(BoundQuery { plan: LogicalPlanBuilder::from(bound.plan).project(columns)?.build()?, columns: bound.columns })
+    }
+
+    /// An error about ORDER BY of a set operation, with the query in it that has a column by that name.
+    fn explain_output(
+        &self,
+        error: SqlError,
+        body: &SetExpr,
+        order_by: &[ast::OrderByExpr],
+        names: &[String],
+        parent: Option<&Scope<'_>>,
+    ) -> SqlError {
+        let missing = order_by.iter().find_map(|item| match super::order::bare(&item.expr) {
+            ast::Expr::Identifier(ident) => Some(crate::parse::fold(ident)).filter(|name| !names.contains(name)),
+            _ => None,
+        });
+        let (Some(missing), SetExpr::SetOperation { .. }) = (missing, body) else { return error };
+        if error.state() != state::UNDEFINED_COLUMN {
+            return error;
+        }
+        let mut leaves = Vec::new();
+        set_leaves(body, &mut leaves);
+        let mut unseen = Vec::new();
+        for (at, leaf) in leaves.into_iter().enumerate() {
+            let Ok(bound) = self.set_expr(leaf, parent) else { return error };
+            let columns = bound.columns.into_iter().map(|column| column.name);
+            unseen.push(super::missing::Unseen::new(&format!("*SELECT* {}", at + 1), columns));
+        }
+        // The first of them is looked at first.
+        unseen.reverse();
+        let scope = Scope::empty(None);
+        self.not_seeing(unseen.into_iter(), || self.explain_name(error, &scope, None, &missing))
     }
 
     /// A query's body without what follows it.
@@ -323,5 +356,16 @@ impl Binder<'_> {
             Expr::Literal(value, _) if value.is_null() => None,
             expr => Some(expr),
         })
+    }
+}
+
+/// The queries that a set operation is made of, in their order.
+fn set_leaves<'q>(body: &'q SetExpr, leaves: &mut Vec<&'q SetExpr>) {
+    match body {
+        SetExpr::SetOperation { left, right, .. } => {
+            set_leaves(left, leaves);
+            set_leaves(right, leaves);
+        }
+        other => leaves.push(other),
     }
 }

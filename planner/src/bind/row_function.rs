@@ -167,7 +167,11 @@ impl Binder<'_> {
             return Ok(RowSource::List(populated(&self.resolver, name, source, args)?));
         }
         if let Some(list) = list_function(name) {
-            return Ok(RowSource::List(self.resolver.function(list, args)?));
+            let list = self.resolver.function(list, args.clone());
+            return Ok(RowSource::List(list.map_err(|error| match error.state() {
+                state::UNDEFINED_FUNCTION => self.resolver.no_function(name, &args),
+                _ => error,
+            })?));
         }
         if self.resolver.is_listed_rows(name) {
             let mut lists = self.resolver.listed_rows(name, args)?;
@@ -355,13 +359,18 @@ impl Binder<'_> {
             return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message)
                 .hint("You might be able to move the set-returning function into a LATERAL FROM item."));
         }
-        if !matches!(env.clause, Clause::Select | Clause::GroupBy | Clause::OrderBy) {
-            let message = format!("set-returning functions are not allowed in {}", env.clause.name());
+        let message = match env.clause {
+            Clause::Select | Clause::GroupBy | Clause::OrderBy | Clause::WindowDefinition => None,
+            Clause::FromFunction => Some("set-returning functions must appear at top level of FROM".to_string()),
+            Clause::JoinOn => Some("set-returning functions are not allowed in JOIN conditions".to_string()),
+            clause => Some(format!("set-returning functions are not allowed in {}", clause.name())),
+        };
+        if let Some(message) = message {
             return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
         }
         let source = self.row_source(function, args)?;
         let ty = source.element_type();
-        if matches!(env.clause, Clause::GroupBy | Clause::OrderBy) {
+        if matches!(env.clause, Clause::GroupBy | Clause::OrderBy | Clause::WindowDefinition) {
             // What is grouped or sorted by and what is asked for is the same where it is written alike.
             let known = self.row_functions.borrow();
             if let Some(same) = known.iter().find(|known| known.source.is_same(&source)) {
@@ -383,6 +392,51 @@ impl Binder<'_> {
         let error = SqlError::new(state::FEATURE_NOT_SUPPORTED, message)
             .hint("You might be able to move the set-returning function into a LATERAL FROM item.");
         Err(self.at(error, place))
+    }
+
+    /// Puts the rows of those calls that stand in some expressions beside those of a plan, before what is computed of its rows;
+    /// so with the calls that they are computed of, and with what is written like one of them. Their columns stand in
+    /// `exprs` then, and in the calls that are left.
+    pub fn rows_before(
+        &self,
+        plan: LogicalPlan,
+        calls: Vec<RowFunction>,
+        asked: &[Expr],
+        exprs: Vec<&mut Expr>,
+    ) -> Result<(LogicalPlan, Vec<RowFunction>)> {
+        let (mut first, mut later) = (Vec::new(), Vec::new());
+        for call in calls {
+            let is_asked = asked.iter().try_fold(false, |found, expr| Ok::<_, SqlError>(found || call.is_in(expr)?))?;
+            if is_asked { first.push(call) } else { later.push(call) }
+        }
+        loop {
+            let within = |call: &RowFunction| {
+                first.iter().try_fold(false, |found, other| Ok::<_, SqlError>(found || call.is_within(other)?))
+            };
+            let found = later.iter().map(within).collect::<Result<Vec<_>>>()?;
+            let Some(at) = found.into_iter().position(|found| found) else { break };
+            first.push(later.swap_remove(at));
+        }
+        if first.is_empty() {
+            return Ok((plan, later));
+        }
+        let mut same = Vec::new();
+        later.retain(|call| {
+            let found = first.iter().find_map(|other| call.same_as(other));
+            same.extend(found.clone());
+            found.is_none()
+        });
+        let (plan, mut stand_ins) = self.unnest_row_functions(plan, first)?;
+        for (from, to) in same {
+            stand_ins.push((from, replace(to, &stand_ins)?));
+        }
+        for call in &mut later {
+            call.replace(&stand_ins)?;
+        }
+        for expr in exprs {
+            *expr = replace(std::mem::take(expr), &stand_ins)?;
+        }
+        Ok((plan, later))
     }
 
     /// Puts the rows of calls beside those of a plan: first, in step, of those whose arguments have none, then of those around
@@ -461,7 +515,7 @@ pub fn is_row_function(name: &str) -> bool {
 fn list_function(name: &str) -> Option<&'static str> {
     match name {
         "string_to_table" => Some("string_to_array"),
-        "regexp_split_to_table" => Some("regexp_split_to_array"),
+        "regexp_split_to_table" => Some("regexp split to table"),
         // No table is a partition: the array is NULL, and there are no rows.
         "pg_partition_ancestors" => Some("pg_partition_ancestors"),
         _ => None,

@@ -54,13 +54,16 @@ pub struct ScopeRelation {
     pub present: Option<Column>,
     /// The row keys of the tables in a subquery or view that is locked.
     pub keys: Vec<HiddenKey>,
+    /// What it is, if it is nothing whose rows can be locked.
+    pub unlockable: Option<&'static str>,
 }
 
 impl ScopeRelation {
     /// Of columns alone: no table stands behind it.
     pub fn of_columns(name: String, columns: Vec<ScopeColumn>) -> ScopeRelation {
         let (schema, table, key, keys) = (None, None, None, Vec::new());
-        ScopeRelation { scalar: false, name, schema, columns, table, row_of: 0, key, present: None, keys }
+        let (present, unlockable) = (None, None);
+        ScopeRelation { scalar: false, name, schema, columns, table, row_of: 0, key, present, keys, unlockable }
     }
 }
 

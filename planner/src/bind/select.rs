@@ -11,7 +11,6 @@ use super::place::{place_of_item, place_of_star};
 use super::postponed;
 use super::query::{BoundQuery, Tail};
 use super::record::all_fields;
-use super::row_function::RowFunction;
 use super::scope::{Scope, ScopeColumn};
 use crate::error::{Result, SqlError, state};
 use crate::functions::TypedExpr;
@@ -51,7 +50,7 @@ impl Binder<'_> {
     pub fn select(&self, select: &ast::Select, tail: Tail<'_>, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
         check_select(select)?;
         let around = self.subqueries.take();
-        let bound = self.select_parts(select, tail, parent);
+        let bound = self.hiding(|| self.select_parts(select, tail, parent));
         self.subqueries.replace(around);
         bound
     }
@@ -67,17 +66,18 @@ impl Binder<'_> {
         }
         let env = Env { scope: &scope, clause: Clause::Select, windows: &select.named_window, conjunct: false };
         self.check_windows(env)?;
+        let around = self.row_functions.take();
+        // In the order in which PostgreSQL finds what is wrong.
+        let mut items = self.items(&select.projection, env)?;
         if let Some(selection) = &select.selection {
             let filter = self.predicate(selection, env.within(Clause::Where))?;
             plan = LogicalPlanBuilder::from(plan).filter(filter)?.build()?;
         }
-        let around = self.row_functions.take();
-        let mut items = self.items(&select.projection, env)?;
         let names: Vec<String> = items.iter().map(|item| item.name.clone()).collect();
-        let group_by = self.group_by(&select.group_by, &items, &select.projection, env)?;
         let mut having =
             select.having.as_ref().map(|having| self.predicate(having, env.within(Clause::Having))).transpose()?;
         let mut order = self.order_items(tail.order_by, &items, &names, env.within(Clause::OrderBy))?;
+        let group_by = self.group_by(&select.group_by, &items, &select.projection, env)?;
         let mut distinct_on = match &select.distinct {
             Some(Distinct::On(exprs)) => {
                 let mut keys = Vec::new();
@@ -122,46 +122,12 @@ impl Binder<'_> {
                 item.typed.expr = without_place(std::mem::take(&mut item.typed.expr));
             }
             // What is grouped by has its rows before they are grouped.
-            let mut later = Vec::new();
-            let mut first = Vec::new();
-            for function in row_functions {
-                let mut keys = group_by.keys.iter();
-                let asked =
-                    keys.try_fold(false, |asked, key| Ok::<_, SqlError>(asked || function.is_in(&key.expr)?))?;
-                if asked { first.push(function) } else { later.push(function) }
-            }
-            // And so has what those are computed of.
-            loop {
-                let within = |function: &RowFunction| {
-                    first.iter().try_fold(false, |found, other| Ok::<_, SqlError>(found || function.is_within(other)?))
-                };
-                let found = later.iter().map(within).collect::<Result<Vec<_>>>()?;
-                let Some(at) = found.into_iter().position(|found| found) else { break };
-                first.push(later.swap_remove(at));
-            }
-            // Whatever is written like one of them is the same.
-            let mut same = Vec::new();
-            later.retain(|function| {
-                let found = first.iter().find_map(|other| function.same_as(other));
-                same.extend(found.clone());
-                found.is_none()
-            });
-            if !first.is_empty() {
-                let (unnested, mut stand_ins) = self.unnest_row_functions(plan, first)?;
-                plan = unnested;
-                for (from, to) in same {
-                    stand_ins.push((from, replace(to, &stand_ins)?));
-                }
-                for function in &mut later {
-                    function.replace(&stand_ins)?;
-                }
-                let sorted = order.iter_mut().filter_map(|item| item.typed.as_mut());
-                let listed = items.iter_mut().map(|item| &mut item.typed);
-                for typed in listed.chain(sorted).chain(&mut distinct_on).chain(&mut group_by.keys) {
-                    typed.expr = replace(typed.expr.clone(), &stand_ins)?;
-                }
-            }
-            row_functions = later;
+            let keys: Vec<Expr> = group_by.keys.iter().map(|key| key.expr.clone()).collect();
+            let sorted = order.iter_mut().filter_map(|item| item.typed.as_mut());
+            let listed = items.iter_mut().map(|item| &mut item.typed);
+            let parts = listed.chain(sorted).chain(&mut distinct_on).chain(&mut group_by.keys);
+            let parts = parts.map(|typed| &mut typed.expr).collect();
+            (plan, row_functions) = self.rows_before(plan, row_functions, &keys, parts)?;
             let mut used: Vec<&Expr> = items.iter().map(|item| &item.typed.expr).collect();
             used.extend(having.as_ref());
             used.extend(order.iter().filter_map(|item| item.typed.as_ref().map(|typed| &typed.expr)));
@@ -220,6 +186,15 @@ impl Binder<'_> {
         if windowed {
             self.refuse_locks(tail.locks, "is not allowed with window functions")?;
             self.refuse_pushed(tail.pushed, "is not allowed with window functions")?;
+            if !row_functions.is_empty() {
+                // So has what windows are divided and sorted by.
+                let sorted = order.iter_mut().filter_map(|item| item.typed.as_mut());
+                let mut parts: Vec<&mut Expr> =
+                    items.iter_mut().map(|item| &mut item.typed).chain(sorted).map(|typed| &mut typed.expr).collect();
+                let windows = window_calls(&parts)?;
+                parts.extend(distinct_on.iter_mut().map(|typed| &mut typed.expr));
+                (plan, row_functions) = self.rows_before(plan, row_functions, &windows, parts)?;
+            }
             let mut calls = Vec::new();
             let sorted = order.iter_mut().filter_map(|item| item.typed.as_mut());
             let arguments = row_functions.iter().flat_map(|function| function.source.expressions());
@@ -244,17 +219,16 @@ impl Binder<'_> {
         if !row_functions.is_empty() {
             self.refuse_locks(tail.locks, "is not allowed with set-returning functions in the target list")?;
             self.refuse_pushed(tail.pushed, "is not allowed with set-returning functions in the target list")?;
-            let mut rows_decide = tail.ties || select.distinct.is_some();
-            for item in &order {
-                let listed = item.output.and_then(|place| items.get(place)).map(|item| &item.typed);
-                for typed in item.typed.iter().chain(listed) {
-                    for function in &row_functions {
-                        rows_decide |= function.is_in(&typed.expr)?;
-                    }
+            let mut rows_decide = tail.ties || select.distinct.is_some() && distinct_on.is_empty();
+            let listed = |item: &OrderItem| item.output.and_then(|place| items.get(place)).map(|item| &item.typed);
+            for typed in order.iter().flat_map(|item| item.typed.iter().chain(listed(item))).chain(&distinct_on) {
+                for function in &row_functions {
+                    rows_decide |= function.is_in(&typed.expr)?;
                 }
             }
             if !rows_decide && !order.is_empty() {
-                plan = self.sorted_before_rows(plan, std::mem::take(&mut order), &items)?;
+                let (order, distinct_on) = (std::mem::take(&mut order), std::mem::take(&mut distinct_on));
+                plan = self.sorted_before_rows(plan, order, distinct_on, &items)?;
             }
             let (unnested, stand_ins) = self.unnest_row_functions(plan, row_functions)?;
             plan = unnested;
@@ -313,13 +287,7 @@ impl Binder<'_> {
                 columns.push(carried);
             }
         }
-        let mut keys = Vec::new();
-        for typed in distinct_on {
-            let name = self.unique("k");
-            let typed = self.settle(typed)?;
-            exprs.push(self.resolver.group_key(typed)?.alias(&name));
-            keys.push(column(name));
-        }
+        let keys = self.distinct_keys(distinct_on, &mut exprs)?;
         if !distinct && keys.is_empty() && !sorts.is_empty() {
             return Ok(BoundQuery { plan: postponed::sorted_list(plan, exprs, sorts)?, columns });
         }
@@ -341,8 +309,14 @@ impl Binder<'_> {
     }
 
     /// A plan in an order, with all its columns: functions that return rows and are not sorted by run after the sort, so that the rows
-    /// of each stay in their order, as in PostgreSQL.
-    fn sorted_before_rows(&self, plan: LogicalPlan, order: Vec<OrderItem>, items: &[Item]) -> Result<LogicalPlan> {
+    /// of each stay in their order, and after DISTINCT ON, as in PostgreSQL.
+    fn sorted_before_rows(
+        &self,
+        plan: LogicalPlan,
+        order: Vec<OrderItem>,
+        distinct_on: Vec<TypedExpr>,
+        items: &[Item],
+    ) -> Result<LogicalPlan> {
         let mut exprs: Vec<Expr> = plan.schema().columns().into_iter().map(Expr::Column).collect();
         let mut sorts = Vec::with_capacity(order.len());
         for OrderItem { output, typed, asc, nulls_first, span } in order {
@@ -353,7 +327,23 @@ impl Binder<'_> {
             exprs.push(key.alias(&name));
             sorts.push(Sort { expr: column(name), asc, nulls_first });
         }
-        Ok(LogicalPlanBuilder::from(plan).project(exprs)?.sort(sorts)?.build()?)
+        let keys = self.distinct_keys(distinct_on, &mut exprs)?;
+        let plan = LogicalPlanBuilder::from(plan).project(exprs)?.build()?;
+        let bound = BoundQuery { plan, columns: Vec::new() };
+        let sorted = if keys.is_empty() { self.sorted(bound, sorts) } else { self.distinct_on(bound, keys, sorts) };
+        Ok(sorted?.plan)
+    }
+
+    /// Adds what DISTINCT ON compares to a list; answers its columns.
+    fn distinct_keys(&self, distinct_on: Vec<TypedExpr>, list: &mut Vec<Expr>) -> Result<Vec<Expr>> {
+        let mut keys = Vec::with_capacity(distinct_on.len());
+        for typed in distinct_on {
+            let name = self.unique("k");
+            let typed = self.settle(typed)?;
+            list.push(self.resolver.group_key(typed)?.alias(&name));
+            keys.push(column(name));
+        }
+        Ok(keys)
     }
 
     fn sorted(&self, bound: BoundQuery, sorts: Vec<Sort>) -> Result<BoundQuery> {
@@ -413,7 +403,11 @@ impl Binder<'_> {
                         items.extend(self.expanded_row(&row, env)?);
                     }
                 }
-                SelectItem::UnnamedExpr(expr) => items.push(self.item(expr, column_name(expr), env)?),
+                // `(t.*)` is `t.*`.
+                SelectItem::UnnamedExpr(expr) if let ast::Expr::QualifiedWildcard(name, _) = bare(expr) => {
+                    items.extend(self.columns_named(name, env)?);
+                }
+                SelectItem::UnnamedExpr(expr) => items.push(self.item(expr, self.item_name(expr, env)?, env)?),
                 SelectItem::ExprWithAlias { expr, alias } => items.push(self.item(expr, fold(alias), env)?),
                 SelectItem::Wildcard(options) => {
                     check_star(options)?;
@@ -424,15 +418,7 @@ impl Binder<'_> {
                 }
                 SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), options) => {
                     check_star(options)?;
-                    let (schema, relation) = fold_name(name)?;
-                    let (found, scope, depth) = env
-                        .scope
-                        .find_relation(schema.as_deref(), &relation)
-                        .map_err(|error| self.explain_name(error, env.scope, Some(&relation), ""))
-                        .map_err(|error| self.at(error, super::binder::span_of(name)))?;
-                    for column in &found.columns {
-                        items.push(Item { typed: scope.seen_from(column, depth)?, ..star_item(column) });
-                    }
+                    items.extend(self.columns_named(name, env)?);
                 }
                 SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::Expr(expr), options) => {
                     check_star(options)?;
@@ -442,6 +428,30 @@ impl Binder<'_> {
             }
         }
         Ok(items)
+    }
+
+    /// The columns of `t.*`.
+    fn columns_named(&self, name: &ast::ObjectName, env: Env<'_>) -> Result<Vec<Item>> {
+        let (schema, relation) = fold_name(name)?;
+        let (found, scope, depth) = env
+            .scope
+            .find_relation(schema.as_deref(), &relation)
+            .map_err(|error| self.explain_name(error, env.scope, Some(&relation), ""))
+            .map_err(|error| self.at(error, super::binder::span_of(name)))?;
+        let item = |column| Ok(Item { typed: scope.seen_from(column, depth)?, ..star_item(column) });
+        found.columns.iter().map(item).collect()
+    }
+
+    /// The name of an item that is given none.
+    fn item_name(&self, expr: &ast::Expr, env: Env<'_>) -> Result<String> {
+        match expr {
+            // What the first column of a table is called its query knows.
+            ast::Expr::Subquery(query) if super::column_name::begins_with_star(&query.body) => {
+                let bound = self.inner_query(query, env)?;
+                Ok(bound.columns.first().map_or_else(|| column_name(expr), |column| column.name.clone()))
+            }
+            _ => Ok(column_name(expr)),
+        }
     }
 
     fn item(&self, expr: &ast::Expr, name: String, env: Env<'_>) -> Result<Item> {
@@ -551,6 +561,18 @@ fn check_distinct_on(keys: &[TypedExpr], order: &[OrderItem], items: &[Item]) ->
         return Err(missing.unwrap_or(0));
     }
     Ok(())
+}
+
+/// The window functions in some expressions.
+fn window_calls(exprs: &[&mut Expr]) -> Result<Vec<Expr>> {
+    let mut calls = Vec::new();
+    for expr in exprs {
+        expr.apply(|part| {
+            calls.extend(matches!(part, Expr::WindowFunction(_)).then(|| part.clone()));
+            Ok(TreeNodeRecursion::Continue)
+        })?;
+    }
+    Ok(calls)
 }
 
 /// Replaces whole parts of an expression.

@@ -11,9 +11,10 @@ use datafusion::common::{Column, JoinType, NullEquality};
 use datafusion::functions_window::row_number::row_number_udwf;
 use datafusion::logical_expr::expr::WindowFunction;
 use datafusion::logical_expr::{
-    Expr, ExprFunctionExt, LogicalPlan, LogicalPlanBuilder, WindowFrame, WindowFunctionDefinition,
+    Expr, ExprFunctionExt, LogicalPlan, LogicalPlanBuilder, Union, WindowFrame, WindowFunctionDefinition,
 };
 use sqlparser::ast::{SetExpr, SetOperator, SetQuantifier};
+use std::sync::Arc;
 
 impl Binder<'_> {
     /// A set operation; its columns have the names of the left side's.
@@ -25,37 +26,21 @@ impl Binder<'_> {
         right: &SetExpr,
         parent: Option<&Scope<'_>>,
     ) -> Result<BoundQuery> {
-        let all = match quantifier {
-            SetQuantifier::All => true,
-            SetQuantifier::None | SetQuantifier::Distinct => false,
-            _ => return Err(SqlError::unsupported("BY NAME")),
-        };
+        let all = is_all(quantifier).ok_or_else(|| SqlError::unsupported("BY NAME"))?;
         let name = match op {
             SetOperator::Union => "UNION",
             SetOperator::Intersect => "INTERSECT",
             SetOperator::Except => "EXCEPT",
             SetOperator::Minus => return Err(SqlError::unsupported("MINUS")),
         };
+        if matches!(op, SetOperator::Union) && row_goes_on(left, all) {
+            return self.union_row(left, right, all, parent);
+        }
         let (left_tree, right_tree) = (left, right);
         let left = self.set_expr(left, parent)?;
         let right = self.set_expr(right, parent)?;
-        if left.columns.len() != right.columns.len() {
-            let message = format!("each {name} query must have the same number of columns");
-            return Err(self.at(SqlError::syntax(message), place_of_target(right_tree, 0)));
-        }
-        let mut types = Vec::new();
-        for (at, (left, right)) in left.columns.iter().zip(&right.columns).enumerate() {
-            let common = self.resolver.common_type(name, &[left.ty, right.ty]);
-            let common = common.map_err(|error| self.at(error, place_of_target(right_tree, at)))?;
-            let common = if common == SqlType::UNKNOWN { SqlType::TEXT } else { common };
-            if !(all && name == "UNION") && common.base == BaseType::Json {
-                // 42883 where there is no equality.
-                let alike = self.resolver.group_key(TypedExpr::literal(Datum::Null, common));
-                alike.map_err(|error| self.at(error, place_of_target(left_tree, at)))?;
-            }
-            let same = left.ty.base == right.ty.base && left.ty.modifier == right.ty.modifier;
-            types.push(if same && left.ty != SqlType::UNKNOWN { left.ty } else { common.plain() });
-        }
+        let trees = (Some(left_tree), right_tree);
+        let types = self.common_types(name, &left.columns, &right.columns, all, trees)?;
         let left = self.exact(self.cast_columns(left, &types)?)?;
         let right = self.exact(self.cast_columns(right, &types)?)?;
         let columns = left.columns.clone();
@@ -70,7 +55,48 @@ impl Binder<'_> {
             SetOperator::Intersect => self.matching(left, right, JoinType::LeftSemi, all)?,
             _ => self.matching(left, right, JoinType::LeftAnti, all)?,
         };
-        // Names of the plan are the left side's, without qualifiers.
+        self.united(plan, columns, all)
+    }
+
+    /// Several queries with the same UNION between them: one node of the plan. Each is what the ones before it make it, as if it
+    /// stood to the right of them alone.
+    fn union_row(&self, left: &SetExpr, right: &SetExpr, all: bool, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
+        let mut trees = Vec::new();
+        row_of(left, all, &mut trees);
+        row_of(right, all, &mut trees);
+        let mut arms: Vec<BoundQuery> = Vec::with_capacity(trees.len());
+        let beginning = trees.first().copied();
+        for tree in trees {
+            let mut arm = self.set_expr(tree, parent)?;
+            if let Some(first) = arms.first() {
+                let (left, right) = (first.columns.as_slice(), arm.columns.as_slice());
+                let types = self.common_types("UNION", left, right, all, (beginning, tree))?;
+                let changed = left.iter().zip(&types).any(|(column, ty)| column.ty != *ty);
+                arm = self.cast_columns(arm, &types)?;
+                if changed {
+                    arms = arms.into_iter().map(|arm| self.cast_columns(arm, &types)).collect::<Result<_>>()?;
+                }
+            }
+            arms.push(arm);
+        }
+        let mut columns = Vec::new();
+        let mut plans: Vec<Arc<LogicalPlan>> = Vec::with_capacity(arms.len());
+        let mut names: Vec<String> = Vec::new();
+        for arm in arms {
+            let arm = self.exact(arm)?;
+            if plans.is_empty() {
+                names = arm.plan.schema().columns().into_iter().map(|column| column.name).collect();
+                columns = arm.columns.clone();
+            }
+            // Without qualifiers, by the names of the first.
+            let renamed = arm.columns.iter().zip(&names).map(|(column, name)| column.expr.clone().alias(name));
+            plans.push(Arc::new(LogicalPlanBuilder::from(arm.plan).project(renamed.collect::<Vec<_>>())?.build()?));
+        }
+        self.united(LogicalPlan::Union(Union::try_new_with_loose_types(plans)?), columns, all)
+    }
+
+    /// The columns of a set operation's plan, which has the names of the left side's, without qualifiers.
+    fn united(&self, plan: LogicalPlan, columns: Vec<ScopeColumn>, all: bool) -> Result<BoundQuery> {
         let internal = plan.schema().columns();
         let columns: Vec<ScopeColumn> = columns
             .into_iter()
@@ -79,6 +105,35 @@ impl Binder<'_> {
             .collect();
         let bound = self.all_columns(plan, columns)?;
         if all { Ok(bound) } else { self.distinct(bound) }
+    }
+
+    /// The types of the columns that two queries have together. `trees`: where the first and the second stand.
+    fn common_types(
+        &self,
+        name: &str,
+        left: &[ScopeColumn],
+        right: &[ScopeColumn],
+        all: bool,
+        (left_tree, right_tree): (Option<&SetExpr>, &SetExpr),
+    ) -> Result<Vec<SqlType>> {
+        if left.len() != right.len() {
+            let message = format!("each {name} query must have the same number of columns");
+            return Err(self.at(SqlError::syntax(message), place_of_target(right_tree, 0)));
+        }
+        let mut types = Vec::with_capacity(left.len());
+        for (at, (left, right)) in left.iter().zip(right).enumerate() {
+            let common = self.resolver.common_type(name, &[left.ty, right.ty]);
+            let common = common.map_err(|error| self.at(error, place_of_target(right_tree, at)))?;
+            let common = if common == SqlType::UNKNOWN { SqlType::TEXT } else { common };
+            if !(all && name == "UNION") && common.base == BaseType::Json {
+                // 42883 where there is no equality.
+                let alike = self.resolver.group_key(TypedExpr::literal(Datum::Null, common));
+                alike.map_err(|error| self.at(error, place_of_target(left_tree.unwrap_or(right_tree), at)))?;
+            }
+            let same = left.ty.base == right.ty.base && left.ty.modifier == right.ty.modifier;
+            types.push(if same && left.ty != SqlType::UNKNOWN { left.ty } else { common.plain() });
+        }
+        Ok(types)
     }
 
     /// The rows of the left that (do not) stand on the right, NULLs being alike. With ALL as often as they stand there:
@@ -132,5 +187,35 @@ impl Binder<'_> {
         SqlError::new(state::FEATURE_NOT_SUPPORTED, "invalid UNION/INTERSECT/EXCEPT ORDER BY clause")
             .detail("Only result column names can be used, not expressions or functions.")
             .hint("Add the expression/function to every SELECT, or move the UNION into a FROM clause.")
+    }
+}
+
+/// Whether a set operation's left side is the same UNION.
+fn row_goes_on(left: &SetExpr, all: bool) -> bool {
+    match left {
+        SetExpr::SetOperation { op: SetOperator::Union, set_quantifier, .. } => is_all(set_quantifier) == Some(all),
+        _ => false,
+    }
+}
+
+/// Whether a quantifier is ALL, if it is one that PostgreSQL has.
+fn is_all(quantifier: &SetQuantifier) -> Option<bool> {
+    match quantifier {
+        SetQuantifier::All => Some(true),
+        SetQuantifier::None | SetQuantifier::Distinct => Some(false),
+        _ => None,
+    }
+}
+
+/// The queries of a row of the same UNION, in their order.
+fn row_of<'q>(tree: &'q SetExpr, all: bool, row: &mut Vec<&'q SetExpr>) {
+    match tree {
+        SetExpr::SetOperation { op: SetOperator::Union, set_quantifier, left, right }
+            if is_all(set_quantifier) == Some(all) =>
+        {
+            row_of(left, all, row);
+            row_of(right, all, row);
+        }
+        other => row.push(other),
     }
 }

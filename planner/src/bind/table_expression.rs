@@ -348,6 +348,7 @@ pub fn table_relation(table: &TableDescriptor, name: &str, qualifier: &TableRefe
         row_of: table.oid,
         key: None,
         keys: Vec::new(),
+        unlockable: None,
     }
 }
 

@@ -116,6 +116,10 @@ impl Binder<'_> {
     /// The table's column that a name of the statement's stands for. Errors: 42703; 0A000 for a column of a view that is
     /// none of its table.
     pub fn written_column<'t>(&self, target: &'t Target, name: &str, span: Span) -> Result<&'t ColumnDescriptor> {
+        if target.verb != Verb::Insert && crate::parse::is_system_column(name) {
+            let message = format!("cannot assign to system column \"{name}\"");
+            return Err(self.at(SqlError::new(state::FEATURE_NOT_SUPPORTED, message), span));
+        }
         let mut column = self.target_column(target.named(), name, span)?;
         for level in &target.levels {
             column = match level.below_of(column.id) {
@@ -301,6 +305,7 @@ impl Binder<'_> {
             row_of: level.below.oid,
             key: key.clone(),
             keys: Vec::new(),
+            unlockable: None,
         };
         let scope = Scope::of(inside, schema.clone(), None);
         let items = self.items(&select.projection, Env::new(&scope, Clause::Select))?;
@@ -329,6 +334,7 @@ impl Binder<'_> {
             row_of: level.view.oid,
             key,
             keys: Vec::new(),
+            unlockable: None,
         };
         Ok((relation, filter))
     }

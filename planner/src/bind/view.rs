@@ -280,6 +280,7 @@ impl<'a> Binder<'a> {
             row_of: view.oid,
             key: None,
             keys,
+            unlockable: None,
         };
         Ok(Source::of(bound.plan, relation, parent))
     }

@@ -41,6 +41,7 @@ impl Binder<'_> {
             let message = match env.clause {
                 Clause::Window => "window function calls cannot be nested".to_string(),
                 Clause::JoinOn => "window functions are not allowed in JOIN conditions".to_string(),
+                Clause::FrameOffset(_) => "window functions are not allowed in window definitions".to_string(),
                 clause => format!("window functions are not allowed in {}", clause.name()),
             };
             return Err(SqlError::new(state::WINDOWING_ERROR, message));

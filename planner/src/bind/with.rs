@@ -12,7 +12,7 @@ use crate::error::{Result, SqlError, state};
 use crate::execution::new_rows::{Branch, NewRowsNode};
 use crate::execution::shared_rows::SharedRowsNode;
 use crate::parse::{CYCLE, SEARCH, fold};
-use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::tree_node::{TreeNodeRecursion, TreeNodeVisitor};
 use datafusion::logical_expr::{ExprSchemable, Extension, LogicalPlan, LogicalPlanBuilder};
 use sqlparser::ast::{self, SetExpr};
 use sqlparser::tokenizer::Span;
@@ -360,15 +360,41 @@ fn references(query: &ast::Query, name: &str) -> usize {
     count
 }
 
-/// Whether a plan has more nodes than a statement may.
+/// Whether a plan has more nodes, or is deeper, than a statement may.
 fn is_too_large(plan: &LogicalPlan) -> bool {
+    let mut size = Size { nodes: 0, open: 0, deep: false };
+    // The visitor cannot fail.
+    let _ = plan.visit_with_subqueries(&mut size);
+    size.nodes > Size::MOST || size.deep
+}
+
+/// Counts the nodes of a plan, and how deep it is.
+struct Size {
+    nodes: usize,
+    open: usize,
+    deep: bool,
+}
+
+impl Size {
     /// Planning takes some tenths of a millisecond for each. A chain of queries that each name the one before twice has 2^n of them.
     const MOST: usize = 10_000;
-    let mut nodes = 0;
-    // The visitor cannot fail.
-    let _ = plan.apply_with_subqueries(|_| {
-        nodes += 1;
-        Ok(if nodes > MOST { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
-    });
-    nodes > MOST
+    /// A chain of queries that each name the one before is as deep as it is long, and so is the stack of what walks it.
+    const DEEPEST: usize = 500;
+}
+
+impl<'n> TreeNodeVisitor<'n> for Size {
+    type Node = LogicalPlan;
+
+    fn f_down(&mut self, _: &'n LogicalPlan) -> datafusion::common::Result<TreeNodeRecursion> {
+        self.nodes += 1;
+        self.open += 1;
+        self.deep |= self.open > Size::DEEPEST;
+        let ends = self.nodes > Size::MOST || self.deep;
+        Ok(if ends { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+    }
+
+    fn f_up(&mut self, _: &'n LogicalPlan) -> datafusion::common::Result<TreeNodeRecursion> {
+        self.open -= 1;
+        Ok(TreeNodeRecursion::Continue)
+    }
 }

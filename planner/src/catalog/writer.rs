@@ -315,7 +315,7 @@ impl<'a> CatalogWriter<'a> {
         };
         let freed: Vec<Name> = old.keys().filter(|key| !new.contains_key(key)).map(|key| name(key, None)).collect();
         let claimed: Vec<Name> =
-            new.iter().filter(|(key, _)| !old.contains_key(key)).map(|(key, oid)| name(key, Some(*oid))).collect();
+            new.iter().filter(|(key, oid)| old.get(key) != Some(oid)).map(|(key, oid)| name(key, Some(*oid))).collect();
         self.freed.extend(freed);
         self.claimed.extend(claimed);
     }

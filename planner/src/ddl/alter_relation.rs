@@ -1,6 +1,7 @@
 //! ALTER TABLE, VIEW, SEQUENCE and INDEX where sqlparser does not know every action.
 
 use super::alter_column::statistics_target;
+use super::alter_passes::Part;
 use super::create_table::{Constraint, Making};
 use super::names::{Chosen, has_constraint};
 use super::storage_parameter::{self, Of, given};
@@ -93,9 +94,8 @@ pub async fn alter(context: &DdlContext, alter: &AlterRelation) -> Result<String
     context.must_be_idle(&table, "ALTER TABLE")?;
     let schema = context.schema(&table.schema)?;
     let mut making = Making::of(context, &schema, table, Chosen::default());
-    for action in &alter.actions {
-        making.act(action).await?;
-    }
+    let parts: Vec<Part<'_>> = alter.actions.iter().map(Part::of).collect();
+    making.alter_by_passes(&parts).await?;
     making.store().await?;
     making.validate_rows().await?;
     Ok(tag)
@@ -252,7 +252,7 @@ async fn set_schema(context: &DdlContext, relation: &TableDescriptor, name: &str
 }
 
 impl Making<'_> {
-    async fn act(&mut self, action: &AlterAction) -> Result<()> {
+    pub(super) async fn act(&mut self, action: &AlterAction) -> Result<()> {
         match action {
             AlterAction::Sql(operation) => self.alter(operation).await,
             AlterAction::Nothing => Ok(()),
@@ -276,9 +276,7 @@ impl Making<'_> {
                 self.replace_column(column);
                 Ok(())
             }
-            AlterAction::SetType { name, data_type, collation, using } => {
-                self.alter_type(name, data_type, Some(collation), using.as_deref()).await
-            }
+            AlterAction::SetType { .. } => Err(SqlError::internal("SET TYPE outside of its turn")),
             AlterAction::ViewOptions(_)
             | AlterAction::ResetViewOptions(_)
             | AlterAction::RenameIndex(_)

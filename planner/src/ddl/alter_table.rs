@@ -1,11 +1,11 @@
 //! ALTER TABLE and ALTER INDEX.
 
+use super::alter_passes::Part;
 use super::alter_relation::cannot_be_performed;
 use super::create_table::{Constraint, Making, table_constraint};
-use super::dependents::{self, Object};
 use super::names::{Chosen, has_constraint};
-use super::{DdlContext, backfill, canonical, evaluate, owner, referenced, taken_defaults};
-use crate::catalog::{ColumnDescriptor, ColumnId, IndexDescriptor, RelationKind, TableDescriptor};
+use super::{DdlContext, backfill, canonical, evaluate, owner};
+use crate::catalog::{ColumnId, RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{fold, fold_name};
 use sqlparser::ast::helpers::attached_token::AttachedToken;
@@ -51,9 +51,8 @@ pub(super) async fn execute(context: &DdlContext, alter: &AlterTable) -> Result<
     }
     let schema = context.schema(&table.schema)?;
     let mut making = Making::of(context, &schema, table, Chosen::default());
-    for operation in &alter.operations {
-        making.alter(operation).await?;
-    }
+    let parts: Vec<Part<'_>> = alter.operations.iter().map(Part::Sql).collect();
+    making.alter_by_passes(&parts).await?;
     making.store().await?;
     making.validate_rows().await?;
     Ok("ALTER TABLE".into())
@@ -93,6 +92,9 @@ async fn rename_index(context: &DdlContext, alter: &AlterTable) -> Result<String
         rename_index_to(context, &alter.name, &fold_name(new)?.1).await?;
         return Ok("ALTER TABLE".into());
     }
+    if context.names_index(&alter.name) {
+        return Err(cannot_be_performed(alter.operations.first(), &fold_name(&alter.name)?.1, "indexes"));
+    }
     Err(context.no_relation(&alter.name))
 }
 
@@ -128,9 +130,18 @@ async fn alter_sequence(context: &DdlContext, sequence: &TableDescriptor, alter:
     Ok("ALTER TABLE".into())
 }
 
-fn no_column(table: &TableDescriptor, name: &str) -> SqlError {
+/// 42703; 0A000 for a system column, with what is to be done to it.
+pub(super) fn no_column(table: &TableDescriptor, name: &str, verb: &str) -> SqlError {
+    if crate::parse::is_system_column(name) {
+        return SqlError::new(state::FEATURE_NOT_SUPPORTED, format!("cannot {verb} system column \"{name}\""));
+    }
     let message = format!("column \"{name}\" of relation \"{}\" does not exist", table.name);
     SqlError::new(state::UNDEFINED_COLUMN, message)
+}
+
+/// 42601 for an action that other databases have.
+fn foreign(word: &str) -> SqlError {
+    SqlError::syntax(format!("syntax error at or near \"{word}\"")).about(word)
 }
 
 impl Making<'_> {
@@ -149,12 +160,9 @@ impl Making<'_> {
                     && let Some(name) = columns.iter().find(|name| self.table.column_named(name).is_none())
                 {
                     // NOT NULL of its columns comes first.
-                    return Err(no_column(&self.table, name));
+                    return Err(no_column(&self.table, name, "use"));
                 }
                 self.add_to_existing(&[constraint], *not_valid).await
-            }
-            AlterTableOperation::AddColumn { if_not_exists, column_def, column_position: None, .. } => {
-                self.add_column_to_existing(*if_not_exists, column_def).await
             }
             AlterTableOperation::DropColumn { column_names, if_exists, drop_behavior, has_column_keyword: _ } => {
                 for name in column_names {
@@ -178,6 +186,7 @@ impl Making<'_> {
                 if schema.is_some() {
                     return Err(SqlError::syntax("syntax error at or near \".\""));
                 }
+                self.context.may_create_in(&self.schema)?;
                 self.chosen.claim_relation(self.context, &self.schema.name, &name)?;
                 self.table.name = name;
                 Ok(())
@@ -191,6 +200,8 @@ impl Making<'_> {
             AlterTableOperation::OwnerTo { new_owner } => self.change_owner(new_owner).await,
             // There are no policies, so nothing is held back by them.
             AlterTableOperation::DisableRowLevelSecurity | AlterTableOperation::NoForceRowLevelSecurity => Ok(()),
+            AlterTableOperation::ModifyColumn { .. } => Err(foreign("modify")),
+            AlterTableOperation::ChangeColumn { .. } => Err(foreign("change")),
             other => Err(SqlError::unsupported(format!("ALTER TABLE {other}"))),
         }
     }
@@ -271,13 +282,18 @@ impl Making<'_> {
         Ok(())
     }
 
-    async fn add_column_to_existing(&mut self, if_not_exists: bool, definition: &ColumnDef) -> Result<()> {
+    /// Adds a column to a table that may have rows; answers its constraints, which have their turn later.
+    pub(super) async fn add_column_to_existing<'c>(
+        &mut self,
+        if_not_exists: bool,
+        definition: &'c ColumnDef,
+    ) -> Result<Vec<Constraint<'c>>> {
         let name = fold(&definition.name);
         if self.table.column_named(&name).is_some() {
             let message = format!("column \"{name}\" of relation \"{}\" already exists", self.table.name);
             if if_not_exists {
                 self.context.notice(state::DUPLICATE_COLUMN, format!("{message}, skipping"));
-                return Ok(());
+                return Ok(Vec::new());
             }
             return Err(SqlError::new(state::DUPLICATE_COLUMN, message));
         }
@@ -289,7 +305,7 @@ impl Making<'_> {
         if backfill::has_rows(self.context, before.storage_id).await? {
             self.fill_new_column(&before).await?;
         }
-        self.add_to_existing(&constraints, false).await
+        Ok(constraints)
     }
 
     /// Gives the rows that are there a value of the column that was added last: by remembering
@@ -331,145 +347,13 @@ impl Making<'_> {
         }
     }
 
-    async fn drop_column(&mut self, name: &Ident, if_exists: bool, cascade: bool) -> Result<()> {
-        let name = fold(name);
-        let Some(id) = self.table.column_named(&name).map(|column| column.id) else {
-            if if_exists {
-                let message = format!("column \"{name}\" of relation \"{}\" does not exist, skipping", self.table.name);
-                self.context.notice(state::SUCCESSFUL_COMPLETION, message);
-                return Ok(());
-            }
-            return Err(no_column(&self.table, &name));
-        };
-        let generated = self.generated_from(&name)?;
-        if !generated.is_empty() {
-            let table = self.context.shown_name(&self.table);
-            let line =
-                |other: &String| format!("column {other} of table {table} depends on column {name} of table {table}");
-            if !cascade {
-                let lines: Vec<String> = generated.iter().map(line).collect();
-                return Err(super::drop::dependent(format!("column {name} of table {table}"), &lines.join("\n")));
-            }
-            let gone: Vec<String> = generated.iter().map(|other| format!("column {other} of table {table}")).collect();
-            super::drop::report_cascade(self.context, &gone);
-            for other in &generated {
-                Box::pin(self.drop_column(&Ident::with_quote('"', other), false, true)).await?;
-            }
-        }
-        let referring = self.referring_to(id);
-        let shown = format!("column {name} of table {}", self.context.shown_name(&self.table));
-        let dependents = dependents::of(self.context, &[Object::Column(self.table.oid, id)], true)?;
-        let taken = self.taking_from(id);
-        if !(cascade || referring.is_empty() && dependents.is_empty() && taken.is_empty()) {
-            let mut lines = referenced::lines_of_column(self.context, &self.table, &referring, (id, &shown));
-            lines.extend(dependents::lines(self.context, &dependents));
-            lines.extend(taken_defaults::lines(self.context, &taken));
-            return Err(super::drop::dependent(shown, &lines.join("\n")));
-        }
-        let mut gone = self.let_go_silently(referring).await?;
-        gone.extend(self.remove_defaults(taken).await?);
-        gone.extend(dependents::remove_silently(self.context, &mut self.writer, &dependents).await?);
-        super::drop::report_cascade(self.context, &gone);
-        self.remove_column(id, &name).await
-    }
-
-    /// Takes a column away that nothing outside of the table needs, and what of the table is over it.
-    pub(super) async fn remove_column(&mut self, id: ColumnId, name: &str) -> Result<()> {
-        let key = |index: &IndexDescriptor| index.columns.iter().any(|key| key.column == id);
-        let over = |index: &IndexDescriptor| key(index) || index.include.contains(&id);
-        if self.table.primary_key().is_some_and(over) {
-            let before = self.table.clone();
-            self.table.indexes.retain(|index| !index.primary);
-            backfill::rewrite(self, &before, backfill::RowChange::None).await?;
-        }
-        self.table.foreign_keys.retain(|key| !key.columns.contains(&id));
-        // What is over the column goes with it, also over others as well.
-        let mut checks = Vec::new();
-        for check in std::mem::take(&mut self.table.checks) {
-            if !check_columns(&check.expression)?.iter().any(|column| column == name) {
-                checks.push(check);
-            }
-        }
-        self.table.checks = checks;
-        let uses = |index: &IndexDescriptor| -> Result<bool> {
-            let texts = index.expressions.iter().map(|expression| &expression.text).chain(&index.predicate);
-            for text in texts {
-                if super::alter_column::named(text)?.iter().any(|column| column == name) {
-                    return Ok(true);
-                }
-            }
-            Ok(over(index))
-        };
-        let mut indexes = Vec::new();
-        for index in std::mem::take(&mut self.table.indexes) {
-            if uses(&index)? {
-                self.writer.drop_storage(index.storage_id)?;
-            } else {
-                indexes.push(index);
-            }
-        }
-        self.table.indexes = indexes;
-        if let Some(sequence) = self.context.catalog.owned_sequence(self.table.oid, id) {
-            self.writer.remove_table(&sequence).await?;
-        }
-        if let Some(column) = self.table.columns.iter_mut().find(|column| column.id == id) {
-            *column = ColumnDescriptor {
-                name: format!("........pg.dropped.{id}........"),
-                not_null: false,
-                default: None,
-                identity: None,
-                missing: None,
-                generated: None,
-                acl: Vec::new(),
-                dropped: true,
-                ..column.clone()
-            };
-        }
-        Ok(())
-    }
-
-    async fn drop_constraint(&mut self, name: &Ident, if_exists: bool, cascade: bool) -> Result<()> {
-        let name = fold(name);
-        if !has_constraint(&self.table, &name) {
-            let message = format!("constraint \"{name}\" of relation \"{}\" does not exist", self.table.name);
-            if if_exists {
-                self.context.notice(state::SUCCESSFUL_COMPLETION, format!("{message}, skipping"));
-                return Ok(());
-            }
-            return Err(SqlError::new(state::UNDEFINED_OBJECT, message));
-        }
-        self.table.checks.retain(|check| check.name != name);
-        self.table.foreign_keys.retain(|key| key.name != name);
-        let position = self.table.indexes.iter().position(|index| index.constraint.is_some() && index.name == name);
-        if let Some(position) = position {
-            if let Some(index) = self.table.indexes.get(position) {
-                let referring = self.referring_by(index.oid);
-                let what = format!("constraint {name} on table {}", self.context.shown_name(&self.table));
-                let key = Object::Key(self.table.oid, index.constraint.unwrap_or_default());
-                let views = dependents::of(self.context, &[key], true)?;
-                if !(cascade || referring.is_empty() && views.is_empty()) {
-                    let mut lines = dependents::lines(self.context, &views);
-                    lines.extend(referenced::lines(self.context, &referring, |_| format!("index {name}")));
-                    return Err(super::drop::dependent(what, &lines.join("\n")));
-                }
-                let mut gone = dependents::remove_silently(self.context, &mut self.writer, &views).await?;
-                gone.extend(self.let_go_silently(referring).await?);
-                super::drop::report_cascade(self.context, &gone);
-            }
-            let before = self.table.clone();
-            let index = self.table.indexes.remove(position);
-            if index.primary {
-                backfill::rewrite(self, &before, backfill::RowChange::None).await?;
-            } else {
-                self.writer.drop_storage(index.storage_id)?;
-            }
-        }
-        Ok(())
-    }
-
     fn rename_column(&mut self, old: &str, new: &str) -> Result<()> {
         let Some(id) = self.table.column_named(old).map(|column| column.id) else {
-            return Err(SqlError::new(state::UNDEFINED_COLUMN, format!("column \"{old}\" does not exist")));
+            let error = SqlError::new(state::UNDEFINED_COLUMN, format!("column \"{old}\" does not exist"));
+            return Err(match crate::parse::is_system_column(old) {
+                true => no_column(&self.table, old, "rename"),
+                false => error,
+            });
         };
         super::names::no_system_column(new)?;
         if self.table.column_named(new).is_some() {
@@ -503,6 +387,10 @@ impl Making<'_> {
             let message = format!("constraint \"{old}\" for table \"{}\" does not exist", self.table.name);
             return Err(SqlError::new(state::UNDEFINED_OBJECT, message));
         }
+        let of_index = self.table.indexes.iter().any(|index| index.constraint.is_some() && index.name == old);
+        if of_index {
+            self.chosen.claim_relation(self.context, &self.schema.name, new)?;
+        }
         self.chosen.claim_constraint(&self.table, new)?;
         if let Some(check) = self.table.checks.iter_mut().find(|check| check.name == old) {
             check.name = new.to_string();
@@ -512,7 +400,6 @@ impl Making<'_> {
             key.name = new.to_string();
             return Ok(());
         }
-        self.chosen.claim_relation(self.context, &self.schema.name, new)?;
         if let Some(index) = self.table.indexes.iter_mut().find(|index| index.constraint.is_some() && index.name == old)
         {
             index.name = new.to_string();
@@ -521,7 +408,9 @@ impl Making<'_> {
     }
 
     async fn alter_column(&mut self, name: &str, operation: &AlterColumnOperation) -> Result<()> {
-        let Some(column) = self.table.column_named(name).cloned() else { return Err(no_column(&self.table, name)) };
+        let Some(column) = self.table.column_named(name).cloned() else {
+            return Err(no_column(&self.table, name, "alter"));
+        };
         let mut changed = column.clone();
         match operation {
             AlterColumnOperation::SetDefault { value } => {
@@ -581,9 +470,6 @@ impl Making<'_> {
                 }
                 changed.not_null = false;
             }
-            AlterColumnOperation::SetDataType { data_type, using, had_set: _ } => {
-                return self.alter_type(name, data_type, None, using.as_ref()).await;
-            }
             other => return Err(SqlError::unsupported(format!("ALTER COLUMN {other}"))),
         }
         if let Some(place) = self.table.columns.iter_mut().find(|other| other.id == changed.id) {
@@ -591,9 +477,4 @@ impl Making<'_> {
         }
         Ok(())
     }
-}
-
-/// The columns that a stored CHECK names.
-fn check_columns(expression: &str) -> Result<Vec<String>> {
-    canonical::referenced(&crate::parse::parse_expression(expression)?.0)
 }

@@ -2,9 +2,10 @@
 //! is newer than the metadata lock. Writes go through the statement's transaction.
 
 use super::DdlContext;
+use super::alter_type::Retyped;
 use super::computed::{index_writer, row_computer};
 use super::create_table::Making;
-use super::evaluate::{AddedDefault, Converted};
+use super::evaluate::AddedDefault;
 use crate::catalog::{ColumnDescriptor, ColumnId, IndexDescriptor, StorageId, TableDescriptor, keys};
 use crate::encoding::{RowDecoder, RowEncoder, TableKey};
 use crate::error::{Result, SqlError, state};
@@ -184,17 +185,17 @@ pub(super) enum RowChange<'a> {
     Added(&'a AddedDefault),
     /// A generated column of this type was added behind the others.
     Generated(SqlType),
-    /// The column at this position among the live ones has another type.
-    Converted(usize, &'a Converted),
+    /// Columns have other types.
+    Converted(&'a [Retyped<'a>]),
 }
 
 /// Rewrites the rows of a table under new storage ids, from the form `before` to the form in the
-/// making, whose live columns are the same but for the `change`; its indexes as well. The old rows are removed later.
+/// making, whose live columns are the same but for the `change`, which may leave some out where it changes types; its indexes as well. The old rows are removed later.
 /// Errors: 23502 and 23505 for rows that cannot have the new primary key.
 pub(super) async fn rewrite(making: &mut Making<'_>, before: &TableDescriptor, change: RowChange<'_>) -> Result<()> {
     let context = making.context;
     let numbers = context.store.numbers();
-    making.writer.drop_storage(before.storage_id)?;
+    making.writer.drop_storage(making.table.storage_id)?;
     making.table.storage_id = context.new_storage().await?;
     let storage_id = making.table.storage_id;
     for index in &mut making.table.indexes {
@@ -228,11 +229,8 @@ pub(super) async fn rewrite(making: &mut Making<'_>, before: &TableDescriptor, c
             RowChange::None => {}
             RowChange::Added(added) => columns.push(added.values(count)?),
             RowChange::Generated(ty) => columns.push(new_null_array(&ty.arrow(), count)),
-            RowChange::Converted(position, converted) => {
-                let values = converted.values(&columns, count)?;
-                if let Some(place) = columns.get_mut(*position) {
-                    *place = values;
-                }
+            RowChange::Converted(retyped) => {
+                columns = super::alter_type::converted(table, before, retyped, &columns, count)?
             }
         }
         computer.compute(&schema, &mut columns, count)?;

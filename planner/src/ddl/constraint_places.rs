@@ -7,6 +7,21 @@ use crate::error::{SqlError, state};
 use sqlparser::ast::{ColumnDef, ColumnOption, CreateTable, Ident, ObjectName};
 use sqlparser::tokenizer::Span;
 
+/// What is wrong with the type of a new column stands behind the column's name: with a precision of float that precision, with brackets
+/// where there are none these.
+pub(super) fn at_type(error: SqlError, name: Span) -> SqlError {
+    let fields = error.fields();
+    if fields.position.is_some() || fields.about.is_some() {
+        return error;
+    }
+    let count = match fields.message.as_str() {
+        message if message.starts_with("precision for type float") => 2,
+        "syntax error at or near \"(\"" => 1,
+        _ => 0,
+    };
+    error.about_behind(name, count)
+}
+
 /// An error about the name of a new table: its schema is not there, or takes no such table of this user.
 pub(super) fn at_new_name(error: SqlError, name: &ObjectName) -> SqlError {
     match error.state() {

@@ -78,6 +78,7 @@ pub(super) fn target(context: &DdlContext, create: &CreateIndex) -> Result<Optio
         let message = format!("must be owner of table {}", table.name);
         return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
     }
+    context.may_create_in(&*context.schema(&table.schema)?)?;
     if let Some((schema, name)) = name.as_ref().map(fold_name).transpose()? {
         if schema.is_some() {
             return Err(SqlError::syntax("an index is always in the schema of its table: leave the schema out"));

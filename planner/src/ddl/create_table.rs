@@ -224,9 +224,14 @@ impl Making<'_> {
             return Err(SqlError::new(state::DUPLICATE_COLUMN, format!("column \"{name}\" specified more than once")));
         }
         super::names::no_system_column(&name)?;
-        let serial = serial_type(&definition.data_type)?;
+        let serial =
+            serial_type(&definition.data_type).map_err(|error| places::at_type(error, definition.name.span))?;
         let path = self.context.settings.search_path();
-        let named = || crate::bind::catalog_type(&definition.data_type, &self.context.catalog, path, false);
+        let named = || {
+            let found = crate::bind::catalog_type(&definition.data_type, &self.context.catalog, path, false);
+            let found = found.map_err(|error| places::at_type(error, definition.name.span));
+            found.map_err(|error| super::type_name::of_pseudo_type(error, &name, &definition.data_type))
+        };
         let ty = serial.map_or_else(named, Ok)?;
         if let BaseType::Enum(labels) = ty.base {
             enumeration::may_use(self.context, labels.descriptor())?;
@@ -471,6 +476,11 @@ impl Making<'_> {
         let name = match name {
             Some(name) => {
                 let name = fold(name);
+                let twice = self.table.checks.iter().any(|check| check.name == name);
+                if twice && self.chosen.has_constraint(&name) {
+                    let message = format!("check constraint \"{name}\" already exists");
+                    return Err(SqlError::new(state::DUPLICATE_OBJECT, message));
+                }
                 self.chosen.claim_constraint(&self.table, &name)?;
                 name
             }
@@ -512,8 +522,8 @@ impl Making<'_> {
         let name = match name {
             Some(name) => {
                 let name = fold(name);
-                self.chosen.claim_constraint(&self.table, &name)?;
                 self.chosen.claim_relation(self.context, &self.schema.name, &name)?;
+                self.chosen.claim_constraint(&self.table, &name)?;
                 name
             }
             None => {

@@ -2,7 +2,7 @@
 
 use super::{DdlContext, drop};
 use crate::catalog::{CatalogWriter, ColumnId, TableDescriptor};
-use crate::error::{Result, SqlError, state};
+use crate::error::Result;
 use crate::types::Oid;
 use std::sync::Arc;
 
@@ -126,12 +126,7 @@ pub(super) fn of(context: &DdlContext, objects: &[Object], cascade: bool) -> Res
     let lines = lines(context, &search.found);
     let error = match objects {
         [only] => drop::dependent(search.describe(*only), &lines.join("\n")),
-        _ => SqlError::new(
-            state::DEPENDENT_OBJECTS_STILL_EXIST,
-            "cannot drop desired object(s) because other objects depend on them",
-        )
-        .detail(lines.join("\n"))
-        .hint("Use DROP ... CASCADE to drop the dependent objects too."),
+        _ => drop::dependent_of_several(&lines.join("\n")),
     };
     Err(error)
 }

@@ -22,6 +22,14 @@ pub(super) fn dependent(what: String, detail: &str) -> SqlError {
     .hint("Use DROP ... CASCADE to drop the dependent objects too.")
 }
 
+/// The same of several objects that a statement names.
+pub(super) fn dependent_of_several(detail: &str) -> SqlError {
+    let message = "cannot drop desired object(s) because other objects depend on them";
+    SqlError::new(state::DEPENDENT_OBJECTS_STILL_EXIST, message)
+        .detail(detail)
+        .hint("Use DROP ... CASCADE to drop the dependent objects too.")
+}
+
 /// Tells what CASCADE took along: `table s.t` and the like.
 pub(super) fn report_cascade(context: &DdlContext, dropped: &[String]) {
     /// More are counted, not named.
@@ -167,12 +175,7 @@ fn held(context: &DdlContext, tables: &BTreeMap<Oid, Arc<TableDescriptor>>, line
         Some(table) if tables.len() == 1 => {
             dependent(format!("table {}", context.shown_name(table)), &lines.join("\n"))
         }
-        _ => SqlError::new(
-            state::DEPENDENT_OBJECTS_STILL_EXIST,
-            "cannot drop desired object(s) because other objects depend on them",
-        )
-        .detail(lines.join("\n"))
-        .hint("Use DROP ... CASCADE to drop the dependent objects too."),
+        _ => dependent_of_several(&lines.join("\n")),
     }
 }
 

@@ -367,6 +367,10 @@ impl Making<'_> {
 fn column_ids(table: &TableDescriptor, names: &[String]) -> Result<Vec<ColumnId>> {
     let id = |name: &String| {
         table.column_named(name).map(|column| column.id).ok_or_else(|| {
+            if crate::parse::is_system_column(name) {
+                let message = "system columns cannot be used in foreign keys";
+                return SqlError::new(state::FEATURE_NOT_SUPPORTED, message);
+            }
             let message = format!("column \"{name}\" referenced in foreign key constraint does not exist");
             SqlError::new(state::UNDEFINED_COLUMN, message)
         })

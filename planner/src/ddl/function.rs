@@ -6,7 +6,7 @@ use crate::error::{Result, SqlError, state};
 use crate::parse::{fold, fold_name};
 use crate::pg_catalog::object_names;
 use crate::types::BaseType;
-use sqlparser::ast::{CreateExtension, DataType, DropFunction, ObjectName};
+use sqlparser::ast::{CreateExtension, DataType, DropFunction, ObjectName, OperateFunctionArg};
 
 /// That there is a function with this name and these types of arguments. Errors: 42883, 42704 for an unknown type.
 pub(super) fn named(context: &DdlContext, word: &str, name: &ObjectName, types: &[DataType]) -> Result<()> {
@@ -29,6 +29,15 @@ pub(super) fn named(context: &DdlContext, word: &str, name: &ObjectName, types: 
     }
 }
 
+/// What DROP … IF EXISTS says of a function that is not there.
+pub(super) fn absent(word: &str, name: &ObjectName, types: &[DataType]) -> Result<SqlError> {
+    let (schema, name) = fold_name(name)?;
+    let shown = schema.map_or_else(|| name.clone(), |schema| format!("{schema}.{name}"));
+    let arguments: Vec<String> = types.iter().map(super::type_name::as_read).collect();
+    let message = format!("{word} {shown}({}) does not exist", arguments.join(","));
+    Ok(SqlError::new(state::UNDEFINED_FUNCTION, message))
+}
+
 /// CREATE EXTENSION of plpgsql, which files that make a schema begin with: every database of PostgreSQL's has it already.
 /// What would be written in it is refused where it is written. Errors: 42710, 0A000 for all others.
 pub(super) fn create_extension(context: &DdlContext, create: &CreateExtension) -> Result<String> {
@@ -45,13 +54,22 @@ pub(super) fn create_extension(context: &DdlContext, create: &CreateExtension) -
 }
 
 /// DROP FUNCTION. Errors: 42883; 2BP01 for those of the system.
-pub(super) fn drop(context: &DdlContext, drop: &DropFunction) -> Result<String> {
-    for function in &drop.func_desc {
-        let found = match &function.args {
-            Some(args) => {
-                let types: Vec<DataType> = args.iter().map(|arg| arg.data_type.clone()).collect();
-                named(context, "function", &function.name, &types)
+pub(super) fn drop(context: &DdlContext, statement: &DropFunction) -> Result<String> {
+    for function in &statement.func_desc {
+        let of = |args: &Vec<OperateFunctionArg>| -> Vec<DataType> {
+            args.iter().map(|arg| arg.data_type.clone()).collect()
+        };
+        let types = function.args.as_ref().map(of).unwrap_or_default();
+        let schema = fold_name(&function.name)?.0.map_or(Ok(()), |schema| context.schema(&schema).map(|_| ()));
+        if let Err(error) = schema.and_then(|()| super::type_name::known(context, &types)) {
+            if !statement.if_exists {
+                return Err(error);
             }
+            context.notice(state::SUCCESSFUL_COMPLETION, format!("{}, skipping", error.fields().message));
+            continue;
+        }
+        let found = match &function.args {
+            Some(_) => named(context, "function", &function.name, &types),
             None => {
                 let (_, name) = fold_name(&function.name)?;
                 match object_names::read(BaseType::Regproc, &name, Some(&context.catalog), &[]) {
@@ -64,9 +82,9 @@ pub(super) fn drop(context: &DdlContext, drop: &DropFunction) -> Result<String> 
             }
         };
         match found {
-            Err(error) if drop.if_exists && error.state() == state::UNDEFINED_FUNCTION => {
+            Err(error) if statement.if_exists && error.state() == state::UNDEFINED_FUNCTION => {
                 let message = match &function.args {
-                    Some(_) => error.fields().message.clone(),
+                    Some(_) => absent("function", &function.name, &types)?.fields().message.clone(),
                     None => format!("function {}() does not exist", fold_name(&function.name)?.1),
                 };
                 context.notice(state::SUCCESSFUL_COMPLETION, format!("{message}, skipping"));

@@ -2,9 +2,12 @@
 //! transaction, so that it commits and rolls back with it. Must not know the wire.
 
 mod alter_column;
+mod alter_drop;
+mod alter_passes;
 mod alter_relation;
 mod alter_setting;
 mod alter_table;
+mod alter_type;
 mod backfill;
 #[cfg(test)]
 mod backfill_tests;

@@ -5,7 +5,7 @@ use super::DdlContext;
 use crate::catalog::acl::{CREATE, Kind};
 use crate::catalog::{RelationKind, SchemaDescriptor, TableDescriptor};
 use crate::error::{Result, SqlError, state};
-use crate::parse::fold_name;
+use crate::parse::{fold, fold_name, is_system_column, own_database};
 use crate::pg_catalog;
 use sqlparser::ast::ObjectName;
 use std::collections::HashSet;
@@ -22,6 +22,7 @@ impl DdlContext {
         name: &ObjectName,
         temporary: bool,
     ) -> Result<(Arc<SchemaDescriptor>, String)> {
+        self.in_this_database(name)?;
         let (schema, name) = fold_name(name)?;
         let own = |schema: &String| schema == "pg_temp" || self.settings.temporary() == Some(schema.as_str());
         if temporary || schema.as_ref().is_some_and(own) {
@@ -60,6 +61,9 @@ impl DdlContext {
     }
     /// Errors: 42501 for who may make nothing in a schema.
     pub(super) fn may_create_in(&self, schema: &SchemaDescriptor) -> Result<()> {
+        if crate::catalog::is_temporary(&schema.name) {
+            return Ok(());
+        }
         let own = super::schema_acl(schema);
         if self.catalog.rights(self.user, Kind::Schema, schema.owner, own.as_ref(), CREATE) == CREATE {
             return Ok(());
@@ -73,8 +77,17 @@ impl DdlContext {
             .schema(name)
             .ok_or_else(|| SqlError::new(state::INVALID_SCHEMA_NAME, format!("schema \"{name}\" does not exist")))
     }
+    /// Errors: 0A000 for a name in another database.
+    fn in_this_database(&self, name: &ObjectName) -> Result<()> {
+        let [database, _, _] = name.0.as_slice() else { return Ok(()) };
+        let Some(database) = database.as_ident() else { return Ok(()) };
+        let shown: Vec<String> = name.0.iter().filter_map(|part| part.as_ident().map(fold)).collect();
+        let shown = format!("\"{}\"", shown.join("."));
+        own_database(&fold(database), &self.catalog.database().name, &shown)
+    }
     /// Finds a relation by name.
     pub(super) fn find(&self, name: &ObjectName) -> Result<Option<Arc<TableDescriptor>>> {
+        self.in_this_database(name)?;
         let (schema, name) = fold_name(name)?;
         Ok(self.catalog.relation(schema.as_deref(), &name, self.settings.search_path()))
     }
@@ -163,9 +176,19 @@ fn object_name(table: &str, column: Option<&str>, label: &str) -> String {
 pub(super) struct Chosen {
     relations: HashSet<String>,
     constraints: HashSet<String>,
+    /// Names of relations that the statement has taken away.
+    freed: HashSet<String>,
 }
 
 impl Chosen {
+    fn is_taken(&self, context: &DdlContext, schema: &str, name: &str) -> bool {
+        context.catalog.name_is_taken(schema, name) && !self.freed.contains(name)
+    }
+    /// Lets go of the name of a relation in the schema of what is altered.
+    pub(super) fn free_relation(&mut self, name: &str) {
+        self.relations.remove(name);
+        self.freed.insert(name.to_string());
+    }
     /// A name for a relation of `schema`: `table_column_label`, with a number when it is taken.
     pub(super) fn relation(
         &mut self,
@@ -179,7 +202,7 @@ impl Chosen {
         loop {
             let label = if pass == 0 { label.to_string() } else { format!("{label}{pass}") };
             let name = object_name(table, column, &label);
-            if !context.catalog.name_is_taken(schema, &name) && self.relations.insert(name.clone()) {
+            if !self.is_taken(context, schema, &name) && self.relations.insert(name.clone()) {
                 return name;
             }
             pass += 1;
@@ -187,7 +210,7 @@ impl Chosen {
     }
     /// Claims a name that was given. Errors: 42P07.
     pub(super) fn claim_relation(&mut self, context: &DdlContext, schema: &str, name: &str) -> Result<()> {
-        if context.catalog.name_is_taken(schema, name) || !self.relations.insert(name.to_string()) {
+        if self.is_taken(context, schema, name) || !self.relations.insert(name.to_string()) {
             return Err(SqlError::new(state::DUPLICATE_TABLE, format!("relation \"{name}\" already exists")));
         }
         Ok(())
@@ -203,6 +226,10 @@ impl Chosen {
             }
             pass += 1;
         }
+    }
+    /// Whether the statement itself has given a constraint this name.
+    pub(super) fn has_constraint(&self, name: &str) -> bool {
+        self.constraints.contains(name)
     }
     /// Claims a constraint's name that was given. Errors: 42710.
     pub(super) fn claim_constraint(&mut self, table: &TableDescriptor, name: &str) -> Result<()> {
@@ -223,7 +250,7 @@ pub(super) fn has_constraint(table: &TableDescriptor, name: &str) -> bool {
 
 /// Errors: 42701 for the name of a system column.
 pub(super) fn no_system_column(name: &str) -> Result<()> {
-    if !["tableoid", "cmax", "xmax", "cmin", "xmin", "ctid"].contains(&name) {
+    if !is_system_column(name) {
         return Ok(());
     }
     let message = format!("column name \"{name}\" conflicts with a system column name");

@@ -198,7 +198,12 @@ pub(super) async fn alter(context: &DdlContext, name: &Ident, operation: &AlterR
     } else if says(|option| matches!(option, RoleOption::BypassRLS(_))) {
         context.must_be_superuser("change bypassrls attribute")?;
     } else if !own_password {
-        context.may_create_roles(false, "alter role")?;
+        let allowed = context.may_create_roles(false, "alter role");
+        allowed.map_err(|error| match operation {
+            AlterRoleOperation::WithOptions { .. } => SqlError::new(error.state(), "permission denied"),
+            AlterRoleOperation::RenameRole { .. } => SqlError::new(error.state(), "permission denied to rename role"),
+            _ => error,
+        })?;
     }
     match operation {
         AlterRoleOperation::RenameRole { role_name } => {
@@ -236,7 +241,8 @@ pub(super) async fn alter(context: &DdlContext, name: &Ident, operation: &AlterR
 pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectName]) -> Result<String> {
     let mut writer = context.writer();
     for name in names {
-        if name.0.last().and_then(ObjectNamePart::as_ident).is_some_and(is_special) {
+        let public = |name: &Ident| fold(name) == "public";
+        if name.0.last().and_then(ObjectNamePart::as_ident).is_some_and(|name| is_special(name) || public(name)) {
             return Err(invalid("cannot use special role specifier in DROP ROLE".into()));
         }
         let name = fold_name(name)?.1;

@@ -199,6 +199,7 @@ pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectN
     let mut writer = context.writer();
     let mut gone = Vec::new();
     let mut dropped: Vec<String> = Vec::new();
+    let (mut held, mut kept) = (Vec::new(), Vec::new());
     for name in names {
         let name = fold_name(name)?.1;
         let Some(schema) = context.catalog.schema(&name) else {
@@ -232,13 +233,9 @@ pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectN
         let listed = listed(context, &schema, &dependents, &types, &referring, &taken);
         if !cascade && !listed.is_empty() {
             let lines: Vec<String> = listed.iter().map(|(what, on)| format!("{what} depends on {on}")).collect();
-            return Err(drop::dependent(
-                format!("schema {name}"),
-                &lines.join(
-                    "
-",
-                ),
-            ));
+            held.extend(lines);
+            kept.push(name);
+            continue;
         }
         dropped.extend(listed.into_iter().map(|(what, _)| what));
         for ty in types {
@@ -258,6 +255,13 @@ pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectN
         }
         writer.remove_schema(&schema);
         gone.push(schema.oid);
+    }
+    if let Some(name) = kept.first() {
+        let lines = held.join("\n");
+        return Err(match names.len() {
+            1 => drop::dependent(format!("schema {name}"), &lines),
+            _ => drop::dependent_of_several(&lines),
+        });
     }
     // What new objects in them would be granted goes too.
     let database = context.database_named(&context.catalog.database().name)?;

@@ -1,12 +1,24 @@
 //! TRUNCATE: new storage ids in the same transaction; the old rows are removed later.
 
 use super::{DdlContext, referenced, sequence};
-use crate::catalog::TableDescriptor;
 use crate::catalog::acl::TRUNCATE;
+use crate::catalog::{RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::types::Oid;
-use sqlparser::ast::{CascadeOption, Truncate, TruncateIdentityOption};
+use sqlparser::ast::{CascadeOption, ObjectName, Truncate, TruncateIdentityOption};
 use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A table that is truncated. Errors: 42P01, 42809.
+fn truncated(context: &DdlContext, name: &ObjectName) -> Result<Arc<TableDescriptor>> {
+    let Some(found) = context.find(name)? else { return Err(context.no_relation_of(name, "table")) };
+    let view = found.kind == RelationKind::SystemView && found.schema == "information_schema";
+    if view {
+        return Err(SqlError::new(state::WRONG_OBJECT_TYPE, format!("\"{}\" is not a table", found.name)));
+    }
+    super::names::expect_kind(&found, RelationKind::Table)?;
+    Ok(found)
+}
 
 /// TRUNCATE.
 pub(super) async fn execute(context: &DdlContext, truncate: &Truncate) -> Result<String> {
@@ -15,7 +27,7 @@ pub(super) async fn execute(context: &DdlContext, truncate: &Truncate) -> Result
     }
     let mut tables: BTreeMap<Oid, TableDescriptor> = BTreeMap::new();
     for target in &truncate.table_names {
-        let found = context.table(&target.name)?;
+        let found = truncated(context, &target.name)?;
         context.may(&found, TRUNCATE)?;
         context.take_alone(&found).await?;
         context.must_be_idle(&found, "TRUNCATE")?;

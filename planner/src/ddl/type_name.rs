@@ -1,9 +1,11 @@
 //! Type names that only CREATE TABLE knows, beside those of [`bind::sql_type`](crate::bind::sql_type).
 
+use super::DdlContext;
+use crate::bind::catalog_type;
 use crate::error::{Result, SqlError, state};
 use crate::parse::fold_name;
 use crate::types::SqlType;
-use sqlparser::ast::{ArrayElemTypeDef, DataType, ObjectName};
+use sqlparser::ast::{ArrayElemTypeDef, DataType, ObjectName, TimezoneInfo};
 
 /// `smallserial`, `serial`, `bigserial` and their other names, as the integer type behind them.
 /// Errors: 0A000 for arrays of them.
@@ -27,6 +29,69 @@ fn serial(ty: &DataType) -> Option<SqlType> {
         "bigserial" | "serial8" => Some(SqlType::INT8),
         _ => None,
     }
+}
+
+/// What is wrong with the type of a new column: 42P16 for a pseudo-type, of which some are nothing else here.
+pub fn of_pseudo_type(error: SqlError, column: &str, ty: &DataType) -> SqlError {
+    let name = ty.to_string().to_lowercase();
+    let unknown = matches!(error.state(), state::FEATURE_NOT_SUPPORTED | state::UNDEFINED_OBJECT);
+    if !unknown || !crate::pg_catalog::present::is_pseudo_type(&name) {
+        return error;
+    }
+    let message = format!("column \"{column}\" has pseudo-type {name}");
+    SqlError::new(state::INVALID_TABLE_DEFINITION, message)
+}
+
+/// The name of a type as PostgreSQL's grammar has it, which notices of DROP … IF EXISTS show: the words of the standard stand for names
+/// of its catalog.
+pub fn as_read(ty: &DataType) -> String {
+    let standard = match ty {
+        DataType::Int(_) | DataType::Integer(_) => "int4",
+        DataType::SmallInt(_) => "int2",
+        DataType::BigInt(_) => "int8",
+        DataType::Real => "float4",
+        DataType::Double(_) | DataType::DoublePrecision | DataType::Float(_) => "float8",
+        DataType::Numeric(_) | DataType::Decimal(_) | DataType::Dec(_) => "numeric",
+        DataType::Boolean => "bool",
+        DataType::Char(_) | DataType::Character(_) => "bpchar",
+        DataType::Varchar(_) | DataType::CharacterVarying(_) | DataType::CharVarying(_) => "varchar",
+        DataType::Timestamp(_, zone) => match zone {
+            TimezoneInfo::WithTimeZone => "timestamptz",
+            TimezoneInfo::Tz => return "timestamptz".into(),
+            _ => "timestamp",
+        },
+        DataType::Time(_, zone) => match zone {
+            TimezoneInfo::WithTimeZone => "timetz",
+            TimezoneInfo::Tz => return "timetz".into(),
+            _ => "time",
+        },
+        DataType::Interval { .. } => "interval",
+        DataType::Array(ArrayElemTypeDef::SquareBracket(element, _) | ArrayElemTypeDef::Qualified(element, _)) => {
+            return format!("{}[]", as_read(element));
+        }
+        DataType::Custom(name, _) => {
+            return fold_name(name).map_or_else(
+                |_| name.to_string(),
+                |(schema, name)| schema.map_or_else(|| name.clone(), |schema| format!("{schema}.{name}")),
+            );
+        }
+        other => return other.to_string().to_lowercase(),
+    };
+    format!("pg_catalog.{standard}")
+}
+
+/// That the types of what is dropped are there, and their schemas. Errors: 42704, 3F000.
+pub fn known(context: &DdlContext, types: &[DataType]) -> Result<()> {
+    let path = context.settings.search_path();
+    for ty in types {
+        if let DataType::Custom(name, _) = ty
+            && let Some(schema) = fold_name(name)?.0
+        {
+            context.schema(&schema)?;
+        }
+        catalog_type(ty, &context.catalog, path, false).map_err(SqlError::without_position)?;
+    }
+    Ok(())
 }
 
 /// COLLATE of a column of a type; none for the default. Errors: 42704, 42804.

@@ -38,7 +38,10 @@ pub(super) fn wanted(grant: &Grant, kind: Kind) -> Result<Wanted> {
         };
         let of = if columns.is_empty() { kind } else { Kind::Column };
         if right & of.all() == 0 {
-            return Err(invalid(format!("invalid privilege type {upper} for {}", of.word())));
+            // What sequences have is told apart once it is known what the relation is.
+            let neither = of == Kind::Table && right & Kind::Sequence.all() == 0;
+            let word = if neither { "relation" } else { of.word() };
+            return Err(invalid(format!("invalid privilege type {upper} for {word}")));
         }
         match columns.is_empty() {
             true => wanted.rights |= right,

@@ -114,7 +114,7 @@ fn is_safe(expr: &Arc<dyn PhysicalExpr>) -> bool {
 }
 
 /// Whether it must not be asked more often than it is written.
-fn has_effects(expr: &Arc<dyn PhysicalExpr>) -> bool {
+pub fn has_effects(expr: &Arc<dyn PhysicalExpr>) -> bool {
     let mut found = false;
     let walked = expr.apply(|part| {
         found |= part.downcast_ref::<ScalarFunctionExpr>().is_some_and(|call| {

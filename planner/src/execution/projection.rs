@@ -1,7 +1,7 @@
 //! [`LeanProjectionExec`]: DataFusion's projection without the metrics that it makes for each expression each time it runs, with a
 //! text of each: for a statement of one row they cost more than the expressions. Must not know what is computed.
 
-use super::lazy_junction::guarded;
+use super::lazy_junction::{guarded, has_effects};
 use super::returned::Returned;
 use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::datatypes::SchemaRef;
@@ -35,12 +35,51 @@ pub struct LeanProjectionExec {
 pub struct Projector {
     schema: SchemaRef,
     expressions: Arc<[Arc<dyn PhysicalExpr>]>,
+    order: Order,
+}
+
+/// The order in which expressions over the same rows are computed: what has an effect (`nextval`) behind what may only fail, so that the
+/// failing statement has none, as where PostgreSQL computes constants beforehand.
+#[derive(Clone, Debug)]
+pub struct Order(Option<Arc<[usize]>>);
+
+impl Order {
+    /// Of some expressions.
+    pub fn of(expressions: &[Arc<dyn PhysicalExpr>]) -> Order {
+        let volatile: Vec<bool> = expressions.iter().map(has_effects).collect();
+        if volatile.is_sorted() {
+            return Order(None);
+        }
+        let mut places: Vec<usize> = (0..expressions.len()).collect();
+        places.sort_by_key(|at| volatile.get(*at));
+        Order(Some(places.into()))
+    }
+
+    /// The values of the expressions over a batch.
+    pub fn evaluate(
+        &self,
+        expressions: &[Arc<dyn PhysicalExpr>],
+        batch: &RecordBatch,
+        rows: usize,
+    ) -> Result<Vec<ArrayRef>> {
+        let value = |expression: &Arc<dyn PhysicalExpr>| expression.evaluate(batch)?.into_array(rows);
+        let Some(places) = &self.0 else { return expressions.iter().map(value).collect() };
+        let mut found: Vec<(usize, ArrayRef)> = Vec::with_capacity(expressions.len());
+        for at in places.iter().copied() {
+            if let Some(expression) = expressions.get(at) {
+                found.push((at, value(expression)?));
+            }
+        }
+        found.sort_by_key(|(at, _)| *at);
+        Ok(found.into_iter().map(|(_, values)| values).collect())
+    }
 }
 
 impl Projector {
     /// Computes `expressions`, one for each column of `schema`.
     pub fn new(schema: SchemaRef, expressions: Arc<[Arc<dyn PhysicalExpr>]>) -> Projector {
-        Projector { schema, expressions }
+        let order = Order::of(&expressions);
+        Projector { schema, expressions, order }
     }
 
     /// What it computes.
@@ -50,10 +89,8 @@ impl Projector {
 
     /// The projected batch.
     pub fn project(&self, batch: &RecordBatch) -> Result<RecordBatch> {
-        let columns =
-            self.expressions.iter().map(|expression| expression.evaluate(batch)?.into_array(batch.num_rows()));
+        let columns = self.order.evaluate(&self.expressions, batch, batch.num_rows())?;
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-        let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
         Ok(RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)?)
     }
 }
@@ -61,7 +98,7 @@ impl Projector {
 impl LeanProjectionExec {
     fn of(projection: ProjectionExec) -> Result<LeanProjectionExec> {
         let expressions = projection.expr().iter().map(|projected| guarded(&projected.expr)).collect::<Result<_>>()?;
-        let projector = Projector { schema: projection.schema(), expressions };
+        let projector = Projector::new(projection.schema(), expressions);
         Ok(LeanProjectionExec { projection: Arc::new(projection), projector, returned: Returned::default() })
     }
 

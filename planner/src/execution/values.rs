@@ -3,6 +3,7 @@
 //! [`ValuesNode`] is the logical node, [`ValuesExec`] the operator.
 
 use super::leaf;
+use super::projection::Order;
 use crate::error::SqlError;
 use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::compute::concat;
@@ -71,13 +72,16 @@ pub struct ValuesExec {
 pub struct ValuesRows {
     schema: SchemaRef,
     rows: Arc<[Vec<Arc<dyn PhysicalExpr>>]>,
+    /// Of one row.
+    order: Order,
 }
 
 impl ValuesExec {
     /// An operator for rows of expressions without columns, each as wide as `schema`.
     pub fn new(schema: SchemaRef, rows: Vec<Vec<Arc<dyn PhysicalExpr>>>) -> Self {
         let properties = leaf::properties(&schema, vec![], &[], 1);
-        ValuesExec { rows: ValuesRows { schema, rows: rows.into() }, properties }
+        let order = Order::of(rows.first().map_or(&[], Vec::as_slice));
+        ValuesExec { rows: ValuesRows { schema, rows: rows.into(), order }, properties }
     }
 
     /// How many rows there are.
@@ -96,8 +100,7 @@ impl ValuesRows {
     pub fn evaluate(&self) -> Result<RecordBatch> {
         let one_row = leaf::one_row();
         if let [only] = &self.rows[..] {
-            let values = only.iter().map(|expression| expression.evaluate(&one_row)?.into_array(1));
-            let columns = values.collect::<Result<Vec<ArrayRef>>>()?;
+            let columns = self.order.evaluate(only, &one_row, 1)?;
             return leaf::batch(&self.schema, columns, 1).map_err(SqlError::into);
         }
         let width = self.schema.fields().len();

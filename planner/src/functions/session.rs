@@ -329,8 +329,11 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
                     let Some(name) = names.get(row)? else {
                         return Err(SqlError::new(state::NULL_VALUE_NOT_ALLOWED, "SET requires parameter name"));
                     };
-                    let value = values.get(row)?.unwrap_or_default();
-                    let set = context.session.set_config(name, value, local.get(row)?.unwrap_or(false))?;
+                    let local = local.get(row)?.unwrap_or(false);
+                    let set = match values.get(row)? {
+                        Some(value) => context.session.set_config(name, value, local)?,
+                        None => context.session.reset_config(name, local)?,
+                    };
                     Text::append(&mut builder, Some(set))?;
                 }
                 Ok(Text::finish(builder))

@@ -333,6 +333,9 @@ fn column(cursor: &mut Cursor<'_>) -> Result<Option<AlterAction>> {
     let mut clauses: Vec<TokenWithSpan> = Vec::new();
     let begun = cursor.mark();
     loop {
+        if generated.is_some() && cursor.words(&["set", "generated"]) || restart.is_some() && cursor.word("restart") {
+            return Err(SqlError::syntax("conflicting or redundant options"));
+        }
         if cursor.words(&["set", "generated"]) {
             let always = cursor.word("always");
             if !always && !cursor.words(&["by", "default"]) {

@@ -50,7 +50,7 @@ fn end_of_name(tokens: &[TokenWithSpan], at: usize) -> Option<usize> {
 }
 
 /// Where a type ends that begins here.
-fn end_of_type(tokens: &[TokenWithSpan], at: usize) -> Option<usize> {
+pub(super) fn end_of_type(tokens: &[TokenWithSpan], at: usize) -> Option<usize> {
     let mut end = end_of_name(tokens, at)?;
     if word_at(tokens, end, &["varying", "precision"]) {
         end += 1;

@@ -1,7 +1,7 @@
-//! Items of FROM that sqlparser has no place for, said in other words: ONLY, `t *`, ROWS FROM, the alias of USING. The binder
+//! Items of FROM that sqlparser has no place for, said in other words: ONLY, `t *`, ROWS FROM, `substring(a FROM b)`, the alias of USING. The binder
 //! knows the words by the constants here; none of them is a name that can be written without quotes.
 
-use super::tokens::{opening, sign_at, word_at};
+use super::tokens::{closing, end_of, opening, sign_at, word_at};
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 
@@ -23,14 +23,80 @@ pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
         && sign_at(tokens, at + 2, &Token::LParen)
     {
         let Some(here) = tokens.get(at).cloned() else { return };
-        tokens.splice(at..at + 2, [named(ROWS_FROM.into(), None, &here)]);
+        let close = closing(tokens, at + 2);
+        let several = end_of(tokens, at + 3, |_, token| token.token == Token::Comma) != close;
+        match close {
+            // One function alone is what it is without the words.
+            Some(close) if !several => {
+                tokens.remove(close);
+                tokens.drain(at..at + 3);
+            }
+            _ => {
+                tokens.splice(at..at + 2, [named(ROWS_FROM.into(), None, &here)]);
+            }
+        }
     } else if word_at(tokens, at, &["using"]) && sign_at(tokens, at + 1, &Token::LParen) {
         alias_of_using(tokens, at + 1);
+    } else if word_at(tokens, at, &["extract", "overlay", "position", "substring", "trim"]) {
+        call_with_words(tokens, at);
     } else if sign_at(tokens, at, &Token::Mul) {
         star(tokens, at);
     } else if sign_at(tokens, at, &Token::RParen) {
         unnamed_definitions(tokens, at);
     }
+}
+
+/// Functions that have words between their arguments have commas there in FROM, where sqlparser reads no expression.
+fn call_with_words(tokens: &mut Vec<TokenWithSpan>, at: usize) {
+    let in_from = at.checked_sub(1).is_some_and(|before| word_at(tokens, before, &["from", "join", "lateral"]));
+    let Some(close) = closing(tokens, at + 1).filter(|_| in_from) else { return };
+    let Some(like) = tokens.get(at).cloned() else { return };
+    let comma = TokenWithSpan { token: Token::Comma, span: like.span };
+    let first = at + 2;
+    let separator = |tokens: &[TokenWithSpan], words: &[&str]| {
+        end_of(tokens, first, |place, _| word_at(tokens, place, words)).filter(|found| *found < close)
+    };
+    if word_at(tokens, at, &["substring", "overlay"]) {
+        while let Some(place) = separator(tokens, &["placing", "from", "for"]) {
+            if let Some(token) = tokens.get_mut(place) {
+                *token = comma.clone();
+            }
+        }
+        return;
+    }
+    let Some(place) = separator(tokens, &["from", "in"]) else {
+        if word_at(tokens, at, &["trim"])
+            && let Some(name) = tokens.get_mut(at)
+        {
+            *name = named("btrim".into(), None, &like);
+        }
+        return;
+    };
+    let (Some(before), Some(behind)) = (tokens.get(first..place), tokens.get(place + 1..close)) else { return };
+    let (mut before, mut args) = (before.to_vec(), behind.to_vec());
+    if word_at(tokens, at, &["extract"]) {
+        let [field] = before.as_mut_slice() else { return };
+        if let Token::Word(word) = &field.token {
+            field.token = Token::SingleQuotedString(super::names::fold_text(&word.value, word.quote_style.is_some()));
+        }
+        before.push(comma);
+        before.extend(args);
+        args = before;
+    } else {
+        let sides = [("leading", "ltrim"), ("trailing", "rtrim"), ("both", "btrim")];
+        let side = sides.into_iter().find(|(side, _)| word_at(&before, 0, &[side]));
+        if word_at(tokens, at, &["trim"])
+            && let Some(name) = tokens.get_mut(at)
+        {
+            before.drain(..usize::from(side.is_some()));
+            *name = named(side.map_or("btrim", |(_, name)| name).into(), None, &like);
+        }
+        if !before.is_empty() {
+            args.push(comma);
+            args.extend(before);
+        }
+    }
+    tokens.splice(first..close, args);
 }
 
 /// No table has children: ONLY says nothing.

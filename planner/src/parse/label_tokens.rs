@@ -31,6 +31,76 @@ const BEHIND_LIST: [&str; 13] = [
     "except",
 ];
 
+/// Words before the brackets around an expression, behind which fields and elements are asked for, and types with a length, of which
+/// there are arrays. Behind the brackets of a call neither is.
+pub(super) const BEFORE_BRACKETS: [&str; 61] = [
+    "all",
+    "and",
+    "any",
+    "as",
+    "between",
+    "bit",
+    "bpchar",
+    "by",
+    "case",
+    "char",
+    "character",
+    "dec",
+    "decimal",
+    "default",
+    "distinct",
+    "else",
+    "end",
+    "escape",
+    "except",
+    "float",
+    "for",
+    "from",
+    "group",
+    "having",
+    "ilike",
+    "in",
+    "intersect",
+    "interval",
+    "is",
+    "join",
+    "like",
+    "limit",
+    "nchar",
+    "not",
+    "numeric",
+    "offset",
+    "on",
+    "or",
+    "over",
+    "placing",
+    "returning",
+    "select",
+    "set",
+    "similar",
+    "some",
+    "symmetric",
+    "then",
+    "time",
+    "timestamp",
+    "timestamptz",
+    "timetz",
+    "to",
+    "union",
+    "using",
+    "value",
+    "values",
+    "varchar",
+    "varying",
+    "when",
+    "where",
+    "zone",
+];
+
+/// Words that no item of a list begins with, which sqlparser takes for names.
+const NOT_IN_LISTS: [&str; 12] =
+    ["except", "fetch", "from", "group", "having", "intersect", "limit", "offset", "order", "union", "where", "window"];
+
 /// Words that may stand behind the table of an INSERT, whose alias wants AS.
 const BEHIND_TARGET: [&str; 7] = ["as", "default", "overriding", "select", "table", "values", "with"];
 
@@ -116,9 +186,30 @@ pub fn check(source: &Source, tokens: &[TokenWithSpan], at: usize) -> Result<()>
         }
         return Ok(());
     }
+    if sign_at(tokens, at, &Token::Comma) && word_at(tokens, at + 1, &NOT_IN_LISTS) {
+        return wrong(at + 1);
+    }
+    if sign_at(tokens, at, &Token::LBracket) && !takes_elements(tokens, at) {
+        return wrong(at);
+    }
+    if word_at(tokens, at, &["as"]) && string_at(tokens, at + 1) {
+        return wrong(at + 1);
+    }
+    if sign_at(tokens, at, &Token::DoubleColon)
+        && let Some(behind) = super::collate_tokens::end_of_type(tokens, at + 1)
+        && string_at(tokens, behind)
+    {
+        return wrong(behind);
+    }
     let called = matches!(tokens.get(at).map(|token| &token.token), Some(Token::Word(_)));
     if !called || !sign_at(tokens, at + 1, &Token::LParen) {
         return Ok(());
+    }
+    if !word_at(tokens, at, &BEFORE_BRACKETS)
+        && let Some(close) = closing(tokens, at + 1)
+        && (sign_at(tokens, close + 1, &Token::Period) || sign_at(tokens, close + 1, &Token::LBracket))
+    {
+        return wrong(close + 1);
     }
     let first = at + 2;
     if sign_at(tokens, first, &Token::Mul) && !sign_at(tokens, first + 1, &Token::RParen) {
@@ -142,6 +233,26 @@ pub fn check(source: &Source, tokens: &[TokenWithSpan], at: usize) -> Result<()>
         };
     }
     Ok(())
+}
+
+/// Whether a bracket stands where subscripts or the elements of an array may: `[1, 2]` alone is no array.
+fn takes_elements(tokens: &[TokenWithSpan], at: usize) -> bool {
+    let Some(before) = at.checked_sub(1) else { return false };
+    match tokens.get(before).map(|token| &token.token) {
+        Some(Token::LParen | Token::Eq | Token::Neq | Token::Plus | Token::Minus | Token::StringConcat) => false,
+        Some(Token::Word(_)) => {
+            !word_at(tokens, before, &["select", "where", "and", "or", "not", "when", "then", "else"])
+        }
+        // The elements of an array are arrays all or none.
+        Some(Token::Comma) => at >= 2 && sign_at(tokens, at - 2, &Token::RBracket),
+        _ => true,
+    }
+}
+
+/// Whether a string stands at a place.
+fn string_at(tokens: &[TokenWithSpan], at: usize) -> bool {
+    let token = tokens.get(at).map(|token| &token.token);
+    matches!(token, Some(Token::SingleQuotedString(_) | Token::EscapedStringLiteral(_) | Token::DollarQuotedString(_)))
 }
 
 /// The commas between two places that are in no brackets there.

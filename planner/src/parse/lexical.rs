@@ -376,7 +376,14 @@ impl<'t> Scanner<'t> {
             return Ok(());
         }
         self.skip_while(continues_word);
-        let near = self.text.get(from..self.at).unwrap_or("");
+        let mut near = self.text.get(from..self.at).unwrap_or("");
+        // Of an exponent without digits the sign is read too.
+        let mantissa = near.strip_suffix(['e', 'E']);
+        if mantissa.is_some_and(|mantissa| mantissa.chars().all(|c| c.is_ascii_digit() || c == '.'))
+            && matches!(self.peek(), Some('+' | '-'))
+        {
+            near = self.text.get(from..self.at + 1).unwrap_or(near);
+        }
         Err((SqlError::syntax(format!("trailing junk after {after} at or near \"{near}\"")), start))
     }
 

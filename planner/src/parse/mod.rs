@@ -3,6 +3,7 @@
 
 mod alter_setting;
 mod alter_table;
+mod bracket_tokens;
 mod collate_tokens;
 mod comment;
 pub mod copy;
@@ -38,6 +39,7 @@ mod table_clauses;
 mod table_statement;
 mod tokens;
 mod transaction;
+mod unions;
 mod utility;
 mod vacuum;
 mod view;
@@ -49,7 +51,7 @@ pub use expression_tokens::{ELEMENT, EXCLUDE, SYMMETRIC};
 pub use foreign_key_tokens::{SET_COLUMNS, SET_COLUMNS_BETWEEN};
 pub use from_tokens::{JOIN_ALIAS, ROWS_FROM};
 pub use group_by::GROUP_BY_DISTINCT;
-pub use names::{fold, fold_name, fold_plain};
+pub use names::{fold, fold_name, fold_plain, is_system_column, own_database};
 pub use query_tokens::{CURRENT_OF, strength_words};
 pub use role_statement::*;
 pub use statement::*;
@@ -102,6 +104,7 @@ fn expression(source: &Source, mut tokens: Vec<TokenWithSpan>) -> Result<ast::Ex
     while at < tokens.len() {
         expression_tokens::rewrite(&mut tokens, at);
         collate_tokens::rewrite(&mut tokens, at);
+        bracket_tokens::rewrite(&mut tokens, at);
         at += 1;
     }
     with_parser(source, &tokens, |parser| parser.parse_expr())
@@ -160,7 +163,9 @@ fn with_parser<T: ast::VisitMut>(
             if next.token != Token::EOF {
                 return Err(source.syntax_error_at(&next));
             }
+            unions::balance(&mut value, tokens);
             collate_tokens::restore(&mut value, tokens);
+            bracket_tokens::restore(&mut value, tokens);
             Ok(value)
         }
         Err(ParserError::RecursionLimitExceeded) => {

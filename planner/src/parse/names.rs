@@ -1,6 +1,6 @@
 //! Identifiers as PostgreSQL reads them: folded to lower case unless quoted, at most 63 bytes.
 
-use crate::error::{Result, SqlError};
+use crate::error::{Result, SqlError, state};
 use sqlparser::ast::{Ident, ObjectName, ObjectNamePart};
 use sqlparser::tokenizer::Span;
 
@@ -23,6 +23,20 @@ pub fn fold_text(value: &str, quoted: bool) -> String {
         name.truncate(end);
     }
     name
+}
+
+/// That a name's database is the one at hand. Errors: 0A000. `shown`: all that was written.
+pub fn own_database(database: &str, own: &str, shown: &str) -> Result<()> {
+    if database == own {
+        return Ok(());
+    }
+    let message = format!("cross-database references are not implemented: {shown}");
+    Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message))
+}
+
+/// Whether every table has a column of this name beside its own.
+pub fn is_system_column(name: &str) -> bool {
+    ["tableoid", "cmax", "xmax", "cmin", "xmin", "ctid"].contains(&name)
 }
 
 /// Schema (when given) and name of an object. A database in front is accepted as PostgreSQL does, and left out. Errors: 42601 for

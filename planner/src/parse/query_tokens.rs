@@ -71,6 +71,7 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, extras: &mut Ex
             super::expression_tokens::between(tokens, at);
         }
         super::collate_tokens::rewrite(tokens, at);
+        super::bracket_tokens::rewrite(tokens, at);
         super::group_by::rewrite(tokens, at);
         at += 1;
     }

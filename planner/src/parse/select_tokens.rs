@@ -3,7 +3,7 @@
 
 use super::source::Source;
 use super::tokens::{closing, end_of, follows, sign_at, word, word_at};
-use crate::error::Result;
+use crate::error::{Result, SqlError};
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
@@ -151,6 +151,9 @@ pub fn rewrite(source: &Source, tokens: &[TokenWithSpan], at: usize) -> Result<(
         {
             return wrong(at + 4);
         }
+        if word_at(tokens, at + 2, &["all"]) {
+            return wrong(at + 2);
+        }
         let begins_next =
             ["from", "where", "group", "having", "order", "limit", "offset", "fetch", "union", "intersect", "except"];
         if tokens.get(at + 2).is_none()
@@ -173,6 +176,19 @@ pub fn rewrite(source: &Source, tokens: &[TokenWithSpan], at: usize) -> Result<(
         };
         if let Some(second) = end_of(tokens, at + 1, stops).filter(|place| counts(*place)) {
             return wrong(second);
+        }
+    }
+    if word_at(tokens, at, &["limit"]) && at > 0 && !sign_at(tokens, at - 1, &Token::Period) {
+        let clauses =
+            |place| word_at(tokens, place, &CLAUSES) || word_at(tokens, place, &["union", "intersect", "except"]);
+        let ends = end_of(tokens, at + 1, |place, token| token.token == Token::Comma || clauses(place));
+        if ends.is_some_and(|end| end > at + 1 && sign_at(tokens, end, &Token::Comma))
+            && !word_at(tokens, at - 1, &["select", "as"])
+            && !sign_at(tokens, at - 1, &Token::Comma)
+            && let Some(limit) = tokens.get(at)
+        {
+            let error = SqlError::syntax("LIMIT #,# syntax is not supported");
+            return Err(source.error(error.hint("Use separate LIMIT and OFFSET clauses."), limit.span));
         }
     }
     if follows(tokens, at, &["offset", "all"]) && at > 0 && !sign_at(tokens, at - 1, &Token::Period) {

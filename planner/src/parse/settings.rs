@@ -83,6 +83,20 @@ pub(super) fn assignment(cursor: &mut Cursor<'_>, local: bool) -> Result<Stateme
         let value = if cursor.word("default") { None } else { Some(vec![single_value(cursor)?]) };
         return Ok(StatementKind::Set { local, name: "session_authorization".into(), value });
     }
+    let mark = cursor.mark();
+    if cursor.word("schema") {
+        if let Some(schema) = cursor.string() {
+            return Ok(StatementKind::Set { local, name: "search_path".into(), value: Some(vec![schema]) });
+        }
+        cursor.back_to(mark);
+    }
+    if cursor.words(&["xml", "option"]) {
+        let option = if cursor.word("document") { "document" } else { "content" };
+        if option == "content" {
+            cursor.expect_word("content")?;
+        }
+        return Ok(StatementKind::Set { local, name: "xmloption".into(), value: Some(vec![option.into()]) });
+    }
     let name = dotted(cursor)?;
     if !cursor.sign(&Token::Eq) && !cursor.word("to") {
         return Err(cursor.error());

@@ -18,7 +18,6 @@ pub fn statement(tokens: &mut Vec<TokenWithSpan>) {
 
 /// Rewrites what stands at a place of a statement.
 pub fn at(tokens: &mut Vec<TokenWithSpan>, at: usize) {
-    bracketed_operand(tokens, at);
     values_in_brackets(tokens, at);
     fetched_expression(tokens, at);
 }
@@ -84,25 +83,6 @@ fn joined_source(tokens: &mut Vec<TokenWithSpan>) {
     if on > using + 1 {
         tokens.insert(on, TokenWithSpan { token: Token::RParen, span: last.span });
         tokens.insert(using + 1, TokenWithSpan { token: Token::LParen, span: first.span });
-    }
-}
-
-/// `((SELECT …) UNION …)` is `(SELECT … UNION …)`: sqlparser takes what begins with two brackets for an expression. Brackets around
-/// more than a plain SELECT stay: they say what belongs to it.
-fn bracketed_operand(tokens: &mut Vec<TokenWithSpan>, at: usize) {
-    const MORE: [&str; 9] = ["union", "intersect", "except", "order", "limit", "offset", "fetch", "for", "with"];
-    while sign_at(tokens, at, &Token::LParen) && sign_at(tokens, at + 1, &Token::LParen) {
-        let Some(close) = closing(tokens, at + 1) else { return };
-        let more = end_of(tokens, at + 2, |place, _| word_at(tokens, place, &MORE)).is_some_and(|more| more < close);
-        let select = (at..close).find(|place| !sign_at(tokens, *place, &Token::LParen));
-        if more
-            || !select.is_some_and(|first| word_at(tokens, first, &["select"]))
-            || !word_at(tokens, close + 1, &["union", "intersect", "except"])
-        {
-            return;
-        }
-        tokens.remove(close);
-        tokens.remove(at + 1);
     }
 }
 

@@ -250,6 +250,15 @@ impl Source {
         }
     }
 
+    /// A syntax error that names a word in lower case names it as it is written.
+    fn as_written(&self, error: SqlError, token: &TokenWithSpan) -> SqlError {
+        let text = self.slice(token.span.start, token.span.end);
+        let near = |word: &str| format!("syntax error at or near \"{word}\"");
+        match error.fields().message == near(&text.to_lowercase()) {
+            true => SqlError::syntax(near(text)),
+            false => error,
+        }
+    }
     /// Puts the place of what an error is about into it. A token has one if it stands once in this text.
     pub fn error_at_its_token(&self, error: SqlError) -> SqlError {
         let fields = error.fields();
@@ -269,6 +278,11 @@ impl Source {
                 let found = at.and_then(|at| at.checked_sub(count)).and_then(|at| tokens.get(at));
                 found.map_or(error.clone(), |token| self.error(error, token.span))
             }
+            About::Behind(part, count) => {
+                let at = tokens.iter().position(|token| token.span.start >= part.end);
+                let found = at.and_then(|at| tokens.get(at + count));
+                found.map_or(error.clone(), |token| self.error(error, token.span))
+            }
             About::Words { words, behind, nth } => {
                 let says = |token: &TokenWithSpan, word: &str| {
                     self.slice(token.span.start, token.span.end).eq_ignore_ascii_case(word)
@@ -280,7 +294,7 @@ impl Source {
                     })
                 };
                 let found = (0..tokens.len()).filter(here).nth(nth).and_then(|at| tokens.get(at));
-                found.map_or(error.clone(), |token| self.error(error, token.span))
+                found.map_or(error.clone(), |token| self.error(self.as_written(error, token), token.span))
             }
             About::Token(about) => {
                 let mut same = tokens.iter().filter(|token| {
@@ -288,7 +302,7 @@ impl Source {
                     text.eq_ignore_ascii_case(&about) || text.trim_matches('"') == about
                 });
                 match (same.next(), same.next()) {
-                    (Some(token), None) => self.error(error, token.span),
+                    (Some(token), None) => self.error(self.as_written(error, token), token.span),
                     _ => error,
                 }
             }

@@ -91,7 +91,7 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, at: usize) -> R
                 }
             } else if is_word(&here, "table")
                 && at.checked_sub(1).is_some_and(|before| {
-                    sign_at(tokens, before, &Token::LParen)
+                    matches!(tokens.get(before).map(|before| &before.token), Some(Token::LParen | Token::RParen))
                         || word_at(tokens, before, &["union", "intersect", "except", "all"])
                 })
                 && matches!(tokens.get(at + 1).map(|token| &token.token), Some(Token::Word(_)))

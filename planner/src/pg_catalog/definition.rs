@@ -296,6 +296,10 @@ pub(super) mod value {
     pub fn oid_vector(values: impl IntoIterator<Item = Oid>) -> Datum {
         array(Arc::new(Int64Array::from_iter_values(values.into_iter().map(i64::from))), 0)
     }
+    /// An array of oid.
+    pub fn oids(values: impl IntoIterator<Item = Oid>) -> Datum {
+        array(Arc::new(Int64Array::from_iter_values(values.into_iter().map(i64::from))), 1)
+    }
     /// A count, as int2.
     pub fn count(value: usize) -> Datum {
         Datum::from(i16::try_from(value).unwrap_or(i16::MAX))

@@ -32,6 +32,7 @@ mod pg_default_acl;
 mod pg_depend;
 mod pg_description;
 mod pg_enum;
+mod pg_group;
 mod pg_index;
 mod pg_indexes;
 mod pg_language;
@@ -159,6 +160,7 @@ static FILLED: &[&Definition] = &[
     &pg_description::SHARED,
     &pg_description::VIEW,
     &pg_enum::VIEW,
+    &pg_group::VIEW,
     &pg_index::VIEW,
     &pg_indexes::VIEW,
     &pg_language::VIEW,
@@ -182,6 +184,8 @@ static FILLED: &[&Definition] = &[
     &pg_stat_ssl::TLS,
     &pg_stat_ssl::GSSAPI,
     &pg_stat_tables::ALL,
+    &pg_stat_tables::ALL_INDEXES,
+    &pg_stat_tables::USER_INDEXES,
     &pg_stat_tables::USER,
     &pg_stats::VIEW,
     &pg_tables::VIEW,

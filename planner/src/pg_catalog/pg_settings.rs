@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::session::settings::category::category;
 use crate::session::settings::registry::{Changeable, Kind};
-use crate::session::settings::value::in_base_unit;
+use crate::session::settings::value::{in_base_unit, shown};
 use crate::types::Datum;
 
 /// `pg_catalog.pg_settings`.
@@ -36,6 +36,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             Changeable::Never => "internal",
             Changeable::AtServerStart => "postmaster",
             Changeable::ByConfiguration => "sighup",
+            Changeable::AtConnection => "backend",
         };
         let (min, max) = bounds.unzip();
         rows.add([
@@ -71,9 +72,4 @@ fn plain_kind(default: &str) -> &'static str {
         number if number.parse::<i64>().is_ok() => "integer",
         _ => "string",
     }
-}
-
-/// A bound as PostgreSQL's `%g` writes it.
-fn shown(bound: f64) -> String {
-    if bound == f64::MAX { "1.79769e+308".to_string() } else { bound.to_string() }
 }

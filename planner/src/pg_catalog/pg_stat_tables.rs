@@ -1,4 +1,5 @@
-//! `pg_stat_all_tables` and `pg_stat_user_tables`: the tables, and what ANALYZE found. Nothing else is counted: those counters are NULL.
+//! `pg_stat_all_tables` and `pg_stat_user_tables`: the tables, and what ANALYZE found; `pg_stat_all_indexes` and `pg_stat_user_indexes`:
+//! their indexes. Nothing else is counted: those counters are NULL.
 
 use super::definition::{Definition, Fill, Rows, value};
 use super::describe;
@@ -25,6 +26,45 @@ pub(super) const ALL: Definition =
 /// `pg_catalog.pg_stat_user_tables`.
 pub(super) const USER: Definition =
     Definition { oid: 12161, name: "pg_catalog.pg_stat_user_tables", columns: columns!(), fill: Fill::Now(user) };
+
+/// The columns of the views of indexes.
+macro_rules! index_columns {
+    () => {
+        "relid oid, indexrelid oid, schemaname name, relname name, indexrelname name, idx_scan int8, idx_tup_read int8, \
+         idx_tup_fetch int8"
+    };
+}
+
+/// `pg_catalog.pg_stat_all_indexes`: the system's relations have none here.
+pub(super) const ALL_INDEXES: Definition = Definition {
+    oid: 12183,
+    name: "pg_catalog.pg_stat_all_indexes",
+    columns: index_columns!(),
+    fill: Fill::Now(indexes),
+};
+
+/// `pg_catalog.pg_stat_user_indexes`.
+pub(super) const USER_INDEXES: Definition = Definition {
+    oid: 12192,
+    name: "pg_catalog.pg_stat_user_indexes",
+    columns: index_columns!(),
+    fill: Fill::Now(indexes),
+};
+
+fn indexes(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    for table in context.catalog.user_relations() {
+        for index in &table.indexes {
+            rows.add([
+                ("relid", value::oid(table.oid)),
+                ("indexrelid", value::oid(index.oid)),
+                ("schemaname", value::text(&table.schema)),
+                ("relname", value::text(&table.name)),
+                ("indexrelname", value::text(&index.name)),
+            ])?;
+        }
+    }
+    Ok(())
+}
 
 fn add(context: &StatementContext, rows: &mut Rows, system: bool) -> Result<()> {
     for table in context.catalog.relations() {

@@ -200,6 +200,21 @@ pub(super) fn aggregates() -> impl Iterator<Item = &'static Row> {
     AGGREGATES.rows.iter().filter(|row| FOUND.contains(&row.oid(0)))
 }
 
+/// Whether PostgreSQL has a pseudo-type of this name.
+pub fn is_pseudo_type(name: &str) -> bool {
+    super::builtin::pseudo_type_named(name).is_some()
+}
+
+/// Whether PostgreSQL has a cast between two types.
+pub fn has_cast(from: Oid, to: Oid) -> bool {
+    CASTS.rows.iter().any(|row| row.oid(1) == from && row.oid(2) == to)
+}
+
+/// Whether PostgreSQL has an operator of this name over just these operands; a prefix operator has 0 on its left.
+pub fn has_operator(name: &str, left: Oid, right: Oid) -> bool {
+    ALL_OPERATORS.iter().any(|operator| operator.name == name && operator.left == left && operator.right == right)
+}
+
 /// The name of an operator class.
 pub fn operator_class_name(oid: Oid) -> Option<&'static str> {
     OPERATOR_CLASSES.rows.iter().find(|row| row.oid(0) == oid).and_then(|row| row.field(2))

@@ -102,7 +102,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
                     let arguments = [SqlType::OID, SqlType::OID, SqlType::INT4];
                     ScalarFunction::new(function, &arguments, list, stable, identity(at))
                 }
-                _ => ScalarFunction::new(function, &[], list, stable, nothing(*ty)),
+                _ => ScalarFunction::new(function, &[], list, stable, channels()),
             });
         }
     }
@@ -114,9 +114,13 @@ fn always(ty: SqlType, items: Vec<ScalarValue>) -> Kernel {
     Arc::new(move |call: &Call<'_>| Ok(ArrayValue::datum_of(&items, ty)?.to_array_of_size(call.rows)?))
 }
 
-/// No channel is listened to.
-fn nothing(ty: SqlType) -> Kernel {
-    always(ty, Vec::new())
+/// The channels that the session listens to.
+fn channels() -> Kernel {
+    Arc::new(|call: &Call<'_>| {
+        let items: Vec<ScalarValue> =
+            call.context()?.session.inbox.channels().into_iter().map(ScalarValue::from).collect();
+        Ok(ArrayValue::datum_of(&items, TEXT)?.to_array_of_size(call.rows)?)
+    })
 }
 
 fn keywords(ty: SqlType, at: usize) -> Kernel {

@@ -25,7 +25,8 @@ impl OptimizerRule for CarefulRule {
     }
 }
 
-fn is_volatile(plan: &LogicalPlan) -> Result<bool> {
+/// Whether a plan gives other rows each time it runs.
+pub(super) fn is_volatile(plan: &LogicalPlan) -> Result<bool> {
     let mut found = false;
     plan.apply(|node| {
         node.apply_expressions(|expr| {

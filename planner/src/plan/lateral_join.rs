@@ -31,6 +31,9 @@ pub fn rewrite(mut join: Join, all: bool) -> Result<Transformed<LogicalPlan>> {
     if !lateral && hard.is_empty() {
         return Ok(Transformed::no(LogicalPlan::Join(join)));
     }
+    if lateral && let Some(plan) = beside_what_it_sees(&join, all)? {
+        return Ok(Transformed::yes(plan));
+    }
     match join.join_type {
         // What a join cannot ask is asked of its rows.
         JoinType::Inner if !lateral => {
@@ -64,6 +67,50 @@ pub fn rewrite(mut join: Join, all: bool) -> Result<Transformed<LogicalPlan>> {
         JoinType::Full if !is_lateral => asked_beforehand(join, hard, plain),
         _ => Ok(Transformed::no(LogicalPlan::Join(join))),
     }
+}
+
+/// `A JOIN B JOIN LATERAL s`, where `s` sees one of the two alone, as `(A JOIN LATERAL s) JOIN B`: it runs for each row of that one,
+/// not for each pair.
+fn beside_what_it_sees(join: &Join, all: bool) -> Result<Option<LogicalPlan>> {
+    let (LogicalPlan::Join(pair), LogicalPlan::Subquery(subquery)) = (join.left.as_ref(), join.right.as_ref()) else {
+        return Ok(None);
+    };
+    let inner = |join: &Join| join.join_type == JoinType::Inner;
+    let lateral = |plan: &LogicalPlan| matches!(plan, LogicalPlan::Subquery(_));
+    if !inner(join) || !inner(pair) || lateral(&pair.right) || super::careful_rule::is_volatile(&subquery.subquery)? {
+        return Ok(None);
+    }
+    let sees = |side: &LogicalPlan| {
+        subquery.outer_ref_columns.iter().any(|column| match column {
+            Expr::OuterReferenceColumn(_, column) => side.schema().has_column(column),
+            _ => true,
+        })
+    };
+    let (seen, other) = match (sees(&pair.left), sees(&pair.right)) {
+        (true, false) => (&pair.left, &pair.right),
+        (false, true) => (&pair.right, &pair.left),
+        _ => return Ok(None),
+    };
+    let both = seen.schema().join(join.right.schema())?;
+    let equal =
+        |pairs: &[(Expr, Expr)]| pairs.iter().map(|(left, right)| left.clone().eq(right.clone())).collect::<Vec<_>>();
+    let parts = |filter: &Option<Expr>| filter.clone().map(split_conjunction_owned).unwrap_or_default();
+    let conditions = equal(&join.on).into_iter().chain(parts(&join.filter));
+    let here = |condition: &Expr| condition.column_refs().into_iter().all(|column| both.has_column(column));
+    let (of_both, mut rest): (Vec<Expr>, Vec<Expr>) =
+        conditions.partition(|condition| here(condition) && !needs_more(condition));
+    rest.extend(equal(&pair.on));
+    rest.extend(parts(&pair.filter));
+    let joined = |left: LogicalPlan, right: LogicalPlan, on: Vec<Expr>| {
+        let filter = conjunction(on);
+        let (constraint, nulls) = (join.join_constraint, join.null_equality);
+        Join::try_new(Arc::new(left), Arc::new(right), vec![], filter, JoinType::Inner, constraint, nulls, false)
+    };
+    let first = joined(seen.as_ref().clone(), LogicalPlan::Subquery(subquery.clone()), of_both)?;
+    let first = rewrite(first, all)?.data;
+    let whole = rewrite(joined(first, other.as_ref().clone(), rest)?, all)?.data;
+    let columns = join.schema.columns().into_iter().map(Expr::Column).collect();
+    Ok(Some(LogicalPlan::Projection(Projection::try_new(columns, Arc::new(whole))?)))
 }
 
 /// Whether a condition has subqueries that no join asks.

@@ -161,6 +161,7 @@ impl Session {
     }
 }
 
-fn may_analyze(catalog: &Catalog, user: Oid, table: &TableDescriptor) -> bool {
+/// Whether a role may have what is known of a table gathered, or its rows tidied.
+pub(super) fn may_analyze(catalog: &Catalog, user: Oid, table: &TableDescriptor) -> bool {
     catalog.owns(user, table.owner) || catalog.owns(user, catalog.database().owner)
 }

@@ -99,7 +99,7 @@ impl Session {
             ));
             if let Some(names) = names {
                 let context = self.begin_statement(Vec::new()).await?;
-                super::referential::find_constraints(&context, names)?;
+                super::referential::find_constraints(&context, names, deferred)?;
             }
             return Ok(done("SET CONSTRAINTS"));
         }

@@ -7,6 +7,7 @@ use super::settings::Settings;
 use super::statement::Statement;
 use super::stream::Limits;
 use super::{Session, copy, run};
+use crate::bind::denies_schema;
 use crate::catalog::TableDescriptor;
 use crate::ddl::{self, DdlContext};
 use crate::error::{Result, SqlError, state};
@@ -111,8 +112,8 @@ impl Session {
             return Ok(Arc::new(Prepared::utility(statement, columns)));
         }
         let planned = match self.planned(&statement, &given).await {
-            // Privileges are asked for when it runs.
-            Err(error) if error.state() == state::INSUFFICIENT_PRIVILEGE => {
+            // Privileges are asked for when it runs, but for those to look a name up.
+            Err(error) if error.state() == state::INSUFFICIENT_PRIVILEGE && !denies_schema(&error) => {
                 let unchecked = Arc::new(self.shared.settings().unchecked());
                 self.planned_by(&statement, &given, unchecked).await?
             }

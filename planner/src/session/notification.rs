@@ -31,6 +31,8 @@ pub struct Inbox {
     arrived: tokio::sync::Notify,
     /// Whether its session ever began to listen: nothing comes before.
     listened: AtomicBool,
+    /// The channels that its session listens to, in the order in which it began to.
+    channels: Mutex<Vec<String>>,
 }
 
 impl Inbox {
@@ -41,6 +43,10 @@ impl Inbox {
     /// Whether something may come.
     pub fn is_used(&self) -> bool {
         self.listened.load(Ordering::Acquire)
+    }
+    /// The channels that its session listens to, in the order in which it began to.
+    pub fn channels(&self) -> Vec<String> {
+        self.channels.lock().clone()
     }
     /// Takes what is there.
     pub fn take(&self) -> Vec<Notification> {
@@ -71,9 +77,11 @@ impl Channels {
         known.retain(|other| other.strong_count() > 0);
         if !known.iter().any(|other| std::ptr::eq(other.as_ptr(), Arc::as_ptr(inbox))) {
             known.push(Arc::downgrade(inbox));
+            inbox.channels.lock().push(channel.to_string());
         }
     }
     fn unlisten(&self, database: Oid, channel: Option<&str>, inbox: &Arc<Inbox>) {
+        inbox.channels.lock().retain(|name| channel.is_some_and(|channel| channel != name));
         let mut listeners = self.listeners.lock();
         for ((of, name), known) in listeners.iter_mut() {
             if *of == database && channel.is_none_or(|channel| channel == name) {

@@ -173,6 +173,16 @@ impl SessionShared {
         settings.set(name, value, local)?;
         Ok(settings.current().get(name).unwrap_or_default())
     }
+    /// The same without a value: back to what the session began with.
+    pub fn reset_config(&self, name: &str, local: bool) -> Result<String> {
+        let mut settings = self.settings.lock();
+        settings.current().may_set(name)?;
+        match settings.first(name) {
+            Some(value) if local => settings.set(name, &value, true)?,
+            _ => settings.reset(name)?,
+        }
+        Ok(settings.current().get(name).unwrap_or_default())
+    }
     /// The settings' history, for the session.
     pub(super) fn with_settings<T>(&self, change: impl FnOnce(&mut SettingsStack) -> T) -> T {
         change(&mut self.settings.lock())

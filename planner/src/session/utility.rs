@@ -377,11 +377,24 @@ impl Session {
         let settings = self.shared.settings();
         for named in names {
             let (schema, table) = fold_name(&named.name)?;
-            if catalog.relation(schema.as_deref(), &table, settings.search_path()).is_none() {
+            let skip = |why: &str| {
+                self.shared.notify(Notice::warning(state::WARNING, format!("skipping \"{table}\" --- {why}")));
+            };
+            if let Some(found) = catalog.relation(schema.as_deref(), &table, settings.search_path()) {
+                let user = catalog.role(settings.user()).map_or(self.shared.user_oid, |role| role.oid);
+                match found.kind {
+                    RelationKind::View | RelationKind::Sequence => {
+                        skip("cannot vacuum non-tables or special system tables");
+                    }
+                    RelationKind::Table if !super::analyze::may_analyze(&catalog, user, &found) => {
+                        skip("only table or database owner can vacuum it");
+                    }
+                    RelationKind::Table | RelationKind::SystemView => {}
+                }
+            } else {
                 let error = catalog.no_relation(schema.as_deref(), &table, settings.search_path());
                 if error.state() == state::WRONG_OBJECT_TYPE {
-                    let message = format!("skipping \"{table}\" --- cannot vacuum non-tables or special system tables");
-                    self.shared.notify(Notice::warning(state::WARNING, message));
+                    skip("cannot vacuum non-tables or special system tables");
                     continue;
                 }
                 return Err(error);

@@ -136,7 +136,7 @@ pub fn key_text(
         else {
             continue;
         };
-        names.push(column.name.clone());
+        names.push(crate::parse::names::quote(&column.name));
         values.push(value_text(column.ty, array, row));
     }
     format!("({})=({})", names.join(", "), values.join(", "))

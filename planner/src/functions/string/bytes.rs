@@ -53,6 +53,10 @@ fn encode(bytes: &[u8], format: &str) -> Result<String> {
 fn decode(text: &str, format: &str) -> Result<Vec<u8>> {
     match format.to_ascii_lowercase().as_str() {
         "hex" => crate::types::text::parse_bytea(&format!("\\x{text}")),
+        // What begins so is hexadecimal to the type, and wrong here.
+        "escape" if text.starts_with("\\x") => {
+            Err(SqlError::new(state::INVALID_TEXT_REPRESENTATION, "invalid input syntax for type bytea"))
+        }
         "escape" => crate::types::text::parse_bytea(text),
         "base64" => {
             let invalid = |message: String| SqlError::new(state::INVALID_PARAMETER_VALUE, message);

@@ -256,6 +256,8 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
         immutable("regexp_match", &[text, text, text], texts, parts_kernel("regexp_match", first_match)),
         immutable("regexp_split_to_array", &[text, text], texts, parts_kernel("regexp_split_to_array", split)),
         immutable("regexp_split_to_array", &[text, text, text], texts, parts_kernel("regexp_split_to_array", split)),
+        immutable("regexp split to table", &[text, text], texts, parts_kernel("regexp_split_to_table", split)),
+        immutable("regexp split to table", &[text, text, text], texts, parts_kernel("regexp_split_to_table", split)),
         immutable("substring", &[text, text], text, substring_kernel()),
         immutable("substring", &[text, text, text], text, substring_kernel()),
     ]

@@ -119,7 +119,19 @@ fn analysed(context: &Context<'_>, stored: &str, table: Option<&TableDescriptor>
         (Some(to), node) if node.ty().oid == oid::UNKNOWN => analysis.coerce(node, to.oid),
         // A constant takes the column's length.
         (Some(to), Node::Const(ty, value)) if ty.oid == to.oid && to.modifier < 0 => Some(Node::Const(to, value)),
-        (Some(_), node) => Some(node),
+        // What becomes the column's type stands within a cast that is not shown, but for its brackets.
+        (Some(to), node) => {
+            let hidden = |node: Node, ty: Ty, call: bool| Node::Cast { arg: Box::new(node), ty, implicit: true, call };
+            let (from, length) = (node.ty(), to.modifier >= 0 && node.ty().modifier != to.modifier);
+            let node = match from.oid == to.oid {
+                true => node,
+                false => {
+                    let call = analysis.types().cast_is_call(from.oid, to.oid);
+                    hidden(node, Ty::of(to.oid), call)
+                }
+            };
+            Some(if length { hidden(node, to, true) } else { node })
+        }
         (None, node) => analysis.settle(node),
     }
 }

@@ -89,7 +89,7 @@ pub async fn set_constraints(
     names: Option<&[ObjectName]>,
     deferred: bool,
 ) -> Result<()> {
-    let constraints = names.map(|names| named(context, names)).transpose()?;
+    let constraints = names.map(|names| named(context, names, deferred)).transpose()?;
     let later = {
         let mut queue = context.session.references.lock();
         queue.set(context.command, constraints, deferred);
@@ -125,12 +125,12 @@ pub async fn set_constraints(
 }
 
 /// Errors: 42704, 42809 for constraints that SET CONSTRAINTS cannot name.
-pub fn find_constraints(context: &StatementContext, names: &[ObjectName]) -> Result<()> {
-    named(context, names).map(|_| ())
+pub fn find_constraints(context: &StatementContext, names: &[ObjectName], deferred: bool) -> Result<()> {
+    named(context, names, deferred).map(|_| ())
 }
 
-/// The constraints with these names.
-fn named(context: &StatementContext, names: &[ObjectName]) -> Result<Vec<Oid>> {
+/// The constraints with these names. What cannot be deferred is immediate already.
+fn named(context: &StatementContext, names: &[ObjectName], deferred: bool) -> Result<Vec<Oid>> {
     let mut found = Vec::new();
     for name in names {
         let (schema, name) = fold_name(name)?;
@@ -138,7 +138,7 @@ fn named(context: &StatementContext, names: &[ObjectName]) -> Result<Vec<Oid>> {
             Some(schema) => vec![said_schema(schema, context.settings.search_path())],
             None => context.catalog.effective_path(context.settings.search_path()),
         };
-        let before = found.len();
+        let mut known = false;
         for schema in path {
             for table in context.catalog.user_relations().filter(|table| table.schema == schema) {
                 let index = table.indexes.iter().find(|index| index.constraint.is_some() && index.name == name);
@@ -146,18 +146,20 @@ fn named(context: &StatementContext, names: &[ObjectName]) -> Result<Vec<Oid>> {
                     || table.checks.iter().any(|check| check.name == name);
                 let keys = table.foreign_keys.iter().filter(|key| key.name == name);
                 let keys: Vec<&ForeignKeyDescriptor> = keys.collect();
-                if others || keys.iter().any(|key| !key.deferrable) {
+                known |= others || index.is_some() || !keys.is_empty();
+                if deferred && (others || keys.iter().any(|key| !key.deferrable)) {
                     let message = format!("constraint \"{name}\" is not deferrable");
                     return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message));
                 }
-                found.extend(keys.into_iter().map(|key| key.oid));
-                found.extend(index.and_then(|index| index.constraint));
+                found.extend(keys.into_iter().filter(|key| key.deferrable).map(|key| key.oid));
+                let deferrable = index.filter(|index| index.deferral.is_some());
+                found.extend(deferrable.and_then(|index| index.constraint));
             }
-            if found.len() > before {
+            if known {
                 break;
             }
         }
-        if found.len() == before {
+        if !known {
             let message = format!("constraint \"{name}\" does not exist");
             return Err(SqlError::new(state::UNDEFINED_OBJECT, message));
         }

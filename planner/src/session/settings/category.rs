@@ -6,7 +6,10 @@ pub fn category(name: &str) -> &'static str {
         return "Query Tuning / Planner Method Configuration";
     }
     let found = GROUPS.iter().find(|(_, names)| names.contains(&name));
-    found.map_or("Customized Options", |(group, _)| *group)
+    let inert =
+        || super::inert::GROUPS.iter().find(|(_, settings)| settings.iter().any(|setting| setting.name == name));
+    let group = found.map(|(group, _)| *group).or_else(|| inert().map(|(group, _)| *group));
+    group.unwrap_or("Customized Options")
 }
 
 const GROUPS: &[(&str, &[&str])] = &[

@@ -1,6 +1,6 @@
 //! [`Derived`]: what each statement asks of settings, worked out once when one of them changes. Must not know transactions.
 
-use super::registry::{self, DEFINITIONS, Definition};
+use super::registry::{self, Definition};
 use super::{Characteristics, value};
 use crate::parse::Isolation;
 use crate::types::datetime::{DateFormat, TimeZone};
@@ -70,7 +70,7 @@ impl Derived {
             }
             _ => Arc::clone(&creation_path),
         };
-        let reported = DEFINITIONS.iter().filter(|definition| definition.reported);
+        let reported = registry::definitions().iter().filter(|definition| definition.reported);
         Derived {
             user,
             search_path,

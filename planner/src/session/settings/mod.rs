@@ -3,6 +3,7 @@
 
 pub mod category;
 mod derived;
+mod inert;
 pub mod registry;
 pub mod stack;
 pub mod value;
@@ -12,7 +13,7 @@ use crate::parse::Isolation;
 use crate::types::datetime::{DateFormat, TimeZone};
 use crate::types::encoding::Encoding;
 use derived::Derived;
-use registry::{Changeable, DEFINITIONS, Definition};
+use registry::{Changeable, Definition, definitions};
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::Duration;
@@ -219,7 +220,7 @@ impl Settings {
     }
     /// Every setting that lists have, with its value as SHOW prints it, by name.
     pub fn all(&self) -> Vec<(&'static Definition, String)> {
-        let listed = DEFINITIONS.iter().filter(|definition| definition.is_listed());
+        let listed = definitions().iter().copied().filter(|definition| definition.is_listed());
         listed.map(|definition| (definition, self.value_of(definition).to_string())).collect()
     }
     /// Errors: 42501 for a setting that only a superuser may set, where the user is none.
@@ -250,6 +251,10 @@ impl Settings {
             }
             Changeable::ByConfiguration => {
                 return Err(not_changeable(format!("parameter \"{}\" cannot be changed now", definition.name)));
+            }
+            Changeable::AtConnection => {
+                let message = format!("parameter \"{}\" cannot be set after connection start", definition.name);
+                return Err(not_changeable(message));
             }
         }
         let canonical = match definition.name {
@@ -295,6 +300,11 @@ impl Settings {
     }
     fn with_custom(&self, name: &str, value: &str) -> Result<Settings> {
         if !is_custom_name(name) {
+            if name.contains('.') {
+                let message = format!("invalid configuration parameter name \"{name}\"");
+                return Err(SqlError::new(state::INVALID_NAME, message)
+                    .detail("Custom parameter names must be two or more simple identifiers separated by dots."));
+            }
             return Err(unknown(name));
         }
         let mut values = self.values.as_ref().clone();

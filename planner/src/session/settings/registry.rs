@@ -46,8 +46,16 @@ pub enum Unit {
     Milliseconds,
     /// Seconds.
     Seconds,
+    /// Minutes.
+    Minutes,
+    /// Bytes.
+    Bytes,
     /// 1024 bytes.
     Kilobytes,
+    /// 8192 bytes.
+    Blocks,
+    /// 1024 kilobytes.
+    Megabytes,
 }
 
 /// Who may change a setting.
@@ -63,6 +71,8 @@ pub enum Changeable {
     AtServerStart,
     /// With the server's configuration (`sighup`).
     ByConfiguration,
+    /// By who connects, before the session begins (`backend`).
+    AtConnection,
 }
 
 impl Definition {
@@ -124,22 +134,32 @@ const fn kilobytes(min: i64) -> Kind {
     Kind::Int { min, max: 2_147_483_647, unit: Unit::Kilobytes }
 }
 
+const fn blocks(min: i64) -> Kind {
+    Kind::Int { min, max: 2_147_483_647, unit: Unit::Blocks }
+}
+
 const fn cost() -> Kind {
     Kind::Real { min: 0.0, max: f64::MAX }
 }
 
 /// Of settings that steer PostgreSQL's planner, memory or workers, and change no answer.
-const NO_EFFECT: &str = "Has no effect: kept for clients that set it.";
+pub const NO_EFFECT: &str = "Has no effect: kept for clients that set it.";
 
-const MESSAGE_LEVELS: Kind =
+/// Levels of messages, in the order in which a client hears of them.
+pub const MESSAGE_LEVELS: Kind =
     Kind::Enum(&["debug5", "debug4", "debug3", "debug2", "debug1", "debug", "log", "notice", "warning", "error"]);
+/// The same in the order in which PostgreSQL's log has them.
+pub const LOG_LEVELS: Kind = Kind::Enum(&[
+    "debug5", "debug4", "debug3", "debug2", "debug1", "debug", "info", "notice", "warning", "error", "log", "fatal",
+    "panic",
+]);
 const ISOLATION_LEVELS: Kind = Kind::Enum(&["serializable", "repeatable read", "read committed", "read uncommitted"]);
 
 /// The version we speak as (`server_version`).
 pub const SERVER_VERSION: &str = "15.0 (PercoSQL)";
 
-/// Every setting, by name without regard to case.
-pub const DEFINITIONS: &[Definition] = &[
+/// Settings that mean something here, or did so to clients before, by name without regard to case.
+const DEFINITIONS: &[Definition] = &[
     reported(user(
         "application_name",
         "",
@@ -203,7 +223,7 @@ pub const DEFINITIONS: &[Definition] = &[
         Kind::Bool,
         "Sets the default read-only status of new transactions.",
     )),
-    user("effective_cache_size", "4GB", kilobytes(1), NO_EFFECT),
+    user("effective_cache_size", "4GB", blocks(1), NO_EFFECT),
     user("enable_async_append", "on", Kind::Bool, NO_EFFECT),
     user("enable_bitmapscan", "on", Kind::Bool, NO_EFFECT),
     user("enable_gathermerge", "on", Kind::Bool, NO_EFFECT),
@@ -274,7 +294,7 @@ pub const DEFINITIONS: &[Definition] = &[
         Kind::Int { min: -1, max: 2_147_483_647, unit: Unit::Milliseconds },
         "Has no effect: statements are not logged.",
     )),
-    superuser(user("log_min_messages", "warning", MESSAGE_LEVELS, "Has no effect: the server's log level is its own.")),
+    superuser(user("log_min_messages", "warning", LOG_LEVELS, "Has no effect: the server's log level is its own.")),
     superuser(user(
         "log_statement",
         "none",
@@ -291,8 +311,13 @@ pub const DEFINITIONS: &[Definition] = &[
     user("max_parallel_workers_per_gather", "2", Kind::Int { min: 0, max: 1024, unit: Unit::One }, NO_EFFECT),
     server("max_prepared_transactions", "0", "Sets the maximum number of simultaneously prepared transactions."),
     server("max_worker_processes", "8", "Kept for clients that read it."),
-    user("min_parallel_index_scan_size", "64", Kind::Int { min: 0, max: 715_827_882, unit: Unit::One }, NO_EFFECT),
-    user("min_parallel_table_scan_size", "1024", Kind::Int { min: 0, max: 715_827_882, unit: Unit::One }, NO_EFFECT),
+    user(
+        "min_parallel_index_scan_size",
+        "512kB",
+        Kind::Int { min: 0, max: 715_827_882, unit: Unit::Blocks },
+        NO_EFFECT,
+    ),
+    user("min_parallel_table_scan_size", "8MB", Kind::Int { min: 0, max: 715_827_882, unit: Unit::Blocks }, NO_EFFECT),
     user("parallel_leader_participation", "on", Kind::Bool, NO_EFFECT),
     user("parallel_setup_cost", "1000", cost(), NO_EFFECT),
     user("parallel_tuple_cost", "0.1", cost(), NO_EFFECT),
@@ -324,8 +349,8 @@ pub const DEFINITIONS: &[Definition] = &[
         Kind::Partial(&["origin"], &["replica", "local"]),
         "Sets the session's behavior for triggers and rewrite rules.",
     )),
-    internal("shared_buffers", "128MB", "Kept for clients that read it."),
-    internal("ssl", "off", "Kept for clients that read it."),
+    server("shared_buffers", "128MB", "Kept for clients that read it."),
+    Definition { changeable: Changeable::ByConfiguration, ..internal("ssl", "off", "Kept for clients that read it.") },
     reported(user(
         "standard_conforming_strings",
         "on",
@@ -341,7 +366,7 @@ pub const DEFINITIONS: &[Definition] = &[
         "Sets the current transaction's synchronization level.",
     ),
     user("tcp_keepalives_idle", "0", Kind::Int { min: 0, max: 2_147_483_647, unit: Unit::Seconds }, NO_EFFECT),
-    user("temp_buffers", "8MB", kilobytes(800), "Has no effect: there are no temporary tables."),
+    user("temp_buffers", "8MB", Kind::Int { min: 100, max: 1_073_741_823, unit: Unit::Blocks }, NO_EFFECT),
     user("temp_tablespaces", "", Kind::Special, "Sets the tablespaces to use for temporary tables and sort files."),
     reported(user("TimeZone", "UTC", Kind::Special, "Sets the time zone for displaying and interpreting time stamps.")),
     user("transaction_deferrable", "off", Kind::Bool, "Whether to defer a read-only serializable transaction."),
@@ -359,20 +384,31 @@ pub const DEFINITIONS: &[Definition] = &[
         "Sets the maximum allowed duration of any transaction within a session (as PostgreSQL 17 has it).",
     ),
     user("transform_null_equals", "off", Kind::OnlyBool(false), "Treats expr=NULL as expr IS NULL."),
-    user("vacuum_cost_delay", "0", milliseconds(), NO_EFFECT),
-    internal("wal_level", "replica", "Kept for clients that read it."),
+    user("vacuum_cost_delay", "0", Kind::Int { min: 0, max: 100, unit: Unit::Milliseconds }, NO_EFFECT),
+    server("wal_level", "replica", "Kept for clients that read it."),
     user("work_mem", "4MB", kilobytes(64), NO_EFFECT),
     user("xmlbinary", "base64", Kind::Enum(&["base64", "hex"]), "Has no effect: there is no xml."),
     user("xmloption", "content", Kind::Enum(&["content", "document"]), "Has no effect: there is no xml."),
 ];
 
+/// Every setting, by name without regard to case.
+pub fn definitions() -> &'static [&'static Definition] {
+    static ALL: LazyLock<Vec<&Definition>> = LazyLock::new(|| {
+        let inert = super::inert::GROUPS.iter().flat_map(|(_, settings)| settings.iter());
+        let mut all: Vec<&Definition> = DEFINITIONS.iter().chain(inert).collect();
+        all.sort_by_cached_key(|definition| definition.name.to_ascii_lowercase());
+        all
+    });
+    &ALL
+}
+
 /// The setting called `name`, whatever its case.
 pub fn find(name: &str) -> Option<&'static Definition> {
     // Each transaction asks for several, written as they are here.
     static BY_NAME: LazyLock<HashMap<&str, &Definition>> =
-        LazyLock::new(|| DEFINITIONS.iter().map(|definition| (definition.name, definition)).collect());
+        LazyLock::new(|| definitions().iter().map(|definition| (definition.name, *definition)).collect());
     if let Some(found) = BY_NAME.get(name) {
         return Some(found);
     }
-    DEFINITIONS.iter().find(|definition| definition.name.eq_ignore_ascii_case(name))
+    definitions().iter().copied().find(|definition| definition.name.eq_ignore_ascii_case(name))
 }

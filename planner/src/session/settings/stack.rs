@@ -47,6 +47,10 @@ impl SettingsStack {
         let reset = self.reset.clone();
         self.change(false, |settings| settings.with_reset(name, &reset))
     }
+    /// What a setting was when the session began.
+    pub fn first(&self, name: &str) -> Option<String> {
+        self.reset.get(name)
+    }
     /// RESET ALL.
     pub fn reset_all(&mut self) {
         // What describes the transaction under way is not reset.

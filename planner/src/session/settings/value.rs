@@ -25,11 +25,14 @@ pub fn canonical(definition: &Definition, value: &str) -> Result<String> {
         }
         Kind::Real { min, max } => match value.trim().parse::<f64>() {
             Ok(number) if number >= min && number <= max => Ok(number.to_string()),
-            Ok(number) => Err(invalid_state(format!(
-                "{number} is outside the valid range for parameter \"{}\" ({min} .. {max})",
-                definition.name
+            Ok(number) if !number.is_nan() => Err(invalid_state(format!(
+                "{} is outside the valid range for parameter \"{}\" ({} .. {})",
+                shown(number),
+                definition.name,
+                shown(min),
+                shown(max)
             ))),
-            Err(_) => Err(invalid(definition, value)),
+            _ => Err(invalid(definition, value)),
         },
         Kind::Enum(words) => word(words, value).ok_or_else(|| {
             // `debug` is taken and not offered; a name is shown as it is mostly written, in lower case.
@@ -48,9 +51,18 @@ pub fn canonical(definition: &Definition, value: &str) -> Result<String> {
             Some(_) => Err(SqlError::unsupported(format!("{} = {value}", definition.name))),
             None => Err(invalid_state(format!("parameter \"{}\" requires a Boolean value", definition.name))),
         },
+        // What PostgreSQL's log could not show is a question mark, byte by byte.
+        Kind::Text if definition.name == "application_name" => {
+            Ok(value.bytes().map(|byte| if (32..127).contains(&byte) { char::from(byte) } else { '?' }).collect())
+        }
         Kind::Text => Ok(value.to_string()),
         Kind::Special => special(definition, value),
     }
+}
+
+/// A bound as PostgreSQL's `%g` writes it.
+pub fn shown(bound: f64) -> String {
+    if bound == f64::MAX { "1.79769e+308".to_string() } else { bound.to_string() }
 }
 
 /// `on`, `true`, `yes`, `1` and their like, and unique prefixes of them.
@@ -92,7 +104,11 @@ fn suffix(unit: Unit) -> &'static str {
         Unit::One => "",
         Unit::Milliseconds => " ms",
         Unit::Seconds => " s",
+        Unit::Minutes => " min",
+        Unit::Bytes => " B",
         Unit::Kilobytes => " kB",
+        Unit::Blocks => " 8kB",
+        Unit::Megabytes => " MB",
     }
 }
 
@@ -102,7 +118,10 @@ fn units(unit: Unit) -> &'static [(&'static str, i64)] {
         Unit::One => &[],
         Unit::Milliseconds => &[("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1000), ("ms", 1)],
         Unit::Seconds => &[("d", 86_400), ("h", 3600), ("min", 60), ("s", 1)],
-        Unit::Kilobytes => &[("TB", 1 << 30), ("GB", 1 << 20), ("MB", 1 << 10), ("kB", 1)],
+        Unit::Minutes => &[("d", 1440), ("h", 60), ("min", 1)],
+        Unit::Bytes => &[("TB", 1 << 40), ("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10), ("B", 1)],
+        Unit::Kilobytes | Unit::Blocks => &[("TB", 1 << 30), ("GB", 1 << 20), ("MB", 1 << 10), ("kB", 1)],
+        Unit::Megabytes => &[("TB", 1 << 20), ("GB", 1 << 10), ("MB", 1)],
     }
 }
 
@@ -116,7 +135,11 @@ fn integer(definition: &Definition, value: &str, unit: Unit) -> Result<i64> {
     // Those that are less than the base unit, in which values are never shown.
     let part = match (unit, name) {
         (_, "") => Some(1.0),
-        (Unit::Kilobytes, "B") => Some(1.0 / 1024.0),
+        (Unit::Kilobytes | Unit::Blocks, "B") => Some(1.0 / 1024.0),
+        (Unit::Megabytes, "kB") => Some(1.0 / 1024.0),
+        (Unit::Megabytes, "B") => Some(1.0 / 1_048_576.0),
+        (Unit::Minutes, "s") => Some(1.0 / 60.0),
+        (Unit::Minutes, "ms") => Some(1.0 / 60_000.0),
         (Unit::Milliseconds, "us") | (Unit::Seconds, "ms") => Some(1e-3),
         (Unit::Seconds, "us") => Some(1e-6),
         _ => None,
@@ -125,18 +148,26 @@ fn integer(definition: &Definition, value: &str, unit: Unit) -> Result<i64> {
         let error = invalid(definition, value);
         match unit {
             Unit::One => error,
-            Unit::Kilobytes => {
+            Unit::Bytes | Unit::Kilobytes | Unit::Blocks | Unit::Megabytes => {
                 error.hint("Valid units for this parameter are \"B\", \"kB\", \"MB\", \"GB\", and \"TB\".")
             }
-            Unit::Milliseconds | Unit::Seconds => {
+            Unit::Milliseconds | Unit::Seconds | Unit::Minutes => {
                 error.hint("Valid units for this parameter are \"us\", \"ms\", \"s\", \"min\", \"h\", and \"d\".")
             }
         }
     })?;
-    Ok((number * factor).round_ties_even() as i64)
+    // A number without a name counts blocks.
+    let blocks = if unit == Unit::Blocks && !name.is_empty() { 1.0 / 8.0 } else { 1.0 };
+    let number = (number * factor * blocks).round_ties_even();
+    if number > f64::from(i32::MAX) || number < f64::from(i32::MIN) {
+        return Err(invalid(definition, value).hint("Value exceeds integer range."));
+    }
+    Ok(number as i64)
 }
 
 fn format_integer(number: i64, unit: Unit) -> String {
+    // Of blocks the units are multiples of kilobytes.
+    let number = if unit == Unit::Blocks && number > 0 { number * 8 } else { number };
     if number <= 0 {
         return number.to_string();
     }
@@ -157,7 +188,10 @@ pub fn number(definition: &Definition, value: &str) -> Option<i64> {
 /// A canonical value as `pg_settings` shows it: a number in the base unit, and that unit's name.
 pub fn in_base_unit(definition: &Definition, value: &str) -> (String, Option<&'static str>) {
     let Kind::Int { unit, .. } = definition.kind else { return (value.to_string(), None) };
-    let name = units(unit).last().map(|(name, _)| *name);
+    let name = match unit {
+        Unit::Blocks => Some("8kB"),
+        _ => units(unit).last().map(|(name, _)| *name),
+    };
     (integer(definition, value, unit).map_or_else(|_| value.to_string(), |number| number.to_string()), name)
 }
 
@@ -206,6 +240,10 @@ fn special(definition: &Definition, value: &str) -> Result<String> {
 pub fn date_style(current: DateFormat, value: &str) -> Result<String> {
     let invalid =
         |detail| invalid_state(format!("invalid value for parameter \"DateStyle\": \"{value}\"")).detail(detail);
+    // An empty list says nothing.
+    if value.trim().is_empty() {
+        return Ok(current.name());
+    }
     Ok(current.changed(value).map_err(invalid)?.name())
 }
 
@@ -277,7 +315,7 @@ pub fn split_identifiers(value: &str) -> Option<Vec<String>> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 mod tests {
-    use super::super::registry::{DEFINITIONS, find};
+    use super::super::registry::{definitions, find};
     use super::*;
 
     fn set(name: &str, value: &str) -> Result<String> {
@@ -286,7 +324,7 @@ mod tests {
 
     #[test]
     fn defaults_are_canonical() {
-        for definition in DEFINITIONS {
+        for definition in definitions() {
             assert_eq!(canonical(definition, definition.default).unwrap(), definition.default, "{}", definition.name);
         }
     }

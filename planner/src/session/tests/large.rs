@@ -38,3 +38,38 @@ async fn subqueries_too_deep_in_each_other_are_not_planned() {
     assert_eq!(c.rows(&nested(5)).await, ["1"]);
     assert_eq!(c.state(&nested(30)).await, "54001");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn long_rows_of_queries_are_no_deep_ones() {
+    let mut c = client().await;
+    let row = |queries: usize, between: &str| {
+        let queries: Vec<String> = (0..queries).map(|at| format!("SELECT {at} AS n, 'a' || {at} AS s")).collect();
+        format!("SELECT count(*), sum(n), min(s) FROM ({}) AS r", queries.join(between))
+    };
+    assert_eq!(c.rows(&row(600, " UNION ALL ")).await, ["600|179700|a0"]);
+    assert_eq!(c.rows(&row(300, " UNION ")).await, ["300|44850|a0"]);
+    // As deep as long: what stands after a comma is no less deep.
+    for text in [
+        row(3_000, " UNION ALL "),
+        row(400, " INTERSECT "),
+        row(400, " UNION SELECT 0, '' UNION ALL "),
+        format!("SELECT 1 FROM {}", (0..300).map(|at| format!("(SELECT {at}) t{at}")).collect::<Vec<_>>().join(", ")),
+        format!("SELECT now(){}", " AT TIME ZONE 'utc'".repeat(1_000)),
+        format!("SELECT 1{}", " OPERATOR(pg_catalog.+) 1".repeat(1_000)),
+    ] {
+        assert_eq!(c.state(&text).await, "54001", "{text:.60}");
+    }
+    let chain = |links: usize| {
+        let mut text = "WITH a0 AS (SELECT 1 AS n)".to_string();
+        for link in 1..=links {
+            text.push_str(&format!(", a{link} AS (SELECT n + 1 AS n FROM a{})", link - 1));
+        }
+        format!("{text} SELECT n FROM a{links}")
+    };
+    assert_eq!(c.rows(&chain(40)).await, ["41"]);
+    assert_eq!(c.state(&chain(2_000)).await, "54001");
+    let arms = |count: usize| (0..count).map(|at| format!("WHEN {at} = -1 THEN {at}")).collect::<Vec<_>>().join(" ");
+    assert_eq!(c.rows(&format!("SELECT CASE {} ELSE 7 END", arms(400))).await, ["7"]);
+    let nested = format!("SELECT {}1{}", "CASE WHEN true THEN ".repeat(500), " END".repeat(500));
+    assert_eq!(c.state(&nested).await, "54001");
+}

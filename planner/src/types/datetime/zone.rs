@@ -33,9 +33,14 @@ impl TimeZone {
     /// The abbreviation in use at a moment of UTC.
     pub fn abbreviation_at(&self, utc: i64) -> String {
         match self {
-            TimeZone::Named(zone) => {
-                zone.offset_from_utc_datetime(&chrono_moment(utc)).abbreviation().unwrap_or_default().to_string()
-            }
+            TimeZone::Named(zone) => match standard_time(*zone, utc) {
+                Some((_, standard)) => standard.to_string(),
+                None => match zone.offset_from_utc_datetime(&chrono_moment(utc)).abbreviation() {
+                    Some(abbreviation) => abbreviation.to_string(),
+                    // A zone without letters of its own.
+                    None => numeric_abbreviation(offset_at_utc(*self, utc)),
+                },
+            },
             TimeZone::Posix(zone) => zone.abbreviation_at(utc.div_euclid(SECOND)),
         }
     }
@@ -111,13 +116,46 @@ pub fn zone(name: &str) -> Result<ZoneName> {
         .ok_or_else(|| SqlError::new(state::INVALID_PARAMETER_VALUE, format!("time zone \"{name}\" not recognized")))
 }
 
+/// Zones that follow no city: what is standard time there, and whether the rules of the United States apply. Later editions of the
+/// time zone database have cities in their place, with local mean time and rules of their own.
+const WITHOUT_CITY: [(Tz, i64, &str, bool); 7] = [
+    (Tz::PST8PDT, -8 * 3600, "PST", true),
+    (Tz::EST5EDT, -5 * 3600, "EST", true),
+    (Tz::CST6CDT, -6 * 3600, "CST", true),
+    (Tz::MST7MDT, -7 * 3600, "MST", true),
+    (Tz::EST, -5 * 3600, "EST", false),
+    (Tz::MST, -7 * 3600, "MST", false),
+    (Tz::HST, -10 * 3600, "HST", false),
+];
+
+/// Seconds east of UTC and abbreviation where a zone without city has standard time and the city in its place may have another: in
+/// years without rules of the whole country. No year's begin or end is near a change, so a local time will do as well.
+fn standard_time(zone: Tz, moment: i64) -> Option<(i64, &'static str)> {
+    let (_, east, abbreviation, rules) = *WITHOUT_CITY.iter().find(|(known, ..)| *known == zone)?;
+    let year = civil_from_days(moment.div_euclid(DAY)).year;
+    let ruled = matches!(year, 1918 | 1919 | 1942..=1945) || year >= 1967;
+    (!rules || !ruled).then_some((east, abbreviation))
+}
+
+/// An offset as the time zone database writes it for zones without letters: `-0430`.
+fn numeric_abbreviation(east: i64) -> String {
+    let (sign, east) = (if east < 0 { '-' } else { '+' }, east.abs());
+    let (hours, minutes, seconds) = (east / 3600, east / 60 % 60, east % 60);
+    match (minutes, seconds) {
+        (0, 0) => format!("{sign}{hours:02}"),
+        (_, 0) => format!("{sign}{hours:02}{minutes:02}"),
+        _ => format!("{sign}{hours:02}{minutes:02}{seconds:02}"),
+    }
+}
+
 /// Seconds east of UTC at a moment of UTC.
 pub fn offset_at_utc(zone: TimeZone, micros: i64) -> i64 {
     match zone {
         TimeZone::UTC => 0,
-        TimeZone::Named(zone) => {
-            i64::from(zone.offset_from_utc_datetime(&chrono_moment(micros)).fix().local_minus_utc())
-        }
+        TimeZone::Named(zone) => match standard_time(zone, micros) {
+            Some((east, _)) => east,
+            None => i64::from(zone.offset_from_utc_datetime(&chrono_moment(micros)).fix().local_minus_utc()),
+        },
         TimeZone::Posix(zone) => zone.offset_at(micros.div_euclid(SECOND)),
     }
 }
@@ -128,6 +166,9 @@ pub fn offset_at_local(zone: TimeZone, local: i64) -> i64 {
     use chrono::LocalResult;
     match zone {
         TimeZone::UTC => 0,
+        TimeZone::Named(named) if standard_time(named, local).is_some() => {
+            standard_time(named, local).map_or(0, |(east, _)| east)
+        }
         TimeZone::Named(named) => match named.offset_from_local_datetime(&chrono_moment(local)) {
             LocalResult::Single(offset) => i64::from(offset.fix().local_minus_utc()),
             LocalResult::Ambiguous(_, later) => i64::from(later.fix().local_minus_utc()),
@@ -189,6 +230,20 @@ mod tests {
             assert_eq!(to_utc(to_local(summer, zone), zone), summer);
         }
         assert_eq!(zone.abbreviation_at(days_from_civil(2024, 7, 1) * DAY), "CEST");
+    }
+
+    #[test]
+    fn zones_without_city_have_no_local_mean_time() {
+        let at = |year| days_from_civil(year, 7, 1) * DAY;
+        let pacific = TimeZone::parse("PST8PDT").unwrap();
+        let shown = |zone: TimeZone, year| (offset_at_utc(zone, at(year)) / 3600, zone.abbreviation_at(at(year)));
+        for (year, hours, name) in [(97, -8, "PST"), (1950, -8, "PST"), (1943, -7, "PWT"), (2000, -7, "PDT")] {
+            assert_eq!(shown(pacific, year), (hours, name.to_string()), "{year}");
+            assert_eq!(offset_at_local(pacific, at(year)), hours * 3600, "{year}");
+        }
+        assert_eq!(shown(TimeZone::parse("est").unwrap(), 1800), (-5, "EST".to_string()));
+        assert_eq!(TimeZone::parse("America/Caracas").unwrap().abbreviation_at(at(2010)), "-0430");
+        assert_eq!(TimeZone::parse("America/Caracas").unwrap().abbreviation_at(at(2020)), "-04");
     }
 
     #[test]

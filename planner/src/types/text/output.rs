@@ -59,8 +59,9 @@ fn write_float(scientific: &str, fixed_below: i32, out: &mut Vec<u8>) {
     let _ = write!(out, "e{sign}{exponent:02}");
 }
 
-/// Whether a decimal lies in the middle between two float8, so that it is only read as one of them because that is even.
-fn is_midpoint(scientific: &str) -> bool {
+/// Whether a decimal lies in the middle between two floats with mantissas of one bit less than `bits`, so that it is only read as one of
+/// them because that is even.
+fn is_midpoint(scientific: &str, bits: u32) -> bool {
     let Some((mantissa, exponent)) = scientific.split_once('e') else { return false };
     let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
     let places = mantissa.split_once('.').map_or(0, |(_, fraction)| fraction.len()) as i32;
@@ -76,17 +77,17 @@ fn is_midpoint(scientific: &str) -> bool {
     } else {
         return false;
     }
-    number != 0 && 128 - (number >> number.trailing_zeros()).leading_zeros() == 54
+    number != 0 && 128 - (number >> number.trailing_zeros()).leading_zeros() == bits
 }
 
-/// The shortest digits of a float8 that lie nearer to it than to any other.
-fn shortest(value: f64) -> String {
-    let text = format!("{value:e}");
-    if !is_midpoint(&text) {
+/// The shortest digits of a float that lie nearer to it than to any other: `text` when it is no midpoint, or else the first with more
+/// digits that reads back as the same value.
+fn nearest(text: String, bits: u32, longer: impl Fn(usize) -> (String, bool)) -> String {
+    if !is_midpoint(&text, bits) {
         return text;
     }
-    let fits = |longer: &String| longer.parse() == Ok(value) && !is_midpoint(longer);
-    (1..17).map(|digits| format!("{value:.digits$e}")).find(fits).unwrap_or(text)
+    let fits = |(longer, same): (String, bool)| (same && !is_midpoint(&longer, bits)).then_some(longer);
+    (1..17).map(longer).find_map(fits).unwrap_or(text)
 }
 
 /// `1.5`, `1e+20`, `Infinity`, `NaN`.
@@ -95,7 +96,14 @@ pub fn write_float8(value: f64, out: &mut Vec<u8>) {
         v if v.is_nan() => out.extend_from_slice(b"NaN"),
         f64::INFINITY => out.extend_from_slice(b"Infinity"),
         f64::NEG_INFINITY => out.extend_from_slice(b"-Infinity"),
-        v => write_float(&shortest(v), 15, out),
+        v => {
+            let longer = |digits| {
+                let text = format!("{v:.digits$e}");
+                let same = text.parse() == Ok(v);
+                (text, same)
+            };
+            write_float(&nearest(format!("{v:e}"), 54, longer), 15, out);
+        }
     }
 }
 
@@ -105,7 +113,14 @@ pub fn write_float4(value: f32, out: &mut Vec<u8>) {
         v if v.is_nan() => out.extend_from_slice(b"NaN"),
         f32::INFINITY => out.extend_from_slice(b"Infinity"),
         f32::NEG_INFINITY => out.extend_from_slice(b"-Infinity"),
-        v => write_float(&format!("{v:e}"), 6, out),
+        v => {
+            let longer = |digits| {
+                let text = format!("{v:.digits$e}");
+                let same = text.parse() == Ok(v);
+                (text, same)
+            };
+            write_float(&nearest(format!("{v:e}"), 25, longer), 6, out);
+        }
     }
 }
 

@@ -1,0 +1,83 @@
+//! Where a part of a statement names a column that is not grouped by: PostgreSQL looks everywhere but into aggregates, at what is
+//! compared with a subquery before the subquery. Must not know what names mean.
+
+use super::binder::Binder;
+use crate::parse::fold;
+use sqlparser::ast::{self, Expr, ObjectNamePart, Query, Spanned, Visit, Visitor};
+use sqlparser::tokenizer::Span;
+use std::ops::ControlFlow;
+
+/// The first place that names a column, and whether it is in a subquery.
+#[derive(Clone, Copy)]
+pub struct Mention {
+    /// The place.
+    pub place: Span,
+    /// Whether a subquery of the part names it.
+    pub within: bool,
+}
+
+impl Binder<'_> {
+    /// Where a column is first named outside of aggregates, by its name with or without its relation's; or else in one, where a
+    /// subquery asks for it.
+    pub fn mention_of_column(&self, part: &impl Visit, relation: &str, name: &str, within: bool) -> Option<Mention> {
+        let is_aggregate = |name: &str| self.resolver.is_aggregate(name);
+        let look = |aggregates: bool| {
+            let mut search = Search { relation, name, is_aggregate: &is_aggregate, aggregates, queries: 0, inside: 0 };
+            part.visit(&mut search).break_value()
+        };
+        look(false).or_else(|| within.then(|| look(true)).flatten())
+    }
+}
+
+struct Search<'n> {
+    relation: &'n str,
+    name: &'n str,
+    is_aggregate: &'n dyn Fn(&str) -> bool,
+    /// Whether aggregates are looked into.
+    aggregates: bool,
+    /// How deep this is in subqueries, and in aggregates.
+    queries: usize,
+    inside: usize,
+}
+
+impl Search<'_> {
+    fn aggregates(&self, expr: &Expr) -> bool {
+        let Expr::Function(ast::Function { name, over: None, .. }) = expr else { return false };
+        matches!(name.0.last(), Some(ObjectNamePart::Identifier(name)) if (self.is_aggregate)(&fold(name)))
+    }
+}
+
+impl Visitor for Search<'_> {
+    type Break = Mention;
+
+    fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<Mention> {
+        self.queries += 1;
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &Query) -> ControlFlow<Mention> {
+        self.queries -= 1;
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<Mention> {
+        self.inside += usize::from(self.aggregates(expr));
+        let here = match expr {
+            Expr::Identifier(column) => fold(column) == self.name,
+            Expr::CompoundIdentifier(parts) => match parts.as_slice() {
+                [.., table, column] => fold(column) == self.name && fold(table) == self.relation,
+                _ => false,
+            },
+            _ => false,
+        };
+        match here && (self.aggregates || self.inside == 0) {
+            true => ControlFlow::Break(Mention { place: expr.span(), within: self.queries > 0 }),
+            false => ControlFlow::Continue(()),
+        }
+    }
+
+    fn post_visit_expr(&mut self, expr: &Expr) -> ControlFlow<Mention> {
+        self.inside -= usize::from(self.aggregates(expr));
+        ControlFlow::Continue(())
+    }
+}
