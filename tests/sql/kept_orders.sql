@@ -83,3 +83,11 @@ select id, sum(l) over (order by v, id rows between current row and 3 following)
 select 1 union all (select id from ordered order by 1 limit 2) union select 3 order by 1;
 select v from ordered union all select distinct w from ordered union select 77 order by 1 limit 3;
 select 5 union (select id from ordered order by id desc limit 1) union all (select 6 order by 1) order by 1;
+
+-- commas behind LIMIT that are not its own
+select 1 as one limit 1\; select 1 as one, 2 as two;
+create table limited (a int primary key, b int, c int);
+insert into limited select 1, 2, 3 limit 1 on conflict (a) do update set b = 4, c = 5;
+insert into limited select 1, 2, 3 limit 1 on conflict (a) do update set b = 4, c = 5 returning a, b, c;
+create table limited2 as select 1 as a, 2 as b limit 1 with no data;
+select 1 limit 1, 2;

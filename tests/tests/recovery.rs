@@ -77,7 +77,15 @@ fn kill_around_a_large_commit(first: &str) {
         server.kill9();
         assert_eq!(answer(client), "", "nobody was told that it is there");
         restart(&mut server, "during the prewrites");
-        assert_eq!(value(&server, "select count(*) from t"), "0");
+        let found = value(&server, "select count(*) from t");
+        // Beside the log the last step is a short one, and the kill may come behind it.
+        if first.is_empty() && found != "0" {
+            assert_eq!(found, rows().to_string());
+            assert_eq!(value(&server, "check table t"), "");
+            psql(&server, &["-c", "truncate t"]).success();
+            continue;
+        }
+        assert_eq!(found, "0");
     }
     // After the reply, while the secondaries are rolled forward.
     for (round, wait) in [0, 100, 500].into_iter().enumerate() {

@@ -71,6 +71,9 @@ impl Making<'_> {
         if ty.row_of().is_some() {
             return Err(SqlError::unsupported("columns of the type of a table's rows"));
         }
+        if let Some(collation) = collation {
+            super::type_name::collation(collation, ty)?;
+        }
         if ty.is_pseudo() {
             let message = format!("column \"{name}\" has pseudo-type {}", ty.name());
             return Err(SqlError::new(state::INVALID_TABLE_DEFINITION, message));

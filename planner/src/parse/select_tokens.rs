@@ -179,9 +179,12 @@ pub fn rewrite(source: &Source, tokens: &[TokenWithSpan], at: usize) -> Result<(
         }
     }
     if word_at(tokens, at, &["limit"]) && at > 0 && !sign_at(tokens, at - 1, &Token::Period) {
-        let clauses =
-            |place| word_at(tokens, place, &CLAUSES) || word_at(tokens, place, &["union", "intersect", "except"]);
-        let ends = end_of(tokens, at + 1, |place, token| token.token == Token::Comma || clauses(place));
+        // What may follow a query, in it or in the statement that holds it.
+        let follows = ["union", "intersect", "except", "returning", "on", "with"];
+        let clauses = |place| word_at(tokens, place, &CLAUSES) || word_at(tokens, place, &follows);
+        let ends = end_of(tokens, at + 1, |place, token| {
+            matches!(token.token, Token::Comma | Token::SemiColon) || clauses(place)
+        });
         if ends.is_some_and(|end| end > at + 1 && sign_at(tokens, end, &Token::Comma))
             && !word_at(tokens, at - 1, &["select", "as"])
             && !sign_at(tokens, at - 1, &Token::Comma)
