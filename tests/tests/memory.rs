@@ -97,3 +97,14 @@ fn rows_stream_through_little_memory() {
     .success();
     assert_eq!(value(&server, "select count(*) from u"), "200000");
 }
+
+/// Pages of 2 MB are cleared in whole and mostly not used.
+#[test]
+fn the_server_asks_for_no_huge_pages() {
+    let server = Server::start();
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.pid())).expect("a running process");
+    // Older kernels do not tell.
+    if let Some(line) = status.lines().find(|line| line.starts_with("THP_enabled:")) {
+        assert_eq!(line.split_whitespace().last(), Some("0"));
+    }
+}
