@@ -294,9 +294,7 @@ impl CommitJob {
             drop(lean);
             match failed {
                 FailedCondition::Newer { index, found } => {
-                    let write = writes.get(index / 2).ok_or(UNKNOWN_CONDITION)?;
-                    let kind = if index % 2 == 0 { ConflictKind::Write } else { ConflictKind::LockOnly };
-                    return Err(self.conflict(&write.key, kind, found));
+                    return Err(self.newer_write(writes, index, found).unwrap_or(UNKNOWN_CONDITION));
                 }
                 FailedCondition::Claimed { index } => {
                     let write = writes.get(index / 2).ok_or(UNKNOWN_CONDITION)?;

@@ -217,11 +217,8 @@ impl CommitJob {
             match failed {
                 // Two conditions a write, then one each key that had to stay unchanged.
                 FailedCondition::Newer { index, found } => {
-                    return Err(match writes.get(index / 2) {
-                        Some(write) if index % 2 == 0 => self.conflict(&write.key, ConflictKind::Write, found),
-                        Some(write) => self.conflict(&write.key, ConflictKind::LockOnly, found),
-                        None => self.changed(index - 2 * writes.len(), found),
-                    });
+                    let conflict = self.newer_write(&writes, index, found);
+                    return Err(conflict.unwrap_or_else(|| self.changed(index - 2 * writes.len(), found)));
                 }
                 FailedCondition::Row { index } => match writes.get(index) {
                     Some(write) => Box::pin(self.wait_for_lock(&write.key, write.strength, None, &mut backoff)).await?,

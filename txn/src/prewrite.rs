@@ -11,7 +11,7 @@ use crate::buffer::FinalWrite;
 use crate::bulk::FreshRows;
 use crate::commit::{CommitJob, UNKNOWN_CONDITION, atomic, no_lock, no_newer_write};
 use crate::data::{RecordKind, encode_data};
-use crate::error::{ConflictKind, Result};
+use crate::error::{ConflictKind, Result, TxnError};
 use crate::failpoint;
 use crate::lock::Lock;
 use crate::transaction::WriteKind;
@@ -145,9 +145,7 @@ impl CommitJob {
             };
             match failed {
                 FailedCondition::Newer { index, found } => {
-                    let write = writes.get(index / 2).ok_or(UNKNOWN_CONDITION)?;
-                    let kind = if index % 2 == 0 { ConflictKind::Write } else { ConflictKind::LockOnly };
-                    return Err(self.conflict(&write.key, kind, found));
+                    return Err(self.newer_write(writes, index, found).unwrap_or(UNKNOWN_CONDITION));
                 }
                 FailedCondition::Row { index } => {
                     let write = writes.get(index / 2).ok_or(UNKNOWN_CONDITION)?;
@@ -165,6 +163,12 @@ impl CommitJob {
                 }
             }
         }
+    }
+
+    /// The conflict of the condition `index`, of the two that each write has ([`no_newer_write`]).
+    pub(crate) fn newer_write(&self, writes: &[FinalWrite], index: usize, found: Timestamp) -> Option<TxnError> {
+        let kind = if index.is_multiple_of(2) { ConflictKind::Write } else { ConflictKind::LockOnly };
+        writes.get(index / 2).map(|write| self.conflict(&write.key, kind, found))
     }
 
     fn not_rolled_back(&self) -> Condition {

@@ -126,9 +126,9 @@ pub trait CommitLog {
     /// Syncs all that was written.
     fn sync(&mut self) -> Result<()>;
 
-    /// Takes prepared cells in, all or none of them, as the record's newest commit. Durable when it answers, and so is all that
-    /// was written before. After an error nothing is known of them.
-    fn take_in(&mut self, cells: &[PreparedCells], record: &LogRecord<'_>) -> Result<()>;
+    /// Takes prepared cells in, all or none of them, as the record's newest commit; `before` was the newest so far. Durable when it
+    /// answers, and so is all that was written before. After an error nothing is known of them.
+    fn take_in(&mut self, cells: &[PreparedCells], before: Timestamp, record: &LogRecord<'_>) -> Result<()>;
 }
 
 /// What the committer is asked to do.
@@ -425,7 +425,7 @@ impl<L: CommitLog> Committer<L> {
         let Ok(Ok(timestamp)) = answer else { return told(answer) };
         let max_timestamp = self.max_timestamp.max(timestamp);
         let record = LogRecord { changes: &[], visible: timestamp, max_timestamp };
-        if let Err(error) = self.log.take_in(&commit.cells, &record) {
+        if let Err(error) = self.log.take_in(&commit.cells, self.visible, &record) {
             self.stop.stop(&error);
             return told(Err(StoreError::Undetermined(error.to_string())));
         }

@@ -405,7 +405,7 @@ mod tests {
         fn sync(&mut self) -> Result<()> {
             panic!("another thread syncs");
         }
-        fn take_in(&mut self, _: &[PreparedCells], _: &LogRecord<'_>) -> Result<()> {
+        fn take_in(&mut self, _: &[PreparedCells], _: Timestamp, _: &LogRecord<'_>) -> Result<()> {
             panic!("nothing is prepared");
         }
     }

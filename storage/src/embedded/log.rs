@@ -125,20 +125,12 @@ pub struct RocksLog {
     /// The directory, for the free space of its file system.
     path: CString,
     reserve_bytes: u64,
-    /// The newest commit that the log has.
-    visible: Timestamp,
 }
 
 impl RocksLog {
-    /// A log that refuses to leave less than `reserve_bytes` free where `path` is. `visible`: the newest commit so far.
-    pub fn new(
-        database: Arc<Database>,
-        hot: Arc<Hot>,
-        path: CString,
-        reserve_bytes: u64,
-        visible: Timestamp,
-    ) -> RocksLog {
-        RocksLog { database, hot, path, reserve_bytes, visible }
+    /// A log that refuses to leave less than `reserve_bytes` free where `path` is.
+    pub fn new(database: Arc<Database>, hot: Arc<Hot>, path: CString, reserve_bytes: u64) -> RocksLog {
+        RocksLog { database, hot, path, reserve_bytes }
     }
 }
 
@@ -272,7 +264,6 @@ impl CommitLog for RocksLog {
             }
         }
         put_numbers(&mut batch, record.visible, record.max_timestamp);
-        self.visible = record.visible;
         self.database.db.write_opt(batch, &synced(sync)).map_err(database_error)?;
         // Before anybody can have a snapshot that shows them.
         self.hot.changed(record.changes);
@@ -285,18 +276,17 @@ impl CommitLog for RocksLog {
 
     /// Before the files come, the log says that they do, and is synced: with what was written before, on which the commit may
     /// rest, and with the greatest timestamp, so that none at or below theirs is ever given out again.
-    fn take_in(&mut self, cells: &[PreparedCells], record: &LogRecord<'_>) -> Result<()> {
+    fn take_in(&mut self, cells: &[PreparedCells], before: Timestamp, record: &LogRecord<'_>) -> Result<()> {
         let Some(first) = cells.iter().find(|cells| cells.is_write()) else {
             return Err(StoreError::Unsupported("a prepared commit without writes".to_owned()));
         };
-        self.database.begin_taking_in(first, self.visible, record.max_timestamp)?;
+        self.database.begin_taking_in(first, before, record.max_timestamp)?;
         super::load::take_in_all(&self.database, cells)?;
         let writes = cells.iter().filter(|cells| cells.is_write());
         writes.for_each(|cells| self.hot.loaded(&cells.ends.0, &cells.ends.1));
         let mut batch = WriteBatch::default();
         batch.delete(TAKING_IN_KEY);
         put_numbers(&mut batch, record.visible, record.max_timestamp);
-        self.visible = record.visible;
         // It is synced with what comes next: until then the other record says the same.
         self.database.db.write_opt(batch, &synced(false)).map_err(database_error)
     }

@@ -114,7 +114,7 @@ impl EmbeddedStore {
         let hot = Arc::new(Hot::new(&options));
         let loader = Loader::new(database.clone(), hot.clone(), &folder.loads(), c_path.clone(), options.reserve_bytes)
             .map_err(|error| StoreError::Io(format!("cannot empty {}: {error}", folder.loads().display())))?;
-        let log = RocksLog::new(database.clone(), hot.clone(), c_path, options.reserve_bytes, recovered.visible);
+        let log = RocksLog::new(database.clone(), hot.clone(), c_path, options.reserve_bytes);
         let sync = log.syncer();
         let committer = Committer::new(log, timestamps, snapshots.clone(), recovered, options.recent_bytes);
         let cursors = Arc::new(KeptCursors::new(database.clone()));

@@ -131,7 +131,7 @@ impl CommitLog for MemoryLog {
         Ok(())
     }
 
-    fn take_in(&mut self, cells: &[PreparedCells], _: &LogRecord<'_>) -> Result<()> {
+    fn take_in(&mut self, cells: &[PreparedCells], _: Timestamp, _: &LogRecord<'_>) -> Result<()> {
         let fail = self.fail.take();
         if !matches!(fail, Some((_, false))) {
             let mut rows = self.rows.write();
