@@ -1,6 +1,6 @@
 //! The store: rows of timestamped cells, in tablets. Knows no transactions, no locks, no SQL.
 //!
-//! - [`contract`]: the vocabulary that every engine honours: [`Store`], and [`AtomicCommit`] where one log
+//! - [`contract`]: the vocabulary that every engine honours: [`Store`], and [`atomic`]'s [`AtomicCommit`] where one log
 //!   holds every row.
 //! - [`committer`]: the path of every change, whatever the engine: validate, stamp, log, publish, answer.
 //! - [`embedded`]: the engine of one machine, over RocksDB.
@@ -11,6 +11,7 @@
 //! What the store needs from above, the source of commit timestamps, is handed to it when it is
 //! opened; who reads at which timestamp it registers itself ([`AtomicCommit::snapshot`]).
 
+pub mod atomic;
 pub mod bigtable;
 pub mod bulk;
 pub mod committer;

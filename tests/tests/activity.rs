@@ -63,6 +63,25 @@ fn a_session_knows_both_ends_of_its_connection() {
 }
 
 #[test]
+fn what_the_log_takes_and_how_often_it_is_synced_is_told() {
+    let server = Server::start();
+    let mut raw = Raw::connect(&server);
+    raw.query("create table t (a int)");
+    let told = "select wal_sync || ' ' || wal_records || ' ' || wal_bytes from pg_stat_wal";
+    let numbers = |raw: &mut Raw| -> Vec<u64> {
+        let told = column(&raw.query(told));
+        told.iter().flat_map(|row| row.split(' ')).map(|number| number.parse().expect("a number")).collect()
+    };
+    let before = numbers(&mut raw);
+    for number in 0..10 {
+        raw.query(&format!("insert into t values ({number})"));
+    }
+    let after = numbers(&mut raw);
+    assert!(after[0] >= before[0] + 10, "{before:?} {after:?}");
+    assert!(after[1] >= before[1] + 10 && after[2] > before[2] + 100, "{before:?} {after:?}");
+}
+
+#[test]
 fn sessions_are_cancelled_and_terminated_by_statements() {
     let server = Server::start();
     let (mut watcher, mut other) = (Raw::connect(&server), Raw::connect(&server));

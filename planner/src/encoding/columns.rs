@@ -161,6 +161,7 @@ impl ColumnBuilder {
             Inner::Float8(builder) => builder.append_value(f64::from_le_bytes(fixed(bytes)?)),
             Inner::Date(builder) => builder.append_value(i32::from_le_bytes(fixed(bytes)?)),
             Inner::Timestamp(builder) => builder.append_value(i64::from_le_bytes(fixed(bytes)?)),
+            Inner::Text(builder) if is_padded(self.ty) => append_padded(builder, bytes, self.ty.modifier)?,
             Inner::Text(builder) => builder.append_value(bytes)?,
             Inner::Numeric(builder) => builder.append_value(bytes)?,
             Inner::Bytea(builder) => builder.append_value(bytes),
@@ -208,10 +209,7 @@ impl ColumnBuilder {
                 let bits = u64_of(bytes)?;
                 builder.append_value(f64::from_bits(if bits >> 63 == 1 { bits ^ 1 << 63 } else { !bits }));
             }
-            Inner::Text(builder) if self.ty.base == BaseType::Char => {
-                let text = std::str::from_utf8(bytes).map_err(|_| bad())?;
-                builder.append_value(length::character(text, self.ty.modifier, true)?.as_bytes())?;
-            }
+            Inner::Text(builder) if is_padded(self.ty) => append_padded(builder, bytes, self.ty.modifier)?,
             Inner::Text(builder) => builder.append_value(bytes)?,
             // Of an interval the key has no months; a time comes back as it was.
             Inner::Numeric(builder) if self.ty.base == BaseType::Interval => {
@@ -251,6 +249,18 @@ impl ColumnBuilder {
             Inner::Void(count) => Arc::new(NullArray::new(std::mem::take(count))),
         })
     }
+}
+
+/// Whether values of a type are padded with spaces to a length that the type tells, so that they need not be stored.
+pub(super) fn is_padded(ty: SqlType) -> bool {
+    ty.base == BaseType::Char && !ty.array && length::characters(ty.modifier).is_some()
+}
+
+/// Appends a char(n) whose spaces at the end may have been left out.
+fn append_padded(builder: &mut Variable<Utf8Type>, bytes: &[u8], modifier: i32) -> Result<()> {
+    // Characters are the bytes that do not go on with one.
+    let stored = bytes.iter().filter(|byte| **byte & 0xc0 != 0x80).count();
+    builder.append_padded(bytes, length::characters(modifier).unwrap_or(0).saturating_sub(stored))
 }
 
 /// Before the shape of an array that is not of the ordinary one: no value begins so.

@@ -6,7 +6,7 @@
 //! key columns that keys do not give back exactly.
 
 use super::key::{decode_column, encode_column};
-use super::row::{Outputs, ROWS, column_type, key_columns, live_position, push_entry};
+use super::row::{Outputs, ROWS, StoredColumn, column_type, key_columns, live_position};
 use super::variable::Variable;
 use super::{KeyColumn, PREFIX_LENGTH, corrupted, exact_in_key, push_prefix, push_varint, read_varint};
 use crate::catalog::{ColumnId, IndexDescriptor, StorageId, TableDescriptor};
@@ -61,7 +61,7 @@ pub struct IndexEncoder {
     storage_id: StorageId,
     columns: Vec<KeyColumn>,
     positions: Vec<usize>,
-    kept: Vec<(ColumnId, usize)>,
+    kept: Vec<StoredColumn>,
     unique: bool,
     /// Whether a NULL makes an entry distinct from all others.
     nulls_distinct: bool,
@@ -73,7 +73,7 @@ impl IndexEncoder {
         let (columns, positions) = key_columns(table, index)?;
         let kept = kept_columns(table, index)?
             .into_iter()
-            .map(|id| Ok((id, live_position(table, id)?)))
+            .map(|id| Ok(StoredColumn::new(id, live_position(table, id)?, column_type(table, id)?)))
             .collect::<Result<Vec<_>>>()?;
         Ok(IndexEncoder {
             storage_id: index.storage_id,
@@ -108,10 +108,7 @@ impl IndexEncoder {
             key.extend_from_slice(suffix);
             value.push(0);
         }
-        for (id, position) in &self.kept {
-            let array = columns.get(*position).ok_or_else(|| SqlError::internal("a column is not there"))?;
-            push_entry(*id, array.as_ref(), row, &mut value)?;
-        }
+        self.kept.iter().try_for_each(|column| column.push(columns, row, &mut value))?;
         Ok(IndexEntry { key, value, unique })
     }
 }

@@ -1,5 +1,6 @@
 //! Order-preserving bytes of values: byte order is SQL order.
 
+use super::columns::is_padded;
 use super::corrupted;
 use crate::error::{Result, SqlError};
 use crate::types::array::{ArrayValue, shape_length};
@@ -51,7 +52,7 @@ pub fn exact_in_key(ty: SqlType) -> bool {
         && match ty.base {
             BaseType::Numeric | BaseType::Interval | BaseType::Jsonb | BaseType::Float4 | BaseType::Float8 => false,
             BaseType::Record(_) => false,
-            BaseType::Char => ty.modifier >= 4,
+            BaseType::Char => is_padded(ty),
             _ => true,
         }
 }

@@ -3,7 +3,7 @@
 //! A value is a format byte, then, for each column that the key does not give back exactly, its id and its value. A column
 //! that is not there was added after the row was written.
 
-use super::columns::{push_value, take_value};
+use super::columns::{is_padded, push_value, take_value};
 use super::key::{decode_column, encode_column};
 use super::literal::missing_value;
 use super::variable::Variable;
@@ -12,9 +12,9 @@ use super::{
 };
 use crate::catalog::{ColumnId, IndexDescriptor, StorageId, TableDescriptor};
 use crate::error::{Result, SqlError};
-use crate::types::value::value_at;
+use crate::types::value::{ValueRef, value_at};
 use crate::types::{Datum, SqlType};
-use datafusion::arrow::array::{Array, ArrayRef};
+use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::datatypes::BinaryType;
 use std::sync::Arc;
 
@@ -119,30 +119,52 @@ impl TableKey {
 /// Makes the values of a table's rows.
 #[derive(Clone, Debug)]
 pub struct RowEncoder {
-    /// Id and position among the live columns, by id.
-    stored: Vec<(ColumnId, usize)>,
+    /// By id.
+    stored: Vec<StoredColumn>,
+}
+
+/// A column that is stored in a value.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StoredColumn {
+    id: ColumnId,
+    /// Its place among the live columns.
+    position: usize,
+    /// Whether the spaces at its end are left out: its type gives them back.
+    padded: bool,
+}
+
+impl StoredColumn {
+    pub(super) fn new(id: ColumnId, position: usize, ty: SqlType) -> Self {
+        StoredColumn { id, position, padded: is_padded(ty) }
+    }
+
+    /// Appends its entry. `columns`: the live columns in order.
+    pub(super) fn push(&self, columns: &[ArrayRef], row: usize, out: &mut Vec<u8>) -> Result<()> {
+        let array = columns.get(self.position).ok_or_else(|| SqlError::internal("a column is not there"))?;
+        push_varint(u64::from(self.id.unsigned_abs()), out);
+        match value_at(array.as_ref(), row)? {
+            ValueRef::Text(text) if self.padded => push_value(&ValueRef::Text(text.trim_end_matches(' ')), out),
+            value => push_value(&value, out),
+        }
+    }
 }
 
 impl RowEncoder {
     /// For the rows of a table.
     pub fn new(table: &TableDescriptor) -> Self {
-        let mut stored: Vec<(ColumnId, usize)> = table
+        let mut stored: Vec<StoredColumn> = table
             .live_columns()
             .enumerate()
             .filter(|(_, column)| !in_key(table, column.id))
-            .map(|(position, column)| (column.id, position))
+            .map(|(position, column)| StoredColumn::new(column.id, position, column.ty))
             .collect();
-        stored.sort_unstable();
+        stored.sort_unstable_by_key(|column| column.id);
         RowEncoder { stored }
     }
     /// Appends the value of a row. `columns`: the live columns in order.
     pub fn encode(&self, columns: &[ArrayRef], row: usize, out: &mut Vec<u8>) -> Result<()> {
         out.push(FORMAT);
-        for (id, position) in &self.stored {
-            let array = columns.get(*position).ok_or_else(|| SqlError::internal("a column is not there"))?;
-            push_entry(*id, array.as_ref(), row, out)?;
-        }
-        Ok(())
+        self.stored.iter().try_for_each(|column| column.push(columns, row, out))
     }
 }
 
@@ -150,11 +172,6 @@ impl RowEncoder {
 fn in_key(table: &TableDescriptor, id: ColumnId) -> bool {
     table.primary_key().is_some_and(|index| index.columns.iter().any(|part| part.column == id))
         && table.column(id).is_some_and(|column| exact_in_key(column.ty))
-}
-
-pub(super) fn push_entry(id: ColumnId, array: &dyn Array, row: usize, out: &mut Vec<u8>) -> Result<()> {
-    push_varint(u64::from(id.unsigned_abs()), out);
-    push_value(&value_at(array, row)?, out)
 }
 
 /// A projected column under construction.

@@ -195,12 +195,37 @@ proptest! {
     }
 }
 
+#[test]
+fn the_spaces_at_the_end_of_a_char_are_not_stored() {
+    let table = table(false);
+    let row = |code: &str| {
+        let columns = columns(&table, &[(1, None, None, None, Some(code.to_owned()), None)]);
+        let mut value = Vec::new();
+        RowEncoder::new(&table).encode(&columns, 0, &mut value).unwrap();
+        value
+    };
+    let mut key = Vec::new();
+    TableKey::new(&table).unwrap().encode_number(1, &mut key);
+    let read = |value: &[u8]| {
+        let mut decoder = RowDecoder::new(&table, &[5], false).unwrap();
+        decoder.push(&key, value).unwrap();
+        decoder.finish().unwrap()[0].as_string::<i32>().value(0).to_owned()
+    };
+    let value = row("ä");
+    assert!(value.ends_with("\u{5}\u{3}ä\u{6}\0".as_bytes()), "{value:?}");
+    assert_eq!(read(&value), "ä   ");
+    assert_eq!([row(""), row("    ")].map(|value| read(&value)), ["    "; 2]);
+    // As older servers wrote it.
+    let old = [&value[..value.len() - 5], "\u{5}\u{6}ä   \u{6}\0".as_bytes()].concat();
+    assert_eq!(read(&old), "ä   ");
+}
+
 /// A row of [`table`]: id, text, numeric(10,2), numeric, char(4), bool.
 type Row = (i32, Option<String>, Option<i64>, Option<Numeric>, Option<String>, Option<bool>);
 
 fn any_row() -> impl Strategy<Value = Row> {
     use proptest::option::of;
-    (any::<i32>(), of("[\0-z]{0,5}"), of(-99_999i64..99_999), of(any_numeric()), of("[a-z]{0,4}"), of(any::<bool>()))
+    (any::<i32>(), of("[\0-z]{0,5}"), of(-99_999i64..99_999), of(any_numeric()), of("[a-zä ]{0,4}"), of(any::<bool>()))
 }
 
 const TYPES: [SqlType; 6] = [

@@ -32,9 +32,16 @@ impl<T: ByteArrayType<Offset = i32>> Variable<T> {
 
     /// Appends a value. Errors: 54000 for more bytes than an array has place for.
     pub fn append_value(&mut self, value: &[u8]) -> Result<()> {
-        let end = i32::try_from(self.values.len() + value.len()).map_err(|_| too_many())?;
+        self.append_padded(value, 0)
+    }
+
+    /// Appends a value with `spaces` behind it. Errors: 54000 for more bytes than an array has place for.
+    pub fn append_padded(&mut self, value: &[u8], spaces: usize) -> Result<()> {
+        let end = self.values.len().saturating_add(value.len()).saturating_add(spaces);
+        let offset = i32::try_from(end).map_err(|_| too_many())?;
         self.values.extend_from_slice(value);
-        self.offsets.push(end);
+        self.values.resize(end, b' ');
+        self.offsets.push(offset);
         self.nulls.append_non_null();
         Ok(())
     }

@@ -48,6 +48,7 @@ mod pg_shadow;
 mod pg_stat_activity;
 mod pg_stat_ssl;
 mod pg_stat_tables;
+mod pg_stat_wal;
 mod pg_stats;
 mod pg_tables;
 mod pg_tablespace;
@@ -183,6 +184,7 @@ static FILLED: &[&Definition] = &[
     &pg_stat_activity::VIEW,
     &pg_stat_ssl::TLS,
     &pg_stat_ssl::GSSAPI,
+    &pg_stat_wal::VIEW,
     &pg_stat_tables::ALL,
     &pg_stat_tables::ALL_INDEXES,
     &pg_stat_tables::USER_INDEXES,

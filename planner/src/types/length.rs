@@ -10,6 +10,11 @@ fn too_long(type_name: &str, length: usize) -> SqlError {
     SqlError::new(state::STRING_DATA_RIGHT_TRUNCATION, format!("value too long for type {type_name}({length})"))
 }
 
+/// The length that a modifier of varchar or char tells, in characters, if it tells one.
+pub fn characters(modifier: i32) -> Option<usize> {
+    usize::try_from(modifier.saturating_sub(4)).ok()
+}
+
 /// The byte offset after `length` characters, if the text is longer.
 fn cut_at(text: &str, length: usize) -> Option<usize> {
     if text.len() <= length {
@@ -21,7 +26,7 @@ fn cut_at(text: &str, length: usize) -> Option<usize> {
 /// A text as varchar with a modifier. Excess is cut when it is spaces or the cast is explicit.
 /// Errors: 22001.
 pub fn varchar(text: &str, modifier: i32, explicit: bool) -> Result<&str> {
-    let Ok(length) = usize::try_from(modifier - 4) else {
+    let Some(length) = characters(modifier) else {
         return Ok(text);
     };
     match cut_at(text, length) {
@@ -39,7 +44,7 @@ pub fn varchar(text: &str, modifier: i32, explicit: bool) -> Result<&str> {
 
 /// A text as char(n): cut as [`varchar`], padded with spaces. Errors: 22001.
 pub fn character(text: &str, modifier: i32, explicit: bool) -> Result<Cow<'_, str>> {
-    let Ok(length) = usize::try_from(modifier - 4) else {
+    let Some(length) = characters(modifier) else {
         return Ok(Cow::Borrowed(text));
     };
     if let Some(at) = cut_at(text, length) {
@@ -50,13 +55,13 @@ pub fn character(text: &str, modifier: i32, explicit: bool) -> Result<Cow<'_, st
             Err(too_long("character", length))
         };
     }
-    let characters = if text.is_ascii() { text.len() } else { text.chars().count() };
-    if characters == length {
+    let present = if text.is_ascii() { text.len() } else { text.chars().count() };
+    if present == length {
         return Ok(Cow::Borrowed(text));
     }
-    let mut padded = String::with_capacity(text.len() + length - characters);
+    let mut padded = String::with_capacity(text.len() + length - present);
     padded.push_str(text);
-    padded.extend(std::iter::repeat_n(' ', length - characters));
+    padded.extend(std::iter::repeat_n(' ', length - present));
     Ok(Cow::Owned(padded))
 }
 

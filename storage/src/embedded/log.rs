@@ -7,12 +7,13 @@ use super::hot::Hot;
 use super::{database_error, key, options};
 use crate::bulk::PreparedCells;
 use crate::committer::{Change, CommitLog, LogRecord, Recovered, VersionReader};
-use crate::contract::{Family, RowRange, TimestampRange};
+use crate::contract::{Family, LogStatistics, RowRange, TimestampRange};
 use crate::error::{Result, StoreError};
 use crate::timestamp::Timestamp;
 use rocksdb::{ColumnFamily, DB, DBRawIterator, ReadOptions, WriteBatch, WriteOptions};
 use std::ffi::CString;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Key of the record, in the meta family, that every write batch renews: the newest commit timestamp, then
 /// the greatest timestamp of any cell, eight bytes each, big-endian.
@@ -26,12 +27,16 @@ const META_PREFIX: &str = "meta/";
 /// The database with its families looked up.
 pub struct Database {
     db: DB,
+    /// What [`LogStatistics`] tells.
+    records: AtomicU64,
+    bytes: AtomicU64,
+    syncs: AtomicU64,
 }
 
 impl Database {
     /// Wraps an open database that has all families.
     pub fn new(db: DB) -> Arc<Database> {
-        Arc::new(Database { db })
+        Arc::new(Database { db, records: AtomicU64::new(0), bytes: AtomicU64::new(0), syncs: AtomicU64::new(0) })
     }
 
     /// RocksDB itself.
@@ -94,11 +99,31 @@ impl Database {
         let mut batch = WriteBatch::default();
         batch.put(TAKING_IN_KEY, [&cells.timestamp.0.to_be_bytes()[..], &cell].concat());
         put_numbers(&mut batch, visible, max);
-        self.db.write_opt(batch, &synced(true)).map_err(database_error)
+        self.write(batch, true)
+    }
+
+    /// Writes a record, and syncs the log if it is to.
+    fn write(&self, batch: WriteBatch, sync: bool) -> Result<()> {
+        let mut options = WriteOptions::default();
+        options.set_sync(sync);
+        let bytes = batch.size_in_bytes() as u64;
+        self.db.write_opt(batch, &options).map_err(database_error)?;
+        self.records.fetch_add(1, Ordering::Relaxed);
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.syncs.fetch_add(u64::from(sync), Ordering::Relaxed);
+        Ok(())
     }
 
     fn sync(&self) -> Result<()> {
-        self.db.flush_wal(true).map_err(database_error)
+        self.db.flush_wal(true).map_err(database_error)?;
+        self.syncs.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// What was done to the log since it was opened.
+    pub fn log_statistics(&self) -> LogStatistics {
+        let [records, bytes, syncs] = [&self.records, &self.bytes, &self.syncs].map(|one| one.load(Ordering::Relaxed));
+        LogStatistics { records, bytes, syncs }
     }
 
     /// Reads a named value.
@@ -108,14 +133,10 @@ impl Database {
 
     /// Writes a named value durably.
     pub fn put_meta(&self, name: &str, value: &[u8]) -> Result<()> {
-        self.db.put_opt([META_PREFIX, name].concat(), value, &synced(true)).map_err(database_error)
+        let mut batch = WriteBatch::default();
+        batch.put([META_PREFIX, name].concat(), value);
+        self.write(batch, true)
     }
-}
-
-fn synced(sync: bool) -> WriteOptions {
-    let mut options = WriteOptions::default();
-    options.set_sync(sync);
-    options
 }
 
 /// See the head of the module.
@@ -264,7 +285,7 @@ impl CommitLog for RocksLog {
             }
         }
         put_numbers(&mut batch, record.visible, record.max_timestamp);
-        self.database.db.write_opt(batch, &synced(sync)).map_err(database_error)?;
+        self.database.write(batch, sync)?;
         // Before anybody can have a snapshot that shows them.
         self.hot.changed(record.changes);
         Ok(())
@@ -288,7 +309,7 @@ impl CommitLog for RocksLog {
         batch.delete(TAKING_IN_KEY);
         put_numbers(&mut batch, record.visible, record.max_timestamp);
         // It is synced with what comes next: until then the other record says the same.
-        self.database.db.write_opt(batch, &synced(false)).map_err(database_error)
+        self.database.write(batch, false)
     }
 }
 

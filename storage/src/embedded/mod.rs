@@ -35,9 +35,9 @@ mod tests;
 use crate::committer::snapshots::SnapshotRegistry;
 use crate::committer::{Answer, Committer, Recovered, Request};
 use crate::contract::{
-    AtomicCommit, BulkCommit, BulkLoad, Cell, CommitBatch, Condition, FailedCondition, Family, FamilyFilter, Mutation,
-    Plain, ReadFilter, Row, RowMutation, RowRange, ScanOptions, SnapshotGuard, Store, TabletInfo, TimestampRange,
-    Validator, Watch,
+    AtomicCommit, BulkCommit, BulkLoad, Cell, CommitBatch, Condition, FailedCondition, Family, FamilyFilter,
+    LogStatistics, Mutation, Plain, ReadFilter, Row, RowMutation, RowRange, ScanOptions, SnapshotGuard, Store,
+    TabletInfo, TimestampRange, Validator, Watch,
 };
 use crate::env::{BoxFuture, EnvRef};
 use crate::error::{Result, StoreError};
@@ -555,6 +555,10 @@ impl AtomicCommit for EmbeddedStore {
 
     fn validator(&self) -> Validator {
         self.snapshots.validators().join()
+    }
+
+    fn log_statistics(&self) -> LogStatistics {
+        self.database.log_statistics()
     }
 
     fn bulk_commit(&self) -> Option<&dyn BulkCommit> {

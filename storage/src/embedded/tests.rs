@@ -46,6 +46,21 @@ pub fn commit(store: &EmbeddedStore, keys: &[&str], value: &str) -> Timestamp {
     block_on(store.commit_atomic(contract::batch(keys, store.published(), value))).unwrap().unwrap()
 }
 
+#[test]
+fn what_is_written_and_synced_is_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path(), small()).unwrap();
+    let before = store.log_statistics();
+    commit(&store, &["a"], "1");
+    let one = store.log_statistics();
+    assert_eq!((one.records, one.syncs), (before.records + 1, before.syncs + 1));
+    let batch = CommitBatch { durable: false, ..contract::batch(&["b"], store.published(), &"2".repeat(1000)) };
+    block_on(store.commit_atomic(batch)).unwrap().unwrap();
+    let two = store.log_statistics();
+    assert_eq!(two.records, one.records + 1);
+    assert!((1000..2000).contains(&(two.bytes - one.bytes)), "{two:?} {one:?}");
+}
+
 /// Who reads takes a stream that pauses for a long one, and leaves its thread.
 #[test]
 fn a_scan_of_few_rows_or_none_never_pauses() {

@@ -104,5 +104,9 @@ macro_rules! delegate_atomic_questions {
             let nobody = || $crate::committer::recent_writes::Validators::default().join();
             self.$inner.atomic().map_or_else(nobody, $crate::AtomicCommit::validator)
         }
+
+        fn log_statistics(&self) -> $crate::LogStatistics {
+            self.$inner.atomic().map_or_else($crate::LogStatistics::default, $crate::AtomicCommit::log_statistics)
+        }
     };
 }
