@@ -8,13 +8,16 @@
 use super::backfill::Rows;
 use super::computed::index_writer;
 use super::online::{IndexBuild, point};
-use crate::catalog::{IndexDescriptor, TableDescriptor, keys};
-use crate::error::Result;
+use crate::catalog::{ColumnId, IndexDescriptor, TableDescriptor, keys};
+use crate::encoding::RowDecoder;
+use crate::error::{Result, SqlError};
 use crate::execution::dml::IndexWriter;
+use crate::types::SqlType;
+use datafusion::arrow::array::{ArrayRef, new_null_array};
 use futures::TryStreamExt;
 use std::sync::Arc;
 use storage::RowRange;
-use txn::{Loaded, OwnWrites, Transaction, TransactionOptions, TxnScanOptions};
+use txn::{Loaded, OwnWrites, Pairs, Transaction, TransactionOptions, TxnScanOptions};
 
 /// What became of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +26,48 @@ pub(super) enum Outcome {
     Done,
     /// The store has no such way, or keys come twice: entries are to be made one by one.
     OneByOne,
+}
+
+/// Reads the columns that an index needs; the others are NULL.
+struct NeededColumns {
+    decoder: RowDecoder,
+    /// Of each live column its type, and its place among those that are read.
+    live: Vec<(SqlType, Option<usize>)>,
+    /// NULLs of the other columns, as many as the last batch had rows.
+    absent: Vec<ArrayRef>,
+}
+
+impl NeededColumns {
+    fn new(table: &TableDescriptor, writer: &IndexWriter) -> Result<Self> {
+        let mut needed = writer.needed(table.live_columns().count());
+        needed.sort_unstable();
+        needed.dedup();
+        let place = |at| needed.binary_search(&at).ok();
+        let live = table.live_columns().enumerate().map(|(at, column)| (column.ty, place(at))).collect();
+        let ids = table.live_columns().enumerate().filter(|(at, _)| place(*at).is_some());
+        let ids: Vec<ColumnId> = ids.map(|(_, column)| column.id).collect();
+        Ok(NeededColumns { decoder: RowDecoder::new(table, &ids, false)?, live, absent: Vec::new() })
+    }
+
+    /// The live columns of rows.
+    fn of(&mut self, rows: &Pairs) -> Result<Vec<ArrayRef>> {
+        for (key, value) in rows.iter() {
+            self.decoder.push(key, value)?;
+        }
+        let found = self.decoder.finish()?;
+        if self.absent.first().is_none_or(|column| column.len() != rows.len()) {
+            let others = self.live.iter().filter(|(_, place)| place.is_none());
+            self.absent = others.map(|(ty, _)| new_null_array(&ty.arrow(), rows.len())).collect();
+        }
+        let mut absent = self.absent.iter();
+        let column = |place: &Option<usize>| match place {
+            Some(place) => found.get(*place),
+            None => absent.next(),
+        };
+        let columns: Option<Vec<ArrayRef>> =
+            self.live.iter().map(|(_, place)| place).map(column).map(Option::<&ArrayRef>::cloned).collect();
+        columns.ok_or_else(|| SqlError::internal("a column of a row is not there"))
+    }
 }
 
 /// The filling of one index.
@@ -41,13 +86,16 @@ impl<'a> Load<'a> {
         let (transaction, table, index) = self.begin().await?;
         let Some(mut bulk) = transaction.bulk_writer().await? else { return Ok(Outcome::OneByOne) };
         let writer = self.writer(&transaction, &table, &index).await?;
-        let mut rows = Rows::new(&transaction, &table)?;
-        while let Some((columns, row_keys)) = rows.next().await? {
+        let mut columns = NeededColumns::new(&table, &writer)?;
+        let mut rows = transaction.scan_pairs(keys::rows_of(table.storage_id), TxnScanOptions::once(), OwnWrites::All);
+        while let Some(pairs) = rows.try_next().await? {
             self.build.pass(point::BATCH).await?;
             let mut full = false;
-            for entry in writer.entries(&columns, &row_keys)?.into_iter().flatten() {
-                full |= bulk.put(&entry.key, &entry.value)?;
-            }
+            let row_keys = pairs.iter().map(|(key, _)| key);
+            writer.each_entry(&columns.of(&pairs)?, row_keys, |key, value| {
+                full |= bulk.put(key, value)?;
+                Ok(())
+            })?;
             if full && bulk.load().await? == Loaded::Duplicate {
                 return Ok(Outcome::OneByOne);
             }

@@ -88,28 +88,44 @@ impl IndexEncoder {
     pub fn positions(&self) -> &[usize] {
         &self.positions
     }
+    /// The positions among the live columns of all that entries are made of, but for the values of expressions.
+    pub fn needed(&self) -> impl Iterator<Item = usize> {
+        self.positions.iter().copied().chain(self.kept.iter().map(StoredColumn::position))
+    }
     /// The entry of a row. `columns`: the live columns in order, and behind them the values of the key's expressions; `row_key`: the key of the row in the table.
     pub fn encode(&self, columns: &[ArrayRef], row: usize, row_key: &[u8]) -> Result<IndexEntry> {
+        let mut key = Vec::with_capacity(PREFIX_LENGTH + 16 * self.columns.len() + row_key.len());
+        let mut value = Vec::new();
+        let unique = self.encode_to(columns, row, row_key, &mut key, &mut value)?;
+        Ok(IndexEntry { key, value, unique })
+    }
+    /// Appends key and value of the same; answers whether the key is to be unique.
+    pub fn encode_to(
+        &self,
+        columns: &[ArrayRef],
+        row: usize,
+        row_key: &[u8],
+        key: &mut Vec<u8>,
+        value: &mut Vec<u8>,
+    ) -> Result<bool> {
         let suffix = row_key.get(PREFIX_LENGTH..).ok_or_else(|| corrupted("a row's key"))?;
-        let mut key = Vec::with_capacity(PREFIX_LENGTH + 16 * self.columns.len() + suffix.len());
-        push_prefix(self.storage_id, &mut key);
+        push_prefix(self.storage_id, key);
         let mut unique = self.unique;
         for (column, position) in self.columns.iter().zip(&self.positions) {
             let array = columns.get(*position).ok_or_else(|| SqlError::internal("a key column is not there"))?;
-            let value = value_at(array.as_ref(), row)?;
-            unique &= !self.nulls_distinct || !matches!(value, ValueRef::Null);
-            encode_column(column, &value, &mut key)?;
+            let datum = value_at(array.as_ref(), row)?;
+            unique &= !self.nulls_distinct || !matches!(datum, ValueRef::Null);
+            encode_column(column, &datum, key)?;
         }
-        let mut value = Vec::new();
         if unique {
-            push_varint(suffix.len() as u64, &mut value);
+            push_varint(suffix.len() as u64, value);
             value.extend_from_slice(suffix);
         } else {
             key.extend_from_slice(suffix);
             value.push(0);
         }
-        self.kept.iter().try_for_each(|column| column.push(columns, row, &mut value))?;
-        Ok(IndexEntry { key, value, unique })
+        self.kept.iter().try_for_each(|column| column.push(columns, row, value))?;
+        Ok(unique)
     }
 }
 

@@ -138,6 +138,11 @@ impl StoredColumn {
         StoredColumn { id, position, padded: is_padded(ty) }
     }
 
+    /// Its place among the live columns.
+    pub(super) fn position(&self) -> usize {
+        self.position
+    }
+
     /// Appends its entry. `columns`: the live columns in order.
     pub(super) fn push(&self, columns: &[ArrayRef], row: usize, out: &mut Vec<u8>) -> Result<()> {
         let array = columns.get(self.position).ok_or_else(|| SqlError::internal("a column is not there"))?;

@@ -20,7 +20,8 @@ pub mod maintenance;
 mod newest;
 pub mod options;
 pub mod reader;
-pub mod tablets;
+pub mod settler;
+mod tablets;
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]

@@ -166,6 +166,35 @@ impl IndexWriter {
         }
         Ok(entries)
     }
+    /// Positions among the live columns of those that entries are made of.
+    pub fn needed(&self, live: usize) -> Vec<usize> {
+        match &self.computer {
+            // Expressions may name any.
+            Some(_) => (0..live).collect(),
+            None => self.encoder.needed().collect(),
+        }
+    }
+    /// Gives `each` the entry of every row that the index does not leave out. `columns`: the live columns, of which those that are not
+    /// [needed](IndexWriter::needed) may be anything as long; `keys`: of the rows.
+    pub fn each_entry<'a>(
+        &self,
+        columns: &[ArrayRef],
+        keys: impl Iterator<Item = &'a [u8]>,
+        mut each: impl FnMut(&[u8], &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        if self.computer.is_some() {
+            let keys: Vec<Bytes> = keys.map(Bytes::copy_from_slice).collect();
+            let entries = self.entries(columns, &keys)?;
+            return entries.iter().flatten().try_for_each(|entry| each(&entry.key, &entry.value));
+        }
+        let (mut key, mut value) = (Vec::new(), Vec::new());
+        for (row, row_key) in keys.enumerate() {
+            (key.clear(), value.clear());
+            self.encoder.encode_to(columns, row, row_key, &mut key, &mut value)?;
+            each(&key, &value)?;
+        }
+        Ok(())
+    }
     /// The values of the key's expressions, in order, for messages about one row.
     pub fn expression_values(&self, columns: &[ArrayRef], row: usize) -> Result<Vec<ArrayRef>> {
         let Some(computer) = &self.computer else { return Ok(Vec::new()) };
