@@ -184,3 +184,8 @@ move 1 from coded;
 fetch all from coded;
 fetch plain;
 commit;
+create role of_two_minds;
+alter role of_two_minds superuser nosuperuser;
+alter role of_two_minds login connection limit 3 login;
+select rolsuper, rolcanlogin, rolconnlimit from pg_roles where rolname = 'of_two_minds';
+drop role of_two_minds;

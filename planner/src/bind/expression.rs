@@ -4,6 +4,7 @@ use super::binder::Binder;
 use super::computed_once::computed_once;
 use super::literal::{boolean, null, text};
 use super::scope::Scope;
+use super::special::all_of;
 use super::type_name::catalog_type;
 use crate::error::{Result, SqlError, state};
 use crate::functions::{CastContext, TypedExpr, guarded_case};
@@ -237,6 +238,10 @@ impl Binder<'_> {
                     && to.array
                 {
                     return self.empty_array(to);
+                }
+                if let Some(array) = self.array_as(expr, to, env)? {
+                    let cast = self.resolver.cast(array, to, CastContext::Explicit);
+                    return cast.map_err(|error| self.at_cast(error, kind, expr));
                 }
                 let row = self.row_as(expr, to, env).map_err(|error| match error.state() {
                     state::CANNOT_COERCE => self.at_cast(error, kind, expr),
@@ -564,22 +569,6 @@ fn negated(digits: String) -> String {
     match digits.strip_prefix('-') {
         Some(digits) => digits.to_string(),
         None => format!("-{digits}"),
-    }
-}
-
-/// The argument of `ALL (…)`, which is parsed as a call.
-fn all_of(expr: &ast::Expr) -> Option<&ast::Expr> {
-    use ast::{FunctionArg, FunctionArgExpr, FunctionArguments, ObjectNamePart};
-    let ast::Expr::Function(function) = expr else { return None };
-    let [ObjectNamePart::Identifier(name)] = function.name.0.as_slice() else { return None };
-    let FunctionArguments::List(list) = &function.args else { return None };
-    match list.args.as_slice() {
-        [FunctionArg::Unnamed(FunctionArgExpr::Expr(argument))]
-            if name.quote_style.is_none() && name.value.eq_ignore_ascii_case("all") =>
-        {
-            Some(argument)
-        }
-        _ => None,
     }
 }
 

@@ -81,6 +81,7 @@ pub use grouping::called;
 pub use literal::interval_type;
 pub use privilege::denies_schema;
 pub use row_function::is_row_function;
+pub use special::all_of;
 pub use special::field_name;
 pub use system_column::{SYSTEM_COLUMNS, has_system_columns};
 pub use table_expression::{

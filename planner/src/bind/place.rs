@@ -37,7 +37,8 @@ impl Binder<'_> {
 
     /// Puts the place of IN behind its left operand into an error.
     pub fn at_in(&self, error: SqlError, left: &ast::Expr) -> SqlError {
-        let (left, says) = (left.span(), |token: &str| token.eq_ignore_ascii_case("in"));
+        let (left, says) =
+            (left.span(), |token: &str| ["in", "not"].iter().any(|word| token.eq_ignore_ascii_case(word)));
         self.source.error_at_token(error, (Some(left.end), None), false, says, left)
     }
 

@@ -131,6 +131,16 @@ impl Binder<'_> {
         let mut wrong = None;
         // The visitor cannot fail.
         let _ = expr.apply(|part| {
+            // A place is made of a number that is no column, or of one that may be read; to read it takes the whole table.
+            if let Expr::ScalarFunction(call) = part
+                && super::system_column::is_place(call.name())
+                && let Some(Expr::Column(key) | Expr::OuterReferenceColumn(_, key)) = call.args.first()
+                && let Some(partly) = read.iter().find(|partly| key.relation.as_ref() == Some(&partly.qualifier))
+                && (targets || !partly.target)
+            {
+                wrong = Some(partly.table.clone());
+                return Ok(TreeNodeRecursion::Stop);
+            }
             if let Expr::Column(column) | Expr::OuterReferenceColumn(_, column) = part
                 && let Some(partly) = read.iter().find(|partly| column.relation.as_ref() == Some(&partly.qualifier))
                 && (targets || !partly.target)

@@ -196,17 +196,55 @@ impl Binder<'_> {
                 .about("array")
                 .hint("Explicitly cast to the desired type, for example ARRAY[]::integer[]."));
         }
-        // Arrays within may leave the word ARRAY out, but all of them or none.
-        let bare = |item: &ast::Expr| matches!(item, ast::Expr::Array(inner) if !inner.named);
-        if let Some(other) = items.iter().find(|item| bare(item) != items.first().is_some_and(bare)) {
-            let text = other.to_string();
-            let near = if bare(other) { "[" } else { text.split(['[', '(', ' ']).next().unwrap_or_default() };
-            return Err(self.at(SqlError::syntax(format!("syntax error at or near \"{near}\"")), other.span()));
-        }
+        self.all_named_or_bare(items)?;
         let bound: Vec<TypedExpr> = items.iter().map(|item| self.expr(item, env)).collect::<Result<_>>()?;
         let types: Vec<SqlType> = bound.iter().map(|item| item.ty).collect();
         let places: Vec<&ast::Expr> = items.iter().collect();
         self.resolver.array(bound).map_err(|error| self.at_mismatch(error, &places, &types))
+    }
+
+    /// Arrays within an array may leave the word ARRAY out, but all of them or none. Errors: 42601.
+    fn all_named_or_bare(&self, items: &[ast::Expr]) -> Result<()> {
+        let bare = |item: &ast::Expr| matches!(item, ast::Expr::Array(inner) if !inner.named);
+        let Some(other) = items.iter().find(|item| bare(item) != items.first().is_some_and(bare)) else {
+            return Ok(());
+        };
+        let text = other.to_string();
+        let near = if bare(other) { "[" } else { text.split(['[', '(', ' ']).next().unwrap_or_default() };
+        Err(self.at(SqlError::syntax(format!("syntax error at or near \"{near}\"")), other.span()))
+    }
+
+    /// `ARRAY[…]::type[]`: each element is cast on its own, so that they need no type in common. `None` for what is not written as
+    /// an array. Errors: 42846, those of the casts.
+    pub fn array_as(&self, expr: &ast::Expr, to: SqlType, env: Env<'_>) -> Result<Option<TypedExpr>> {
+        let mut inner = expr;
+        while let ast::Expr::Nested(nested) = inner {
+            inner = nested;
+        }
+        let ast::Expr::Array(ast::Array { elem: items, .. }) = inner else { return Ok(None) };
+        if !to.array || to.is_vector() || to.element().row_of().is_some() {
+            return Ok(None);
+        }
+        if items.is_empty() {
+            return self.empty_array(to).map(Some);
+        }
+        self.all_named_or_bare(items)?;
+        let mut bound = Vec::with_capacity(items.len());
+        for item in items {
+            bound.push(match self.array_as(item, to, env)? {
+                Some(array) => array,
+                None => self.expr(item, env)?,
+            });
+        }
+        // Of arrays is made an array of one dimension more.
+        let element = if bound.iter().any(|item| item.ty.array) { to } else { to.element() };
+        let cast = |(item, typed): (&ast::Expr, TypedExpr)| {
+            let error =
+                |error: SqlError| if error.fields().position.is_some() { error } else { self.at(error, item.span()) };
+            self.resolver.cast(typed, element, CastContext::Explicit).map_err(error)
+        };
+        let elements = items.iter().zip(bound).map(cast).collect::<Result<_>>()?;
+        self.resolver.array(elements).map(Some)
     }
 
     /// `ARRAY[]::type[]`.
@@ -334,6 +372,22 @@ impl Binder<'_> {
         let from = self.resolver.operator("+", Some(index), one(1))?;
         let letter = self.resolver.function("substr", vec![text, from, one(1)])?;
         self.resolver.cast(letter, SqlType::of(BaseType::SingleChar), CastContext::Explicit)
+    }
+}
+
+/// The argument of `ALL (…)`, which is parsed as a call.
+pub fn all_of(expr: &ast::Expr) -> Option<&ast::Expr> {
+    use ast::{FunctionArg, FunctionArgExpr, FunctionArguments, ObjectNamePart};
+    let ast::Expr::Function(function) = expr else { return None };
+    let [ObjectNamePart::Identifier(name)] = function.name.0.as_slice() else { return None };
+    let FunctionArguments::List(list) = &function.args else { return None };
+    match list.args.as_slice() {
+        [FunctionArg::Unnamed(FunctionArgExpr::Expr(argument))]
+            if name.quote_style.is_none() && name.value.eq_ignore_ascii_case("all") =>
+        {
+            Some(argument)
+        }
+        _ => None,
     }
 }
 

@@ -128,10 +128,21 @@ impl Binder<'_> {
         if let Some(items) = row_items(left) {
             return self.row_in(&items, query, negated, env).map_err(|error| self.at_in(error, left));
         }
-        let tree = left;
+        self.in_values(left, query, negated, env, |error| self.at_in(error, left))
+    }
+
+    /// The same of a value that is no row; `place` puts the operator's place into an error.
+    fn in_values(
+        &self,
+        left: &ast::Expr,
+        query: &ast::Query,
+        negated: bool,
+        env: Env<'_>,
+        place: impl Fn(SqlError) -> SqlError,
+    ) -> Result<TypedExpr> {
         let left = self.expr(left, Env { conjunct: false, ..env })?;
         let bound = self.inner_query(query, env)?;
-        let (left, plan) = self.matched(left, "=", bound).map_err(|error| self.at_in(error, tree))?;
+        let (left, plan) = self.matched(left, "=", bound).map_err(place)?;
         self.in_plan(left, plan, negated, env)
     }
 
@@ -206,7 +217,9 @@ impl Binder<'_> {
         for (item, right) in items.iter().zip(&bound.columns) {
             let left = self.expr(item, Env { conjunct: false, ..env })?;
             let left = TypedExpr { expr: seen_from_within(left.expr, env.scope.schema.as_deref())?, ty: left.ty };
-            parts.push(self.resolver.operator("=", Some(right.typed()), left)?.expr);
+            // What is wrong is told of as it was written.
+            let written = || self.resolver.operator("=", Some(left.clone()), right.typed());
+            parts.push(self.resolver.operator("=", Some(right.typed()), left.clone()).or_else(|_| written())?.expr);
         }
         let equal = balanced(parts, Operator::And);
         let fits = LogicalPlanBuilder::from(bound.plan.clone()).filter(equal.clone())?.build()?;
@@ -314,7 +327,7 @@ impl Binder<'_> {
             (BinaryOperator::Eq, false) | (BinaryOperator::NotEq, true) => {
                 let found = match row_items(left) {
                     Some(items) => self.row_in(&items, query, all, env),
-                    None => self.in_subquery(left, query, all, env),
+                    None => self.in_values(left, query, all, env, at_operator),
                 };
                 return found.map_err(at_operator);
             }
@@ -337,7 +350,7 @@ impl Binder<'_> {
         };
         let left = self.expr(left, Env { conjunct: false, ..env })?;
         let bound = self.inner_query(query, env)?;
-        let (left, plan) = self.matched(left, &operator.to_string(), bound)?;
+        let (left, plan) = self.matched(left, &operator.to_string(), bound).map_err(at_operator)?;
         // A subquery on the left would be moved into the one on the right, where what it sees is out of its reach.
         let nested = left.exists(|inner| Ok(crate::plan::correlated::subquery_of(inner).is_some()))?;
         if !env.conjunct || nested || !outer_columns(&plan).is_empty() {

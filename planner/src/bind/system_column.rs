@@ -35,6 +35,9 @@ pub const SYSTEM_COLUMNS: [(&str, i16, SqlType); 6] = [
 
 /// Row numbers and keys below this, and as many below zero, have a place.
 const PLACES: i64 = 1 << 46;
+/// The functions that make places.
+const PLACE_OF_NUMBER: &str = "ctid of a number";
+const PLACE_OF_KEY: &str = "ctid of a key";
 /// Numbers in a block: 0 is none.
 const BLOCK: i64 = 65_535;
 
@@ -58,6 +61,11 @@ pub fn system_column(relation: &ScopeRelation, schema: Option<&DFSchema>, name: 
         }
         _ => number(0),
     }))
+}
+
+/// Whether this is the name of a function that makes the place of a row.
+pub fn is_place(function: &str) -> bool {
+    [PLACE_OF_NUMBER, PLACE_OF_KEY].contains(&function)
 }
 
 /// Whether an item of RETURNING names a column.
@@ -116,7 +124,7 @@ fn place_of(relation: &ScopeRelation, table: &TableDescriptor, schema: Option<&D
         let key = key.ok_or_else(|| refused("a written row of a table without primary key"))?;
         // Keys stand as numerics do: as binary.
         let function =
-            KernelFunction::new("ctid of a number", vec![SqlType::NUMERIC], ty, Stability::Immutable, numbered(), None);
+            KernelFunction::new(PLACE_OF_NUMBER, vec![SqlType::NUMERIC], ty, Stability::Immutable, numbered(), None);
         return Ok(function.call(vec![Expr::Column(key)]));
     };
     let [column] = primary.columns.as_slice() else {
@@ -128,7 +136,7 @@ fn place_of(relation: &ScopeRelation, table: &TableDescriptor, schema: Option<&D
         BaseType::Int2 | BaseType::Int4 | BaseType::Int8 if !key.ty.array => Arc::new(keyed),
         _ => return Err(refused("a table whose primary key is not an integer")),
     };
-    let function = KernelFunction::new("ctid of a key", vec![key.ty], ty, Stability::Immutable, kernel, None);
+    let function = KernelFunction::new(PLACE_OF_KEY, vec![key.ty], ty, Stability::Immutable, kernel, None);
     Ok(function.call(vec![key.expr.clone()]))
 }
 

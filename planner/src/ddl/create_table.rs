@@ -130,7 +130,13 @@ pub(super) async fn execute(context: &DdlContext, create: &CreateTable) -> Resul
             taken.push(making.take_columns(like).await?);
         }
         if let Some(column) = create.columns.get(position) {
-            constraints.extend(making.add_column(column).await?);
+            let added = making.add_column(column).await;
+            if added.as_ref().is_err_and(|error| error.state() == state::DUPLICATE_COLUMN) {
+                // Of several names PostgreSQL tells of the one that came first.
+                let names = create.columns.iter().map(|column| fold(&column.name)).collect::<Vec<_>>();
+                super::names::no_column_twice(names.iter().map(String::as_str))?;
+            }
+            constraints.extend(added?);
         }
     }
     for id in making.table.columns.iter().map(|column| column.id).collect::<Vec<_>>() {

@@ -248,6 +248,15 @@ pub(super) fn has_constraint(table: &TableDescriptor, name: &str) -> bool {
         || table.indexes.iter().any(|index| index.constraint.is_some() && index.name == name)
 }
 
+/// Errors: 42701 for the first name that comes again behind it.
+pub(super) fn no_column_twice<'n>(names: impl Iterator<Item = &'n str>) -> Result<()> {
+    let names: Vec<&str> = names.collect();
+    let twice = names.iter().enumerate().find(|(at, name)| names.iter().skip(at + 1).any(|other| other == *name));
+    twice.map_or(Ok(()), |(_, name)| {
+        Err(SqlError::new(state::DUPLICATE_COLUMN, format!("column \"{name}\" specified more than once")))
+    })
+}
+
 /// Errors: 42701 for the name of a system column.
 pub(super) fn no_system_column(name: &str) -> Result<()> {
     if !is_system_column(name) {

@@ -214,6 +214,10 @@ pub(super) async fn alter(context: &DdlContext, name: &Ident, operation: &AlterR
             role.name = new;
         }
         AlterRoleOperation::WithOptions { options } => {
+            let kinds: Vec<_> = options.iter().map(std::mem::discriminant).collect();
+            if kinds.iter().enumerate().any(|(at, kind)| kinds.iter().skip(at + 1).any(|other| other == kind)) {
+                return Err(SqlError::syntax("conflicting or redundant options"));
+            }
             for option in options {
                 match option {
                     RoleOption::CreateDB(value) => role.create_database = *value,

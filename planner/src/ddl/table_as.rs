@@ -59,11 +59,11 @@ fn columns(names: &[String], outputs: &[OutputColumn]) -> Result<Vec<ColumnDescr
         return Err(SqlError::syntax("too many column names were specified"));
     }
     let mut columns: Vec<ColumnDescriptor> = Vec::with_capacity(outputs.len());
+    super::names::no_column_twice(
+        outputs.iter().enumerate().map(|(at, output)| names.get(at).unwrap_or(&output.name).as_str()),
+    )?;
     for (at, output) in outputs.iter().enumerate() {
         let name = names.get(at).unwrap_or(&output.name).clone();
-        if columns.iter().any(|column| column.name == name) {
-            return Err(SqlError::new(state::DUPLICATE_COLUMN, format!("column \"{name}\" specified more than once")));
-        }
         if output.ty.row_of().is_some() {
             return Err(SqlError::unsupported("columns of the type of a table's rows"));
         }

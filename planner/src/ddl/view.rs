@@ -192,11 +192,11 @@ fn columns(names: &[String], bound: &BoundView) -> Result<Vec<ColumnDescriptor>>
         return Err(SqlError::syntax("CREATE VIEW specifies more column names than columns"));
     }
     let mut columns: Vec<ColumnDescriptor> = Vec::with_capacity(bound.columns.len());
+    super::names::no_column_twice(
+        bound.columns.iter().enumerate().map(|(at, output)| names.get(at).unwrap_or(&output.name).as_str()),
+    )?;
     for (at, output) in bound.columns.iter().enumerate() {
         let name = names.get(at).unwrap_or(&output.name).clone();
-        if columns.iter().any(|column| column.name == name) {
-            return Err(SqlError::new(state::DUPLICATE_COLUMN, format!("column \"{name}\" specified more than once")));
-        }
         if output.ty.row_of().is_some() {
             return Err(SqlError::unsupported("columns of the type of a table's rows"));
         }

@@ -2,7 +2,7 @@
 //! sqlparser takes for something else. Must not know what they mean.
 
 use super::source::{Source, ends_operand};
-use super::tokens::{closing, follows, sign_at, word_at};
+use super::tokens::{closing, follows, sign_at, word, word_at};
 use crate::error::Result;
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
@@ -127,6 +127,22 @@ pub fn label(tokens: &mut [TokenWithSpan], at: usize) {
         word.value = word.value.to_ascii_lowercase();
         word.quote_style = Some('"');
         word.keyword = Keyword::NoKeyword;
+    }
+}
+
+/// `SELECT 1 WINDOW w AS ()` is `SELECT 1 WHERE true WINDOW w AS ()`: right behind a select list sqlparser takes WINDOW for a label.
+pub fn window(tokens: &mut Vec<TokenWithSpan>, at: usize) {
+    let clause = follows(tokens, at, &["window"])
+        && matches!(tokens.get(at + 1).map(|token| &token.token), Some(Token::Word(_)))
+        && follows(tokens, at + 2, &["as"])
+        && sign_at(tokens, at + 3, &Token::LParen);
+    if clause
+        && at.checked_sub(1).and_then(|before| tokens.get(before)).is_some_and(|before| ends_operand(&before.token))
+        && in_list(tokens, at)
+        && let Some(like) = tokens.get(at).cloned()
+    {
+        tokens.insert(at, word(Keyword::TRUE, "true", &like));
+        tokens.insert(at, word(Keyword::WHERE, "where", &like));
     }
 }
 

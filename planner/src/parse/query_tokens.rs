@@ -64,6 +64,7 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, extras: &mut Ex
             super::expression_tokens::rewrite(tokens, at);
             super::word_tokens::rewrite(source, tokens, at)?;
             super::select_tokens::rewrite(source, tokens, at)?;
+            super::label_tokens::window(tokens, at);
             super::label_tokens::label(tokens, at);
             super::label_tokens::check(source, tokens, at)?;
             super::from_tokens::rewrite(tokens, at);

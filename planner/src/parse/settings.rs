@@ -161,11 +161,32 @@ fn single_value(cursor: &mut Cursor<'_>) -> Result<String> {
 
 /// `INTERVAL '+05:30' HOUR TO MINUTE`, as the setting TimeZone takes it.
 fn interval(cursor: &mut Cursor<'_>) -> Result<String> {
-    let text = cursor.string().ok_or_else(|| cursor.error())?;
-    if cursor.word("hour") && cursor.word("to") {
-        cursor.expect_word("minute")?;
+    let precise = cursor.sign(&Token::LParen);
+    if precise {
+        match cursor.next().map(|token| &token.token) {
+            Some(Token::Number(digits, _)) if digits.parse::<u32>().is_ok() => {}
+            _ => return Err(cursor.error()),
+        }
+        if !cursor.sign(&Token::RParen) {
+            return Err(cursor.error());
+        }
     }
-    Ok(format!("INTERVAL '{}'", text.replace('\'', "")))
+    let text = cursor.string().ok_or_else(|| cursor.error())?;
+    let fields = if precise {
+        ""
+    } else if cursor.word("hour") {
+        if cursor.word("to") {
+            cursor.expect_word("minute")?;
+            " HOUR TO MINUTE"
+        } else {
+            " HOUR"
+        }
+    } else if cursor.word("minute") {
+        " MINUTE"
+    } else {
+        ""
+    };
+    Ok(format!("INTERVAL '{}'{fields}", text.replace('\'', "")))
 }
 
 /// Statements that sqlparser reads for other databases and PostgreSQL has not, and those that are not there yet.

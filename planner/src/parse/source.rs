@@ -214,7 +214,7 @@ impl Source {
         let behind = |token: &&TokenWithSpan| last.is_none_or(|last| token.span.start >= last.span.end);
         match tokens.iter().filter(behind).find(|token| token.token == Token::SemiColon) {
             Some(semicolon) => self.error(SqlError::syntax("syntax error at or near \";\""), semicolon.span),
-            None => SqlError::syntax("syntax error at end of input").at(self.text.trim_end().chars().count() + 1),
+            None => SqlError::syntax("syntax error at end of input").at(self.text.chars().count() + 1),
         }
     }
 

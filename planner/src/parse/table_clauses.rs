@@ -38,12 +38,26 @@ pub fn take(source: &Arc<Source>, tokens: &[TokenWithSpan], extras: &mut Extras)
     if !index && !cursor.word("table") {
         return Ok(None);
     }
+    if !index {
+        what_it_holds(Cursor::new(source, tokens.get(cursor.mark()..).unwrap_or_default()))?;
+    }
     extras.clauses.temporary = temporary;
     extras.clauses.unlogged = unlogged;
     let mut kept: Vec<TokenWithSpan> = tokens.get(..start).unwrap_or_default().to_vec();
     let rest = tokens.get(from..).unwrap_or_default();
     strip(source, rest, index, extras, &mut kept)?;
     if kept.len() == tokens.len() { Ok(None) } else { Ok(Some(kept)) }
+}
+
+/// Errors: 42601 for CREATE TABLE that says neither what its columns are nor where they come from.
+fn what_it_holds(mut cursor: Cursor<'_>) -> Result<()> {
+    const BEHIND_NAME: [&str; 8] = ["as", "of", "on", "partition", "tablespace", "using", "with", "without"];
+    cursor.words(&["if", "not", "exists"]);
+    if cursor.object_name().is_err() {
+        return Ok(());
+    }
+    let says = cursor.peek().is_some_and(|token| token.token == Token::LParen);
+    if says || BEHIND_NAME.iter().any(|word| cursor.at_word(word)) { Ok(()) } else { Err(cursor.error()) }
 }
 
 /// Copies tokens without the clauses.

@@ -19,6 +19,7 @@ use crate::catalog::{RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
 use crate::functions::{Call, Kernel, Param, ResultType, ScalarFunction, Stability};
+use crate::parse::names::quote;
 use crate::types::encoding;
 use crate::types::{BaseType, Datum, Oid, SqlType};
 use datafusion::arrow::array::{ArrayRef, new_empty_array, new_null_array};
@@ -188,6 +189,27 @@ fn definitions() -> Vec<ScalarFunction> {
         let reader = Context::of_statement(context);
         Ok(view.and_then(|view| view_definition(&reader, &view, layout)).map(|text| Datum::Utf8(Some(text))))
     }
+    // The rule behind a view is all there is.
+    fn rule(context: &StatementContext, arguments: &Arguments) -> Result<Option<Datum>> {
+        let behind = |table: &Arc<TableDescriptor>| table.view.as_ref().map(|view| view.rule) == arguments.oid(0);
+        let Some(view) =
+            arguments.oid(0).and_then(|_| context.catalog.user_relations().find(|table| behind(table)).cloned())
+        else {
+            return Ok(None);
+        };
+        let pretty = arguments.boolean(1);
+        let path = context.settings.search_path();
+        let visible = describe::relation_is_visible(&context.catalog, view.oid, path) == Some(true);
+        let schema = if pretty && visible { String::new() } else { format!("{}.", quote(&view.schema)) };
+        let query = view_definition(&Context::of_statement(context), &view, Layout { pretty, wrap: Some(0) });
+        Ok(query.map(|query| {
+            let text = format!(
+                "CREATE RULE \"_RETURN\" AS\n    ON SELECT TO {schema}{} DO INSTEAD {query}",
+                quote(&view.name)
+            );
+            Datum::Utf8(Some(text))
+        }))
+    }
     let mut format_type = function("format_type", &[SqlType::OID, SqlType::INT4], SqlType::TEXT, |_, _| Ok(None));
     format_type.kernel = kernel(
         |context, arguments| match arguments.oid(0) {
@@ -226,8 +248,8 @@ fn definitions() -> Vec<ScalarFunction> {
         function("pg_get_viewdef", &[oid], text, view),
         function("pg_get_viewdef", &[oid, boolean], text, view),
         function("pg_get_viewdef", &[oid, int4], text, view),
-        null("pg_get_ruledef", &[oid], text),
-        null("pg_get_ruledef", &[oid, boolean], text),
+        function("pg_get_ruledef", &[oid], text, rule),
+        function("pg_get_ruledef", &[oid, boolean], text, rule),
         null("pg_get_triggerdef", &[oid], text),
         null("pg_get_triggerdef", &[oid, boolean], text),
         null("pg_get_partkeydef", &[oid], text),

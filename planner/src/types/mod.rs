@@ -182,6 +182,10 @@ impl SqlType {
     pub const fn is_vector(&self) -> bool {
         self.array && self.modifier == VECTOR
     }
+    /// The modifier as clients see it.
+    pub const fn shown_modifier(&self) -> i32 {
+        if self.is_vector() { -1 } else { self.modifier }
+    }
     /// The plain type of a base.
     pub const fn of(base: BaseType) -> Self {
         SqlType { base, array: false, modifier: -1 }

@@ -150,7 +150,7 @@ impl Output {
                 buffer.put_i16(column.attnum);
                 buffer.put_u32(column.ty.oid());
                 buffer.put_i16(column.ty.length());
-                buffer.put_i32(column.ty.modifier);
+                buffer.put_i32(column.ty.shown_modifier());
                 buffer.put_i16(format(index));
             }
         });

@@ -58,8 +58,7 @@ impl Read {
     fn set(&mut self, field: Field, value: i64, pattern: &str) -> Result<()> {
         if let Some(slot) = self.values.get_mut(field as usize) {
             if *slot != 0 && *slot != value {
-                return Err(wrong(format!("conflicting values for \"{pattern}\" field in formatting string"))
-                    .detail("This value contradicts a previous setting for the same field type."));
+                return Err(contradiction(pattern));
             }
             *slot = value;
         }
@@ -73,6 +72,12 @@ impl Read {
         }
         Ok(())
     }
+}
+
+/// 22007: a pattern read another value than one before it for the same thing.
+fn contradiction(pattern: &str) -> SqlError {
+    wrong(format!("conflicting values for \"{pattern}\" field in formatting string"))
+        .detail("This value contradicts a previous setting for the same field type.")
 }
 
 /// Whether what follows a pattern ends its digits.
@@ -121,12 +126,21 @@ fn field(name: &str, part: &Part<'_>, next: Option<&Part<'_>>, input: &mut Input
     match upper.as_str() {
         "AM" | "PM" | "A.M." | "P.M." => {
             let words = if upper.len() > 2 { ["a.m.", "p.m."] } else { ["am", "pm"] };
-            read.after_noon = input.word(&words, name)? == 1;
+            let after_noon = input.word(&words, name)? == 1;
+            // PostgreSQL counts from 0 and takes 0 for nothing said.
+            if read.after_noon && !after_noon {
+                return Err(contradiction(name));
+            }
+            read.after_noon = after_noon;
             read.half_day = true;
         }
         "AD" | "BC" | "A.D." | "B.C." => {
             let words = if upper.len() > 2 { ["a.d.", "b.c."] } else { ["ad", "bc"] };
-            read.before_christ = input.word(&words, name)? == 1;
+            let before_christ = input.word(&words, name)? == 1;
+            if read.before_christ && !before_christ {
+                return Err(contradiction(name));
+            }
+            read.before_christ = before_christ;
         }
         "HH" | "HH12" => {
             let (value, _) = number(input, 2)?;

@@ -5,7 +5,7 @@ use super::expression::symbol;
 use super::node::{Node, SubKind};
 use super::scope::Scope;
 use super::types::oid;
-use crate::bind::{row_items, unmarked};
+use crate::bind::{all_of, row_items, unmarked};
 use sqlparser::ast::{self, BinaryOperator};
 
 impl Analysis<'_> {
@@ -65,7 +65,7 @@ impl Analysis<'_> {
     }
 
     /// `left operator ANY (array)`, or ALL.
-    fn any_all(&self, name: &str, left: Node, right: Node, all: bool) -> Option<Node> {
+    pub fn any_all(&self, name: &str, left: Node, right: Node, all: bool) -> Option<Node> {
         let array = right.ty().oid;
         let element = if array == oid::UNKNOWN { oid::UNKNOWN } else { self.types().element(array)? };
         let chosen = super::resolve::operator(self.types(), name, Some(left.ty().oid), element).ok()?;
@@ -117,6 +117,9 @@ impl Analysis<'_> {
         scope: &Scope<'_>,
     ) -> Option<Node> {
         let left = self.expr(expr, scope)?;
+        if let (Some(patterns), None) = (all_of(pattern), escape) {
+            return self.any_all(name, left, self.expr(patterns, scope)?, true);
+        }
         let mut right = self.expr(pattern, scope)?;
         if let Some(escape) = escape {
             right = self.function("like_escape", vec![right, self.expr(escape, scope)?], None)?;

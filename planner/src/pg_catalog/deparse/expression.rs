@@ -78,6 +78,14 @@ impl Analysis<'_> {
                 let name = if *negated { "!~~*" } else { "~~*" };
                 self.like(expr, pattern, escape_char.as_deref(), name, scope)?
             }
+            E::Like { negated, any: true, expr, pattern, escape_char: None } => {
+                let name = if *negated { "!~~" } else { "~~" };
+                self.any_all(name, self.expr(expr, scope)?, self.expr(pattern, scope)?, false)?
+            }
+            E::ILike { negated, any: true, expr, pattern, escape_char: None } => {
+                let name = if *negated { "!~~*" } else { "~~*" };
+                self.any_all(name, self.expr(expr, scope)?, self.expr(pattern, scope)?, false)?
+            }
             E::SimilarTo { negated, expr, pattern, escape_char } => {
                 let mut args = vec![bind(pattern)?];
                 if let Some(escape) = escape_char {

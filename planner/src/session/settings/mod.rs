@@ -298,6 +298,16 @@ impl Settings {
         };
         Ok(self.with_values(values))
     }
+    /// These settings, and names of the user's own that only others have: they stay known, as empty texts.
+    pub fn knowing(self: &Arc<Settings>, others: &Settings) -> Arc<Settings> {
+        let own = |name: &String| registry::find(name).is_none() && !self.values.contains_key(name);
+        if Arc::ptr_eq(&self.values, &others.values) || !others.values.keys().any(own) {
+            return self.clone();
+        }
+        let mut values = self.values.as_ref().clone();
+        values.extend(others.values.keys().filter(|name| own(name)).map(|name| (name.clone(), String::new())));
+        Arc::new(self.with_values(values))
+    }
     fn with_custom(&self, name: &str, value: &str) -> Result<Settings> {
         if !is_custom_name(name) {
             if name.contains('.') {

@@ -61,8 +61,9 @@ impl SettingsStack {
                 settings = known;
             }
         }
-        let current = Arc::new(settings.in_transaction(self.level.current.transaction()));
-        self.level = Level { current, session: Arc::new(settings) };
+        let session = Arc::new(settings).knowing(&self.level.current);
+        let current = Arc::new(session.in_transaction(self.level.current.transaction()));
+        self.level = Level { current, session };
     }
     /// Sets until the end of the transaction what the session itself decides.
     pub fn set_fixed_local(&mut self, name: &str, value: &str) -> Result<()> {
@@ -117,21 +118,30 @@ impl SettingsStack {
     /// Goes back to the values at mark `height` (counted from 0) and keeps that mark.
     pub fn rollback_to(&mut self, height: usize) {
         if let Some(level) = self.saved.get(height) {
-            self.level = level.clone();
+            let undone = self.level.current.clone();
+            let known = |settings: &Arc<Settings>| settings.knowing(&undone);
+            self.level = Level { current: known(&level.current), session: known(&level.session) };
             self.saved.truncate(height + 1);
         }
     }
     /// The transaction committed: SET LOCAL ends.
     pub fn commit(&mut self) {
         self.saved.clear();
-        self.level.current = self.level.session.clone();
+        self.end_local();
     }
     /// The transaction rolled back: everything since its start is undone.
     pub fn rollback(&mut self) {
+        let undone = self.level.current.clone();
         if let Some(level) = self.saved.drain(..).next() {
             self.level = level;
         }
-        self.level.current = self.level.session.clone();
+        self.level.session = self.level.session.knowing(&undone);
+        self.end_local();
+    }
+    /// Goes back from what SET LOCAL said; names that were first said there stay known.
+    fn end_local(&mut self) {
+        let session = self.level.session.knowing(&self.level.current);
+        self.level = Level { current: session.clone(), session };
     }
 }
 

@@ -204,9 +204,12 @@ fn special(definition: &Definition, value: &str) -> Result<String> {
             (None, None) => Err(invalid(definition, value)),
         },
         "DateStyle" => date_style(DateFormat::ISO, value),
-        "TimeZone" => time_zone(value).map(|(_, name)| name).map_err(|far| {
+        "TimeZone" => time_zone(value).map(|(_, name)| name).map_err(|detail| {
             let error = invalid(definition, value);
-            if far { error.detail("UTC timezone offset is out of range.") } else { error }
+            match detail {
+                Some(detail) => error.detail(detail),
+                None => error,
+            }
         }),
         "extra_float_digits" => match value.trim().parse::<i64>() {
             Ok(digits @ -15..=3) => Ok(digits.to_string()),
@@ -247,22 +250,35 @@ pub fn date_style(current: DateFormat, value: &str) -> Result<String> {
     Ok(current.changed(value).map_err(invalid)?.name())
 }
 
+/// What is wrong with a time zone too far from UTC.
+const FAR: &str = "UTC timezone offset is out of range.";
+
 /// A time zone and its name as SHOW prints it: by name, whatever its case, hours east of UTC, an interval, or a POSIX
-/// specification. Errors: whether it is too far from UTC.
-pub fn time_zone(value: &str) -> std::result::Result<(TimeZone, String), bool> {
-    let fixed = |east: i64| PosixZone::fixed(east).map(|(zone, name)| (TimeZone::Posix(zone), name)).ok_or(true);
+/// specification. Errors: what is wrong with it, where there is more to say than that it is none.
+pub fn time_zone(value: &str) -> std::result::Result<(TimeZone, String), Option<&'static str>> {
+    let fixed = |east: i64| PosixZone::fixed(east).map(|(zone, name)| (TimeZone::Posix(zone), name)).ok_or(Some(FAR));
     if let Some(interval) = value.get(..8).filter(|word| word.eq_ignore_ascii_case("interval")).and(value.get(8..)) {
-        let text = interval.split('\'').nth(1).ok_or(false)?;
-        let span = parse_interval(text, Restriction::of_modifier(-1)).map_err(|_| false)?;
-        if span.months != 0 || span.days != 0 {
-            return Err(false);
+        let mut parts = interval.split('\'').skip(1);
+        let text = parts.next().ok_or(None)?;
+        let fields = parts.next().unwrap_or_default().trim().to_ascii_lowercase();
+        let restriction = match fields.split_once(" to ") {
+            _ if fields.is_empty() => Restriction::NONE,
+            Some((first, last)) => Restriction::of_fields(first, Some(last), None).ok_or(None)?,
+            None => Restriction::of_fields(&fields, None, None).ok_or(None)?,
+        };
+        let span = parse_interval(text, restriction).map_err(|_| None)?;
+        if span.months != 0 {
+            return Err(Some("Cannot specify months in time zone interval."));
+        }
+        if span.days != 0 {
+            return Err(Some("Cannot specify days in time zone interval."));
         }
         return fixed(span.micros / crate::types::datetime::SECOND);
     }
     if let Ok(hours) = value.trim_start().parse::<f64>() {
-        return if hours.abs() <= 168.0 { fixed((hours * 3600.0) as i64) } else { Err(true) };
+        return if hours.abs() <= 168.0 { fixed((hours * 3600.0) as i64) } else { Err(Some(FAR)) };
     }
-    let zone = TimeZone::parse(value).ok_or(false)?;
+    let zone = TimeZone::parse(value).ok_or(None)?;
     let name = match zone {
         TimeZone::Named(zone) => zone.name().to_string(),
         TimeZone::Posix(_) => value.to_ascii_uppercase(),

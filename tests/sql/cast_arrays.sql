@@ -1,0 +1,20 @@
+-- Arrays that are cast where they are written: each element is cast on its own.
+select array[1, '2.5']::numeric[], array[1::bigint, 'NaN']::float8[], cast(array[1, '2.5'] as numeric[]), (array[true, 'x'])::text[];
+select array[array[1], array['2.5']]::numeric[], array[[1, '2.5'], [3, null]]::numeric[];
+select array['a', date '2020-01-01']::text[], array[1.7, 2, '3']::int[], array[100::bigint, 'x']::varchar(1)[], array[null, 'b']::text[];
+select array['{1}', array[2]]::int[];
+select array[[], []]::int[], array[]::text[];
+select array[1, 'a']::int[];
+select array[[1, 2], ['x'::text, '3']]::numeric[];
+select array[1, true]::date[];
+select array[1, 2]::json;
+select array[[1], 2]::int[];
+prepare p as select array[$1, '2.5', 3]::numeric[];
+execute p('1.25');
+create table t(a int, b text);
+insert into t values (1, 'x'), (2, null);
+select array[a, b]::text[], array[a, '7.5']::numeric[] from t order by a;
+select array[array_agg(a), array_agg(a + 1)]::text[] from t;
+create view v as select array[a, b]::text[] as x, array[1, '2.5']::numeric[] as y from t;
+select pg_get_viewdef('v'::regclass);
+select * from v order by 1;
