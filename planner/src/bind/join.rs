@@ -2,9 +2,10 @@
 
 use super::binder::{Binder, column};
 use super::expression::{Clause, Env};
-use super::from::{Source, is_lateral, table_function};
+use super::from::{Source, is_lateral};
 use super::scope::{Scope, ScopeColumn, ScopeRelation};
 use super::subquery::is_ungrouped_aggregate;
+use super::table_arguments::table_function;
 use crate::error::{Result, SqlError, state};
 use crate::parse::{JOIN_ALIAS, fold_name};
 use crate::types::{Datum, SqlType};

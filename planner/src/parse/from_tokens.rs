@@ -9,6 +9,8 @@ use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 pub const JOIN_ALIAS: &str = "\u{1}alias ";
 /// `ROWS FROM (f(), g())` is a call of this with calls as arguments.
 pub const ROWS_FROM: &str = "\u{1}rows from";
+/// `FROM CAST(x AS t)` is a call of this with the expression as its argument; so with others whose brackets hold more than arguments.
+pub const VALUE_IN_FROM: &str = "\u{1}value in from";
 
 fn named(value: String, quote_style: Option<char>, like: &TokenWithSpan) -> TokenWithSpan {
     TokenWithSpan { token: Token::Word(Word { value, quote_style, keyword: Keyword::NoKeyword }), span: like.span }
@@ -39,11 +41,34 @@ pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
         alias_of_using(tokens, at + 1);
     } else if word_at(tokens, at, &["extract", "overlay", "position", "substring", "trim"]) {
         call_with_words(tokens, at);
+    } else if word_at(
+        tokens,
+        at,
+        &["cast", "normalize", "current_time", "current_timestamp", "localtime", "localtimestamp"],
+    ) {
+        value(tokens, at);
     } else if sign_at(tokens, at, &Token::Mul) {
         star(tokens, at);
     } else if sign_at(tokens, at, &Token::RParen) {
         unnamed_definitions(tokens, at);
     }
+}
+
+/// An expression that FROM takes for a function.
+fn value(tokens: &mut Vec<TokenWithSpan>, at: usize) {
+    const OF_CALLS: [&str; 5] = ["extract", "overlay", "position", "substring", "trim"];
+    let Some(before) = at.checked_sub(1) else { return };
+    let compared = before.checked_sub(1).is_some_and(|earlier| word_at(tokens, earlier, &["distinct"]));
+    let argument = opening(tokens, at)
+        .and_then(|open| open.checked_sub(1))
+        .is_some_and(|called| word_at(tokens, called, &OF_CALLS));
+    let in_from = word_at(tokens, before, &["from", "join", "lateral"]) && !compared && !argument;
+    let (Some(close), Some(here)) = (closing(tokens, at + 1).filter(|_| in_from), tokens.get(at).cloned()) else {
+        return;
+    };
+    let sign = |token| TokenWithSpan { token, span: here.span };
+    tokens.insert(close, sign(Token::RParen));
+    tokens.splice(at..at, [named(VALUE_IN_FROM.into(), Some('"'), &here), sign(Token::LParen)]);
 }
 
 /// Functions that have words between their arguments have commas there in FROM, where sqlparser reads no expression.
