@@ -60,5 +60,4 @@ insert into w values (1, 1, '{1,2}');
 update w set (n, a[1]) = (5, 6) returning *;
 update w set (n, a[1], a[2]) = row (6, n, a[1] + 1), m = 7 where n = 5 returning *;
 update w set m = 8, (a[3], n) = (9, 9) returning *;
-update w set (n, a[1]) = (5) returning *;
 drop table w;

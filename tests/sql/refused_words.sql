@@ -95,6 +95,8 @@ select b, cume_dist(b + 1) within group (order by a), rank(2) within group (orde
 select * from cast(1 as int);
 select * from cast(1 as numeric(5, 2)) as x;
 select * from t, cast(t.a as text) as c(d) order by a;
+select * from t, substring(t.s from 1 for 1) as c(d), position('x' in s) p order by a;
+select a, position('x' in s) from t order by position('x' in s), cast(a as text);
 select * from normalize('a', nfc);
 select * from normalize('a') x;
 select count(*) from current_timestamp(0);

@@ -46,7 +46,7 @@ fn one_follows(given: &Expr, needed: &Expr) -> bool {
         return [left, right].into_iter().all(|side| follows(&split_conjunction(side), needed));
     }
     if let Some((column, members)) = one_of::parts(given) {
-        return members.iter().all(|member| one_follows(&column.clone().eq(member.clone()), needed));
+        return members.iter().all(|member| follows(&[&column.clone().eq(member.clone())], needed));
     }
     if let Some(tested) = not_null(needed) {
         return match given {
@@ -152,6 +152,8 @@ mod tests {
             (x().gt(lit(6)).and(col("y").eq(lit(1))), x().gt(lit(5))),
             (x().eq(lit(1)), x().eq(lit(1)).or(x().eq(lit(2)))),
             (x().eq(lit(2.0)), x().lt(lit(2.5))),
+            (one_of::one_of(x(), vec![lit(1), lit(3)]), one_of::one_of(x(), vec![lit(1), lit(2), lit(3)])),
+            (one_of::one_of(x(), vec![lit(7), lit(8)]), x().gt(lit(5))),
         ];
         for (given, needed) in yes {
             assert!(implied(std::slice::from_ref(&given), &needed), "{given} implies {needed}");
@@ -163,6 +165,7 @@ mod tests {
             (x().not_eq(lit(5)), x().gt(lit(5))),
             (x().gt(lit(6)).or(x().lt(lit(1))), x().gt(lit(5))),
             (x().is_null(), x().is_not_null()),
+            (one_of::one_of(x(), vec![lit(1), lit(4)]), one_of::one_of(x(), vec![lit(1), lit(2), lit(3)])),
             (col("y").gt(lit(6)), x().gt(lit(5))),
             (x().lt(lit(f64::NAN)), x().lt(lit(1.0))),
         ];

@@ -54,15 +54,39 @@ pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     }
 }
 
+/// Whether an item of FROM begins at a place.
+fn begins_item(tokens: &[TokenWithSpan], at: usize) -> bool {
+    const OF_CALLS: [&str; 5] = ["extract", "overlay", "position", "substring", "trim"];
+    const OTHER_LISTS: [&str; 8] = ["select", "set", "where", "by", "having", "values", "returning", "limit"];
+    let Some(before) = at.checked_sub(1) else { return false };
+    let of_call = || {
+        opening(tokens, at).and_then(|open| open.checked_sub(1)).is_some_and(|name| word_at(tokens, name, &OF_CALLS))
+    };
+    let clause = |from: usize| {
+        let compared = from.checked_sub(1).is_some_and(|earlier| word_at(tokens, earlier, &["distinct"]));
+        word_at(tokens, from, &["from"]) && !compared
+    };
+    if !sign_at(tokens, before, &Token::Comma) {
+        return word_at(tokens, before, &["join", "lateral"]) || clause(before) && !of_call();
+    }
+    let mut depth = 0_usize;
+    for place in (0..before).rev() {
+        match tokens.get(place).map(|token| &token.token) {
+            Some(Token::RParen | Token::RBracket) => depth += 1,
+            Some(Token::LParen | Token::LBracket) if depth == 0 => return false,
+            Some(Token::LParen | Token::LBracket) => depth -= 1,
+            _ if depth > 0 => {}
+            _ if clause(place) => return !of_call(),
+            _ if word_at(tokens, place, &OTHER_LISTS) => return false,
+            _ => {}
+        }
+    }
+    false
+}
+
 /// An expression that FROM takes for a function.
 fn value(tokens: &mut Vec<TokenWithSpan>, at: usize) {
-    const OF_CALLS: [&str; 5] = ["extract", "overlay", "position", "substring", "trim"];
-    let Some(before) = at.checked_sub(1) else { return };
-    let compared = before.checked_sub(1).is_some_and(|earlier| word_at(tokens, earlier, &["distinct"]));
-    let argument = opening(tokens, at)
-        .and_then(|open| open.checked_sub(1))
-        .is_some_and(|called| word_at(tokens, called, &OF_CALLS));
-    let in_from = word_at(tokens, before, &["from", "join", "lateral"]) && !compared && !argument;
+    let in_from = begins_item(tokens, at);
     let (Some(close), Some(here)) = (closing(tokens, at + 1).filter(|_| in_from), tokens.get(at).cloned()) else {
         return;
     };
@@ -73,7 +97,7 @@ fn value(tokens: &mut Vec<TokenWithSpan>, at: usize) {
 
 /// Functions that have words between their arguments have commas there in FROM, where sqlparser reads no expression.
 fn call_with_words(tokens: &mut Vec<TokenWithSpan>, at: usize) {
-    let in_from = at.checked_sub(1).is_some_and(|before| word_at(tokens, before, &["from", "join", "lateral"]));
+    let in_from = begins_item(tokens, at);
     let Some(close) = closing(tokens, at + 1).filter(|_| in_from) else { return };
     let Some(like) = tokens.get(at).cloned() else { return };
     let comma = TokenWithSpan { token: Token::Comma, span: like.span };
