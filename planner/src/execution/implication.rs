@@ -95,8 +95,8 @@ fn comparison(condition: &Expr) -> Option<(&Expr, Operator, &ScalarValue)> {
     }
 }
 
-/// The order of two constants with which the same is compared: they are in one form of all that are equal. None for NULL, and for
-/// floats that are not in the order of numbers.
+/// The order of two constants with which the same is compared: they are in one form of all that are equal. None for NULL and
+/// arrays.
 fn compare(one: &ScalarValue, other: &ScalarValue) -> Option<Ordering> {
     let float = |value: &ScalarValue| match value {
         ScalarValue::Float64(Some(value)) => Some(*value),
@@ -107,7 +107,8 @@ fn compare(one: &ScalarValue, other: &ScalarValue) -> Option<Ordering> {
         return None;
     }
     match (float(one), float(other)) {
-        (Some(one), Some(other)) => one.partial_cmp(&other),
+        // NaN is above all numbers.
+        (Some(one), Some(other)) => one.partial_cmp(&other).or_else(|| Some(one.is_nan().cmp(&other.is_nan()))),
         (None, None) if !one.data_type().is_nested() => one.partial_cmp(other),
         _ => None,
     }
