@@ -200,9 +200,7 @@ impl Binder<'_> {
             parse_expression(text).is_ok_and(|(expr, _)| conjuncts(&expr).iter().all(|needed| given.contains(needed)))
         };
         let predicate = match &target.predicate {
-            Some(predicate) => {
-                Some(bind_stored(predicate, &self.source, table, "index predicate", &self.context)?.expr)
-            }
+            Some(predicate) => Some(bind_stored(predicate, self.source, table, "index predicate", &self.context)?.expr),
             None => None,
         };
         let implied = |index: &IndexDescriptor| {

@@ -314,7 +314,7 @@ fn one_by_one(tokens: &mut Vec<TokenWithSpan>, start: usize) {
     let (Some(targets), Some(values)) = (tokens.get(start + 1..close), tokens.get(row + 1..end)) else { return };
     let (targets, values) = (between_commas(targets), between_commas(values));
     let element = |target: &&[TokenWithSpan]| target.iter().any(|token| token.token == Token::LBracket);
-    let Some(sign) = tokens.get(close + 1).filter(|_| targets.iter().any(|target| element(target))) else { return };
+    let Some(sign) = tokens.get(close + 1).filter(|_| targets.iter().any(element)) else { return };
     if targets.len() != values.len() {
         return;
     }
