@@ -3,6 +3,7 @@
 use super::binder::{Binder, column};
 use super::grouping::GroupBy;
 use super::grouping_sets::{grouping_places, is_grouping, of_real_rows};
+use super::hypothetical::{asked_about, of_group};
 use super::scope::{Scope, ScopeRelation, outer_references};
 use crate::error::{Result, SqlError, state};
 use crate::functions::TypedExpr;
@@ -190,6 +191,10 @@ impl Binder<'_> {
             let pair = |typed: &TypedExpr| Ok((self.compared(typed)?, typed.expr.clone()));
             group_by.keys.iter().map(pair).collect::<Result<_>>()?
         };
+        self.check_asked(scope, &calls, &group_by)?;
+        // Of several grouping sets a key that a group is not grouped by is NULL in it.
+        let of_groups: Vec<(Expr, Expr)> =
+            group_by.keys.iter().zip(&pairs).map(|(typed, (_, shown))| (typed.expr.clone(), shown.clone())).collect();
         for (at, (typed, (key, shown))) in group_by.keys.into_iter().zip(pairs).enumerate() {
             let first = |value: Expr| of_real_rows(first_value_udaf().call(vec![value]), real.as_ref());
             // What depends on the keys is the same in a group: it need not be compared.
@@ -216,7 +221,8 @@ impl Binder<'_> {
                 continue;
             }
             let name = self.unique("a");
-            values.push(of_real_rows(in_order(call.clone(), &order), real.as_ref()).alias(&name));
+            let computed = of_group(call.clone(), &of_groups)?;
+            values.push(of_real_rows(in_order(computed, &order), real.as_ref()).alias(&name));
             replaced.push((call, column(name)));
         }
         if keys.is_empty() && values.is_empty() {
@@ -229,6 +235,25 @@ impl Binder<'_> {
         let plan = LogicalPlanBuilder::from(plan).aggregate(keys, values)?.build()?;
         let grouping = Grouping::new(replaced, rows, plan.schema())?;
         Ok((plan, grouping))
+    }
+
+    /// 42803 for a column that a hypothetical-set aggregate asks about and that is not grouped by.
+    fn check_asked(&self, scope: &Scope<'_>, calls: &[Expr], group_by: &GroupBy) -> Result<()> {
+        let keys: Vec<(Expr, Expr)> =
+            group_by.keys.iter().map(|typed| (typed.expr.clone(), Expr::Literal(Datum::Null, None))).collect();
+        for call in calls {
+            for value in asked_about(call)? {
+                let left_over = super::select::replace(value, &keys)?;
+                if let Some(column) = left_over.column_refs().into_iter().next().cloned() {
+                    let nowhere: [sqlparser::ast::Expr; 0] = [];
+                    let error = self.ungrouped(scope, &Ungrouped { column, within: false }, &nowhere.to_vec());
+                    return Err(
+                        error.detail("Direct arguments of an ordered-set aggregate must use only grouped columns.")
+                    );
+                }
+            }
+        }
+        Ok(())
     }
 
     /// What is compared of a key. json, of which there may be no key but a dependent column, is itself.

@@ -428,6 +428,11 @@ impl Binder<'_> {
                 }
             }
         }
+        let written = |arg| match arg {
+            &FunctionArg::Unnamed(FunctionArgExpr::Expr(ref expr)) => Some(expr),
+            _ => None,
+        };
+        self.check_all_collations(&args.iter().filter_map(written).collect::<Vec<_>>())?;
         if !named.is_empty() {
             let (_, called) = fold_name(&function.name)?;
             let (values, missing) = self.in_places(&called, arguments.values, named)?;

@@ -50,6 +50,12 @@ impl Binder<'_> {
         let message = format!("collation mismatch between explicit collations \"{one}\" and \"{other}\"");
         Err(self.at_behind(SqlError::new("42P21", message), "collate", operand))
     }
+
+    /// The same of any number of operands that are one, or arguments of one call.
+    pub fn check_all_collations(&self, operands: &[&Expr]) -> Result<()> {
+        let Some(first) = operands.iter().find(|operand| explicit(operand).is_some()) else { return Ok(()) };
+        operands.iter().try_for_each(|operand| self.check_collations(first, operand))
+    }
 }
 
 /// Errors: 42804 for a type whose values no collation orders.

@@ -94,7 +94,9 @@ impl Binder<'_> {
         let name = if *op == BinaryOperator::And { "AND" } else { "OR" };
         let mut bound = Vec::with_capacity(operands.len());
         for operand in operands.into_iter().rev() {
+            let before = self.row_functions.borrow().len();
             let typed = self.expr(operand, env)?;
+            self.no_set(before, name, operand)?;
             bound.push(self.condition(typed, name, operand)?);
         }
         let (operator, bound) = match op {
@@ -199,8 +201,13 @@ impl Binder<'_> {
             let expr = if negated { Expr::Not(Box::new(expr)) } else { expr };
             return Ok(TypedExpr { expr, ty: SqlType::BOOL });
         }
+        let before = self.row_functions.borrow().len();
         let left = self.expr(expr, env)?;
         let items: Vec<TypedExpr> = list.iter().map(|item| self.expr(item, env)).collect::<Result<_>>()?;
+        if items.len() == 1 {
+            // Several are an array, which may be one of each row.
+            self.no_set(before, "IN", expr)?;
+        }
         let tried = negated.then(|| (left.clone(), items.clone()));
         self.resolver.in_list(left, items, negated).map_err(|error| match tried {
             // NOT IN asks for the operator that tells values apart.
@@ -229,9 +236,11 @@ impl Binder<'_> {
                 None => Ok(vec![self.expr(expr, env)?]),
             }
         };
+        let before = self.row_functions.borrow().len();
         let value = operand(expr)?;
         let low = operand(unmarked.as_ref().unwrap_or(low))?;
         let high = operand(high)?;
+        self.no_set(before, if negated { "OR" } else { "AND" }, expr)?;
         if low.len() != value.len() || high.len() != value.len() {
             return Err(SqlError::syntax("unequal number of entries in row expressions"));
         }
@@ -248,6 +257,40 @@ impl Binder<'_> {
             expr = if negated { expr.and(turned) } else { expr.or(turned) };
         }
         Ok(TypedExpr { expr, ty: SqlType::BOOL })
+    }
+
+    /// `x LIKE pattern` and its kin.
+    pub fn like(
+        &self,
+        expr: &ast::Expr,
+        pattern: &ast::Expr,
+        escape: Option<&ast::Expr>,
+        operator: &str,
+        env: Env<'_>,
+    ) -> Result<TypedExpr> {
+        if let (Some(array), None) = (super::special::all_of(pattern), escape) {
+            return self.quantified_pattern(expr, operator, array, true, env);
+        }
+        self.check_collations(expr, pattern)?;
+        if let (Some(left), Some(right), None) = (row_items(expr), row_items(pattern), escape) {
+            for (left, right) in left.into_iter().zip(right) {
+                let (left, right) = (self.expr(left, env)?, self.expr(right, env)?);
+                self.resolver
+                    .operator(operator, Some(left), right)
+                    .map_err(|error| self.at_like(error, expr, pattern))?;
+            }
+            let message = format!("could not determine interpretation of row comparison operator {operator}");
+            let error = SqlError::new(state::FEATURE_NOT_SUPPORTED, message)
+                .hint("Row comparison operators must be associated with btree operator families.");
+            return Err(self.at_like(error, expr, pattern));
+        }
+        let left = self.expr(expr, env)?;
+        let mut right = self.expr(pattern, env)?;
+        if let Some(escape) = escape {
+            let escape = self.expr(escape, env)?;
+            right = self.resolver.like_escape(right, escape)?;
+        }
+        self.resolver.operator(operator, Some(left), right).map_err(|error| self.at_like(error, expr, pattern))
     }
 
     /// `text LIKE ANY (patterns)` and its kin.

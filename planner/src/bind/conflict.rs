@@ -7,6 +7,7 @@ use super::element::element_value;
 use super::expression::{Clause, Env};
 use super::insert::assigned_twice;
 use super::scope::Scope;
+use super::table_expression::{bind_index, bind_stored};
 use super::target::Target;
 use crate::catalog::acl::UPDATE;
 use crate::catalog::{ColumnId, IndexDescriptor, TableDescriptor};
@@ -14,6 +15,7 @@ use crate::ddl::canonical;
 use crate::error::{Result, SqlError, state};
 use crate::execution::dml::{OnConflict, ROW_NUMBER, conflict_schema, excluded};
 use crate::execution::held_rows::HeldRowsNode;
+use crate::execution::implication::implied;
 use crate::functions::TypedExpr;
 use crate::parse::{fold, fold_name, parse_expression};
 use crate::plan::correlated::subquery_of;
@@ -167,7 +169,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The unique index over columns and expressions whose condition, if it has one, is among those of the target.
+    /// The unique index over columns and expressions whose condition, if it has one, follows from that of the target.
     fn inferred(&self, table: &TableDescriptor, target: &crate::parse::ConflictTarget) -> Result<Oid> {
         let (mut columns, mut texts) = (Vec::new(), Vec::new());
         for item in &target.items {
@@ -193,8 +195,21 @@ impl Binder<'_> {
             found
         };
         let given = target.predicate.as_ref().map(conjuncts).unwrap_or_default();
-        let implied = |text: &String| {
+        // By their words first: a condition that both say need not be one that is understood.
+        let written = |text: &String| {
             parse_expression(text).is_ok_and(|(expr, _)| conjuncts(&expr).iter().all(|needed| given.contains(needed)))
+        };
+        let predicate = match &target.predicate {
+            Some(predicate) => Some(bind_stored(predicate, self.source, table, "index predicate", &self.context)?.expr),
+            None => None,
+        };
+        let implied = |index: &IndexDescriptor| {
+            let Some(text) = &index.predicate else { return true };
+            written(text)
+                || predicate.as_ref().is_some_and(|given| {
+                    let bound = bind_index(table, index, &self.context).ok().and_then(|bound| bound.predicate);
+                    bound.is_some_and(|needed| implied(std::slice::from_ref(given), &needed))
+                })
         };
         let fits = |index: &&IndexDescriptor| {
             let own = || index.columns.iter().map(|key| key.column).filter(|id| *id != 0);
@@ -204,7 +219,7 @@ impl Binder<'_> {
                 && columns.iter().all(|id| own().any(|other| other == *id))
                 && index.expressions.iter().all(|expression| texts.contains(&expression.text))
                 && texts.iter().all(|text| index.expressions.iter().any(|expression| expression.text == *text))
-                && index.predicate.as_ref().is_none_or(implied)
+                && implied(index)
         };
         table.indexes.iter().find(fits).map(|index| index.oid).ok_or_else(|| {
             SqlError::new(

@@ -4,7 +4,6 @@ use super::binder::Binder;
 use super::computed_once::computed_once;
 use super::literal::{boolean, null, text};
 use super::scope::Scope;
-use super::special::all_of;
 use super::type_name::catalog_type;
 use crate::error::{Result, SqlError, state};
 use crate::functions::{CastContext, TypedExpr, guarded_case};
@@ -344,14 +343,21 @@ impl Binder<'_> {
                 return Err(SqlError::syntax(message));
             }
         };
-        let found = env.scope.qualified(schema, relation, column);
+        let found = env.scope.qualified(schema, relation, column).or_else(|error| match parts {
+            [row, field] if error.state() == state::UNDEFINED_COLUMN => {
+                self.function_as_field(ast::Expr::Identifier(row.clone()), field, env).ok_or(error)
+            }
+            _ => Err(error),
+        });
         found.map_err(|error| self.explain_name(error, env.scope, Some(relation), column))
     }
 
     fn unary(&self, op: &UnaryOperator, operand: &ast::Expr, env: Env<'_>) -> Result<TypedExpr> {
         match op {
             UnaryOperator::Not => {
+                let before = self.row_functions.borrow().len();
                 let typed = self.expr(operand, env)?;
+                self.no_set(before, "NOT", operand)?;
                 let inner = self.condition(typed, "NOT", operand)?;
                 Ok(TypedExpr { expr: Expr::Not(Box::new(inner)), ty: SqlType::BOOL })
             }
@@ -399,7 +405,9 @@ impl Binder<'_> {
         make: fn(Box<Expr>) -> Expr,
         name: &str,
     ) -> Result<TypedExpr> {
+        let before = self.row_functions.borrow().len();
         let typed = self.expr(operand, env)?;
+        self.no_set(before, name, operand)?;
         let inner = self.condition(typed, name, operand)?;
         Ok(TypedExpr { expr: make(Box::new(inner)), ty: SqlType::BOOL })
     }
@@ -435,6 +443,8 @@ impl Binder<'_> {
         // PostgreSQL looks at ELSE first.
         let first = otherwise.or(conditions.first().map(|when| &when.result)).into_iter();
         let places: Vec<&ast::Expr> = first.chain(conditions.iter().map(|when| &when.result)).collect();
+        let results_written = conditions.iter().map(|when| &when.result).chain(otherwise);
+        self.check_all_collations(&results_written.collect::<Vec<_>>())?;
         let otherwise = match otherwise {
             Some(expr) => self.expr(expr, env)?,
             None => null(),
@@ -467,41 +477,6 @@ impl Binder<'_> {
         }
         let items: Result<Vec<Expr>> = items.into_iter().map(|item| Ok(self.coerce(item, ty)?.expr)).collect();
         Ok((items?, ty))
-    }
-
-    fn like(
-        &self,
-        expr: &ast::Expr,
-        pattern: &ast::Expr,
-        escape: Option<&ast::Expr>,
-        operator: &str,
-        env: Env<'_>,
-    ) -> Result<TypedExpr> {
-        if let (Some(array), None) = (all_of(pattern), escape) {
-            return self.quantified_pattern(expr, operator, array, true, env);
-        }
-        self.check_collations(expr, pattern)?;
-        if let (Some(left), Some(right), None) =
-            (super::comparison::row_items(expr), super::comparison::row_items(pattern), escape)
-        {
-            for (left, right) in left.into_iter().zip(right) {
-                let (left, right) = (self.expr(left, env)?, self.expr(right, env)?);
-                self.resolver
-                    .operator(operator, Some(left), right)
-                    .map_err(|error| self.at_like(error, expr, pattern))?;
-            }
-            let message = format!("could not determine interpretation of row comparison operator {operator}");
-            let error = SqlError::new(state::FEATURE_NOT_SUPPORTED, message)
-                .hint("Row comparison operators must be associated with btree operator families.");
-            return Err(self.at_like(error, expr, pattern));
-        }
-        let left = self.expr(expr, env)?;
-        let mut right = self.expr(pattern, env)?;
-        if let Some(escape) = escape {
-            let escape = self.expr(escape, env)?;
-            right = self.resolver.like_escape(right, escape)?;
-        }
-        self.resolver.operator(operator, Some(left), right).map_err(|error| self.at_like(error, expr, pattern))
     }
 
     /// The type that a name means here.

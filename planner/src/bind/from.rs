@@ -7,13 +7,13 @@ use super::expression::{Clause, Env};
 use super::query::BoundQuery;
 use super::row_function::RowSource;
 use super::scope::{Scope, ScopeColumn, ScopeRelation};
-use super::table_arguments::table_arguments;
+use super::table_arguments::{table_arguments, table_function};
 use super::view_function::as_view;
 use crate::catalog::{RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::functions::json::{RecordSource, record_lists};
 use crate::functions::{CastContext, TypedExpr};
-use crate::parse::{ROWS_FROM, fold, fold_name, fold_plain};
+use crate::parse::{ROWS_FROM, VALUE_IN_FROM, fold, fold_name, fold_plain};
 use crate::types::{Datum, SqlType};
 use datafusion::common::Column;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
@@ -333,6 +333,9 @@ impl Binder<'_> {
             return self.rows_from(&function.args, env);
         }
         let mut args: Vec<TypedExpr> = function.args.iter().map(|arg| self.expr(arg, env)).collect::<Result<_>>()?;
+        if let (Some(VALUE_IN_FROM), [value]) = (function.schema.as_deref(), args.as_slice()) {
+            return Ok(BoundFunction::Value(value.clone()));
+        }
         if !function.named.is_empty() {
             let named = function.named.iter().map(|(name, arg)| Ok((name.clone(), self.expr(arg, env)?)));
             args = self.in_places(&function.name, args, named.collect::<Result<_>>()?)?.0;
@@ -536,43 +539,6 @@ pub fn is_lateral(factor: &TableFactor) -> bool {
         _ => false,
     };
     function && as_view(factor).is_none()
-}
-
-/// The function that an item of FROM calls; None when it is something else.
-pub fn table_function(factor: &TableFactor) -> Result<Option<TableFunction<'_>>> {
-    if as_view(factor).is_some() {
-        return Ok(None);
-    }
-    let ((schema, name), place, (args, named), alias, ordinality) = match factor {
-        TableFactor::Table {
-            name,
-            alias,
-            args: Some(ast::TableFunctionArgs { args, settings: None }),
-            with_hints,
-            version: None,
-            with_ordinality,
-            partitions,
-            json_path: None,
-            sample: None,
-            index_hints,
-        } if with_hints.is_empty() && partitions.is_empty() && index_hints.is_empty() => {
-            (fold_name(name)?, span_of(name), table_arguments(args)?, alias, *with_ordinality)
-        }
-        TableFactor::Function { lateral: _, name, args, with_ordinality, alias } => {
-            (fold_name(name)?, span_of(name), table_arguments(args)?, alias, *with_ordinality)
-        }
-        TableFactor::UNNEST { alias, array_exprs, with_offset: false, with_offset_alias: None, with_ordinality } => (
-            (None, "unnest".to_string()),
-            Span::empty(),
-            (array_exprs.iter().collect(), Vec::new()),
-            alias,
-            *with_ordinality,
-        ),
-        _ => return Ok(None),
-    };
-    let alias = alias.as_ref();
-    check_alias(alias)?;
-    Ok(Some(TableFunction { schema, name, args, named, place, alias, ordinality, outer: false }))
 }
 
 /// Whether a join has rows that its left side lacks.

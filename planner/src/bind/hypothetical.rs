@@ -4,6 +4,7 @@ use super::binder::Binder;
 use crate::error::{Result, SqlError, state};
 use crate::functions::{AggregateCall, CastContext, TypedExpr, balanced, record};
 use crate::types::SqlType;
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::expr::Sort;
 use datafusion::logical_expr::{Expr, Operator, lit};
 
@@ -33,6 +34,7 @@ impl Binder<'_> {
         for (value, (key, sort)) in values.into_iter().zip(keys) {
             let ty = self.resolver.common_type("WITHIN GROUP", &[key.ty, value.ty])?;
             let (key, value) = (self.coerce(key, ty)?, self.coerce(value, ty)?);
+            let value = TypedExpr { expr: asked(value.expr), ty };
             let symbol = if sort.asc { "<" } else { ">" };
             let less = self.resolver.operator(symbol, Some(key.clone()), value.clone())?.expr;
             let (key_null, value_null) = (key.expr.clone().is_null(), value.expr.clone().is_null());
@@ -96,6 +98,45 @@ impl Binder<'_> {
             }
         }
     }
+}
+
+/// The name that tells what is asked about from what is computed of each row.
+const ASKED: &str = "\u{1}asked about";
+
+/// A value that such an aggregate asks about, as it stands in the call until the rows are grouped: it is one of each group.
+fn asked(value: Expr) -> Expr {
+    // What has no column is the same of all rows.
+    match value.column_refs().is_empty() {
+        true => value,
+        false => value.alias(ASKED),
+    }
+}
+
+/// The values that a call asks about.
+pub fn asked_about(call: &Expr) -> Result<Vec<Expr>> {
+    let mut found = Vec::new();
+    call.apply(|part| {
+        if let Expr::Alias(alias) = part
+            && alias.name == ASKED
+        {
+            found.push(alias.expr.as_ref().clone());
+            return Ok(TreeNodeRecursion::Jump);
+        }
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    Ok(found)
+}
+
+/// A call whose values are those of a group: the keys, with `key` and `shown` of each.
+pub fn of_group(call: Expr, keys: &[(Expr, Expr)]) -> Result<Expr> {
+    let replaced = call.transform_down(|part| match part {
+        Expr::Alias(alias) if alias.name == ASKED => {
+            let value = super::select::replace(*alias.expr, keys)?;
+            Ok(Transformed::new(value, true, TreeNodeRecursion::Jump))
+        }
+        other => Ok(Transformed::no(other)),
+    })?;
+    Ok(replaced.data)
 }
 
 /// A number, or NULL for 0.

@@ -2,13 +2,16 @@
 
 use super::binder::{Binder, column};
 use super::expression::{Clause, Env};
-use super::from::{Source, is_lateral, table_function};
+use super::from::{Source, is_lateral};
 use super::scope::{Scope, ScopeColumn, ScopeRelation};
 use super::subquery::is_ungrouped_aggregate;
+use super::table_arguments::table_function;
+use super::volatile::{calls, is_volatile_function};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{JOIN_ALIAS, fold_name};
 use crate::types::{Datum, SqlType};
 use datafusion::common::{Column, JoinType};
+use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Subquery};
 use sqlparser::ast::{self, JoinConstraint, JoinOperator, TableFactor};
 use sqlparser::tokenizer::Span;
@@ -122,7 +125,18 @@ impl Binder<'_> {
                 // What is unknown of an inner join's condition is as good as false.
                 let env = Env { conjunct: kind == JoinType::Inner, ..Env::new(&scope, Clause::JoinOn) };
                 let on = self.predicate(condition, env)?;
-                finish(LogicalPlanBuilder::from(left_plan).join_on(right_plan, kind, Some(on))?, scope)
+                let (mut on, mut of_pairs) = (split_conjunction_owned(on), Vec::new());
+                if kind == JoinType::Inner {
+                    // What differs from call to call is asked of each pair, as WHERE asks it; it names no side that it could be asked of.
+                    (of_pairs, on) = on.into_iter().partition(|part| calls(part, is_volatile_function));
+                }
+                let left_plan = LogicalPlanBuilder::from(left_plan);
+                let on = conjunction(on).unwrap_or_else(|| Expr::Literal(Datum::Boolean(Some(true)), None));
+                let joined = left_plan.join_on(right_plan, kind, Some(on))?;
+                match conjunction(of_pairs) {
+                    Some(of_pairs) => finish(joined.filter(of_pairs)?, scope),
+                    None => finish(joined, scope),
+                }
             }
             JoinConstraint::Using(names) => {
                 let mut names: Vec<String> = names.iter().map(|name| Ok(fold_name(name)?.1)).collect::<Result<_>>()?;

@@ -2,10 +2,11 @@
 
 use super::binder::{Binder, column};
 use super::expression::{Clause, Env};
-use super::from::{BoundFunction, Source, TableFunction, table_function};
+use super::from::{BoundFunction, Source, TableFunction};
 use super::join::no_clash;
 use super::row_function::is_row_function;
 use super::scope::{Scope, ScopeColumn, ScopeRelation};
+use super::table_arguments::table_function;
 use crate::error::{Result, SqlError};
 use crate::parse::fold;
 use crate::plan::correlated::subquery_of;

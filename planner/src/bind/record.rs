@@ -12,6 +12,28 @@ use datafusion::logical_expr::{Case, Expr};
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr};
 
 impl Binder<'_> {
+    /// `t.f` for `f(t)`: where a row has no such field, a function of rows or an aggregate may have the name.
+    pub fn function_as_field(&self, row: ast::Expr, field: &ast::Ident, env: Env<'_>) -> Option<TypedExpr> {
+        let name = fold(field);
+        let typed = self.expr(&row, env).ok().filter(|typed| typed.ty.as_record().is_some())?;
+        if !self.resolver.is_aggregate(&name) && self.resolver.function(&name, vec![typed]).is_err() {
+            return None;
+        }
+        let args = vec![ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(row))];
+        let list = ast::FunctionArgumentList { duplicate_treatment: None, args, clauses: Vec::new() };
+        let function = ast::Function {
+            name: ast::ObjectName::from(vec![field.clone()]),
+            uses_odbc_syntax: false,
+            parameters: ast::FunctionArguments::None,
+            args: ast::FunctionArguments::List(list),
+            filter: None,
+            null_treatment: None,
+            over: None,
+            within_group: Vec::new(),
+        };
+        self.call(&function, env).ok()
+    }
+
     /// `ROW(…)` and `(a, b)`: fields f1, f2, …. A bare string stays of no type.
     pub fn row_value(&self, fields: Vec<TypedExpr>) -> Result<TypedExpr> {
         let settle = |typed: TypedExpr| if typed.constant().is_some() { Ok(typed) } else { self.settle(typed) };

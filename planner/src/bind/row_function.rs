@@ -16,6 +16,7 @@ use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{Column, UnnestOptions};
 use datafusion::logical_expr::expr::Placeholder;
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan, LogicalPlanBuilder, lit, when};
+use sqlparser::ast;
 use sqlparser::tokenizer::Span;
 use std::sync::Arc;
 
@@ -392,6 +393,19 @@ impl Binder<'_> {
         let error = SqlError::new(state::FEATURE_NOT_SUPPORTED, message)
             .hint("You might be able to move the set-returning function into a LATERAL FROM item.");
         Err(self.at(error, place))
+    }
+
+    /// 42804 when calls have come to those that there were before, in an operand of what takes one truth.
+    pub fn no_set(&self, before: usize, within: &str, operand: &ast::Expr) -> Result<()> {
+        if self.row_functions.borrow().len() == before {
+            return Ok(());
+        }
+        let mut operand = operand;
+        while let ast::Expr::Nested(inner) = operand {
+            operand = inner;
+        }
+        let message = format!("argument of {within} must not return a set");
+        Err(self.at(SqlError::new(state::DATATYPE_MISMATCH, message), self.start_of(operand)))
     }
 
     /// Puts the rows of those calls that stand in some expressions beside those of a plan, before what is computed of its rows;

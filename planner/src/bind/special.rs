@@ -200,6 +200,7 @@ impl Binder<'_> {
         let bound: Vec<TypedExpr> = items.iter().map(|item| self.expr(item, env)).collect::<Result<_>>()?;
         let types: Vec<SqlType> = bound.iter().map(|item| item.ty).collect();
         let places: Vec<&ast::Expr> = items.iter().collect();
+        self.check_all_collations(&places)?;
         self.resolver.array(bound).map_err(|error| self.at_mismatch(error, &places, &types))
     }
 
@@ -271,7 +272,11 @@ impl Binder<'_> {
             {
                 chain = rest;
                 let relation = relation_in_brackets(root, env.scope).unwrap_or_default();
-                let found = env.scope.qualified(None, &relation, &fold(column));
+                let found = env.scope.qualified(None, &relation, &fold(column)).or_else(|error| {
+                    let called = error.state() == state::UNDEFINED_COLUMN;
+                    let found = called.then(|| self.function_as_field(root.clone(), column, env)).flatten();
+                    found.ok_or(error)
+                });
                 found.map_err(|error| self.explain_name(error, env.scope, Some(&relation), &fold(column)))?
             }
             (0 | 1, _) => self.expr(root, env)?,

@@ -1,8 +1,14 @@
-//! The arguments of a function in FROM, as they were written. Must not know the function.
+//! A function in FROM and its arguments, as they were written. Must not know what the function is.
 
+use super::binder::span_of;
+use super::clauses::check_alias;
+use super::column_name::column_name;
+use super::from::TableFunction;
+use super::view_function::as_view;
 use crate::error::{Result, SqlError};
-use crate::parse::{VARIADIC, fold};
-use sqlparser::ast::{self, FunctionArg, FunctionArgExpr};
+use crate::parse::{VALUE_IN_FROM, VARIADIC, fold, fold_name};
+use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, TableFactor};
+use sqlparser::tokenizer::Span;
 
 /// Arguments given by place, and behind them those given by name.
 pub type TableArguments<'t> = (Vec<&'t ast::Expr>, Vec<(String, &'t ast::Expr)>);
@@ -30,4 +36,47 @@ pub fn table_arguments(args: &[FunctionArg]) -> Result<TableArguments<'_>> {
         }
     }
     Ok((placed, named))
+}
+
+/// The function that an item of FROM calls; None when it is something else.
+pub fn table_function(factor: &TableFactor) -> Result<Option<TableFunction<'_>>> {
+    if as_view(factor).is_some() {
+        return Ok(None);
+    }
+    let ((schema, name), place, (args, named), alias, ordinality) = match factor {
+        TableFactor::Table {
+            name,
+            alias,
+            args: Some(ast::TableFunctionArgs { args, settings: None }),
+            with_hints,
+            version: None,
+            with_ordinality,
+            partitions,
+            json_path: None,
+            sample: None,
+            index_hints,
+        } if with_hints.is_empty() && partitions.is_empty() && index_hints.is_empty() => {
+            (fold_name(name)?, span_of(name), table_arguments(args)?, alias, *with_ordinality)
+        }
+        TableFactor::Function { lateral: _, name, args, with_ordinality, alias } => {
+            (fold_name(name)?, span_of(name), table_arguments(args)?, alias, *with_ordinality)
+        }
+        TableFactor::UNNEST { alias, array_exprs, with_offset: false, with_offset_alias: None, with_ordinality } => (
+            (None, "unnest".to_string()),
+            Span::empty(),
+            (array_exprs.iter().collect(), Vec::new()),
+            alias,
+            *with_ordinality,
+        ),
+        _ => return Ok(None),
+    };
+    let mut named_as = (schema, name);
+    if let (VALUE_IN_FROM, [value]) = (named_as.1.as_str(), args.as_slice()) {
+        // What such an expression is called in a select list.
+        named_as = (Some(VALUE_IN_FROM.to_string()), column_name(value));
+    }
+    let (schema, name) = named_as;
+    let alias = alias.as_ref();
+    check_alias(alias)?;
+    Ok(Some(TableFunction { schema, name, args, named, place, alias, ordinality, outer: false }))
 }

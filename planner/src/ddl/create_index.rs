@@ -162,7 +162,7 @@ pub(super) async fn describe(
 
 /// Errors: 42704 for a type whose values have no order.
 pub(super) fn ordered(ty: SqlType) -> Result<()> {
-    if !matches!(ty.base, BaseType::Json | BaseType::Jsonpath | BaseType::Unknown) {
+    if !matches!(ty.base, BaseType::Json | BaseType::Jsonpath | BaseType::Unknown | BaseType::Xid | BaseType::Cid) {
         return Ok(());
     }
     let message = format!("data type {} has no default operator class for access method \"btree\"", ty.name());

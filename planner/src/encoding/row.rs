@@ -116,6 +116,15 @@ impl TableKey {
     }
 }
 
+/// A text without the spaces at its end, of which there may be many: eight are looked at together.
+fn trimmed(text: &str) -> &str {
+    let bytes = text.as_bytes();
+    let together = bytes.rchunks_exact(8).take_while(|chunk| *chunk == [b' '; 8]).count() * 8;
+    let rest = bytes.get(..bytes.len() - together).unwrap_or_default();
+    let end = rest.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1);
+    text.get(..end).unwrap_or(text)
+}
+
 /// Makes the values of a table's rows.
 #[derive(Clone, Debug)]
 pub struct RowEncoder {
@@ -148,7 +157,7 @@ impl StoredColumn {
         let array = columns.get(self.position).ok_or_else(|| SqlError::internal("a column is not there"))?;
         push_varint(u64::from(self.id.unsigned_abs()), out);
         match value_at(array.as_ref(), row)? {
-            ValueRef::Text(text) if self.padded => push_value(&ValueRef::Text(text.trim_end_matches(' ')), out),
+            ValueRef::Text(text) if self.padded => push_value(&ValueRef::Text(trimmed(text)), out),
             value => push_value(&value, out),
         }
     }

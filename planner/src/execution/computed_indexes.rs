@@ -1,8 +1,9 @@
 //! [`ComputedIndexes`]: lets the choice of an access path see indexes over expressions and partial ones as plain ones:
 //! an expression of a key becomes a column of its own, in the filters too; a partial index is seen when the filters
-//! contain its condition. Must not read anything.
+//! imply its condition. Must not read anything.
 
 use super::dml::Computed;
+use super::implication::implied;
 use crate::catalog::{ColumnDescriptor, ColumnId, IndexState, TableDescriptor};
 use crate::error::Result;
 use datafusion::common::Column;
@@ -68,7 +69,7 @@ impl ComputedIndexes {
         let conjuncts: Vec<Expr> = filters.iter().cloned().flat_map(split_conjunction_owned).collect();
         for (position, needed) in &self.predicates {
             if let Some(index) = table.indexes.get_mut(*position)
-                && !needed.iter().all(|needed| conjuncts.contains(needed))
+                && !needed.iter().all(|needed| implied(&conjuncts, needed))
             {
                 index.state = IndexState::WriteOnly;
             }

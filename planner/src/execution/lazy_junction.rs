@@ -3,6 +3,8 @@
 //! does nothing, and compute it for the open rows again when that failed. [`guarded`] puts them in where a right side may fail, and asks
 //! what cannot fail first. Must not know what runs the expressions.
 
+use super::lazy_coalesce::LazyCoalesce;
+use crate::functions::COALESCE;
 use datafusion::arrow::array::{AsArray, BooleanArray};
 use datafusion::arrow::compute::{and_kleene, or_kleene};
 use datafusion::arrow::datatypes::{DataType, FieldRef, Schema};
@@ -26,6 +28,10 @@ pub fn guarded(expr: &Arc<dyn PhysicalExpr>) -> Result<Arc<dyn PhysicalExpr>> {
     let Some(junction) = junction else {
         let children = expr.children();
         let guarded = children.iter().map(|child| guarded(child)).collect::<Result<Vec<_>>>()?;
+        let coalesce = expr.downcast_ref::<ScalarFunctionExpr>().is_some_and(|call| call.fun().name() == COALESCE);
+        if coalesce && !children.iter().skip(1).all(|operand| is_safe(operand)) {
+            return Ok(Arc::new(LazyCoalesce::new(guarded)));
+        }
         let same = children.iter().zip(&guarded).all(|(before, after)| Arc::ptr_eq(before, after));
         return if same { Ok(Arc::clone(expr)) } else { Arc::clone(expr).with_new_children(guarded) };
     };

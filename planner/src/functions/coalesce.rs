@@ -1,5 +1,5 @@
 //! COALESCE. A CASE where a later operand may fail or do something, so that it is computed for the rows alone that have no value before;
-//! else a function, which computes each operand once; one within another is one. DataFusion's own exists in plans that it
+//! else a function, which computes each operand once, and so where an operand before another does something (see `execution::lazy_coalesce`); one within another is one. DataFusion's own exists in plans that it
 //! has simplified, and nowhere else. Must not know types: they are one.
 
 use super::guarded_case;
@@ -23,7 +23,9 @@ pub fn coalesce(operands: Vec<Expr>) -> Expr {
     static FUNCTION: LazyLock<Arc<ScalarUDF>> = LazyLock::new(|| Arc::new(ScalarUDF::from(Coalesce::new())));
     // One within another is one: a CASE has its operands twice.
     let mut operands: Vec<Expr> = operands.into_iter().flat_map(operands_of).collect();
-    if operands.iter().skip(1).all(is_harmless) {
+    // In a CASE all but the last are computed twice.
+    let once = operands.iter().rev().skip(1).any(has_effects);
+    if once || operands.iter().skip(1).all(is_harmless) {
         return if operands.len() == 1 { operands.remove(0) } else { FUNCTION.call(operands) };
     }
     let last = operands.pop();
@@ -47,6 +49,10 @@ fn is_coalesce(case: &Case) -> bool {
     let asked =
         |(when, then): &(Box<Expr>, Box<Expr>)| matches!(when.as_ref(), Expr::IsNotNull(inner) if inner == then);
     case.else_expr.is_some() && case.when_then_expr.iter().all(asked)
+}
+
+fn has_effects(operand: &Expr) -> bool {
+    operand.is_volatile()
 }
 
 /// Whether to compute an expression of a row that does not need it costs little, cannot fail, and does nothing.
@@ -76,6 +82,13 @@ impl ScalarUDFImpl for Coalesce {
     fn signature(&self) -> &Signature {
         &self.signature
     }
+    fn short_circuits(&self) -> bool {
+        true
+    }
+    fn conditional_arguments<'a>(&self, args: &'a [Expr]) -> Option<(Vec<&'a Expr>, Vec<&'a Expr>)> {
+        let (first, rest) = args.split_first()?;
+        Some((vec![first], rest.iter().collect()))
+    }
     fn return_type(&self, operands: &[DataType]) -> Result<DataType> {
         Ok(operands.iter().find(|ty| **ty != DataType::Null).cloned().unwrap_or(DataType::Null))
     }
@@ -104,7 +117,7 @@ impl ScalarUDFImpl for Coalesce {
 }
 
 /// An array with the values of another where it has none.
-fn filled(array: &ArrayRef, next: ColumnarValue, rows: usize) -> Result<ArrayRef> {
+pub fn filled(array: &ArrayRef, next: ColumnarValue, rows: usize) -> Result<ArrayRef> {
     let mask = is_not_null(array.as_ref())?;
     Ok(match next {
         ColumnarValue::Scalar(value) => zip(&mask, array, &value.to_scalar()?)?,

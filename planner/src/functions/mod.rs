@@ -47,7 +47,7 @@ pub(crate) use aggregate::exists as is_aggregate;
 pub(crate) use array::element as array_element;
 pub(crate) use array::elements as array_elements;
 pub use cast::{CastContext, cast_exists};
-pub(crate) use coalesce::{COALESCE, coalesce};
+pub(crate) use coalesce::{COALESCE, coalesce, filled};
 pub(crate) use comparison::balanced;
 pub use comparison::{INTERVAL_KEY, NUMERIC_KEY, numeric_key};
 pub(crate) use json::is_row_function as is_json_row_function;

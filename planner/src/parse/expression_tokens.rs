@@ -3,7 +3,7 @@
 //! none of them is a name that can be written without quotes.
 
 use super::cursor::is_word;
-use super::tokens::{closing, end_of, follows, sign_at, word, word_at};
+use super::tokens::{between_commas, closing, end_of, follows, sign_at, word, word_at};
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 
@@ -275,6 +275,7 @@ fn exclude(tokens: &mut Vec<TokenWithSpan>, at: usize) {
 fn elements(tokens: &mut Vec<TokenWithSpan>, first: usize) {
     let mut start = first;
     loop {
+        one_by_one(tokens, start);
         let named = matches!(tokens.get(start).map(|token| &token.token), Some(Token::Word(_)));
         let subscripted = tokens.get(start + 1).is_some_and(|token| token.token == Token::LBracket);
         let mut end = end_of_assignment(tokens, start);
@@ -299,6 +300,34 @@ fn elements(tokens: &mut Vec<TokenWithSpan>, first: usize) {
         }
         start = end + 1;
     }
+}
+
+/// `(n, a[1]) = (x, y)` is `n = x, a[1] = y`: sqlparser knows no elements in such a list.
+fn one_by_one(tokens: &mut Vec<TokenWithSpan>, start: usize) {
+    let Some(close) = closing(tokens, start).filter(|_| sign_at(tokens, start, &Token::LParen)) else { return };
+    let row = close + 2 + usize::from(word_at(tokens, close + 2, &["row"]));
+    let query = ["select", "with", "values", "table"].iter().any(|word| follows(tokens, row + 1, &[word]));
+    if !sign_at(tokens, close + 1, &Token::Eq) || query || !sign_at(tokens, row, &Token::LParen) {
+        return;
+    }
+    let Some(end) = closing(tokens, row) else { return };
+    let (Some(targets), Some(values)) = (tokens.get(start + 1..close), tokens.get(row + 1..end)) else { return };
+    let (targets, values) = (between_commas(targets), between_commas(values));
+    let element = |target: &&[TokenWithSpan]| target.iter().any(|token| token.token == Token::LBracket);
+    let Some(sign) = tokens.get(close + 1).filter(|_| targets.iter().any(element)) else { return };
+    if targets.len() != values.len() {
+        return;
+    }
+    let mut assignments = Vec::new();
+    for (target, value) in targets.into_iter().zip(values) {
+        if !assignments.is_empty() {
+            assignments.push(TokenWithSpan { token: Token::Comma, span: sign.span });
+        }
+        assignments.extend_from_slice(target);
+        assignments.push(sign.clone());
+        assignments.extend_from_slice(value);
+    }
+    tokens.splice(start..=end, assignments);
 }
 
 /// The columns of INSERT, as far as they are elements: each becomes a name that says so, and what was written.

@@ -9,6 +9,8 @@ use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 pub const JOIN_ALIAS: &str = "\u{1}alias ";
 /// `ROWS FROM (f(), g())` is a call of this with calls as arguments.
 pub const ROWS_FROM: &str = "\u{1}rows from";
+/// `FROM CAST(x AS t)` is a call of this with the expression as its argument; so with others whose brackets hold more than arguments.
+pub const VALUE_IN_FROM: &str = "\u{1}value in from";
 
 fn named(value: String, quote_style: Option<char>, like: &TokenWithSpan) -> TokenWithSpan {
     TokenWithSpan { token: Token::Word(Word { value, quote_style, keyword: Keyword::NoKeyword }), span: like.span }
@@ -39,6 +41,12 @@ pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
         alias_of_using(tokens, at + 1);
     } else if word_at(tokens, at, &["extract", "overlay", "position", "substring", "trim"]) {
         call_with_words(tokens, at);
+    } else if word_at(
+        tokens,
+        at,
+        &["cast", "normalize", "current_time", "current_timestamp", "localtime", "localtimestamp"],
+    ) {
+        value(tokens, at);
     } else if sign_at(tokens, at, &Token::Mul) {
         star(tokens, at);
     } else if sign_at(tokens, at, &Token::RParen) {
@@ -46,9 +54,50 @@ pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     }
 }
 
+/// Whether an item of FROM begins at a place.
+fn begins_item(tokens: &[TokenWithSpan], at: usize) -> bool {
+    const OF_CALLS: [&str; 5] = ["extract", "overlay", "position", "substring", "trim"];
+    const OTHER_LISTS: [&str; 8] = ["select", "set", "where", "by", "having", "values", "returning", "limit"];
+    let Some(before) = at.checked_sub(1) else { return false };
+    let of_call = || {
+        opening(tokens, at).and_then(|open| open.checked_sub(1)).is_some_and(|name| word_at(tokens, name, &OF_CALLS))
+    };
+    let clause = |from: usize| {
+        let compared = from.checked_sub(1).is_some_and(|earlier| word_at(tokens, earlier, &["distinct"]));
+        word_at(tokens, from, &["from"]) && !compared
+    };
+    if !sign_at(tokens, before, &Token::Comma) {
+        return word_at(tokens, before, &["join", "lateral"]) || clause(before) && !of_call();
+    }
+    let mut depth = 0_usize;
+    for place in (0..before).rev() {
+        match tokens.get(place).map(|token| &token.token) {
+            Some(Token::RParen | Token::RBracket) => depth += 1,
+            Some(Token::LParen | Token::LBracket) if depth == 0 => return false,
+            Some(Token::LParen | Token::LBracket) => depth -= 1,
+            _ if depth > 0 => {}
+            _ if clause(place) => return !of_call(),
+            _ if word_at(tokens, place, &OTHER_LISTS) => return false,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// An expression that FROM takes for a function.
+fn value(tokens: &mut Vec<TokenWithSpan>, at: usize) {
+    let in_from = begins_item(tokens, at);
+    let (Some(close), Some(here)) = (closing(tokens, at + 1).filter(|_| in_from), tokens.get(at).cloned()) else {
+        return;
+    };
+    let sign = |token| TokenWithSpan { token, span: here.span };
+    tokens.insert(close, sign(Token::RParen));
+    tokens.splice(at..at, [named(VALUE_IN_FROM.into(), Some('"'), &here), sign(Token::LParen)]);
+}
+
 /// Functions that have words between their arguments have commas there in FROM, where sqlparser reads no expression.
 fn call_with_words(tokens: &mut Vec<TokenWithSpan>, at: usize) {
-    let in_from = at.checked_sub(1).is_some_and(|before| word_at(tokens, before, &["from", "join", "lateral"]));
+    let in_from = begins_item(tokens, at);
     let Some(close) = closing(tokens, at + 1).filter(|_| in_from) else { return };
     let Some(like) = tokens.get(at).cloned() else { return };
     let comma = TokenWithSpan { token: Token::Comma, span: like.span };

@@ -257,7 +257,7 @@ fn takes_elements(tokens: &[TokenWithSpan], at: usize) -> bool {
     match tokens.get(before).map(|token| &token.token) {
         Some(Token::LParen | Token::Eq | Token::Neq | Token::Plus | Token::Minus | Token::StringConcat) => false,
         Some(Token::Word(_)) => {
-            !word_at(tokens, before, &["select", "where", "and", "or", "not", "when", "then", "else"])
+            !word_at(tokens, before, &["select", "where", "and", "or", "not", "when", "then", "else", "end"])
         }
         // The elements of an array are arrays all or none.
         Some(Token::Comma) => at >= 2 && sign_at(tokens, at - 2, &Token::RBracket),

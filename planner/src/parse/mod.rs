@@ -26,6 +26,7 @@ pub mod names;
 pub mod precision;
 mod query_statement;
 mod query_tokens;
+mod reserved_tokens;
 mod role_statement;
 mod select_tokens;
 mod sequence;
@@ -49,7 +50,7 @@ pub use cursor::is_word;
 pub use drop_absent::{AbsentObject, DropAbsent};
 pub use expression_tokens::{ELEMENT, EXCLUDE, SYMMETRIC};
 pub use foreign_key_tokens::{SET_COLUMNS, SET_COLUMNS_BETWEEN};
-pub use from_tokens::{JOIN_ALIAS, ROWS_FROM};
+pub use from_tokens::{JOIN_ALIAS, ROWS_FROM, VALUE_IN_FROM};
 pub use group_by::GROUP_BY_DISTINCT;
 pub use names::{fold, fold_name, fold_plain, is_system_column, own_database};
 pub use query_tokens::{CURRENT_OF, strength_words};
@@ -121,6 +122,7 @@ pub fn parse_type(sql: &str) -> Result<ast::DataType> {
 /// Parses the tokens of one statement.
 fn parse_one(source: &Arc<Source>, tokens: &[TokenWithSpan]) -> Result<Statement> {
     limits::check(source, tokens)?;
+    reserved_tokens::check(source, tokens)?;
     let mut extras = Extras { reduced: precision::reduced(source, tokens), ..Extras::default() };
     let without = table_clauses::take(source, tokens, &mut extras)?;
     let read = without.as_deref().unwrap_or(tokens);

@@ -84,6 +84,11 @@ pub fn is_reserved(word: &str) -> bool {
     [RESERVED, CALLED, FUNCTION_WORDS].iter().any(|words| words.contains(&word))
 }
 
+/// Whether a folded word names no role unless it is quoted.
+pub fn is_reserved_for_roles(word: &str) -> bool {
+    [RESERVED, CALLED].iter().any(|words| words.contains(&word))
+}
+
 fn misplaced(word: &Ident) -> SqlError {
     let error = SqlError::syntax(format!("syntax error at or near \"{}\"", word.value));
     if word.span == Span::empty() { error.about(word.value.clone()) } else { error.about_part(word.span) }

@@ -14,6 +14,7 @@ use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int64Array, UInt32Array
 use datafusion::arrow::compute::{concat, concat_batches, take};
 use datafusion::arrow::datatypes::{DataType, Field, Int64Type, Schema, SchemaRef};
 use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::Column;
 use std::collections::HashSet;
 use std::sync::Arc;
 use txn::{LockStrength, OwnWrites, Write, WriteKind};
@@ -42,6 +43,41 @@ pub struct ConflictUpdate {
     pub values: NewValues,
     /// Schema of what they are made of: the live columns, then the excluded ones.
     pub schema: SchemaRef,
+}
+
+impl ConflictUpdate {
+    /// Whether it may give a row another key in some space. The columns of the arbiter are equal in both rows.
+    fn changes_keys(&self, codec: &TableCodec, arbiter: Option<Space>) -> bool {
+        let width = codec.table.live_columns().count();
+        let column_of = |position: usize| codec.table.live_columns().nth(position).map(|column| column.id);
+        let index_of = |space: Space| match space.checked_sub(1) {
+            None => codec.primary(),
+            Some(at) => codec.indexes.get(at).map(|index| &index.index),
+        };
+        let has = |index: &IndexDescriptor, column| {
+            index.is_computed() || index.columns.iter().any(|key| Some(key.column) == column)
+        };
+        let unique = || {
+            codec
+                .primary()
+                .into_iter()
+                .chain(codec.indexes.iter().map(|index| &index.index))
+                .filter(|index| index.unique)
+        };
+        let changes = |at: usize, position: usize| {
+            let column = column_of(position);
+            let same = match &self.values {
+                NewValues::Expressions { set, .. } => set
+                    .get(at)
+                    .and_then(|value| value.downcast_ref::<Column>())
+                    .is_some_and(|value| value.index() == position || value.index() == position + width),
+                NewValues::Planned { .. } => false,
+            };
+            let decides = arbiter.and_then(index_of).is_some_and(|index| !index.is_computed() && has(index, column));
+            !(same && decides) && unique().any(|index| has(index, column))
+        };
+        self.positions.iter().enumerate().any(|(at, position)| changes(at, *position))
+    }
 }
 
 /// What makes new values of rows in conflict.
@@ -158,6 +194,7 @@ impl Run {
         let mut updated_keys: Vec<Bytes> = Vec::new();
         let mut pending: HashSet<Bytes> = HashSet::new();
         let mut done = rows;
+        let changes_keys = conflict.update.as_ref().is_some_and(|update| update.changes_keys(codec, conflict.arbiter));
         'rows: for row in 0..rows {
             for keys in &spaces {
                 let Some(exists) = keys.conflict(row) else { continue };
@@ -200,6 +237,11 @@ impl Run {
                     break 'rows;
                 }
                 failure = Some(codec.unique_violation(keys.index, columns, row));
+                break 'rows;
+            }
+            if changes_keys && !pending.is_empty() {
+                // An update may take the key.
+                done = row;
                 break 'rows;
             }
             for keys in &mut spaces {

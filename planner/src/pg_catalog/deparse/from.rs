@@ -7,7 +7,7 @@ use super::scope::{Item, Scope};
 use super::ty_of;
 use super::types::{Ty, oid};
 use crate::parse::names::quote;
-use crate::parse::{JOIN_ALIAS, ROWS_FROM, fold, fold_name};
+use crate::parse::{JOIN_ALIAS, ROWS_FROM, VALUE_IN_FROM, fold, fold_name};
 use crate::pg_catalog::builtin::ALL_FUNCTIONS;
 use crate::pg_catalog::describe;
 use crate::types::Oid;
@@ -222,7 +222,7 @@ impl Analysis<'_> {
         scope: &Scope<'_>,
     ) -> Option<Relation> {
         let typed = alias.is_some_and(|alias| alias.columns.iter().any(|column| column.data_type.is_some()));
-        if name == ROWS_FROM || typed {
+        if name == ROWS_FROM || name == VALUE_IN_FROM || typed {
             return None;
         }
         let mut nodes = Vec::new();

@@ -7,6 +7,7 @@
 pub mod abbreviation;
 mod clock;
 mod decode;
+mod european;
 mod fields;
 mod format;
 mod keyword;

@@ -1,6 +1,7 @@
 //! [`TimeZone`]: a zone by its name in the time zone database or by POSIX rules, its offsets and abbreviations.
 
 use super::abbreviation::{Abbreviation, abbreviation};
+use super::european::EuropeanZone;
 use super::posix::PosixZone;
 use super::{DAY, SECOND, civil_from_days, days_from_civil, days_in_month, to_unix};
 use crate::error::{Result, SqlError, state};
@@ -33,6 +34,7 @@ impl TimeZone {
     /// The abbreviation in use at a moment of UTC.
     pub fn abbreviation_at(&self, utc: i64) -> String {
         match self {
+            TimeZone::Named(zone) if let Some(zone) = EuropeanZone::of(*zone) => zone.abbreviation_at(utc).to_string(),
             TimeZone::Named(zone) => match standard_time(*zone, utc) {
                 Some((_, standard)) => standard.to_string(),
                 None => match zone.offset_from_utc_datetime(&chrono_moment(utc)).abbreviation() {
@@ -152,6 +154,7 @@ fn numeric_abbreviation(east: i64) -> String {
 pub fn offset_at_utc(zone: TimeZone, micros: i64) -> i64 {
     match zone {
         TimeZone::UTC => 0,
+        TimeZone::Named(zone) if let Some(zone) = EuropeanZone::of(zone) => zone.offset_at_utc(micros),
         TimeZone::Named(zone) => match standard_time(zone, micros) {
             Some((east, _)) => east,
             None => i64::from(zone.offset_from_utc_datetime(&chrono_moment(micros)).fix().local_minus_utc()),
@@ -166,6 +169,7 @@ pub fn offset_at_local(zone: TimeZone, local: i64) -> i64 {
     use chrono::LocalResult;
     match zone {
         TimeZone::UTC => 0,
+        TimeZone::Named(named) if let Some(zone) = EuropeanZone::of(named) => zone.offset_at_local(local),
         TimeZone::Named(named) if standard_time(named, local).is_some() => {
             standard_time(named, local).map_or(0, |(east, _)| east)
         }

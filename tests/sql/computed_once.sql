@@ -1,0 +1,28 @@
+-- Operands that do something are computed once, and what may fail only where it is needed; equal floats that differ.
+create sequence s1; create sequence s2; create sequence s3; create sequence s4; create sequence s5; create sequence s6; create sequence s7;
+create table two (x int); insert into two values (1), (2), (null);
+select coalesce(nextval('s1'), 1 / 0), currval('s1');
+select x, coalesce(nullif(nextval('s2'), 2), 10 / x) from two where x is not null order by x;
+select currval('s2');
+select coalesce(x, nextval('s6')) from two order by 1;
+select coalesce(nullif(nextval('s7'), nextval('s7') - 1), x, 1 / 0) from two order by 1;
+select currval('s7');
+create table fl (a int, f float8, g float4); insert into fl values (1, 0, 0), (2, '-0', '-0'), (3, 2, 2);
+create table fr (a int primary key, f float8, g float4); insert into fr values (1, '-0', '-0'), (2, 0, 0), (3, 2, 2);
+select fl.f, fr.f from fl join fr on fl.f = fr.f where fl.f::text = '-0' order by fr.a;
+select fl.f, fr.f from fl join fr on fl.f = fr.f where fr.f::text = '0' order by fl.a;
+select fl.g, fr.g from fl join fr on fl.g = fr.g where fr.g::text = '0' order by fl.a;
+select fl.f, fr.f from fl, fr where fl.f = fr.f and fl.f::text = '-0' order by fr.a;
+select fl.f, fr.f from fl left join fr on fl.f = fr.f and fl.f::text = '-0' order by fl.a, fr.a;
+select fl.f, fr.f from fl join fr using (f) where fl.f::text = '-0' order by fr.a;
+select count(*) from fl join fr on fl.f = fr.f where fl.f = 0;
+select count(*) from fl where exists (select 1 from fr where fr.f = fl.f and fr.f::text = '0');
+drop table two, fl, fr;
+drop sequence s1, s2, s3, s4, s5, s6, s7;
+create sequence pairs;
+select count(*) from generate_series(1, 10) a join generate_series(1, 10) b on nextval('pairs') % 10 = 0;
+select count(*), count(distinct a) from generate_series(1, 10) a join generate_series(1, 10) b on a = b and nextval('pairs') % 5 > 1;
+select count(*) from generate_series(1, 10) a join lateral generate_series(1, a) b on nextval('pairs') % 5 > 1;
+select last_value from pairs;
+select count(*) between 5 and 60 from generate_series(1, 10) a join generate_series(1, 10) b on random() < 0.3;
+drop sequence pairs;
