@@ -26,3 +26,15 @@ select count(*) from generate_series(1, 10) a join lateral generate_series(1, a)
 select last_value from pairs;
 select count(*) between 5 and 60 from generate_series(1, 10) a join generate_series(1, 10) b on random() < 0.3;
 drop sequence pairs;
+
+-- Whether something is NULL is computed, though it cannot be.
+create table never_null (y int not null);
+insert into never_null values (0);
+select coalesce(1 / y, 0) is null from never_null;
+select coalesce(1 / y, 0) is not null from never_null;
+select (1 / y) is null from never_null;
+select case when y = 0 then 1 / y else 0 end is null from never_null;
+select count(coalesce(1 / y, 0)) from never_null;
+select 1 from never_null where coalesce(1 / y, 0) is not null;
+select coalesce(y, 1) is null, coalesce(y, 1) is not null from never_null;
+drop table never_null;

@@ -93,10 +93,9 @@ impl ScalarUDFImpl for Coalesce {
         Ok(operands.iter().find(|ty| **ty != DataType::Null).cloned().unwrap_or(DataType::Null))
     }
     fn return_field_from_args(&self, arguments: ReturnFieldArgs) -> Result<FieldRef> {
-        let fields = arguments.arg_fields;
-        let types: Vec<DataType> = fields.iter().map(|field| field.data_type().clone()).collect();
-        let nullable = fields.iter().all(|field| field.is_nullable());
-        Ok(Arc::new(Field::new(self.name(), self.return_type(&types)?, nullable)))
+        let types: Vec<DataType> = arguments.arg_fields.iter().map(|field| field.data_type().clone()).collect();
+        // Of what cannot be NULL nobody computes whether it is: an operand that fails would not be heard of.
+        Ok(Arc::new(Field::new(self.name(), self.return_type(&types)?, true)))
     }
     fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let rows = arguments.number_rows;
