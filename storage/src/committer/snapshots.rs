@@ -181,16 +181,6 @@ impl SnapshotRegistry {
         SnapshotGuard::new(timestamp, Some(readers.clone()))
     }
 
-    /// Whether one reader at most is registered, for the moment.
-    pub fn at_most_one_reader(&self) -> bool {
-        let count = |readers: &Readers| readers.0.lock().iter().map(|(_, count)| count).sum::<usize>();
-        let mut all = 0;
-        self.readers.iter().all(|readers| {
-            all += count(readers);
-            all <= 1
-        })
-    }
-
     /// See [`AtomicCommit::oldest_snapshot`](crate::AtomicCommit::oldest_snapshot).
     pub fn oldest(&self) -> Timestamp {
         let visible = self.published();
@@ -217,7 +207,6 @@ mod tests {
         registry.publish(Timestamp(9));
         let late = registry.snapshot();
         assert_eq!((late.timestamp(), registry.oldest()), (Timestamp(9), Timestamp(5)));
-        assert!(!registry.at_most_one_reader());
         drop(early);
         assert_eq!(registry.oldest(), Timestamp(5));
         // Dropped elsewhere than where they were taken.
@@ -225,7 +214,6 @@ mod tests {
         assert_eq!(registry.oldest(), Timestamp(9));
         registry.publish(Timestamp(11));
         assert_eq!(registry.oldest(), Timestamp(9));
-        assert!(registry.at_most_one_reader());
         drop(late);
         assert_eq!(registry.oldest(), Timestamp(11));
     }

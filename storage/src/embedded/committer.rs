@@ -1,13 +1,13 @@
 //! [`CommitterThread`]: the queue before the committer, the thread that drains it, and the thread that syncs. While one group is
-//! synced ([`Settler`]), the next are ordered: there is always one sync under way, and it covers all that was written before it began.
+//! synced, the next are ordered: there is always one sync under way, and it covers all that was written before it began.
 //!
 //! Who asks for little orders it itself when nobody else is at it, which spares two changes of threads while others may wait
 //! for its rows. Otherwise the thread does, and finds all that was asked meanwhile.
 
-use super::settler::{Settler, SyncLog};
-use crate::committer::{Answer, CommitLog, Committer, Request};
+use crate::committer::snapshots::SnapshotRegistry;
+use crate::committer::{Answer, CommitLog, Committer, Request, Settlement, Stop};
 use crate::env::EnvRef;
-use crate::error::StoreError;
+use crate::error::{Result, StoreError};
 use crate::timestamp::Timestamp;
 use futures::channel::oneshot;
 use parking_lot::{Condvar, Mutex};
@@ -23,6 +23,9 @@ const GROUP_BYTES: usize = 16 << 20;
 /// Requests that add more bytes than this are left to the thread: who asks has others to serve.
 const OWN_BYTES: usize = 64 << 10;
 
+/// Syncs all that was written to the log before. Called from a thread of its own, beside writes.
+pub type SyncLog = Box<dyn Fn() -> Result<()> + Send>;
+
 struct Waiting {
     request: Request,
     /// To be told of the commit's place in the log, if it gets one.
@@ -37,11 +40,26 @@ struct State {
     ended: bool,
 }
 
+/// Groups that are ordered, oldest first, and those who wait for them.
+#[derive(Default)]
+struct Unsettled {
+    groups: VecDeque<(Settlement, Vec<oneshot::Sender<Answer>>)>,
+    /// Whether some of before are being settled.
+    busy: bool,
+    /// When what nobody waits for has to be synced, by the monotonic clock.
+    sync_at: Option<Duration>,
+    /// There will be no more groups.
+    closed: bool,
+}
+
 struct Queue {
     state: Mutex<State>,
     filled: Condvar,
     ended: Condvar,
-    settler: Settler,
+    unsettled: Mutex<Unsettled>,
+    to_settle: Condvar,
+    stop: Arc<Stop>,
+    snapshots: Arc<SnapshotRegistry>,
 }
 
 impl Queue {
@@ -61,7 +79,8 @@ impl Queue {
     fn close(&self) {
         let mut state = self.state.lock();
         if !std::mem::replace(&mut state.closed, true) {
-            self.settler.fail(&StoreError::Unavailable("the committer ended before its time".to_owned()));
+            self.stop.stop(&StoreError::Unavailable("the committer ended before its time".to_owned()));
+            self.snapshots.stop();
         }
     }
 }
@@ -69,11 +88,14 @@ impl Queue {
 /// The committer, for whoever orders.
 struct Orderer<L> {
     committer: Mutex<Committer<L>>,
+    env: EnvRef,
+    /// What is not synced at once is synced within this.
+    sync_interval: Duration,
 }
 
 /// An [`Orderer`] of any log.
 trait Order: Send + Sync {
-    /// Orders a group of what is asked, unless another is at it, and settles it where that is best done at once.
+    /// Orders a group of what is asked, unless another is at it.
     fn order_now(&self, queue: &Queue) -> bool;
 }
 
@@ -81,13 +103,7 @@ impl<L: CommitLog + Send> Order for Orderer<L> {
     fn order_now(&self, queue: &Queue) -> bool {
         let Some(mut committer) = self.committer.try_lock() else { return false };
         let unfinished = Unfinished(queue);
-        let own = queue.settler.is_for_own();
-        self.order_group(queue, &mut committer, own);
-        // The next may be ordered while this is synced.
-        drop(committer);
-        if own {
-            queue.settler.settle_own();
-        }
+        self.order_group(queue, &mut committer);
         std::mem::forget(unfinished);
         true
     }
@@ -104,9 +120,8 @@ impl Drop for Unfinished<'_> {
 }
 
 impl<L: CommitLog> Orderer<L> {
-    /// Orders the next group. Groups are taken, ordered and handed over under the committer's lock: in one order. `own`: see
-    /// [`Settler::take`].
-    fn order_group(&self, queue: &Queue, committer: &mut Committer<L>, own: bool) {
+    /// Orders the next group. Groups are taken, ordered and handed over under the committer's lock: in one order.
+    fn order_group(&self, queue: &Queue, committer: &mut Committer<L>) {
         let group = queue.next_group();
         if group.is_empty() {
             return;
@@ -124,7 +139,7 @@ impl<L: CommitLog> Orderer<L> {
                 let _ = ordered.send(*timestamp);
             }
         }
-        queue.settler.take((settlement, answers), own);
+        hand_over(queue, settlement, answers, self.env.monotonic() + self.sync_interval);
     }
 }
 
@@ -143,11 +158,16 @@ impl CommitterThread {
         env: &EnvRef,
         sync_interval: Duration,
     ) -> CommitterThread {
-        let (stop, snapshots) = (committer.stop().clone(), committer.snapshots().clone());
-        let settler = Settler::new(sync, stop, snapshots, env.clone(), sync_interval);
-        let (filled, ended) = (Condvar::new(), Condvar::new());
-        let queue = Arc::new(Queue { state: Mutex::default(), filled, ended, settler });
-        let orderer = Arc::new(Orderer { committer: Mutex::new(committer) });
+        let queue = Arc::new(Queue {
+            state: Mutex::default(),
+            filled: Condvar::new(),
+            ended: Condvar::new(),
+            unsettled: Mutex::default(),
+            to_settle: Condvar::new(),
+            stop: committer.stop().clone(),
+            snapshots: committer.snapshots().clone(),
+        });
+        let orderer = Arc::new(Orderer { committer: Mutex::new(committer), env: env.clone(), sync_interval });
         let (end, own) = (OrderGuard(queue.clone()), orderer.clone());
         env.spawn_thread(
             "committer",
@@ -157,12 +177,12 @@ impl CommitterThread {
                 order(&end.0, &own);
             }),
         );
-        let end = SettleGuard(queue.clone());
+        let (end, clock) = (SettleGuard(queue.clone()), env.clone());
         env.spawn_thread(
             "log-sync",
             Box::new(move || {
-                let end = end;
-                end.0.settler.run();
+                let (end, sync) = (end, sync);
+                settle(&end.0, &sync, &clock);
             }),
         );
         CommitterThread { queue, orderer: Some(orderer) }
@@ -170,7 +190,7 @@ impl CommitterThread {
 
     /// Why no more writes are taken, once a write or sync has failed.
     pub fn failure(&self) -> Option<String> {
-        self.queue.settler.failure()
+        self.queue.stop.why()
     }
 
     /// Hands a request over; the answer comes when the request is settled. `ordered` is told of a commit's place before that.
@@ -210,7 +230,8 @@ struct OrderGuard(Arc<Queue>);
 impl Drop for OrderGuard {
     fn drop(&mut self) {
         self.0.close();
-        self.0.settler.close();
+        self.0.unsettled.lock().closed = true;
+        self.0.to_settle.notify_all();
     }
 }
 
@@ -220,7 +241,8 @@ struct SettleGuard(Arc<Queue>);
 impl Drop for SettleGuard {
     fn drop(&mut self) {
         self.0.close();
-        self.0.settler.forsake();
+        // Dropping their senders answers them.
+        self.0.unsettled.lock().groups.clear();
         let mut state = self.0.state.lock();
         state.requests.clear();
         state.ended = true;
@@ -241,7 +263,81 @@ fn order<L: CommitLog>(queue: &Queue, orderer: &Orderer<L>) {
                 return;
             }
         }
-        orderer.order_group(queue, &mut orderer.committer.lock(), false);
+        orderer.order_group(queue, &mut orderer.committer.lock());
+    }
+}
+
+/// Gives a group to the thread that syncs, or settles it at once when it needs no sync and none before it does. What nobody
+/// waits for is synced at `sync_at`.
+fn hand_over(queue: &Queue, settlement: Settlement, answers: Vec<oneshot::Sender<Answer>>, sync_at: Duration) {
+    let mut unsettled = queue.unsettled.lock();
+    let wakes = settlement.wrote && !settlement.sync && unsettled.sync_at.is_none();
+    if wakes {
+        unsettled.sync_at = Some(sync_at);
+    }
+    // After a failed sync nothing is known of what was written before: the thread that syncs tells them.
+    let failed = queue.stop.why().is_some();
+    if !settlement.sync && unsettled.groups.is_empty() && !unsettled.busy && !failed {
+        drop(unsettled);
+        if wakes {
+            queue.to_settle.notify_one();
+        }
+        send(settlement.settle(&Ok(()), &queue.snapshots), answers);
+        return;
+    }
+    unsettled.groups.push_back((settlement, answers));
+    drop(unsettled);
+    queue.to_settle.notify_one();
+}
+
+fn send(answers: Vec<Answer>, to: Vec<oneshot::Sender<Answer>>) {
+    for (sender, answer) in to.into_iter().zip(answers) {
+        // Whoever does not wait any longer does not want the answer.
+        let _ = sender.send(answer);
+    }
+}
+
+/// Syncs and settles what is ordered, all that there is at a time.
+fn settle(queue: &Queue, sync: &SyncLog, env: &EnvRef) {
+    // Once a sync has failed nothing is known of what was written, whatever the next one says.
+    let mut synced: Result<()> = Ok(());
+    loop {
+        let (groups, due) = {
+            let mut unsettled = queue.unsettled.lock();
+            unsettled.busy = false;
+            let due = loop {
+                let left = unsettled.sync_at.map(|at| at.saturating_sub(env.monotonic()));
+                if !unsettled.groups.is_empty() || left == Some(Duration::ZERO) {
+                    break left == Some(Duration::ZERO);
+                }
+                match left {
+                    _ if unsettled.closed => break left.is_some(),
+                    Some(left) => drop(queue.to_settle.wait_for(&mut unsettled, left)),
+                    None => queue.to_settle.wait(&mut unsettled),
+                }
+            };
+            if unsettled.groups.is_empty() && !due {
+                return;
+            }
+            let groups = std::mem::take(&mut unsettled.groups);
+            let due = due || groups.iter().any(|(settlement, _)| settlement.sync);
+            if due {
+                // Whatever is written from now on may be missed by this sync.
+                unsettled.sync_at = None;
+            }
+            unsettled.busy = true;
+            (groups, due)
+        };
+        if due && synced.is_ok() {
+            synced = sync();
+            if let Err(error) = &synced {
+                queue.stop.stop(error);
+                queue.snapshots.stop();
+            }
+        }
+        for (settlement, answers) in groups {
+            send(settlement.settle(&synced, &queue.snapshots), answers);
+        }
     }
 }
 
@@ -250,7 +346,6 @@ fn order<L: CommitLog>(queue: &Queue, orderer: &Orderer<L>) {
 mod tests {
     use super::*;
     use crate::bulk::PreparedCells;
-    use crate::committer::snapshots::SnapshotRegistry;
     use crate::committer::{LogRecord, Recovered, VersionReader};
     use crate::contract::{CommitBatch, Family, RowRange, TimestampRange};
     use crate::embedded::tests::env;
@@ -261,7 +356,6 @@ mod tests {
     use futures::FutureExt;
     use futures::executor::block_on;
     use futures::future::join_all;
-    use std::sync::atomic::{AtomicBool, Ordering};
     use std::sync::mpsc;
 
     /// What reached the log: the number of changes, or a sync.
@@ -325,8 +419,6 @@ mod tests {
         permits: mpsc::Sender<bool>,
         events: mpsc::Receiver<Event>,
         snapshots: Arc<SnapshotRegistry>,
-        /// Whether the next sync panics.
-        dies: Arc<AtomicBool>,
     }
 
     fn start() -> Harness {
@@ -335,11 +427,7 @@ mod tests {
         let snapshots = SnapshotRegistry::new(Timestamp::ZERO);
         let source = Arc::new(CountingTimestamps::after(Timestamp(10)));
         let log = Recorder { events: events.clone(), permits: waiting };
-        let dies = Arc::<AtomicBool>::default();
-        let dying = dies.clone();
-
         let sync = move || {
-            assert!(!dying.load(Ordering::Relaxed), "to die");
             let success = awaited.recv().unwrap_or(true);
             let _ = events.send(Event::Sync);
             success.then_some(()).ok_or_else(|| StoreError::Io("broken".to_owned()))
@@ -347,7 +435,7 @@ mod tests {
         let committer = Committer::new(log, source, snapshots.clone(), Recovered::default(), 1 << 20);
         let mut thread = CommitterThread::start(committer, Box::new(sync), &env(), Duration::from_millis(50));
         let orderer = thread.orderer.take();
-        Harness { syncs, thread, orderer, permits, events: seen, snapshots, dies }
+        Harness { syncs, thread, orderer, permits, events: seen, snapshots }
     }
 
     fn batch(key: &str, durable: bool) -> Request {
@@ -395,7 +483,6 @@ mod tests {
     fn who_asks_for_little_orders_it_itself() {
         let mut harness = start();
         harness.thread.orderer = harness.orderer.take();
-        let _readers = [harness.snapshots.snapshot(), harness.snapshots.snapshot()];
         harness.permits.send(true).unwrap();
         let (ordered, mut told) = oneshot::channel();
         let mut answer = harness.thread.request(batch("a", true), Some(ordered)).boxed();
@@ -414,66 +501,6 @@ mod tests {
         (0..2).for_each(|_| harness.permits.send(true).unwrap());
         (0..3).for_each(|_| harness.syncs.send(true).unwrap());
         assert!(block_on(join_all([answer, thread, third])).iter().all(|answer| matches!(answer, Ok(Ok(_)))));
-    }
-
-    #[test]
-    fn who_is_alone_syncs_himself_and_who_comes_meanwhile_does_not_wait() {
-        let mut harness = start();
-        harness.thread.orderer = harness.orderer.take();
-        let reader = harness.snapshots.snapshot();
-        (0..2).for_each(|_| harness.permits.send(true).unwrap());
-        std::thread::scope(|scope| {
-            let first = scope.spawn(|| {
-                // Answered at the first look: no thread had a hand in it.
-                harness.thread.request(batch("a", true), None).now_or_never()
-            });
-            assert_eq!(harness.events.recv().unwrap(), Event::Write(1));
-            while !harness.thread.queue.settler.is_busy() {
-                std::thread::yield_now();
-            }
-            // The first has not been answered, and does not keep the next from being ordered.
-            let (ordered, told) = oneshot::channel();
-            let mut second = harness.thread.request(batch("b", true), Some(ordered)).boxed();
-            assert!(poll(&mut second).is_pending());
-            assert_eq!(block_on(told), Ok(Timestamp(12)));
-            assert_eq!(harness.snapshots.published(), Timestamp::ZERO);
-            harness.syncs.send(true).unwrap();
-            assert_eq!(first.join().unwrap(), Some(Ok(Ok(Timestamp(11)))));
-            // The thread is told that there is more.
-            harness.syncs.send(true).unwrap();
-            assert_eq!(block_on(second), Ok(Ok(Timestamp(12))));
-        });
-        drop(reader);
-        assert_eq!(harness.snapshots.published(), Timestamp(12));
-    }
-
-    #[test]
-    fn who_syncs_himself_in_vain_leaves_all_behind_him_unknown() {
-        let mut harness = start();
-        harness.thread.orderer = harness.orderer.take();
-        (0..2).for_each(|_| harness.permits.send(true).unwrap());
-        harness.syncs.send(false).unwrap();
-        let _ = harness.syncs.send(true);
-        let answer = harness.thread.request(batch("a", true), None).now_or_never();
-        assert!(matches!(answer, Some(Err(StoreError::Undetermined(_)))), "{answer:?}");
-        let answer = block_on(harness.thread.request(batch("b", true), None));
-        assert!(matches!(answer, Err(StoreError::ReadOnly(_))), "{answer:?}");
-        assert_eq!(harness.snapshots.published(), Timestamp::ZERO);
-        assert!(harness.thread.failure().is_some());
-    }
-
-    #[test]
-    fn who_dies_syncing_answers_everybody() {
-        let mut harness = start();
-        harness.thread.orderer = harness.orderer.take();
-        harness.permits.send(true).unwrap();
-        // The sync panics when it is told nothing any more.
-        harness.dies.store(true, Ordering::Relaxed);
-        let ask = || block_on(harness.thread.request(batch("a", true), None));
-        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(ask)).is_err());
-        let answer = block_on(harness.thread.request(batch("b", true), None));
-        assert!(matches!(answer, Err(StoreError::Unavailable(_))), "{answer:?}");
-        assert_eq!(harness.snapshots.published(), Timestamp::ZERO);
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! [`RocksLog`]: the committer's log over RocksDB: one record is one write batch, and with it one record of
 //! the write-ahead log.
 
+use super::committer::SyncLog;
 use super::folder::free_bytes;
 use super::hot::Hot;
-use super::settler::SyncLog;
 use super::{database_error, key, options};
 use crate::bulk::PreparedCells;
 use crate::committer::{Change, CommitLog, LogRecord, Recovered, VersionReader};

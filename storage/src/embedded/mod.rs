@@ -20,8 +20,7 @@ pub mod maintenance;
 mod newest;
 pub mod options;
 pub mod reader;
-pub mod settler;
-mod tablets;
+pub mod tablets;
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
