@@ -121,7 +121,8 @@ impl CommitJob {
             return Err(error);
         }
         let options = &self.store.options;
-        let small = !self.buffer.spilled() && self.buffer.total_bytes() <= options.one_phase_limit_bytes as u64;
+        let few = self.buffer.writes() <= options.one_phase_limit_writes;
+        let small = few && !self.buffer.spilled() && self.buffer.total_bytes() <= options.one_phase_limit_bytes as u64;
         let in_bulk = self.is_for_bulk();
         if small && !in_bulk && !options.always_two_phase && self.store.store.atomic().is_some() {
             return self.one_phase().await;

@@ -34,6 +34,8 @@ pub struct TransactionStoreOptions {
     /// Transactions up to this many bytes of keys and values commit in one phase, where the
     /// engine can.
     pub one_phase_limit_bytes: usize,
+    /// And up to so many writes: in the log and the memtables each takes some hundred bytes beside its own.
+    pub one_phase_limit_writes: u64,
     /// Transactions from so many bytes on commit beside the log, where the engine can; see [`storage::BulkCommit`].
     pub bulk_from_bytes: usize,
     /// How long old versions are kept for reads in the past.
@@ -70,6 +72,7 @@ impl Default for TransactionStoreOptions {
             buffer_limit_bytes: 256 << 20,
             early_prewrite_bytes: 16 << 20,
             one_phase_limit_bytes: 32 << 20,
+            one_phase_limit_writes: 1 << 17,
             bulk_from_bytes: 4 << 20,
             history: Duration::from_secs(3600),
             lock_wait: Duration::from_secs(1),

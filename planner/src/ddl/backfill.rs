@@ -9,7 +9,7 @@ use super::evaluate::AddedDefault;
 use crate::catalog::{ColumnDescriptor, ColumnId, IndexDescriptor, StorageId, TableDescriptor, keys};
 use crate::encoding::{RowDecoder, RowEncoder, TableKey};
 use crate::error::{Result, SqlError, state};
-use crate::execution::dml::{IndexWriter, RowComputer, key_text, live_schema};
+use crate::execution::dml::{Arena, IndexWriter, RowComputer, key_text, live_schema};
 use crate::types::SqlType;
 use bytes::Bytes;
 use datafusion::arrow::array::{Array, ArrayRef, new_null_array};
@@ -145,16 +145,20 @@ async fn add_entries(
     columns: &[ArrayRef],
     row_keys: &[Bytes],
 ) -> Result<()> {
-    let mut unique = Vec::new();
-    let mut entries = Vec::with_capacity(row_keys.len());
+    let (mut rows, mut parts) = (Vec::with_capacity(row_keys.len()), Arena::default());
     for (row, entry) in writer.entries(columns, row_keys)?.into_iter().enumerate() {
         let Some(entry) = entry else { continue };
-        let key = Bytes::from(entry.key);
-        if entry.unique {
-            unique.push((row, key.clone()));
+        rows.push((row, entry.unique));
+        for part in [&entry.key, &entry.value] {
+            parts.bytes.extend_from_slice(part);
+            parts.end();
+            parts.make_room(2 * row_keys.len());
         }
-        entries.push((key, Bytes::from(entry.value)));
     }
+    let mut parts = parts.into_parts().into_iter();
+    let entries: Vec<(Bytes, Bytes)> = std::iter::from_fn(|| Some((parts.next()?, parts.next()?))).collect();
+    let unique = rows.iter().zip(&entries).filter(|((_, unique), _)| *unique);
+    let unique: Vec<(usize, Bytes)> = unique.map(|((row, _), (key, _))| (*row, key.clone())).collect();
     if let Some(row) = sink.duplicate(&unique)? {
         return Err(duplicated(table, index, Some(writer), columns, row));
     }
@@ -238,11 +242,13 @@ pub(super) async fn rewrite(making: &mut Making<'_>, before: &TableDescriptor, c
         let mut new_keys = Vec::with_capacity(count);
         if let Some(primary) = table.primary_key() {
             no_nulls(table, &columns, |column| primary.columns.iter().any(|key| key.column == column.id))?;
+            let mut keys = Arena::default();
             for row in 0..count {
-                let mut key = Vec::new();
-                row_key.encode(&columns, row, &mut key)?;
-                new_keys.push(Bytes::from(key));
+                row_key.encode(&columns, row, &mut keys.bytes)?;
+                keys.end();
+                keys.make_room(count);
             }
+            new_keys = keys.into_parts();
             let unique: Vec<(usize, Bytes)> = new_keys.iter().cloned().enumerate().collect();
             if let Some(row) = sink.duplicate(&unique)? {
                 return Err(duplicated(table, primary, None, &columns, row));
@@ -256,10 +262,15 @@ pub(super) async fn rewrite(making: &mut Making<'_>, before: &TableDescriptor, c
                 }
             }
         }
-        for (row, key) in new_keys.iter().enumerate() {
-            let mut value = Vec::new();
-            encoder.encode(&columns, row, &mut value)?;
-            sink.put(key.clone(), value.into());
+        // One allocation for all: they are kept until COMMIT, and given back by another thread.
+        let mut values = Arena::default();
+        for row in 0..count {
+            encoder.encode(&columns, row, &mut values.bytes)?;
+            values.end();
+            values.make_room(count);
+        }
+        for (key, value) in new_keys.iter().zip(values.into_parts()) {
+            sink.put(key.clone(), value);
         }
         for (index, writer) in &indexes {
             add_entries(&mut sink, table, index, writer, &columns, &new_keys).await?;

@@ -21,6 +21,7 @@ mod run;
 mod update;
 
 pub use check::{key_text, live_schema, unique_violation};
+pub use codec::Arena;
 pub use computed::{Computed, IndexExpressions, IndexWriter, RowComputer, Rules};
 pub use conflict::ROW_NUMBER;
 pub use feed::FeedNode;
