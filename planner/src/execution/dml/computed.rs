@@ -189,7 +189,8 @@ impl IndexWriter {
         }
         let (mut key, mut value) = (Vec::new(), Vec::new());
         for (row, row_key) in keys.enumerate() {
-            (key.clear(), value.clear());
+            key.clear();
+            value.clear();
             self.encoder.encode_to(columns, row, row_key, &mut key, &mut value)?;
             each(&key, &value)?;
         }
