@@ -242,13 +242,7 @@ pub(super) async fn rewrite(making: &mut Making<'_>, before: &TableDescriptor, c
         let mut new_keys = Vec::with_capacity(count);
         if let Some(primary) = table.primary_key() {
             no_nulls(table, &columns, |column| primary.columns.iter().any(|key| key.column == column.id))?;
-            let mut keys = Arena::default();
-            for row in 0..count {
-                row_key.encode(&columns, row, &mut keys.bytes)?;
-                keys.end();
-                keys.make_room(count);
-            }
-            new_keys = keys.into_parts();
+            new_keys = Arena::strings(count, |row, out| row_key.encode(&columns, row, out))?;
             let unique: Vec<(usize, Bytes)> = new_keys.iter().cloned().enumerate().collect();
             if let Some(row) = sink.duplicate(&unique)? {
                 return Err(duplicated(table, primary, None, &columns, row));
@@ -263,13 +257,8 @@ pub(super) async fn rewrite(making: &mut Making<'_>, before: &TableDescriptor, c
             }
         }
         // One allocation for all: they are kept until COMMIT, and given back by another thread.
-        let mut values = Arena::default();
-        for row in 0..count {
-            encoder.encode(&columns, row, &mut values.bytes)?;
-            values.end();
-            values.make_room(count);
-        }
-        for (key, value) in new_keys.iter().zip(values.into_parts()) {
+        let values = Arena::strings(count, |row, out| encoder.encode(&columns, row, out))?;
+        for (key, value) in new_keys.iter().zip(values) {
             sink.put(key.clone(), value);
         }
         for (index, writer) in &indexes {

@@ -77,23 +77,11 @@ impl TableCodec {
     }
     /// Keys of rows by the primary key.
     pub fn row_keys(&self, columns: &[ArrayRef], rows: usize) -> Result<Vec<Bytes>> {
-        let mut arena = Arena::default();
-        for row in 0..rows {
-            self.key.encode(columns, row, &mut arena.bytes)?;
-            arena.end();
-            arena.make_room(rows);
-        }
-        Ok(arena.into_parts())
+        Arena::strings(rows, |row, out| self.key.encode(columns, row, out))
     }
     /// Values of rows.
     pub fn row_values(&self, columns: &[ArrayRef], rows: usize) -> Result<Vec<Bytes>> {
-        let mut arena = Arena::default();
-        for row in 0..rows {
-            self.row.encode(columns, row, &mut arena.bytes)?;
-            arena.end();
-            arena.make_room(rows);
-        }
-        Ok(arena.into_parts())
+        Arena::strings(rows, |row, out| self.row.encode(columns, row, out))
     }
     /// Entries of rows in one index; `None` for a row that it leaves out.
     pub fn entries(&self, index: &IndexCodec, columns: &[ArrayRef], keys: &[Bytes]) -> Result<Vec<Option<IndexEntry>>> {
@@ -119,6 +107,16 @@ pub struct Arena {
 const SAMPLE: usize = 32;
 
 impl Arena {
+    /// What `append` appends for each of so many rows.
+    pub fn strings(rows: usize, mut append: impl FnMut(usize, &mut Vec<u8>) -> Result<()>) -> Result<Vec<Bytes>> {
+        let mut arena = Arena::default();
+        for row in 0..rows {
+            append(row, &mut arena.bytes)?;
+            arena.end();
+            arena.make_room(rows);
+        }
+        Ok(arena.into_parts())
+    }
     /// Makes room for `all` strings as long as those so far, once there are some: an allocation that grows as it is filled is copied
     /// as it grows, and once more when it is done.
     pub fn make_room(&mut self, all: usize) {
