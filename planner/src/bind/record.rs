@@ -6,7 +6,7 @@ use super::scope::{Scope, ScopeRelation};
 use super::select::Item;
 use crate::error::{Result, SqlError, state};
 use crate::functions::{CastContext, TypedExpr, record};
-use crate::parse::{ALL_FIELDS, fold, fold_name};
+use crate::parse::{ALL_FIELDS, fold, fold_name, plain_call};
 use crate::types::{Datum, SqlType};
 use datafusion::logical_expr::{Case, Expr};
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr};
@@ -19,19 +19,7 @@ impl Binder<'_> {
         if !self.resolver.is_aggregate(&name) && self.resolver.function(&name, vec![typed]).is_err() {
             return None;
         }
-        let args = vec![ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(row))];
-        let list = ast::FunctionArgumentList { duplicate_treatment: None, args, clauses: Vec::new() };
-        let function = ast::Function {
-            name: ast::ObjectName::from(vec![field.clone()]),
-            uses_odbc_syntax: false,
-            parameters: ast::FunctionArguments::None,
-            args: ast::FunctionArguments::List(list),
-            filter: None,
-            null_treatment: None,
-            over: None,
-            within_group: Vec::new(),
-        };
-        self.call(&function, env).ok()
+        self.call(&plain_call(field.clone(), row), env).ok()
     }
 
     /// `ROW(…)` and `(a, b)`: fields f1, f2, …. A bare string stays of no type.

@@ -3,7 +3,7 @@
 
 use crate::bind::ROW_KEY;
 use crate::catalog::{Catalog, RelationKind};
-use crate::parse::{Statement, StatementKind, fold, fold_name};
+use crate::parse::{Statement, StatementKind, fold, fold_name, plain_call};
 use crate::types::Oid;
 use sqlparser::ast::{self, Expr, Ident, SelectItem, SetExpr, TableFactor};
 use std::sync::Arc;
@@ -25,18 +25,8 @@ fn relation(factor: &TableFactor, catalog: &Catalog, path: &[String]) -> Option<
 fn items(shown: &str, table: Oid, catalog: &Catalog) -> Option<Vec<SelectItem>> {
     let table = catalog.relation_by_oid(table)?;
     let Some(primary) = table.primary_key() else {
-        let argument = ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(Expr::Identifier(quoted(shown))));
-        let list = ast::FunctionArgumentList { duplicate_treatment: None, args: vec![argument], clauses: Vec::new() };
-        return Some(vec![SelectItem::UnnamedExpr(Expr::Function(ast::Function {
-            name: ast::ObjectName(vec![ast::ObjectNamePart::Identifier(quoted(ROW_KEY))]),
-            uses_odbc_syntax: false,
-            parameters: ast::FunctionArguments::None,
-            args: ast::FunctionArguments::List(list),
-            filter: None,
-            null_treatment: None,
-            over: None,
-            within_group: Vec::new(),
-        }))]);
+        let call = plain_call(quoted(ROW_KEY), Expr::Identifier(quoted(shown)));
+        return Some(vec![SelectItem::UnnamedExpr(Expr::Function(call))]);
     };
     let column = |part: &crate::catalog::IndexColumn| {
         let column = table.column(part.column)?;
