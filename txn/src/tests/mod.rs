@@ -20,6 +20,7 @@ mod kept_locks;
 pub(crate) mod nodes;
 mod oracle;
 mod ordered;
+mod paths;
 mod pitfalls;
 mod row_locks;
 mod scripts;
