@@ -5,8 +5,12 @@
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+/// How often memory that was let go is given back.
+const GIVING_BACK: std::time::Duration = std::time::Duration::from_secs(1);
+
 fn main() -> std::process::ExitCode {
     keep_pages_small();
+    give_memory_back();
     percosql::cli::main()
 }
 
@@ -21,3 +25,18 @@ fn keep_pages_small() {
 
 #[cfg(not(target_os = "linux"))]
 fn keep_pages_small() {}
+
+/// The allocator keeps what was let go for a second, and gives it back to the system when a thread next comes by that allocates much. On a
+/// server that has nothing more to do none comes: what a load took stayed resident. So one comes by now and then.
+fn give_memory_back() {
+    let come_by = || {
+        loop {
+            std::thread::sleep(GIVING_BACK);
+            // SAFETY: any thread may call it at any time: it looks at this thread's own memory, and at what all threads have let go
+            // under the allocator's own locks (mimalloc.h, mi_collect). False: not what was let go just now.
+            unsafe { libmimalloc_sys::mi_collect(false) };
+        }
+    };
+    // Without it nothing but that is lost.
+    let _ = std::thread::Builder::new().name("percosql-memory".to_owned()).spawn(come_by);
+}

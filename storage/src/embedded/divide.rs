@@ -1,5 +1,6 @@
-//! [`divide`]: keys that cut a range of rows into pieces of about the same size, found between its first and last key by the sizes that
-//! RocksDB knows of ranges of its tables. Must not read rows: it is asked before each large scan.
+//! [`divide`] and [`cut`]: keys that cut a range of rows into pieces of about the same size, found between its first and last key by the
+//! sizes that RocksDB knows of ranges of its tables. Must not read rows but where a range begins and ends: it is asked before each large
+//! scan, and about each tablet that is to be split.
 
 use super::log::Database;
 use super::reader::ScanBounds;
@@ -7,10 +8,14 @@ use super::{approximate_family_bytes, database_error, key};
 use crate::contract::Family;
 use crate::error::{Result, StoreError};
 use bytes::Bytes;
-use rocksdb::ReadOptions;
+use rocksdb::{DBRawIterator, ReadOptions};
 
-/// Halvings of the distance between two keys: a piece is as large as it should be, to some hundredths.
+/// Halvings of the distance between two keys, before it is looked where between them rows are.
 const STEPS: usize = 8;
+/// How often that is done, at most.
+const ROUNDS: usize = 16;
+/// A piece may be larger or smaller by one part in so many.
+const TOLERANCE: u64 = 32;
 /// RocksDB's name for the bytes of a family's memtables.
 const MEMTABLES: &str = "rocksdb.cur-size-all-mem-tables";
 /// Bytes behind what two keys have in common that are divided.
@@ -18,54 +23,119 @@ const DIGITS: usize = 8;
 
 /// Keys that divide the rows between two bounds into at most `pieces`; fewer when there is little between them. Errors of the database.
 pub fn divide(database: &Database, bounds: &ScanBounds, pieces: usize) -> Result<Vec<Bytes>> {
-    let Some((first, last)) = ends(database, bounds)? else { return Ok(Vec::new()) };
-    let (least, most) = (number(&first, &last, &first), number(&first, &last, &last));
-    // RocksDB does not tell where in memory the others lie: evenly, perhaps.
+    let rows = Rows { database, family: Family::Write, bounds };
+    // RocksDB does not tell where in memory they lie: evenly, perhaps.
     let in_memory = database.rocks().property_int_value_cf(database.family(Family::Write)?, MEMTABLES);
-    let in_memory = in_memory.map_err(database_error)?.unwrap_or(0);
-    let bytes_to = |number: u64| {
-        let upper = Some(key::bound(&key_of(&first, &last, number)));
-        let lower = bounds.lower.clone();
-        let in_files = approximate_family_bytes(database, Family::Write, &ScanBounds { lower, upper })?;
-        let part = u128::from(in_memory) * u128::from(number - least) / u128::from((most - least).max(1));
-        Ok::<_, StoreError>(in_files + u64::try_from(part).unwrap_or(u64::MAX))
-    };
-    let all = approximate_family_bytes(database, Family::Write, bounds)? + in_memory;
-    let mut keys: Vec<Bytes> = Vec::new();
-    for piece in 1..pieces as u64 {
-        let wanted = all / pieces as u64 * piece;
-        let (mut low, mut high) = (least, most);
-        for _ in 0..STEPS {
-            let middle = low + (high - low) / 2;
-            match bytes_to(middle)? < wanted {
-                true => low = middle,
-                false => high = middle,
-            }
-        }
-        let key = key_of(&first, &last, high);
-        if key > first && key <= last && keys.last().is_none_or(|before| *before < key) {
-            keys.push(key.into());
-        }
-    }
-    Ok(keys)
+    rows.cuts(in_memory.map_err(database_error)?.unwrap_or(0), pieces)
 }
 
-/// The first and the last key of the rows between two bounds.
-fn ends(database: &Database, bounds: &ScanBounds) -> Result<Option<(Vec<u8>, Vec<u8>)>> {
-    let mut options = ReadOptions::default();
-    options.set_total_order_seek(true);
-    options.set_iterate_lower_bound(bounds.lower.clone());
-    if let Some(upper) = &bounds.upper {
-        options.set_iterate_upper_bound(upper.clone());
+/// The same for the rows of one family, by what lies in tables.
+pub fn cut(database: &Database, family: Family, bounds: &ScanBounds, pieces: usize) -> Result<Vec<Bytes>> {
+    Rows { database, family, bounds }.cuts(0, pieces)
+}
+
+/// The rows of one family between two bounds.
+struct Rows<'a> {
+    database: &'a Database,
+    family: Family,
+    bounds: &'a ScanBounds,
+}
+
+impl Rows<'_> {
+    fn cuts(&self, in_memory: u64, pieces: usize) -> Result<Vec<Bytes>> {
+        let mut iterator = self.iterator()?;
+        let (Some(first), Some(last)) = (self.first(&mut iterator, None)?, self.last(&mut iterator, None)?) else {
+            return Ok(Vec::new());
+        };
+        let (least, most) = (number(&first, &last, &first), number(&first, &last, &last));
+        let bytes_to = |key: &[u8]| {
+            let (lower, upper) = (self.bounds.lower.clone(), Some(key::bound(key)));
+            let in_files = approximate_family_bytes(self.database, self.family, &ScanBounds { lower, upper })?;
+            let at = number(&first, &last, key).clamp(least, most);
+            let part = u128::from(in_memory) * u128::from(at - least) / u128::from((most - least).max(1));
+            Ok::<_, StoreError>(in_files + u64::try_from(part).unwrap_or(u64::MAX))
+        };
+        let all = approximate_family_bytes(self.database, self.family, self.bounds)? + in_memory;
+        let piece = all / (pieces as u64).max(1);
+        let mut keys: Vec<Bytes> = Vec::new();
+        for number in 1..pieces as u64 {
+            let ends = (first.clone(), last.clone());
+            let key = self.key_at(&mut iterator, ends, (piece * number, piece / TOLERANCE), &bytes_to)?;
+            if key > first && key <= last && keys.last().is_none_or(|before| *before < key) {
+                keys.push(key.into());
+            }
+        }
+        Ok(keys)
     }
-    let mut iterator = database.rocks().raw_iterator_cf_opt(database.family(Family::Write)?, options);
-    let (mut first, mut last) = (Vec::new(), Vec::new());
-    iterator.seek_to_first();
-    let began = iterator.key().is_some_and(|found| key::decode_into(key::prefix_of(found), &mut first));
-    iterator.seek_to_last();
-    let ended = iterator.key().is_some_and(|found| key::decode_into(key::prefix_of(found), &mut last));
+
+    /// A key between those of two rows, `wanted` bytes behind the lower bound, give or take `tolerance`.
+    fn key_at(
+        &self,
+        iterator: &mut DBRawIterator<'_>,
+        (mut first, mut last): (Vec<u8>, Vec<u8>),
+        (wanted, tolerance): (u64, u64),
+        bytes_to: &impl Fn(&[u8]) -> Result<u64>,
+    ) -> Result<Vec<u8>> {
+        for _ in 0..ROUNDS {
+            let (mut low, mut high) = (number(&first, &last, &first), number(&first, &last, &last));
+            for _ in 0..STEPS {
+                let middle = low + (high - low) / 2;
+                match bytes_to(&key_of(&first, &last, middle))? < wanted {
+                    true => low = middle,
+                    false => high = middle,
+                }
+            }
+            let [before, found] = [low, high].map(|number| key_of(&first, &last, number));
+            if bytes_to(&found)?.saturating_sub(bytes_to(&before)?) <= tolerance {
+                return Ok(found);
+            }
+            // Where keys lie close to each other that is a small part of all numbers.
+            let behind = high.checked_add(1).map(|number| key_of(&first, &last, number));
+            let from = self.first(iterator, Some(&before))?.unwrap_or_else(|| first.clone()).max(first.clone());
+            let to = self.last(iterator, behind.as_deref())?.unwrap_or_else(|| last.clone()).min(last.clone());
+            if from >= to || (&from, &to) == (&first, &last) {
+                return Ok(to);
+            }
+            (first, last) = (from, to);
+        }
+        Ok(last)
+    }
+
+    fn iterator(&self) -> Result<DBRawIterator<'_>> {
+        let mut options = ReadOptions::default();
+        options.set_total_order_seek(true);
+        options.set_iterate_lower_bound(self.bounds.lower.clone());
+        if let Some(upper) = &self.bounds.upper {
+            options.set_iterate_upper_bound(upper.clone());
+        }
+        Ok(self.database.rocks().raw_iterator_cf_opt(self.database.family(self.family)?, options))
+    }
+
+    /// The key of the first row, at or behind `from`.
+    fn first(&self, iterator: &mut DBRawIterator<'_>, from: Option<&[u8]>) -> Result<Option<Vec<u8>>> {
+        match from {
+            Some(from) => iterator.seek(key::bound(from)),
+            None => iterator.seek_to_first(),
+        }
+        row_key(iterator)
+    }
+
+    /// The key of the last row, before `to`.
+    fn last(&self, iterator: &mut DBRawIterator<'_>, to: Option<&[u8]>) -> Result<Option<Vec<u8>>> {
+        match to {
+            Some(to) => iterator.seek_for_prev(key::bound(to)),
+            None => iterator.seek_to_last(),
+        }
+        row_key(iterator)
+    }
+}
+
+/// That of the row at which an iterator stands.
+fn row_key(iterator: &DBRawIterator<'_>) -> Result<Option<Vec<u8>>> {
+    let mut row = Vec::new();
+    let stands = iterator.key().is_some_and(|found| key::decode_into(key::prefix_of(found), &mut row));
     iterator.status().map_err(database_error)?;
-    Ok((began && ended).then_some((first, last)))
+    Ok(stands.then_some(row))
 }
 
 fn common(first: &[u8], last: &[u8]) -> usize {
@@ -92,9 +162,10 @@ fn key_of(first: &[u8], last: &[u8], number: u64) -> Vec<u8> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 mod tests {
+    use super::super::maintenance::bounds;
     use super::super::tests::{commit, open, small};
     use crate::bulk::CellBlock;
-    use crate::contract::{BulkLoad, RowRange, Store};
+    use crate::contract::{BulkLoad, Family, RowRange, Store};
     use crate::timestamp::Timestamp;
     use bytes::Bytes;
     use futures::executor::block_on;
@@ -129,5 +200,9 @@ mod tests {
             .collect();
         assert!(sizes.iter().all(|size| (7_000..13_000).contains(size)), "{sizes:?}");
         assert_eq!(block_on(store.divide(&RowRange::prefix("s"), 4)).unwrap(), Vec::<Bytes>::new());
+        // Of all rows too, whose keys have nothing in common.
+        let cuts = super::cut(&store.database, Family::Write, &bounds(&RowRange::all()), 8).unwrap();
+        let sizes: Vec<usize> = cuts.windows(2).map(|pair| behind(&pair[1]) - behind(&pair[0])).collect();
+        assert!(cuts.len() == 7 && sizes.iter().all(|size| (4_000..6_000).contains(size)), "{sizes:?}");
     }
 }

@@ -40,6 +40,34 @@ pub fn push_prefix(key: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&[ESCAPE, TERMINATOR]);
 }
 
+/// Appends prefixes of rows that mostly belong together: what they begin with is escaped once. Numbers of tables have many zeros.
+#[derive(Debug, Default)]
+pub struct PrefixWriter {
+    /// What the row before began with, as it is and escaped.
+    plain: Vec<u8>,
+    escaped: Vec<u8>,
+}
+
+impl PrefixWriter {
+    /// The same as [`push_prefix`].
+    pub fn push(&mut self, key: &[u8], out: &mut Vec<u8>) {
+        match key.strip_prefix(self.plain.as_slice()) {
+            Some(rest) if !self.plain.is_empty() => {
+                out.extend_from_slice(&self.escaped);
+                push_prefix(rest, out);
+            }
+            // Another table's, or the first.
+            _ => {
+                self.plain.clear();
+                self.plain.extend_from_slice(key.get(..HEAD_BYTES).unwrap_or_default());
+                self.escaped.clear();
+                push_bound(&self.plain, &mut self.escaped);
+                push_prefix(key, out);
+            }
+        }
+    }
+}
+
 /// Appends a timestamp to a prefix.
 pub fn push_timestamp(timestamp: Timestamp, out: &mut Vec<u8>) {
     out.extend_from_slice(&(!timestamp.0).to_be_bytes());
@@ -130,6 +158,18 @@ mod tests {
             prop_assert_eq!(decoded, Timestamp(timestamp));
             prop_assert_eq!(prefix_of(&encoded), prefix);
             prop_assert_eq!(decode_prefix(prefix).unwrap(), key);
+        }
+
+        #[test]
+        fn prefixes_are_the_same_one_after_the_other(rows in prop::collection::vec((prop::bool::ANY, keys()), 0..6)) {
+            let mut writer = PrefixWriter::default();
+            for (alike, rest) in rows {
+                let row = if alike { [&b"t\0\0\0\x01\0\0\0\x01"[..], &rest].concat() } else { rest };
+                let (mut written, mut expected) = (b"before".to_vec(), b"before".to_vec());
+                writer.push(&row, &mut written);
+                push_prefix(&row, &mut expected);
+                prop_assert_eq!(written, expected);
+            }
         }
 
         #[test]

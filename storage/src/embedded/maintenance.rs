@@ -4,9 +4,9 @@
 use super::kept_cursors::KeptCursors;
 use super::log::Database;
 use super::options::EmbeddedOptions;
-use super::reader::{self, ScanBounds};
+use super::reader::ScanBounds;
 use super::tablets::{Tablet, TabletDirectory};
-use super::{approximate_bytes, key};
+use super::{approximate_bytes, divide, key};
 use crate::contract::{Family, RowRange};
 use crate::env::EnvRef;
 use crate::error::Result;
@@ -70,7 +70,7 @@ impl TabletKeeper {
                 false => bytes.div_ceil(limit).max(1),
             };
             if bytes > limit || pieces > 1 && load > self.options.tablet_operations {
-                changed |= self.directory.split(tablet.id, &self.split_keys(tablet, bytes, pieces.min(PIECES))?);
+                changed |= self.directory.split(tablet.id, &self.split_keys(tablet, pieces.min(PIECES))?);
             }
         }
         if changed {
@@ -109,29 +109,14 @@ impl TabletKeeper {
     }
 
     /// Row keys that divide a tablet into pieces of about equal size.
-    fn split_keys(&self, tablet: &Tablet, bytes: u64, pieces: u64) -> Result<Vec<Bytes>> {
+    fn split_keys(&self, tablet: &Tablet, pieces: u64) -> Result<Vec<Bytes>> {
         let bounds = bounds(&tablet.range);
         // The family with most of the bytes decides.
         let mut family = (0, Family::Write);
         for candidate in Family::ALL {
             family = family.max((super::approximate_family_bytes(&self.database, candidate, &bounds)?, candidate));
         }
-        // Compressed sizes are known, uncompressed ones are counted: sample, then choose.
-        let every = usize::try_from(bytes / (pieces * 16)).unwrap_or(usize::MAX).max(1);
-        let (mut samples, mut since): (Vec<Bytes>, usize) = (Vec::new(), 0);
-        let mut last: Vec<u8> = Vec::new();
-        reader::sizes(&self.database, family.1, bounds, &mut |prefix, size| {
-            since += size;
-            if since >= every && prefix != &last[..] {
-                since = 0;
-                last.clear();
-                last.extend_from_slice(prefix);
-                samples.extend(key::decode_prefix(prefix));
-            }
-            true
-        })?;
-        let pieces = usize::try_from(pieces).unwrap_or(usize::MAX);
-        Ok((1..pieces).filter_map(|piece| samples.get(samples.len() * piece / pieces).cloned()).collect())
+        divide::cut(&self.database, family.1, &bounds, usize::try_from(pieces).unwrap_or(usize::MAX))
     }
 }
 
@@ -152,7 +137,7 @@ pub struct Maintenance {
 }
 
 impl Maintenance {
-    /// Measures, so that sizes are known, and starts passes, one each interval: a pass may read whole tablets, for which
+    /// Measures, so that sizes are known, and starts passes, one each interval: a pass looks at each tablet, for which
     /// nobody who opens a store should wait. The first comes soon, and only splits.
     pub fn start(keeper: Arc<TabletKeeper>, env: &EnvRef) -> Maintenance {
         let warn = |result: Result<bool>| {

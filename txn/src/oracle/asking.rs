@@ -50,6 +50,13 @@ pub trait OracleTransport: Send + Sync + 'static {
     ) -> BoxFuture<'static, std::result::Result<LockReply, String>>;
 }
 
+/// One who waits for a timestamp.
+struct Waiter {
+    /// By the monotonic clock.
+    since: Duration,
+    answer: oneshot::Sender<OracleReading>,
+}
+
 /// Requests that wait.
 #[derive(Default)]
 pub(super) struct Queue {
@@ -58,11 +65,18 @@ pub(super) struct Queue {
 
 #[derive(Default)]
 struct Waiting {
-    requests: Vec<oneshot::Sender<OracleReading>>,
+    requests: Vec<Waiter>,
     /// Whether somebody sees to them.
     attended: bool,
     /// Why the last call failed.
     why: String,
+}
+
+impl Waiting {
+    /// Lets those go who have waited too long, or wait no more.
+    fn let_go(&mut self, now: Duration) {
+        self.requests.retain(|waiter| now.saturating_sub(waiter.since) < PATIENCE && !waiter.answer.is_canceled());
+    }
 }
 
 impl Oracle {
@@ -87,27 +101,27 @@ impl Oracle {
         if let Ok((reading, true, _)) = self.try_take(1) {
             return Ok(reading);
         }
-        let (sender, receiver) = oneshot::channel();
+        let (answer, receiver) = oneshot::channel();
+        // Who attends looks for those who waited too long: a timer for each would cost more than all else.
+        let since = self.env.monotonic();
         {
             let mut waiting = election.queue.state.lock();
-            waiting.requests.push(sender);
+            waiting.requests.push(Waiter { since, answer });
             if !std::mem::replace(&mut waiting.attended, true)
                 && let Some(this) = self.this.upgrade()
             {
                 self.env.spawn("oracle-asking", Box::pin(async move { this.attend().await }));
             }
         }
-        match select(receiver, self.env.sleep(PATIENCE)).await {
-            Either::Left((Ok(reading), _)) => Ok(reading),
-            Either::Left((Err(_), _)) => {
-                let failure = election.failure.lock().clone();
-                Err(unavailable(&failure.unwrap_or_else(|| "this node is stopping".to_owned())))
-            }
-            Either::Right(_) => {
-                let why = election.queue.state.lock().why.clone();
-                Err(unavailable(&format!("no timestamp could be had for {} s: {why}", PATIENCE.as_secs())))
-            }
+        if let Ok(reading) = receiver.await {
+            return Ok(reading);
         }
+        if self.env.monotonic().saturating_sub(since) >= PATIENCE {
+            let why = election.queue.state.lock().why.clone();
+            return Err(unavailable(&format!("no timestamp could be had for {} s: {why}", PATIENCE.as_secs())));
+        }
+        let failure = election.failure.lock().clone();
+        Err(unavailable(&failure.unwrap_or_else(|| "this node is stopping".to_owned())))
     }
 
     /// Answers what waits, until nothing does.
@@ -116,7 +130,7 @@ impl Oracle {
         loop {
             let mut batch = {
                 let mut waiting = election.queue.state.lock();
-                waiting.requests.retain(|request| !request.is_canceled());
+                waiting.let_go(self.env.monotonic());
                 let left = matches!(*election.role.lock(), Role::Left);
                 if waiting.requests.is_empty() || left {
                     waiting.requests.clear();
@@ -132,7 +146,7 @@ impl Oracle {
                     for (at, request) in (0..).zip(batch) {
                         // Who went away does not want it.
                         let timestamp = Timestamp(first.timestamp.0 + at);
-                        let _ = request.send(OracleReading { timestamp, ..first });
+                        let _ = request.answer.send(OracleReading { timestamp, ..first });
                     }
                 }
                 Err(why) => {

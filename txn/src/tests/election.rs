@@ -289,6 +289,28 @@ fn what_waits_is_asked_for_in_one_call_and_nothing_is_kept() {
 }
 
 #[test]
+fn who_waits_for_a_timestamp_is_told_after_half_a_minute_that_there_is_none() {
+    World::run(9, |world| async move {
+        let _first = world.join("first").await;
+        let second = world.join("second").await;
+        take(&second).await;
+        world.network.lost.store(1000, Ordering::SeqCst);
+        let before = world.env.monotonic();
+        let (early, late) = futures::join!(second.timestamp(), async {
+            world.env.sleep(Duration::from_secs(20)).await;
+            second.timestamp().await
+        });
+        for error in [early.unwrap_err(), late.unwrap_err()] {
+            assert!(error.to_string().contains("no timestamp could be had for 30 s"), "{error}");
+        }
+        let waited = world.env.monotonic() - before;
+        assert!(waited >= Duration::from_secs(50) && waited < Duration::from_secs(53), "{waited:?}");
+        world.network.lost.store(0, Ordering::SeqCst);
+        take(&second).await;
+    });
+}
+
+#[test]
 fn a_node_stops_when_timestamps_go_backwards() {
     World::run(7, |world| async move {
         let _first = world.join("first").await;
