@@ -21,6 +21,7 @@ mod hash;
 pub(crate) mod json;
 pub mod kernel;
 mod math;
+pub mod of_pair;
 pub mod one_of;
 mod operator;
 mod operator_names;
