@@ -280,6 +280,7 @@ impl Binder<'_> {
             places.extend(place.map(|place| (place, asc, nulls_first)));
             sorts.push(Sort { expr, asc, nulls_first });
         }
+        super::clauses::at_most(exprs.len(), "target lists")?;
         exprs.extend(self.lock_columns(&scope, tail.locks)?);
         if !tail.pushed.is_empty() {
             for (expr, carried) in self.hidden_columns(&scope)? {

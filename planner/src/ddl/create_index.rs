@@ -119,12 +119,22 @@ fn parameters(with: &[Expr]) -> Result<StoredParameters> {
     Ok(stored)
 }
 
+/// Errors: 54011 for more columns than an index of PostgreSQL's has.
+pub(super) fn at_most(columns: usize) -> Result<()> {
+    const MOST: usize = 32;
+    if columns <= MOST {
+        return Ok(());
+    }
+    Err(SqlError::new("54011", format!("cannot use more than {MOST} columns in an index")))
+}
+
 /// The index to be.
 pub(super) async fn describe(
     context: &DdlContext,
     create: &CreateIndex,
     table: &TableDescriptor,
 ) -> Result<IndexDescriptor> {
+    at_most(create.columns.len() + create.include.len())?;
     let (columns, expressions) = key_columns(context, table, &create.columns)?;
     let predicate = create.predicate.as_ref().map(|expr| predicate(context, table, expr)).transpose()?;
     let include = include_columns(table, &create.include)?;

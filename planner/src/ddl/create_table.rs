@@ -525,6 +525,7 @@ impl Making<'_> {
             super::create_index::ordered(self.table.column(*key).map_or(SqlType::TEXT, |column| column.ty))?;
         }
         let include = self.key_columns(include, what).map_err(at_constraint)?;
+        super::create_index::at_most(keys.len() + include.len())?;
         let name = match name {
             Some(name) => {
                 let name = fold(name);
