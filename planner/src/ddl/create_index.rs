@@ -293,7 +293,8 @@ fn key_columns(
             }
             expr => {
                 let text = expression_text(context, expr, "index expression")?;
-                let typed = evaluate::stored(context, table, &text, "index expression")?;
+                let (typed, fixed) = evaluate::stored(context, table, &text, "index expression")?;
+                let text = fixed.unwrap_or(text);
                 if typed.ty.as_record().is_some() {
                     let name = crate::bind::output_name(expr);
                     let message = format!("column \"{name}\" has pseudo-type record");
@@ -354,7 +355,8 @@ fn expression_text(context: &DdlContext, expr: &Expr, what: &str) -> Result<Stri
 /// WHERE of a partial index. Errors: 42804, 42P17 and as in a statement.
 fn predicate(context: &DdlContext, table: &TableDescriptor, expr: &Expr) -> Result<String> {
     let text = expression_text(context, expr, "index predicate")?;
-    let typed = evaluate::stored(context, table, &text, "index predicate")?;
+    let (typed, fixed) = evaluate::stored(context, table, &text, "index predicate")?;
+    let text = fixed.unwrap_or(text);
     if typed.ty != SqlType::BOOL {
         let message = format!("argument of WHERE must be type boolean, not type {}", typed.ty.name());
         return Err(SqlError::new(state::DATATYPE_MISMATCH, message).about_part(expr.span()));

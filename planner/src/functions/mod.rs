@@ -39,6 +39,7 @@ mod session;
 mod size;
 mod string;
 mod time;
+pub mod times_read;
 pub mod typed;
 mod variadic;
 mod width_bucket;
