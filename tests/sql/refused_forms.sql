@@ -114,3 +114,37 @@ drop table d, c;
 -- Numbers of many digits.
 select length(factorial(20000)::text), left(factorial(20000)::text, 10);
 select factorial(40000) > 0;
+-- Reserved words in the places of columns.
+insert into t (user) values (1);
+insert into t (table) values (1);
+insert into t (a, select) values (1, 2);
+insert into t (select 5, 6);
+create index on t (table);
+create index on t (a, (b + 1), lower(current_user)) include (b);
+create unique index on t (cast(a as bigint), b);
+create table r (a int, unique (user));
+create table r (a int, primary key (table));
+create table r (a int, foreign key (a, table) references t);
+create table r (a int references t (user));
+create table r (a int, unique nulls not distinct (all));
+alter table t drop column table;
+alter table t drop column if exists user;
+alter table t rename column a to user;
+alter table t rename to select;
+alter table t alter column table set default 1;
+alter table t rename a to "user";
+alter table t rename "user" to a;
+copy t (table) to stdout;
+create view w (table) as select 1;
+create table r (user) as select 1;
+create table r (c) as select 1;
+grant select (a, table) on t to postgres;
+analyze t (table);
+insert into t (a, b) values (1, 2) on conflict (table) do nothing;
+insert into t (a, b) values (1, 2) on conflict (lower(user)) do nothing;
+drop table r;
+-- INTERSECT ALL and EXCEPT ALL of groups with constants beside.
+select a, count(*), 'x' from t group by a intersect all select a, count(*), 'x' from t group by a except all select 1, 1, 'x' order by 1;
+select 1 as k, count(*) from t group by a intersect all select 1, 2::bigint except all select 1, 1::bigint;
+(select 'x' as c, a from t group by a intersect all select 'x', a from t group by a) except all select 'x', 1;
+select 'x', a, count(*) from t group by a intersect all (select 'x', a, count(*) from t group by a except all select 'x', 1, 1) order by 2;

@@ -28,6 +28,7 @@ pub mod precision;
 mod query_statement;
 mod query_tokens;
 mod refused_tokens;
+mod reserved_columns;
 mod reserved_tokens;
 mod role_statement;
 mod select_tokens;

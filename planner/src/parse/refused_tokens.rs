@@ -48,7 +48,8 @@ pub fn check(source: &Source, tokens: &[TokenWithSpan]) -> Result<()> {
 
 /// Where the first thing stands that is not in the grammar.
 fn first_refused(tokens: &[TokenWithSpan]) -> Option<usize> {
-    (0..tokens.len()).find_map(|at| refused_at(tokens, at)).or_else(|| without_columns(tokens))
+    let refused = (0..tokens.len()).find_map(|at| refused_at(tokens, at));
+    refused.into_iter().chain(super::reserved_columns::first(tokens)).min().or_else(|| without_columns(tokens))
 }
 
 fn refused_at(tokens: &[TokenWithSpan], at: usize) -> Option<usize> {
