@@ -148,3 +148,7 @@ select a, count(*), 'x' from t group by a intersect all select a, count(*), 'x' 
 select 1 as k, count(*) from t group by a intersect all select 1, 2::bigint except all select 1, 1::bigint;
 (select 'x' as c, a from t group by a intersect all select 'x', a from t group by a) except all select 'x', 1;
 select 'x', a, count(*) from t group by a intersect all (select 'x', a, count(*) from t group by a except all select 'x', 1, 1) order by 2;
+-- What is like it and is in the grammar.
+insert into t select 7, 8 fetch first 1 rows only returning *;
+select position(case when a in (1, 7) then 'x' else 'y' end in 'yx') from t order by 1;
+select a from t order by a fetch first row only;

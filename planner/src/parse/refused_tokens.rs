@@ -64,11 +64,16 @@ fn refused_at(tokens: &[TokenWithSpan], at: usize) -> Option<usize> {
         });
     }
     if word_at(tokens, at, &["only"]) {
-        let mut end = at + 1;
-        while word_or_period(tokens, end) {
-            end += 1;
+        // ROWS ONLY and READ ONLY have no table behind them.
+        let of_table = before.is_some_and(|before| {
+            word_at(tokens, before, &["from", "join", "update", "into", "table", "truncate"])
+                || sign_at(tokens, before, &Token::Comma)
+        });
+        let mut end = at + 2;
+        while sign_at(tokens, end, &Token::Period) {
+            end += 2;
         }
-        return (end > at + 1 && sign_at(tokens, end, &Token::Mul)).then_some(end);
+        return (of_table && sign_at(tokens, end, &Token::Mul)).then_some(end);
     }
     if follows(tokens, at, &["group", "by"]) {
         return empty_element(tokens, at + 2);
@@ -95,10 +100,6 @@ fn refused_at(tokens: &[TokenWithSpan], at: usize) -> Option<usize> {
         return position(tokens, at + 1);
     }
     None
-}
-
-fn word_or_period(tokens: &[TokenWithSpan], at: usize) -> bool {
-    matches!(tokens.get(at).map(|token| &token.token), Some(Token::Word(_) | Token::Period))
 }
 
 fn reserved_at(tokens: &[TokenWithSpan], at: usize) -> bool {
@@ -151,6 +152,11 @@ fn in_expression(tokens: &[TokenWithSpan], at: usize) -> bool {
 
 /// POSITION takes two operands with IN between, neither of them with COLLATE.
 fn position(tokens: &[TokenWithSpan], open: usize) -> Option<usize> {
+    let close = closing(tokens, open).unwrap_or(tokens.len());
+    if (open..close).any(|at| word_at(tokens, at, &["case"])) {
+        // Between its words anything may stand.
+        return None;
+    }
     let mut found = false;
     let stops =
         |at: usize, token: &TokenWithSpan| token.token == Token::Comma || word_at(tokens, at, &["in", "collate"]);
