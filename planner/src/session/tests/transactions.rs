@@ -333,7 +333,8 @@ async fn a_locked_table_keeps_its_definition() {
     c.run("COMMIT").await;
     other.run("INSERT INTO t VALUES (2)").await;
     // Of a view what its query names.
-    c.run("CREATE VIEW w AS SELECT 1 WHERE EXISTS (SELECT FROM v); BEGIN; LOCK TABLE w IN SHARE MODE").await;
+    c.run("CREATE VIEW w AS SELECT 1 WHERE EXISTS (SELECT FROM v)").await;
+    c.run("BEGIN; LOCK TABLE w IN SHARE MODE").await;
     assert_eq!(other.state("INSERT INTO t VALUES (3)").await, "55P03");
     assert_eq!(other.state("DROP VIEW w").await, "55P03");
     c.run("COMMIT").await;
