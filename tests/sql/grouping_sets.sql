@@ -95,3 +95,17 @@ select region from sales group by rollup (region) for update;
 select region, count(*) from sales group by grouping sets ();
 drop table sales;
 drop table nothing;
+-- An expression under several names is a key for each.
+create table twice (a int, b int);
+insert into twice values (1, 1), (1, 2), (2, 3);
+select * from (select a as x, a as y, count(*) from twice group by grouping sets ((x), (y))) s order by 1, 2, 3;
+select * from (select a as x, a as y, count(*) from twice group by grouping sets ((1), (2))) s order by 1, 2, 3;
+select * from (select a as x, a as y, count(*), grouping(a) from twice group by grouping sets ((x), (y), (a))) s order by 1, 2, 3;
+select * from (select a as x, a as y, count(*) from twice group by rollup (x, y)) s order by 1, 2, 3;
+select * from (select a as x, a as y, count(*) from twice group by cube (1, 2)) s order by 1, 2, 3;
+select * from (select a + 1 as x, a + 1 as y, count(*) from twice group by grouping sets ((x), (y))) s order by 1, 2, 3;
+select * from (select a + 1 as x, a + 1 as y, a + 1 as z, count(*) from twice group by grouping sets ((y), (z), ())) s order by 1, 2, 3;
+select * from (select a as x, a as y, a + 0, count(*) from twice group by grouping sets ((x), (y))) s order by 1, 2, 3;
+select * from (select a as x, a as y, count(*) from twice group by x, y) s order by 1;
+select * from (select a as x, a as y, sum(b) from twice group by distinct grouping sets ((x), (y), (x)) having a = 1 or sum(b) = 3) s order by y, x;
+select * from (select 'c' as x, 'c' as y, count(*) from twice group by grouping sets ((x), (y))) s order by 1;

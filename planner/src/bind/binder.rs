@@ -118,6 +118,8 @@ pub struct Binder<'a> {
     pub parts: RefCell<Parts>,
     /// Row locks of the query, until they are put on its plan.
     pub locks: RefCell<Vec<super::lock::PendingLock>>,
+    /// Whether a view that is read locks rows by itself.
+    pub views_lock: Cell<bool>,
     /// Row locks that are of subqueries and views.
     pub pushes: RefCell<super::pushed_lock::Pushes>,
     /// Where the names of relations are looked up.
@@ -164,6 +166,7 @@ impl<'a> Binder<'a> {
             row_functions: RefCell::default(),
             parts: RefCell::default(),
             locks: RefCell::default(),
+            views_lock: Cell::default(),
             pushes: RefCell::default(),
             names: super::view::Names::Catalog,
             depth: 0,

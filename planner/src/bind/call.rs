@@ -1,8 +1,7 @@
-//! Function calls: scalar functions, aggregates; window functions go on to `window`.
+//! Function calls: scalar functions; aggregates go on to `aggregate_call`, window functions to `window`.
 
 use super::binder::Binder;
 use super::expression::{Clause, Env};
-use super::spared::spare_filtered;
 use super::type_name::{casts, sql_type};
 use crate::error::{Result, SqlError, state};
 use crate::functions::json::{RecordSource, populated};
@@ -15,7 +14,9 @@ use datafusion::logical_expr::expr::Sort;
 use sqlparser::ast::{
     self, DuplicateTreatment, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArguments, Spanned,
 };
-use sqlparser::tokenizer::Span;
+
+/// PostgreSQL's limit.
+const MOST_ARGUMENTS: usize = 100;
 
 /// The arguments of a call.
 pub struct Arguments {
@@ -27,6 +28,8 @@ pub struct Arguments {
     pub distinct: bool,
     /// ORDER BY.
     pub order_by: Vec<Sort>,
+    /// The types of what it sorts by.
+    pub order_types: Vec<SqlType>,
     /// Whether the last value is an array of the arguments from there on: VARIADIC.
     pub variadic: bool,
     /// What to say when no function takes what was given by name.
@@ -358,7 +361,8 @@ impl Binder<'_> {
         }
     }
 
-    fn filter(&self, function: &ast::Function, inner: Env<'_>) -> Result<Option<Expr>> {
+    /// FILTER of a call, bound in `inner`.
+    pub fn filter(&self, function: &ast::Function, inner: Env<'_>) -> Result<Option<Expr>> {
         let Some(filter) = &function.filter else { return Ok(None) };
         let typed = self.expr(filter, Env { clause: Clause::Filter, ..inner })?;
         Ok(Some(self.condition(typed, "FILTER", filter)?))
@@ -371,6 +375,7 @@ impl Binder<'_> {
             star: false,
             distinct: false,
             order_by: Vec::new(),
+            order_types: Vec::new(),
             variadic: false,
             missing: None,
         };
@@ -390,6 +395,11 @@ impl Binder<'_> {
         if duplicate_treatment.is_some() && matches!(args.as_slice(), [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)])
         {
             return Err(SqlError::syntax("syntax error at or near \"*\""));
+        }
+        if args.len() > MOST_ARGUMENTS && !is_listed_values(&function.name) {
+            let message = format!("cannot pass more than {MOST_ARGUMENTS} arguments to a function");
+            let error = SqlError::new("54023", message);
+            return Err(self.at(error, super::binder::span_of(&function.name)));
         }
         let mut named: Vec<(String, TypedExpr)> = Vec::new();
         for arg in args {
@@ -442,68 +452,15 @@ impl Binder<'_> {
             match clause {
                 FunctionArgumentClause::OrderBy(order) => {
                     for item in order {
-                        arguments.order_by.push(self.sort_item(item, env)?);
+                        let (sort, ty) = self.typed_sort_item(item, env)?;
+                        arguments.order_by.push(sort);
+                        arguments.order_types.push(ty);
                     }
                 }
                 other => return Err(SqlError::unsupported(format!("{other} in a function call"))),
             }
         }
         Ok(arguments)
-    }
-
-    /// An aggregate, without OVER.
-    fn aggregate_call(&self, function: &ast::Function, name: &str, env: Env<'_>) -> Result<TypedExpr> {
-        let typed = self.bound_aggregate(function, name, env.within(Clause::Aggregate))?;
-        self.placed_aggregate(typed, env)
-    }
-
-    /// GROUPING: which of its arguments the group is not grouped by.
-    fn grouping(&self, function: &ast::Function, env: Env<'_>) -> Result<TypedExpr> {
-        grouped_call_allowed(env.clause, "grouping operations")?;
-        let arguments = self.arguments(function, env.within(Clause::Aggregate))?;
-        let plain = !arguments.star && !arguments.distinct && arguments.order_by.is_empty();
-        if !plain || arguments.values.is_empty() || function.filter.is_some() {
-            return Err(SqlError::syntax("syntax error at or near \")\""));
-        }
-        super::grouping_sets::grouping_call(arguments.values)
-    }
-
-    /// An aggregate with its arguments bound in `inner`.
-    pub fn bound_aggregate(&self, function: &ast::Function, name: &str, inner: Env<'_>) -> Result<TypedExpr> {
-        let arguments = self.arguments(function, inner)?;
-        let filter = self.filter(function, inner)?;
-        if arguments.star && name != "count" {
-            return Err(self.resolver.no_function(name, &[]));
-        }
-        if name == "count" && arguments.values.is_empty() && !arguments.star {
-            return Err(SqlError::new(
-                state::WRONG_OBJECT_TYPE,
-                "count(*) must be used to call a parameterless aggregate function",
-            ));
-        }
-        let Arguments { values, star: _, distinct, order_by, variadic: _, missing: _ } = arguments;
-        let argued = |sort: &Sort| {
-            values.iter().any(|value| self.resolver.sort_key(value.clone()).is_ok_and(|key| key == sort.expr))
-        };
-        if let Some(at) = order_by.iter().position(|sort| !argued(sort)).filter(|_| distinct) {
-            let message = "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list";
-            let error = SqlError::new(state::INVALID_COLUMN_REFERENCE, message);
-            let place = ordered_by(function).get(at).map_or_else(|| function.name.span(), |item| item.expr.span());
-            return Err(self.at(error, place));
-        }
-        let mut call = AggregateCall { args: values, distinct, filter, order_by };
-        if let (Some(filter), false) = (&call.filter, distinct) {
-            let exprs = call.args.iter_mut().map(|argument| &mut argument.expr);
-            spare_filtered(filter, exprs.chain(call.order_by.iter_mut().map(|sort| &mut sort.expr)));
-        }
-        let typed = self.resolver.aggregate(name, call);
-        typed.map_err(|error| match &function.args {
-            // What DISTINCT cannot compare is the argument's fault.
-            FunctionArguments::List(list) if error.fields().message.contains(" equality operator ") => {
-                self.at(error, list.args.first().map_or_else(Span::empty, Spanned::span))
-            }
-            _ => error,
-        })
     }
 }
 
@@ -538,6 +495,12 @@ fn is_type_keyword(name: &ast::ObjectName) -> bool {
     }
 }
 
+/// Whether a name is that of a list of values, which PostgreSQL's grammar knows.
+fn is_listed_values(name: &ast::ObjectName) -> bool {
+    let words = ["coalesce", "greatest", "least", "grouping"];
+    fold_name(name).is_ok_and(|(schema, name)| schema.is_none() && words.contains(&name.as_str()))
+}
+
 /// 42803 where nothing that is computed of groups may stand.
 pub fn grouped_call_allowed(clause: Clause, what: &str) -> Result<()> {
     let message = match clause {
@@ -547,17 +510,6 @@ pub fn grouped_call_allowed(clause: Clause, what: &str) -> Result<()> {
         clause => format!("{what} are not allowed in {}", clause.name()),
     };
     Err(SqlError::new(state::GROUPING_ERROR, message))
-}
-
-/// ORDER BY within the brackets of a call.
-fn ordered_by(function: &ast::Function) -> &[ast::OrderByExpr] {
-    let FunctionArguments::List(list) = &function.args else { return &[] };
-    let mut clauses = list.clauses.iter();
-    let found = clauses.find_map(|clause| match clause {
-        FunctionArgumentClause::OrderBy(items) => Some(items.as_slice()),
-        _ => None,
-    });
-    found.unwrap_or_default()
 }
 
 fn no_arguments(function: &ast::Function) -> bool {

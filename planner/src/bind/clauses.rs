@@ -324,3 +324,12 @@ pub fn target_table<'t>(
     refused(&[(more, "options of the table that is written")])?;
     Ok((name, alias.as_ref()))
 }
+
+/// What a list has at most in PostgreSQL. Errors: 54011.
+pub fn at_most(entries: usize, what: &str) -> Result<()> {
+    const MOST: usize = 1664;
+    if entries <= MOST {
+        return Ok(());
+    }
+    Err(SqlError::new("54011", format!("{what} can have at most {MOST} entries")))
+}

@@ -3,7 +3,7 @@
 use super::assignment::is_default;
 use super::binder::{Binder, column};
 use super::comparison::{is_row, row_items};
-use super::element::element_value;
+use super::element::{ElementValue, element_target, element_value};
 use super::expression::{Clause, Env};
 use super::insert::assigned_twice;
 use super::scope::Scope;
@@ -35,6 +35,14 @@ enum Assigned<'a> {
     Expr(&'a ast::Expr),
     /// A column of a subquery.
     Bound(TypedExpr),
+}
+
+/// What SET gives an element.
+enum Element<'a> {
+    /// As it is written.
+    Written(ElementValue<'a>),
+    /// A column of a subquery, and the subscripts of the element.
+    Bound(TypedExpr, &'a [ast::AccessExpr]),
 }
 
 /// Whether an expression has a subquery that is not one value, or that sees the rows in conflict.
@@ -240,6 +248,10 @@ impl Binder<'_> {
         let (mut elements, mut assigned): (Vec<ColumnId>, Vec<String>) = (Vec::new(), Vec::new());
         for assignment in assignments {
             let ast::Assignment { target, value } = assignment;
+            let mut value = value;
+            while let (AssignmentTarget::Tuple(_), ast::Expr::Nested(inner)) = (target, value) {
+                value = inner;
+            }
             let pairs: Vec<(&ast::ObjectName, Assigned<'_>)> = match (target, value) {
                 (AssignmentTarget::ColumnName(name), value) => vec![(name, Assigned::Expr(value))],
                 (AssignmentTarget::Tuple(names), ast::Expr::Subquery(query)) => {
@@ -284,7 +296,11 @@ impl Binder<'_> {
             };
             for (name, value) in pairs {
                 let span = super::binder::span_of(name);
-                let (first, last) = fold_name(name)?;
+                let target = element_target(name)?;
+                let (first, last) = match &target {
+                    Some((column, _)) => (None, fold(column)),
+                    None => fold_name(name)?,
+                };
                 let named = first.as_deref().unwrap_or(&last);
                 let column = self.written_column(written, named, span)?;
                 if first.is_some() {
@@ -294,9 +310,10 @@ impl Binder<'_> {
                     );
                     return Err(self.at(SqlError::new(state::DATATYPE_MISMATCH, message), span));
                 }
-                let element = match value {
-                    Assigned::Expr(value) => element_value(value),
-                    Assigned::Bound(_) => None,
+                let element = match (&value, &target) {
+                    (Assigned::Expr(value), _) => element_value(value).map(Element::Written),
+                    (Assigned::Bound(value), Some((_, chain))) => Some(Element::Bound(value.clone(), chain)),
+                    (Assigned::Bound(_), None) => None,
                 };
                 let before = set.iter().position(|(id, _)| *id == column.id);
                 // Elements of one column may be assigned to one by one.
@@ -316,7 +333,12 @@ impl Binder<'_> {
                                 .ok_or_else(|| SqlError::internal("a column that is written is not read"))?
                         }
                     };
-                    let changed = self.assign_element(array, column, &element, span, env)?;
+                    let changed = match element {
+                        Element::Written(element) => self.assign_element(array, column, &element, span, env)?,
+                        Element::Bound(value, chain) => self
+                            .with_part(array, column, chain, (value, span), env)
+                            .map_err(|error| self.at(error, span))?,
+                    };
                     let expr = self.assign(changed, column, span)?;
                     match before.and_then(|at| set.get_mut(at)) {
                         Some(known) => known.1 = expr,

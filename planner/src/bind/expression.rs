@@ -6,6 +6,7 @@ use super::literal::{boolean, null, text};
 use super::scope::Scope;
 use super::type_name::catalog_type;
 use crate::error::{Result, SqlError, state};
+use crate::functions::place::place_literal;
 use crate::functions::{CastContext, TypedExpr, guarded_case};
 use crate::parse::{fold, fold_name, fold_plain};
 use crate::types::SqlType;
@@ -148,9 +149,7 @@ impl Binder<'_> {
                 })
             }
             E::CompoundIdentifier(parts) => self.compound(parts, env),
-            E::Value(value) => {
-                Ok(crate::functions::place::place_literal(self.value(&value.value)?, self.source.start(value.span)))
-            }
+            E::Value(value) => Ok(place_literal(self.value(&value.value)?, self.source.start(value.span))),
             E::Nested(inner) => self.expr(inner, condition),
             E::BinaryOp { op: BinaryOperator::And, .. } => self.binary_chain(expr, condition),
             E::BinaryOp { op: BinaryOperator::Overlaps, left, right } => {
@@ -263,8 +262,8 @@ impl Binder<'_> {
                     ast::DataType::Char(None) | ast::DataType::Character(None) => SqlType::CHAR,
                     other => self.type_of(other)?,
                 };
-                let value = self.value(&value.value)?;
-                self.resolver.cast(value, to, CastContext::Explicit)
+                let text = place_literal(self.value(&value.value)?, self.source.start(value.span));
+                self.resolver.cast(text, to, CastContext::Explicit)
             }
             E::AtTimeZone { timestamp, time_zone } => {
                 let zone = self.expr(time_zone, env)?;

@@ -47,14 +47,47 @@ struct Items<'i, 's> {
     names: Vec<String>,
     env: Env<'s>,
     keys: Vec<TypedExpr>,
+    /// The item of the select list that each key is, if it is one.
+    places: Vec<Option<usize>>,
+}
+
+impl Items<'_, '_> {
+    /// Makes one key of those that are the same expression: all of them are grouped by.
+    fn unite(&mut self, sets: &mut [Vec<usize>]) {
+        let first = |key: &TypedExpr| self.keys.iter().position(|other| other.expr == key.expr).unwrap_or_default();
+        let firsts: Vec<usize> = self.keys.iter().map(first).collect();
+        let kept: Vec<usize> = (0..firsts.len()).filter(|at| firsts.get(*at) == Some(at)).collect();
+        for place in sets.iter_mut().flatten() {
+            let first = firsts.get(*place).copied().unwrap_or_default();
+            *place = kept.iter().position(|at| *at == first).unwrap_or_default();
+        }
+        sets.iter_mut().for_each(|set| *set = union(set, &[]));
+        self.keys = kept.iter().filter_map(|at| self.keys.get(*at).cloned()).collect();
+    }
+
+    /// Makes each key that is the expression of one before it another expression, in which form its item is to be asked for.
+    fn tell_apart(&mut self) -> Vec<(usize, TypedExpr)> {
+        let mut renamed = Vec::new();
+        for at in 1..self.keys.len() {
+            let (before, rest) = self.keys.split_at_mut(at);
+            if let (Some(key), Some(Some(place))) = (rest.first_mut(), self.places.get(at))
+                && before.iter().any(|other| other.expr == key.expr)
+            {
+                key.expr = key.expr.clone().alias(format!("key {at}"));
+                renamed.push((*place, key.clone()));
+            }
+        }
+        renamed
+    }
 }
 
 impl Binder<'_> {
-    /// GROUP BY; None when there is none.
+    /// GROUP BY; None when there is none. Of an expression that grouping sets name in several items of the select list each item is a
+    /// key, and asks for that one.
     pub fn group_by(
         &self,
         group_by: &GroupByExpr,
-        items: &[Item],
+        items: &mut [Item],
         list: &[ast::SelectItem],
         env: Env<'_>,
     ) -> Result<Option<GroupBy>> {
@@ -66,7 +99,8 @@ impl Binder<'_> {
             return Ok(None);
         }
         let names = items.iter().map(|item| item.name.clone()).collect();
-        let mut found = Items { items, list, names, env: env.within(Clause::GroupBy), keys: Vec::new() };
+        let env = env.within(Clause::GroupBy);
+        let mut found = Items { items, list, names, env, keys: Vec::new(), places: Vec::new() };
         let mut sets = vec![Vec::new()];
         let mut distinct = false;
         for expr in exprs {
@@ -96,7 +130,19 @@ impl Binder<'_> {
                 new
             });
         }
-        Ok(Some(GroupBy { keys: found.keys, sets }))
+        let mut renamed = Vec::new();
+        if sets.len() == 1 {
+            found.unite(&mut sets);
+        } else {
+            renamed = found.tell_apart();
+        }
+        let keys = found.keys;
+        for (place, typed) in renamed {
+            if let Some(item) = items.get_mut(place) {
+                item.typed = typed;
+            }
+        }
+        Ok(Some(GroupBy { keys, sets }))
     }
 
     /// The sets that one item stands for.
@@ -169,11 +215,13 @@ impl Binder<'_> {
     fn grouping_set(&self, exprs: &[&ast::Expr], found: &mut Items<'_, '_>) -> Result<Vec<usize>> {
         let mut set = Vec::new();
         for expr in exprs {
-            let key = self.grouping_key(expr, found)?;
-            let place = match found.keys.iter().position(|known| known.expr == key.expr) {
+            let (key, output) = self.grouping_key(expr, found)?;
+            let mut known = found.keys.iter().zip(&found.places);
+            let place = match known.position(|(known, place)| known.expr == key.expr && *place == output) {
                 Some(place) => place,
                 None => {
                     found.keys.push(key);
+                    found.places.push(output);
                     found.keys.len() - 1
                 }
             };
@@ -182,12 +230,14 @@ impl Binder<'_> {
         Ok(set)
     }
 
-    fn grouping_key(&self, expr: &ast::Expr, found: &Items<'_, '_>) -> Result<TypedExpr> {
+    /// A key, and the item of the select list that it is: the first that is this expression, where it is not named.
+    fn grouping_key(&self, expr: &ast::Expr, found: &Items<'_, '_>) -> Result<(TypedExpr, Option<usize>)> {
         let Items { items, list, names, env, .. } = found;
-        let mut listed = None;
+        let (mut listed, mut output) = (None, None);
         let key = match self.order_target(expr, names, "GROUP BY")? {
             OrderTarget::Output(place) => {
                 listed = list.get(place);
+                output = Some(place);
                 items.get(place).map(|item| item.typed.clone())
             }
             OrderTarget::Expression => match bare(expr) {
@@ -198,8 +248,8 @@ impl Binder<'_> {
                         true => Some(self.expr(expr, *env)?),
                         false => {
                             let place = self.output_place(&name, items, "GROUP BY");
-                            match place.map_err(|error| self.at(error, ident.span))?.and_then(|place| items.get(place))
-                            {
+                            output = place.map_err(|error| self.at(error, ident.span))?;
+                            match output.and_then(|place| items.get(place)) {
                                 Some(item) => Some(item.typed.clone()),
                                 None => Some(self.expr(expr, *env)?),
                             }
@@ -222,7 +272,8 @@ impl Binder<'_> {
             let error = SqlError::new(state::WINDOWING_ERROR, "window functions are not allowed in GROUP BY");
             return Err(self.at(error, expr.span()));
         }
-        self.settle(key)
+        let output = output.or_else(|| items.iter().position(|item| item.typed.expr == key.expr));
+        Ok((self.settle(key)?, output))
     }
 }
 

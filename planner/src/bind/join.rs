@@ -8,6 +8,7 @@ use super::subquery::is_ungrouped_aggregate;
 use super::table_arguments::table_function;
 use super::volatile::{calls, is_volatile_function};
 use crate::error::{Result, SqlError, state};
+use crate::functions::of_pair::of_pair;
 use crate::parse::{JOIN_ALIAS, fold_name};
 use crate::types::{Datum, SqlType};
 use datafusion::common::{Column, JoinType};
@@ -119,6 +120,7 @@ impl Binder<'_> {
             JoinConstraint::On(condition) => {
                 let left_plan = left.plan;
                 let right_plan = right.plan;
+                let sides = [first_column(&left.scope), first_column(&right.scope)];
                 let mut scope = self.joined_scope(left.scope, right.scope)?;
                 let schema = left_plan.schema().join(right_plan.schema())?;
                 scope.schema = Some(Arc::new(schema));
@@ -129,6 +131,13 @@ impl Binder<'_> {
                 if kind == JoinType::Inner {
                     // What differs from call to call is asked of each pair, as WHERE asks it; it names no side that it could be asked of.
                     (of_pairs, on) = on.into_iter().partition(|part| calls(part, is_volatile_function));
+                } else if let [Some(of_left), Some(of_right)] = sides {
+                    // So it is of an outer join's, where it must stand in the condition.
+                    let tied = |part: Expr| match calls(&part, is_volatile_function) {
+                        true => of_pair(part, of_left.clone(), of_right.clone()),
+                        false => part,
+                    };
+                    on = on.into_iter().map(tied).collect();
                 }
                 let left_plan = LogicalPlanBuilder::from(left_plan);
                 let on = conjunction(on).unwrap_or_else(|| Expr::Literal(Datum::Boolean(Some(true)), None));
@@ -321,6 +330,12 @@ fn one_sided(
     let column = seen.columns.iter().find(|column| is_outer(column));
     let place = column.and_then(|column| binder.place_of_column(written, &seen.name, &column.name));
     Err(binder.at(error, place.unwrap_or_else(Span::empty)))
+}
+
+/// A column of one side of a join.
+fn first_column(side: &Scope<'_>) -> Option<Expr> {
+    let columns = side.relations.iter().flat_map(|relation| &relation.columns);
+    columns.map(|column| &column.expr).find(|expr| matches!(expr, Expr::Column(_))).cloned()
 }
 
 /// Whether a join's condition is `ON true`.

@@ -5,6 +5,7 @@
 //! the statement; the names a client sees stand beside the plan. Must not know sessions, transactions or rows.
 
 mod aggregate;
+mod aggregate_call;
 mod assignment;
 mod binder;
 mod call;

@@ -80,9 +80,6 @@ impl Binder<'_> {
     /// An aggregate as it stands in the plan. Errors: 42803 where none may stand; the query it belongs to decides.
     pub fn placed_aggregate(&self, typed: TypedExpr, env: Env<'_>) -> Result<TypedExpr> {
         let out = subqueries_of(&typed.expr, env.scope);
-        if matches!(out, Some(depth) if depth > 1) {
-            return Err(SqlError::unsupported("an aggregate of a query further out with a subquery in its argument"));
-        }
         let depth = out.unwrap_or_else(|| outer_depth(&typed.expr, env.scope));
         self.aggregate_allowed(depth, env, "aggregate functions")?;
         // Its columns are in subqueries, where it is not seen whose they are.
@@ -185,6 +182,9 @@ pub fn claimed(expr: &Expr, rows: &DFSchema, found: &mut Vec<Expr>) -> Result<()
             node.apply_expressions(|part| {
                 part.apply(|call| {
                     if let Some(call) = unmarked(call) {
+                        if !is_of(&call, rows)? {
+                            return Ok(TreeNodeRecursion::Jump);
+                        }
                         let call = as_own(call, rows)?;
                         if !found.contains(&call) {
                             found.push(call);
@@ -204,6 +204,26 @@ pub fn claimed(expr: &Expr, rows: &DFSchema, found: &mut Vec<Expr>) -> Result<()
         Ok(TreeNodeRecursion::Continue)
     })?;
     Ok(())
+}
+
+/// Whether an aggregate may be that of a query of these rows: columns of queries around are in it, and one of them is theirs, or there
+/// are none.
+fn is_of(call: &Expr, rows: &DFSchema) -> datafusion::common::Result<bool> {
+    let (mut some, mut own) = (false, false);
+    let mut look = |part: &Expr| {
+        if let Expr::OuterReferenceColumn(_, column) = part {
+            some = true;
+            own |= rows.has_column(column);
+        }
+    };
+    call.apply(|part| {
+        look(part);
+        if let Some(subquery) = subquery_of(part) {
+            subquery.outer_ref_columns.iter().for_each(&mut look);
+        }
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    Ok(own || !some)
 }
 
 fn as_own(call: Expr, rows: &DFSchema) -> datafusion::common::Result<Expr> {

@@ -54,10 +54,10 @@ pub struct Tail<'q> {
 impl Binder<'_> {
     /// A statement that is a query.
     pub fn query_statement(&self, query: &ast::Query) -> Result<BoundKind> {
-        let locks = !self.extras.locks.is_empty();
         let bound = self.query_with_locks(query, None, true)?;
         let bound = self.settled(bound)?;
         let bound = self.exact(bound)?;
+        let locks = !self.extras.locks.is_empty() || self.views_lock.get();
         let columns = bound.output();
         Ok(BoundKind::Query { plan: bound.plan, columns, locks })
     }

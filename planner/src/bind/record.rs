@@ -24,6 +24,7 @@ impl Binder<'_> {
 
     /// `ROW(…)` and `(a, b)`: fields f1, f2, …. A bare string stays of no type.
     pub fn row_value(&self, fields: Vec<TypedExpr>) -> Result<TypedExpr> {
+        super::clauses::at_most(fields.len(), "ROW expressions")?;
         let settle = |typed: TypedExpr| if typed.constant().is_some() { Ok(typed) } else { self.settle(typed) };
         let named = fields.into_iter().enumerate().map(|(at, typed)| Ok((format!("f{}", at + 1), settle(typed)?)));
         Ok(record::row(named.collect::<Result<_>>()?))

@@ -77,7 +77,7 @@ impl Binder<'_> {
         let mut having =
             select.having.as_ref().map(|having| self.predicate(having, env.within(Clause::Having))).transpose()?;
         let mut order = self.order_items(tail.order_by, &items, &names, env.within(Clause::OrderBy))?;
-        let group_by = self.group_by(&select.group_by, &items, &select.projection, env)?;
+        let group_by = self.group_by(&select.group_by, &mut items, &select.projection, env)?;
         let mut distinct_on = match &select.distinct {
             Some(Distinct::On(exprs)) => {
                 let mut keys = Vec::new();
@@ -280,6 +280,7 @@ impl Binder<'_> {
             places.extend(place.map(|place| (place, asc, nulls_first)));
             sorts.push(Sort { expr, asc, nulls_first });
         }
+        super::clauses::at_most(exprs.len(), "target lists")?;
         exprs.extend(self.lock_columns(&scope, tail.locks)?);
         if !tail.pushed.is_empty() {
             for (expr, carried) in self.hidden_columns(&scope)? {

@@ -22,6 +22,7 @@ impl Binder<'_> {
         let scope = Scope::empty(parent);
         let env = Env::new(&scope, Clause::Values);
         let width = values.rows.first().map_or(0, |row| row.content.len());
+        super::clauses::at_most(width, "target lists")?;
         let mut columns: Vec<Vec<TypedExpr>> = vec![Vec::new(); width];
         for row in &values.rows {
             if row.content.len() != width {

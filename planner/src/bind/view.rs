@@ -63,9 +63,6 @@ pub fn bind_stored_view(view: &ViewDescriptor, context: &BindContext<'_>) -> Res
 
 fn bind_once(statement: &Statement, context: &BindContext<'_>, names: Names<'_>) -> Result<BoundView> {
     let query = the_query(statement)?;
-    if !statement.extras.locks.is_empty() {
-        return Err(SqlError::unsupported("FOR UPDATE or FOR SHARE in a view"));
-    }
     let parameters = ParameterTypes::new(Vec::new());
     let mut binder = Binder::new(*context, &statement.source, &statement.extras, &parameters);
     binder.names = names;
@@ -250,6 +247,9 @@ impl<'a> Binder<'a> {
         let bound = inner.query(the_query(&statement)?, None).map_err(SqlError::without_position);
         self.share_names_with(&inner);
         self.share_pushes_with(&inner);
+        if !statement.extras.locks.is_empty() || inner.views_lock.get() {
+            self.views_lock.set(true);
+        }
         let mut types: Vec<SqlType> = view.live_columns().map(|column| column.ty).collect();
         let bound = bound?;
         // Behind its columns there are row keys, where it is locked.

@@ -35,9 +35,11 @@ pub fn calls(expr: &Expr, which: impl Fn(&str) -> bool) -> bool {
 
 /// Whether the results of a function differ from call to call, or it does something.
 pub fn is_volatile_function(name: &str) -> bool {
-    const NAMES: [&str; 12] = [
+    const NAMES: [&str; 14] = [
         "nextval",
         "setval",
+        "currval",
+        "lastval",
         "random",
         "gen_random_uuid",
         "clock_timestamp",

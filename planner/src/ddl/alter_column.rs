@@ -2,6 +2,7 @@
 
 use super::create_table::Making;
 use super::evaluate;
+use super::fixed_times::fixed_expression;
 use super::{DdlContext, canonical, sequence, taken_defaults};
 use crate::bind::{bind_generated, is_immutable};
 use crate::catalog::{ColumnDescriptor, ColumnId, Identity, TableDescriptor};
@@ -55,7 +56,7 @@ impl Making<'_> {
 
     /// Holds the expression of a generated column to the rules, once all columns are there. Errors: 42703, 42P17, 42804
     /// and as in a statement.
-    pub(super) fn validate_generated(&self, id: ColumnId) -> Result<()> {
+    pub(super) fn validate_generated(&mut self, id: ColumnId) -> Result<()> {
         let Some(column) = self.table.column(id) else { return Ok(()) };
         let Some(text) = &column.generated else { return Ok(()) };
         for name in named(text)? {
@@ -65,13 +66,17 @@ impl Making<'_> {
                     .detail("A generated column cannot reference another generated column."));
             }
         }
-        let (expr, source) = parse_expression(text)?;
         let slots = Slots::new();
-        let bound = evaluate::bound(self.context, &self.context.catalog, &slots, |bind| {
-            bind_generated(&expr, &source, &self.table, column, bind)
+        let (bound, fixed) = fixed_expression(text, "column generation expression", |expr, source| {
+            evaluate::bound(self.context, &self.context.catalog, &slots, |bind| {
+                bind_generated(expr, source, &self.table, column, bind)
+            })
         })?;
         if !is_immutable(&bound) {
             return Err(SqlError::new("42P17", "generation expression is not immutable"));
+        }
+        if fixed.is_some() {
+            self.replace_column(ColumnDescriptor { generated: fixed, ..column.clone() });
         }
         Ok(())
     }

@@ -190,7 +190,7 @@ impl Making<'_> {
         for index in &mut self.table.indexes {
             for expression in &mut index.expressions {
                 if named(&expression.text)?.iter().any(|other| other == name) {
-                    let typed = evaluate::stored(self.context, &table, &expression.text, "index expression")?;
+                    let typed = evaluate::stored(self.context, &table, &expression.text, "index expression")?.0;
                     super::create_index::ordered(typed.ty)?;
                     expression.ty = typed.ty;
                 }

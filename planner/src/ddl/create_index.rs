@@ -119,12 +119,22 @@ fn parameters(with: &[Expr]) -> Result<StoredParameters> {
     Ok(stored)
 }
 
+/// Errors: 54011 for more columns than an index of PostgreSQL's has.
+pub(super) fn at_most(columns: usize) -> Result<()> {
+    const MOST: usize = 32;
+    if columns <= MOST {
+        return Ok(());
+    }
+    Err(SqlError::new("54011", format!("cannot use more than {MOST} columns in an index")))
+}
+
 /// The index to be.
 pub(super) async fn describe(
     context: &DdlContext,
     create: &CreateIndex,
     table: &TableDescriptor,
 ) -> Result<IndexDescriptor> {
+    at_most(create.columns.len() + create.include.len())?;
     let (columns, expressions) = key_columns(context, table, &create.columns)?;
     let predicate = create.predicate.as_ref().map(|expr| predicate(context, table, expr)).transpose()?;
     let include = include_columns(table, &create.include)?;
@@ -283,7 +293,8 @@ fn key_columns(
             }
             expr => {
                 let text = expression_text(context, expr, "index expression")?;
-                let typed = evaluate::stored(context, table, &text, "index expression")?;
+                let (typed, fixed) = evaluate::stored(context, table, &text, "index expression")?;
+                let text = fixed.unwrap_or(text);
                 if typed.ty.as_record().is_some() {
                     let name = crate::bind::output_name(expr);
                     let message = format!("column \"{name}\" has pseudo-type record");
@@ -344,7 +355,8 @@ fn expression_text(context: &DdlContext, expr: &Expr, what: &str) -> Result<Stri
 /// WHERE of a partial index. Errors: 42804, 42P17 and as in a statement.
 fn predicate(context: &DdlContext, table: &TableDescriptor, expr: &Expr) -> Result<String> {
     let text = expression_text(context, expr, "index predicate")?;
-    let typed = evaluate::stored(context, table, &text, "index predicate")?;
+    let (typed, fixed) = evaluate::stored(context, table, &text, "index predicate")?;
+    let text = fixed.unwrap_or(text);
     if typed.ty != SqlType::BOOL {
         let message = format!("argument of WHERE must be type boolean, not type {}", typed.ty.name());
         return Err(SqlError::new(state::DATATYPE_MISMATCH, message).about_part(expr.span()));

@@ -473,12 +473,13 @@ impl Making<'_> {
         no_inherit: bool,
     ) -> Result<CheckDescriptor> {
         let expression = canonical::check_text(&enumeration::with_schemas(self.context, expr), &self.table)?;
-        evaluate::validate_check_text(self.context, &self.table, &expression).map_err(|error| {
+        let fixed = evaluate::validate_check_text(self.context, &self.table, &expression).map_err(|error| {
             if error.state() == state::DATATYPE_MISMATCH && error.fields().about.is_none() {
                 return error.about_part(expr.span());
             }
             error
         })?;
+        let expression = fixed.unwrap_or(expression);
         let name = match name {
             Some(name) => {
                 let name = fold(name);
@@ -525,6 +526,7 @@ impl Making<'_> {
             super::create_index::ordered(self.table.column(*key).map_or(SqlType::TEXT, |column| column.ty))?;
         }
         let include = self.key_columns(include, what).map_err(at_constraint)?;
+        super::create_index::at_most(keys.len() + include.len())?;
         let name = match name {
             Some(name) => {
                 let name = fold(name);

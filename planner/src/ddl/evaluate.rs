@@ -2,6 +2,7 @@
 //! that are there already.
 
 use super::backfill::{self, Rows};
+use super::fixed_times::fixed_expression;
 use super::{DdlContext, enumeration};
 use crate::bind::{BindContext, bind_constant, bind_stored, bind_table_expression, cast_to};
 use crate::catalog::{Catalog, CheckDescriptor, ColumnDescriptor, TableDescriptor};
@@ -11,9 +12,9 @@ use crate::execution::lazy_junction::compiled;
 use crate::execution::{Slots, StatementContext, with_binding};
 use crate::functions::TypedExpr;
 use crate::parse::parse_expression;
+use crate::parse::source::Source;
 use crate::plan::slotting::fill_expression;
 use crate::types::SqlType;
-use crate::types::datetime::Reading;
 use crate::types::text::{OutputContext, output_string};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion::arrow::datatypes::Schema;
@@ -21,6 +22,7 @@ use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use datafusion::common::{DFSchema, TableReference};
 use datafusion::logical_expr::Expr;
 use datafusion::physical_expr::PhysicalExpr;
+use sqlparser::ast;
 use std::sync::Arc;
 
 /// Slots filled for this DDL statement.
@@ -73,9 +75,14 @@ pub(super) fn bound_unchecked<T>(
     with_binding(&context.catalog, &Arc::new(context.settings.unchecked()), slots, now, bind)
 }
 
-fn check_expression(context: &DdlContext, table: &TableDescriptor, stored: &str, slots: &Arc<Slots>) -> Result<Expr> {
-    let (expr, source) = parse_expression(stored)?;
-    let typed = bound(context, &context.catalog, slots, |bind| bind_table_expression(&expr, &source, table, bind))?;
+fn check_expression(
+    context: &DdlContext,
+    table: &TableDescriptor,
+    expr: &ast::Expr,
+    source: &Source,
+    slots: &Arc<Slots>,
+) -> Result<Expr> {
+    let typed = bound(context, &context.catalog, slots, |bind| bind_table_expression(expr, source, table, bind))?;
     if typed.ty != SqlType::BOOL {
         let message = format!("argument of CHECK must be type boolean, not type {}", typed.ty.name());
         return Err(SqlError::new(state::DATATYPE_MISMATCH, message));
@@ -83,37 +90,46 @@ fn check_expression(context: &DdlContext, table: &TableDescriptor, stored: &str,
     Ok(typed.expr)
 }
 
-/// Checks that a CHECK means something over a table's columns. Errors: as in a statement; 0A000 for a constant such as `'now'`.
-pub(super) fn validate_check_text(context: &DdlContext, table: &TableDescriptor, stored: &str) -> Result<()> {
-    unmoving("check constraint", || check_expression(context, table, stored, &Slots::new())).map(|_| ())
-}
-
-/// PostgreSQL reads `'now'` and its like once, when an expression is stored; here constants are read whenever it is used.
-pub(super) fn unmoving<T>(what: &str, bind: impl FnOnce() -> Result<T>) -> Result<T> {
-    match Reading::asks_for_now(bind) {
-        (Ok(_), true) => Err(moving(what)),
-        (answer, _) => answer,
-    }
+/// Checks that a CHECK means something over a table's columns. Answers the text to be stored where it is another. Errors: as in a
+/// statement.
+pub(super) fn validate_check_text(
+    context: &DdlContext,
+    table: &TableDescriptor,
+    stored: &str,
+) -> Result<Option<String>> {
+    let bind = |expr: &ast::Expr, source: &Source| check_expression(context, table, expr, source, &Slots::new());
+    Ok(fixed_expression(stored, "check constraint", bind)?.1)
 }
 
 /// The first value of an array as stored expressions have constants, under whatever settings they are read: `'…'::type`, by which
 /// `encoding` knows it too.
 pub(super) fn constant(ty: SqlType, values: &dyn Array) -> Result<String> {
-    let text = output_string(ty, values, 0, &OutputContext::PLAIN)?;
+    let text = constant_text(ty, values)?;
     Ok(format!("'{}'::{}", text.replace('\'', "''"), enumeration::stored_name(&ty)))
 }
 
-fn moving(what: &str) -> SqlError {
+/// Its text, without the type.
+pub(super) fn constant_text(ty: SqlType, values: &dyn Array) -> Result<String> {
+    output_string(ty, values, 0, &OutputContext::PLAIN)
+}
+
+pub(super) fn moving(what: &str) -> SqlError {
     SqlError::unsupported(format!("a constant of the time that it is read at in {what}"))
         .hint("Use current_date or current_timestamp, or write the time out.")
 }
 
-/// A stored expression over a table's live columns, bound. `what` names it in messages. Errors: as in a statement; 0A000 for a constant
-/// such as `'now'`.
-pub(super) fn stored(context: &DdlContext, table: &TableDescriptor, text: &str, what: &str) -> Result<TypedExpr> {
-    let (expr, source) = parse_expression(text)?;
+/// A stored expression over a table's live columns, bound, and the text to be stored where it is another. `what` names it in messages.
+/// Errors: as in a statement.
+pub(super) fn stored(
+    context: &DdlContext,
+    table: &TableDescriptor,
+    text: &str,
+    what: &str,
+) -> Result<(TypedExpr, Option<String>)> {
     let slots = Slots::new();
-    unmoving(what, || bound(context, &context.catalog, &slots, |bind| bind_stored(&expr, &source, table, what, bind)))
+    fixed_expression(text, what, |expr, source| {
+        bound(context, &context.catalog, &slots, |bind| bind_stored(expr, source, table, what, bind))
+    })
 }
 
 /// Checks that a DEFAULT can become the type of its column. Errors: as in a statement.
@@ -123,19 +139,13 @@ pub(super) fn validate_default(context: &DdlContext, column: &str, ty: SqlType, 
     bound(context, &context.catalog, &slots, |bind| bind_constant(&expr, &source, column, ty, bind)).map(|_| ())
 }
 
-/// The same of a new DEFAULT, and what is to be stored of it in its place: of a constant such as `'now'`, the time that it means now, as
-/// PostgreSQL keeps it. Errors: as in a statement; 0A000 for such a constant within an expression.
+/// The same of a new DEFAULT, and what is to be stored of it in its place, where that is another text. Errors: as in a statement.
 pub(super) fn new_default(context: &DdlContext, column: &str, ty: SqlType, stored: &str) -> Result<Option<String>> {
-    let (expr, source) = parse_expression(stored)?;
     let slots = Slots::new();
-    let bind = || bound(context, &context.catalog, &slots, |bind| bind_constant(&expr, &source, column, ty, bind));
-    match Reading::asks_for_now(bind) {
-        (Ok(TypedExpr { expr: Expr::Literal(value, _), ty }), true) => {
-            constant(ty, value.to_array()?.as_ref()).map(Some)
-        }
-        (Ok(_), true) => Err(moving("DEFAULT")),
-        (bound, _) => bound.map(|_| None),
-    }
+    let bind = |expr: &ast::Expr, source: &Source| {
+        bound(context, &context.catalog, &slots, |bind| bind_constant(expr, source, column, ty, bind))
+    };
+    Ok(fixed_expression(stored, "DEFAULT", bind)?.1)
 }
 
 /// Checks that every row of a table satisfies a CHECK. Errors: 23514.
@@ -145,7 +155,8 @@ pub(super) async fn validate_check(
     check: &CheckDescriptor,
 ) -> Result<()> {
     let slots = slots(context, &context.catalog);
-    let expr = fill_expression(check_expression(context, table, &check.expression, &slots)?, &slots)?;
+    let (expr, source) = parse_expression(&check.expression)?;
+    let expr = fill_expression(check_expression(context, table, &expr, &source, &slots)?, &slots)?;
     let schema = table_schema(table, &TableReference::bare(table.name.as_str()))?;
     let physical = compiled(&expr, &schema)?;
     let reader = backfill::reader(context, table.storage_id).await?;

@@ -31,6 +31,7 @@ mod drop_type;
 mod enum_references;
 mod enumeration;
 mod evaluate;
+mod fixed_times;
 mod foreign_key;
 mod function;
 mod grant;

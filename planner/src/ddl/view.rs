@@ -3,6 +3,7 @@
 use super::alter_relation::cannot_be_performed;
 use super::create_table::Making;
 use super::dependents::{self, Object};
+use super::fixed_times::fixed_query;
 use super::names::Chosen;
 use super::{DdlContext, drop, enum_references, evaluate, names, temporary};
 use crate::bind::{BoundView, NO_COLUMNS, bind_view, level};
@@ -11,9 +12,11 @@ use crate::catalog::{
 };
 use crate::error::{Result, SqlError, state};
 use crate::execution::Slots;
-use crate::parse::{AlterAction, CreateView, fold, fold_name};
+use crate::functions::times_read::times_read;
+use crate::parse::{AlterAction, CreateView, Statement, fold, fold_name};
 use crate::session::settings::value::boolean;
 use crate::types::Oid;
+use crate::types::datetime::Reading;
 use sqlparser::ast::{self, AlterColumnOperation, AlterTable, AlterTableOperation, ObjectName, RenameTableNameKind};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,8 +24,9 @@ use std::sync::Arc;
 /// CREATE [OR REPLACE] VIEW.
 pub async fn create(context: &DdlContext, create: &CreateView) -> Result<String> {
     let slots = Slots::new();
-    let bind = || evaluate::bound_unchecked(context, &slots, |bind| bind_view(&create.query, bind));
-    let bound = evaluate::unmoving("view", bind)?;
+    let bind = |query: &Statement| evaluate::bound_unchecked(context, &slots, |bind| bind_view(query, bind));
+    let ((bound, times), moving) = Reading::asks_for_now(|| times_read(|| bind(&create.query)));
+    let bound = bound?;
     let columns = columns(&create.columns, &bound)?;
     // A view of something temporary is temporary.
     let of_temporary = bound.relations.iter().any(|relation| {
@@ -39,6 +43,10 @@ pub async fn create(context: &DdlContext, create: &CreateView) -> Result<String>
     }
     context.no_type_named(&schema.name, &name)?;
     let query = enum_references::with_schemas(context, &create.query.text)?;
+    let query = match moving || !times.is_empty() {
+        true => fixed_query(&query, "view", bind)?.unwrap_or(query),
+        false => query,
+    };
     context.store_schema(&schema).await?;
     let mut writer = context.writer();
     for relation in &bound.relations {

@@ -3,13 +3,15 @@
 
 use super::lazy_junction::{guarded, has_effects};
 use super::returned::Returned;
-use datafusion::arrow::array::ArrayRef;
+use datafusion::arrow::array::{Array, ArrayRef};
+use datafusion::arrow::compute::concat;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
-use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{Result, Statistics};
 use datafusion::execution::TaskContext;
-use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::Literal;
+use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 use datafusion::physical_plan::metrics::MetricsSet;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
@@ -39,20 +41,25 @@ pub struct Projector {
 }
 
 /// The order in which expressions over the same rows are computed: what has an effect (`nextval`) behind what may only fail, so that the
-/// failing statement has none, as where PostgreSQL computes constants beforehand.
+/// failing statement has none, as where PostgreSQL computes constants beforehand. Those that ask sequences for what others of them ask
+/// are computed row by row.
 #[derive(Clone, Debug)]
-pub struct Order(Option<Arc<[usize]>>);
+pub struct Order {
+    places: Option<Arc<[usize]>>,
+    by_row: Option<Arc<[usize]>>,
+}
 
 impl Order {
     /// Of some expressions.
     pub fn of(expressions: &[Arc<dyn PhysicalExpr>]) -> Order {
         let volatile: Vec<bool> = expressions.iter().map(has_effects).collect();
+        let by_row = row_wise(expressions).map(Into::into);
         if volatile.is_sorted() {
-            return Order(None);
+            return Order { places: None, by_row };
         }
         let mut places: Vec<usize> = (0..expressions.len()).collect();
         places.sort_by_key(|at| volatile.get(*at));
-        Order(Some(places.into()))
+        Order { places: Some(places.into()), by_row }
     }
 
     /// The values of the expressions over a batch.
@@ -63,16 +70,63 @@ impl Order {
         rows: usize,
     ) -> Result<Vec<ArrayRef>> {
         let value = |expression: &Arc<dyn PhysicalExpr>| expression.evaluate(batch)?.into_array(rows);
-        let Some(places) = &self.0 else { return expressions.iter().map(value).collect() };
+        let by_row = self.by_row.as_deref().filter(|_| rows > 1).unwrap_or_default();
+        if self.places.is_none() && by_row.is_empty() {
+            return expressions.iter().map(value).collect();
+        }
+        let places = self.places.as_deref().map_or_else(|| (0..expressions.len()).collect(), <[usize]>::to_vec);
         let mut found: Vec<(usize, ArrayRef)> = Vec::with_capacity(expressions.len());
-        for at in places.iter().copied() {
+        for at in places.into_iter().filter(|at| !by_row.contains(at)) {
             if let Some(expression) = expressions.get(at) {
                 found.push((at, value(expression)?));
             }
         }
+        let mut parts: Vec<Vec<ArrayRef>> = vec![Vec::with_capacity(rows); by_row.len()];
+        for row in 0..rows {
+            if by_row.is_empty() {
+                break;
+            }
+            let one = batch.slice(row, 1);
+            for (at, parts) in by_row.iter().zip(&mut parts) {
+                if let Some(expression) = expressions.get(*at) {
+                    parts.push(expression.evaluate(&one)?.into_array(1)?);
+                }
+            }
+        }
+        for (at, parts) in by_row.iter().zip(parts) {
+            let parts: Vec<&dyn Array> = parts.iter().map(AsRef::as_ref).collect();
+            found.push((*at, concat(&parts)?));
+        }
         found.sort_by_key(|(at, _)| *at);
         Ok(found.into_iter().map(|(_, values)| values).collect())
     }
+}
+
+/// The places of the expressions that ask sequences, where one of their calls changes what another answers: all of a row come before
+/// those of the next.
+fn row_wise(expressions: &[Arc<dyn PhysicalExpr>]) -> Option<Vec<usize>> {
+    let (mut calls, mut places): (Vec<(bool, Option<String>)>, Vec<usize>) = (Vec::new(), Vec::new());
+    for (at, expression) in expressions.iter().enumerate() {
+        let before = calls.len();
+        // The visitor cannot fail.
+        let _ = expression.apply(|part| {
+            let call = part.downcast_ref::<ScalarFunctionExpr>();
+            let name = call.map_or("", |call| call.fun().name());
+            if matches!(name, "nextval" | "setval" | "currval" | "lastval") {
+                let sequence = call.and_then(|call| call.args().first()).filter(|argument| argument.is::<Literal>());
+                calls.push((matches!(name, "nextval" | "setval"), sequence.map(ToString::to_string)));
+            }
+            Ok(TreeNodeRecursion::Continue)
+        });
+        if calls.len() > before {
+            places.push(at);
+        }
+    }
+    let meet = |one: &Option<String>, other: &Option<String>| one.is_none() || other.is_none() || one == other;
+    let changes = calls.iter().enumerate().any(|(at, (writes, sequence))| {
+        *writes && calls.iter().enumerate().any(|(other, (_, asked))| other != at && meet(sequence, asked))
+    });
+    changes.then_some(places)
 }
 
 impl Projector {

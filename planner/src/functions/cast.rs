@@ -186,7 +186,11 @@ fn cast_unknown(resolver: &Resolver<'_>, expr: TypedExpr, to: SqlType, context: 
                 ScalarValue::Utf8(Some(text)) if to.base == BaseType::Interval || to.is_vector() => {
                     input(to, text, &resolver.input_context()).map_err(placed)?
                 }
-                ScalarValue::Utf8(Some(text)) => input(to.plain(), text, &resolver.input_context()).map_err(placed)?,
+                ScalarValue::Utf8(Some(text)) => {
+                    let value = input(to.plain(), text, &resolver.input_context()).map_err(placed)?;
+                    super::times_read::note(metadata.as_ref(), text, to.plain(), &value);
+                    value
+                }
                 _ => ScalarValue::try_from(&to.arrow())?,
             };
             enforce_modifier(TypedExpr::literal(value, to.plain()), to, context)

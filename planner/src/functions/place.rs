@@ -29,10 +29,14 @@ pub fn without_place(expr: Expr) -> Expr {
     }
 }
 
+/// The position that a literal was given.
+pub(super) fn position_of(metadata: &FieldMetadata) -> Option<usize> {
+    metadata.inner().get(PLACE)?.parse().ok()
+}
+
 /// Puts the position of a literal into an error that has none.
 pub(super) fn error_at_literal(error: SqlError, metadata: Option<&FieldMetadata>) -> SqlError {
-    let position = metadata.and_then(|metadata| metadata.inner().get(PLACE)?.parse().ok());
-    match position {
+    match metadata.and_then(position_of) {
         Some(position) if error.fields().position.is_none() && !error.fields().run_time => error.at(position),
         _ => error,
     }

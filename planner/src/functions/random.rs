@@ -42,6 +42,18 @@ impl Generator {
     }
 }
 
+/// What random gives from now on where the setting `seed` is this. Errors: 22023.
+pub fn seeded(value: &str) -> Result<Generator> {
+    let invalid = |message: String| Err(SqlError::new(state::INVALID_PARAMETER_VALUE, message));
+    match value.trim().parse::<f64>() {
+        Ok(seed) if (-1.0..=1.0).contains(&seed) => Ok(Generator::seeded(seed)),
+        Ok(seed) if !seed.is_nan() => {
+            invalid(format!("{seed} is outside the valid range for parameter \"seed\" (-1 .. 1)"))
+        }
+        _ => invalid(format!("invalid value for parameter \"seed\": \"{value}\"")),
+    }
+}
+
 fn random(call: &Call<'_>) -> Result<ArrayRef> {
     let context = call.context()?;
     let mut held = context.session.random.lock();

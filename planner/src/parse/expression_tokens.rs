@@ -302,13 +302,17 @@ fn elements(tokens: &mut Vec<TokenWithSpan>, first: usize) {
     }
 }
 
-/// `(n, a[1]) = (x, y)` is `n = x, a[1] = y`: sqlparser knows no elements in such a list.
+/// `(n, a[1]) = (x, y)` is `n = x, a[1] = y`: sqlparser knows no elements in such a list. Of a query the targets are names that say so.
 fn one_by_one(tokens: &mut Vec<TokenWithSpan>, start: usize) {
     let Some(close) = closing(tokens, start).filter(|_| sign_at(tokens, start, &Token::LParen)) else { return };
     let row = close + 2 + usize::from(word_at(tokens, close + 2, &["row"]));
-    let query = ["select", "with", "values", "table"].iter().any(|word| follows(tokens, row + 1, &[word]));
-    if !sign_at(tokens, close + 1, &Token::Eq) || query || !sign_at(tokens, row, &Token::LParen) {
+    if !sign_at(tokens, close + 1, &Token::Eq) || !sign_at(tokens, row, &Token::LParen) {
         return;
+    }
+    let first = (row..).find(|place| !sign_at(tokens, *place, &Token::LParen)).unwrap_or(row);
+    if word_at(tokens, first, &["select", "with", "values", "table"]) {
+        selected(tokens, first);
+        return named_elements(tokens, start);
     }
     let Some(end) = closing(tokens, row) else { return };
     let (Some(targets), Some(values)) = (tokens.get(start + 1..close), tokens.get(row + 1..end)) else { return };
@@ -330,15 +334,36 @@ fn one_by_one(tokens: &mut Vec<TokenWithSpan>, start: usize) {
     tokens.splice(start..=end, assignments);
 }
 
-/// The columns of INSERT, as far as they are elements: each becomes a name that says so, and what was written.
+/// `(VALUES …)` and `(TABLE t)` as SELECT: of SET sqlparser takes the first for a function.
+fn selected(tokens: &mut Vec<TokenWithSpan>, first: usize) {
+    let (Some(here), Some(close)) =
+        (tokens.get(first).cloned(), first.checked_sub(1).and_then(|open| closing(tokens, open)))
+    else {
+        return;
+    };
+    let sign = |token| TokenWithSpan { token, span: here.span };
+    let select = [word(Keyword::SELECT, "SELECT", &here), sign(Token::Mul), word(Keyword::FROM, "FROM", &here)];
+    if word_at(tokens, first, &["table"]) {
+        tokens.splice(first..=first, select);
+    } else if word_at(tokens, first, &["values"]) {
+        tokens.splice(close..close, [sign(Token::RParen), word(Keyword::NoKeyword, "v", &here)]);
+        tokens.splice(first..first, select.into_iter().chain([sign(Token::LParen)]));
+    }
+}
+
+/// The columns of INSERT, as far as they are elements.
 fn element_targets(tokens: &mut Vec<TokenWithSpan>, first: usize) {
     let Some(open) = end_of(tokens, first, |_, token| token.token == Token::LParen) else { return };
     let between = tokens.get(first..open).unwrap_or_default();
     let name = |token: &TokenWithSpan| matches!(token.token, Token::Word(_) | Token::Period);
     let query = ["select", "with", "values", "table"].iter().any(|word| follows(tokens, open + 1, &[word]));
-    if query || !between.iter().all(name) || between.iter().any(|token| is_word(token, "values")) {
-        return;
+    if !query && between.iter().all(name) && !between.iter().any(|token| is_word(token, "values")) {
+        named_elements(tokens, open);
     }
+}
+
+/// A list of targets, which begins with this bracket: each that is an element becomes a name that says so, and what was written.
+fn named_elements(tokens: &mut Vec<TokenWithSpan>, open: usize) {
     let mut at = open + 1;
     loop {
         let end = end_of(tokens, at, |_, token| matches!(token.token, Token::Comma | Token::RParen));

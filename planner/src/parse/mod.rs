@@ -27,6 +27,8 @@ mod plain_call;
 pub mod precision;
 mod query_statement;
 mod query_tokens;
+mod refused_tokens;
+mod reserved_columns;
 mod reserved_tokens;
 mod role_statement;
 mod select_tokens;
@@ -125,6 +127,7 @@ pub fn parse_type(sql: &str) -> Result<ast::DataType> {
 fn parse_one(source: &Arc<Source>, tokens: &[TokenWithSpan]) -> Result<Statement> {
     limits::check(source, tokens)?;
     reserved_tokens::check(source, tokens)?;
+    refused_tokens::check(source, tokens)?;
     let mut extras = Extras { reduced: precision::reduced(source, tokens), ..Extras::default() };
     let without = table_clauses::take(source, tokens, &mut extras)?;
     let read = without.as_deref().unwrap_or(tokens);

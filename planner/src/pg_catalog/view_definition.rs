@@ -33,6 +33,10 @@ fn as_written(context: &Context<'_>, view: &TableDescriptor) -> Option<String> {
     let Context { catalog, search_path, .. } = *context;
     let stored = view.view.as_ref()?;
     let parsed = crate::parse::parse(&stored.query).ok()?.into_iter().next()?;
+    if !parsed.extras.locks.is_empty() {
+        // The tree does not say how rows are locked.
+        return Some(format!(" {};", stored.query));
+    }
     let StatementKind::Sql(tree) = parsed.kind else { return None };
     let ast::Statement::Query(mut query) = *tree else { return None };
     let mut names = Names { catalog, stored, search_path, common: Vec::new(), queries: 0 };

@@ -16,7 +16,11 @@ use std::sync::Arc;
 pub fn rewrite(mut join: Join, all: bool) -> Result<Transformed<LogicalPlan>> {
     let lateral = match join.right.as_ref() {
         LogicalPlan::Subquery(subquery) if !subquery.outer_ref_columns.is_empty() => {
-            all || !(becomes_join(&subquery.subquery, false) || becomes_join(&subquery.subquery, true))
+            // A join knows of no row that is there although nothing was aggregated.
+            let always_there = join.join_type == JoinType::Left
+                && (!join.on.is_empty() || join.filter.as_ref().is_some_and(|filter| !is_true(filter)))
+                && is_one_aggregate(&subquery.subquery);
+            all || always_there || !(becomes_join(&subquery.subquery, false) || becomes_join(&subquery.subquery, true))
         }
         LogicalPlan::Subquery(subquery) => {
             // It sees nothing of the left.
@@ -196,6 +200,16 @@ fn applied(join: Join) -> Result<LogicalPlan> {
         schema: join.schema,
     };
     Ok(LogicalPlan::Extension(Extension { node: Arc::new(node) }))
+}
+
+/// Whether a plan has one row whatever it reads: an aggregate without groups.
+fn is_one_aggregate(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Projection(Projection { input, .. }) => is_one_aggregate(input),
+        LogicalPlan::SubqueryAlias(alias) => is_one_aggregate(&alias.input),
+        LogicalPlan::Aggregate(aggregate) => aggregate.group_expr.is_empty(),
+        _ => false,
+    }
 }
 
 fn is_true(expression: &Expr) -> bool {

@@ -13,6 +13,7 @@ use super::turn::Losses;
 use crate::catalog::{HeldLocks, SchemaDescriptor, SequenceMemory};
 use crate::error::{Result, SqlError, state};
 use crate::execution::detached::Workers;
+use crate::functions::random::{Generator, seeded};
 use crate::types::Oid;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -30,7 +31,7 @@ pub struct SessionShared {
     /// What was prepared, by name.
     pub prepared: Mutex<BTreeMap<String, super::prepared::Shown>>,
     /// What random gives next, once it was asked.
-    pub random: Mutex<Option<crate::functions::random::Generator>>,
+    pub random: Mutex<Option<Generator>>,
     /// Keys that FOREIGN KEYs are still to be held to.
     pub references: Mutex<Queue>,
     /// What the transaction under way has said with NOTIFY.
@@ -170,6 +171,11 @@ impl SessionShared {
     pub fn set_config(&self, name: &str, value: &str, local: bool) -> Result<String> {
         let mut settings = self.settings.lock();
         settings.current().may_set(name)?;
+        if name.eq_ignore_ascii_case("seed") {
+            // It is carried out, and not kept.
+            *self.random.lock() = Some(seeded(value)?);
+            return Ok(settings.current().get(name).unwrap_or_default());
+        }
         settings.set(name, value, local)?;
         Ok(settings.current().get(name).unwrap_or_default())
     }

@@ -3,12 +3,13 @@
 
 use super::lock_tag;
 use crate::catalog::acl::{DELETE, INSERT, Kind, SELECT, TRUNCATE, UPDATE};
-use crate::catalog::{Catalog, TableDescriptor};
+use crate::catalog::{Catalog, RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 pub use crate::parse::TableLockMode;
 use crate::session::settings::Settings;
 use crate::types::Oid;
 use bytes::Bytes;
+use std::sync::Arc;
 use txn::Transaction;
 use txn::locks::{LockFailure, LockMode, LockName, LockWait};
 
@@ -76,19 +77,44 @@ pub async fn acquire(
     transaction.lock_name(name, lock_mode(mode), &tag, wait).await.map_err(|failure: LockFailure| failure.into())
 }
 
-/// Errors: 42501 for who may not lock a table in a mode.
-pub fn may_lock(catalog: &Catalog, settings: &Settings, table: &TableDescriptor, mode: TableLockMode) -> Result<()> {
-    let Some(role) = catalog.role(settings.user()).filter(|_| settings.is_checked()) else { return Ok(()) };
+/// What LOCK TABLE of a relation locks, and by whose privileges; `None`: nobody is asked. Of a view these are the view and all that its
+/// query names, which its owner locks.
+pub fn locked_with(
+    catalog: &Catalog,
+    settings: &Settings,
+    relation: Arc<TableDescriptor>,
+) -> Vec<(Arc<TableDescriptor>, Option<Oid>)> {
+    let role = catalog.role(settings.user()).filter(|_| settings.is_checked()).map(|role| role.oid);
+    let mut found = vec![(relation, role)];
+    let mut at = 0;
+    while let Some((view, asks)) = found.get(at).cloned() {
+        at += 1;
+        let Some(query) = &view.view else { continue };
+        let asks = asks.map(|asks| if query.security_invoker == Some(true) { asks } else { view.owner });
+        for named in &query.relations {
+            let known = |(other, by): &(Arc<TableDescriptor>, Option<Oid>)| other.oid == named.oid && *by == asks;
+            if let Some(relation) = catalog.relation_by_oid(named.oid).filter(|_| !found.iter().any(known)) {
+                found.push((relation, asks));
+            }
+        }
+    }
+    found
+}
+
+/// Errors: 42501 for a role that may not lock a table in a mode.
+pub fn may_lock(catalog: &Catalog, role: Option<Oid>, table: &TableDescriptor, mode: TableLockMode) -> Result<()> {
+    let Some(role) = role else { return Ok(()) };
     let writes = UPDATE | DELETE | TRUNCATE;
     let wanted = match mode {
         TableLockMode::AccessShare => SELECT,
         TableLockMode::RowExclusive => writes | INSERT,
         _ => writes,
     };
-    if catalog.rights(role.oid, Kind::Table, table.owner, table.acl.as_ref(), wanted) != 0 {
+    if catalog.rights(role, Kind::Table, table.owner, table.acl.as_ref(), wanted) != 0 {
         return Ok(());
     }
-    Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, format!("permission denied for table {}", table.name)))
+    let kind = if table.kind == RelationKind::View { "view" } else { "table" };
+    Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, format!("permission denied for {kind} {}", table.name)))
 }
 
 #[cfg(test)]

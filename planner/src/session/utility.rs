@@ -6,7 +6,7 @@ use super::prepared::{Prepared, Shown};
 use super::set::text_rows;
 use super::settings::registry;
 use super::statement::Statement;
-use super::table_locks::{self, TableLockMode, may_lock};
+use super::table_locks::{self, TableLockMode, locked_with, may_lock};
 use super::{Session, query};
 use crate::bind::bind_parameter_values;
 use crate::catalog::RelationKind;
@@ -344,26 +344,25 @@ impl Session {
             let found = part.catalog.relation(schema.as_deref(), &name, settings.search_path());
             let table =
                 found.ok_or_else(|| part.catalog.no_relation(schema.as_deref(), &name, settings.search_path()))?;
-            match table.kind {
-                RelationKind::Table | RelationKind::SystemView => {}
-                RelationKind::View => return Err(SqlError::unsupported("LOCK TABLE of a view")),
-                RelationKind::Sequence => {
-                    let message = format!("cannot lock relation \"{name}\"");
-                    return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message)
-                        .detail("This operation is not supported for sequences."));
-                }
+            if table.kind == RelationKind::Sequence {
+                let message = format!("cannot lock relation \"{name}\"");
+                return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message)
+                    .detail("This operation is not supported for sequences."));
             }
-            may_lock(&part.catalog, &settings, &table, mode)?;
-            let named = |error: SqlError| match error.state() {
-                state::LOCK_NOT_AVAILABLE if nowait => {
-                    SqlError::new(state::LOCK_NOT_AVAILABLE, format!("could not obtain lock on relation \"{name}\""))
-                }
-                _ => error,
-            };
-            let wait = if nowait { LockWait::No } else { LockWait::For(timeout) };
-            let database = self.shared.database_oid;
-            table_locks::acquire(&part.transaction, database, table.oid, mode, wait).await.map_err(named)?;
-            locks.shared(table.oid, table.version, timeout).await.map_err(named)?;
+            for (table, role) in locked_with(&part.catalog, &settings, table) {
+                may_lock(&part.catalog, role, &table, mode)?;
+                let named = |error: SqlError| match error.state() {
+                    state::LOCK_NOT_AVAILABLE if nowait => {
+                        let message = format!("could not obtain lock on relation \"{}\"", table.name);
+                        SqlError::new(state::LOCK_NOT_AVAILABLE, message)
+                    }
+                    _ => error,
+                };
+                let wait = if nowait { LockWait::No } else { LockWait::For(timeout) };
+                let database = self.shared.database_oid;
+                table_locks::acquire(&part.transaction, database, table.oid, mode, wait).await.map_err(named)?;
+                locks.shared(table.oid, table.version, timeout).await.map_err(named)?;
+            }
         }
         Ok(done("LOCK TABLE"))
     }

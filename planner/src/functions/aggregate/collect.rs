@@ -1,4 +1,4 @@
-//! string_agg.
+//! string_agg, without DISTINCT.
 //!
 //! ORDER BY is its own: the keys come as further arguments, each value is kept with the bytes by which it is sorted, and
 //! several calls in one query may ask for several orders.
@@ -13,7 +13,6 @@ use datafusion::error::Result;
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::utils::{AggregateOrderSensitivity, format_state_name};
 use datafusion::logical_expr::{Accumulator, AggregateUDFImpl, Signature, TypeSignature, Volatility};
-use std::collections::HashSet;
 use std::sync::Arc;
 
 /// string_agg(text, delimiter): the delimiter of the first value is not used.
@@ -66,7 +65,7 @@ impl AggregateUDFImpl for StringAgg {
             .map(|sort| Ok(SortField::new_with_options(sort.expr.data_type(args.schema)?, sort.options)))
             .collect::<Result<Vec<_>>>()?;
         let sorter = if fields.is_empty() { None } else { Some(RowConverter::new(fields)?) };
-        Ok(Box::new(Strings { values: Vec::new(), seen: args.is_distinct.then(HashSet::new), bytes: 0, sorter }))
+        Ok(Box::new(Strings { values: Vec::new(), bytes: 0, sorter }))
     }
 }
 
@@ -81,7 +80,6 @@ struct Part {
 #[derive(Debug)]
 struct Strings {
     values: Vec<Part>,
-    seen: Option<HashSet<(String, String)>>,
     bytes: usize,
     sorter: Option<RowConverter>,
 }
@@ -92,11 +90,8 @@ fn texts(array: &ArrayRef) -> Result<StringArray> {
 
 impl Strings {
     fn take(&mut self, part: Part) {
-        let pair = || (part.value.clone(), part.delimiter.clone());
-        if self.seen.as_mut().is_none_or(|seen| seen.insert(pair())) {
-            self.bytes += part.value.len() + part.delimiter.len() + part.sort_key.len() + size_of::<Part>();
-            self.values.push(part);
-        }
+        self.bytes += part.value.len() + part.delimiter.len() + part.sort_key.len() + size_of::<Part>();
+        self.values.push(part);
     }
 }
 
@@ -124,14 +119,14 @@ impl Accumulator for Strings {
         Ok(())
     }
     fn retract_batch(&mut self, arrays: &[ArrayRef]) -> Result<()> {
-        // Only over a moving frame, which loses rows at its start and has neither order nor DISTINCT of its own.
+        // Only over a moving frame, which loses rows at its start and has no order of its own.
         let Some(values) = arrays.first() else { return Ok(()) };
         let gone = (values.len() - values.null_count()).min(self.values.len());
         self.values.drain(..gone);
         Ok(())
     }
     fn supports_retract_batch(&self) -> bool {
-        self.sorter.is_none() && self.seen.is_none()
+        self.sorter.is_none()
     }
     fn evaluate(&mut self) -> Result<ScalarValue> {
         if self.values.is_empty() {
@@ -139,9 +134,6 @@ impl Accumulator for Strings {
         }
         if self.sorter.is_some() {
             self.values.sort_by(|a, b| a.sort_key.cmp(&b.sort_key));
-        } else if self.seen.is_some() {
-            // DISTINCT sorts, in PostgreSQL.
-            self.values.sort_by(|a, b| a.value.cmp(&b.value));
         }
         let mut text = String::with_capacity(self.bytes);
         for (at, part) in self.values.iter().enumerate() {
@@ -153,7 +145,7 @@ impl Accumulator for Strings {
         Ok(ScalarValue::Utf8(Some(text)))
     }
     fn size(&self) -> usize {
-        size_of_val(self) + self.bytes * if self.seen.is_some() { 2 } else { 1 }
+        size_of_val(self) + self.bytes
     }
     fn state(&mut self) -> Result<Vec<ScalarValue>> {
         let list = |ty: DataType, pick: fn(&Part) -> ScalarValue| {

@@ -3,6 +3,7 @@
 mod array_agg;
 mod array_extreme;
 mod collect;
+pub(super) mod distinct;
 mod fold;
 mod interval;
 mod logical;
@@ -72,6 +73,8 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
     if super::json::AGGREGATES.contains(&name) {
         return super::json::aggregate(resolver, name, call);
     }
+    let of_pairs = call.distinct && call.args.len() == 2;
+    let asked = of_pairs.then(|| call.clone());
     let AggregateCall { args, distinct, filter, order_by } = call;
     let missing = |args: &[TypedExpr]| resolver.no_function(name, args);
     let sorted = |order_by: Vec<Sort>, function: Arc<AggregateUDF>, args: Vec<Expr>, ty: SqlType| {
@@ -110,7 +113,10 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
                     resolver.function(super::string::LETTERS_OF_BYTES, vec![bytes])
                 };
                 let (value, delimiter) = (letters(value)?, letters(delimiter)?);
-                let joined = make(own(collect::StringAgg::new()), vec![value.expr, delimiter.expr], SqlType::TEXT);
+                let joined = match &asked {
+                    Some(call) => distinct_strings(resolver, call, vec![value, delimiter])?,
+                    None => make(own(collect::StringAgg::new()), vec![value.expr, delimiter.expr], SqlType::TEXT),
+                };
                 return resolver.function(super::string::BYTES_OF_LETTERS, vec![joined]);
             }
             let delimits = delimiter.is_unknown() || Resolver::stringlike(delimiter.ty);
@@ -119,18 +125,22 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
             }
             let value = resolver.cast(value, SqlType::TEXT, CastContext::Implicit)?;
             let delimiter = resolver.cast(delimiter, SqlType::TEXT, CastContext::Implicit)?;
+            if let Some(call) = &asked {
+                return distinct_strings(resolver, call, vec![value, delimiter]);
+            }
             return Ok(make(own(collect::StringAgg::new()), vec![value.expr, delimiter.expr], SqlType::TEXT));
         }
         (_, 2) if regression::NAMES.contains(&name) => {
             let float = |arg: &TypedExpr| resolver.cast(arg.clone(), SqlType::FLOAT8, CastContext::Implicit);
-            let floats: Option<Vec<Expr>> = args.iter().map(|arg| Some(float(arg).ok()?.expr)).collect();
-            let (Some(floats), Some((function, result))) = (floats, regression::function(name)) else {
+            let floats: Option<Vec<TypedExpr>> = args.iter().map(|arg| float(arg).ok()).collect();
+            let (Some(floats), Some((name, function, result))) = (floats, regression::function(name)) else {
                 return Err(missing(&args));
             };
-            if distinct {
-                return Err(SqlError::unsupported(format!("DISTINCT with {name}")));
+            if let Some(call) = &asked {
+                let made = distinct::Made::Regression(name);
+                return distinct::distinct(resolver, call, &floats, floats.clone(), made, result);
             }
-            return Ok(make(function, floats, result));
+            return Ok(make(function, floats.into_iter().map(|float| float.expr).collect(), result));
         }
         _ if regression::NAMES.contains(&name) => return Err(missing(&args)),
         (_, 1) => {}
@@ -246,6 +256,11 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
         }
         _ => return Err(missing(std::slice::from_ref(&arg))),
     })
+}
+
+/// string_agg of the different pairs of texts.
+fn distinct_strings(resolver: &Resolver<'_>, call: &AggregateCall, texts: Vec<TypedExpr>) -> Result<TypedExpr> {
+    distinct::distinct(resolver, call, &texts.clone(), texts, distinct::Made::Strings, SqlType::TEXT)
 }
 
 /// A call of a function that sees to DISTINCT and the order for itself.

@@ -30,12 +30,21 @@ pub(super) const NAMES: [&str; 12] = [
     "regr_syy",
 ];
 
-/// The function with this name and its result type.
-pub(super) fn function(name: &str) -> Option<(Arc<AggregateUDF>, SqlType)> {
+/// The function with this name, the name, and its result type.
+pub(super) fn function(name: &str) -> Option<(&'static str, Arc<AggregateUDF>, SqlType)> {
     let name = NAMES.into_iter().find(|known| *known == name)?;
     let result = if name == "regr_count" { SqlType::INT8 } else { SqlType::FLOAT8 };
     let exact = TypeSignature::Exact(vec![DataType::Float64, DataType::Float64]);
-    Some((own(Regression { name, signature: Signature::new(exact, Volatility::Immutable) }), result))
+    Some((name, own(Regression { name, signature: Signature::new(exact, Volatility::Immutable) }), result))
+}
+
+/// What the function with this name computes of pairs of the first and the second argument.
+pub(super) fn of_pairs(name: &'static str, pairs: impl Iterator<Item = (f64, f64)>) -> Result<ScalarValue> {
+    let mut sums = Sums { name, ..Sums::default() };
+    for (y, x) in pairs {
+        sums.add(y, x)?;
+    }
+    sums.evaluate()
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -188,11 +197,7 @@ impl Accumulator for InFrame {
         true
     }
     fn evaluate(&mut self) -> Result<ScalarValue> {
-        let mut sums = Sums { name: self.name, ..Sums::default() };
-        for (y, x) in self.pairs.iter().flatten() {
-            sums.add(*y, *x)?;
-        }
-        sums.evaluate()
+        of_pairs(self.name, self.pairs.iter().flatten().copied())
     }
     fn size(&self) -> usize {
         size_of_val(self) + self.pairs.capacity() * size_of::<Option<(f64, f64)>>()

@@ -4,6 +4,7 @@ use super::build::key_text;
 use super::to_json::{json_of, object_of, with_context};
 use crate::encoding::{push_record, record_columns};
 use crate::error::{Result, SqlError, state};
+use crate::functions::aggregate::distinct::{Made, distinct};
 use crate::functions::kernel::{Call, Kernel, KernelFunction, Stability};
 use crate::functions::registry::{Param, ResultType, ScalarFunction};
 use crate::functions::typed::{List, SqlWrite, Text};
@@ -28,6 +29,9 @@ pub(in crate::functions) fn aggregate(resolver: &Resolver<'_>, name: &str, call:
         let message = "could not determine polymorphic type because input has type unknown";
         return Err(SqlError::new(state::DATATYPE_MISMATCH, message).of_values());
     }
+    if expected == 2 && call.distinct {
+        return distinct_pairs(resolver, name, &call);
+    }
     // Arrays are told apart and sorted as such, not as what JSON they become.
     let distinct_arrays = call.distinct && expected == 1 && call.args.first().is_some_and(|arg| arg.ty.array);
     let collect = |arg: &TypedExpr| {
@@ -42,9 +46,6 @@ pub(in crate::functions) fn aggregate(resolver: &Resolver<'_>, name: &str, call:
         resolver.aggregate("array_agg", AggregateCall { args: vec![arg], ..call.clone() })
     };
     let of_arrays = call.args.first().is_some_and(|arg| arg.ty.array);
-    if expected == 2 && call.distinct {
-        return Err(SqlError::unsupported(format!("{name} with DISTINCT")));
-    }
     let lists = call.args.iter().map(collect).collect::<Result<Vec<_>>>()?;
     let written = match of_arrays {
         true if distinct_arrays => "wrapped",
@@ -52,6 +53,23 @@ pub(in crate::functions) fn aggregate(resolver: &Resolver<'_>, name: &str, call:
         _ => "arrays",
     };
     resolver.function(&format!("{name} of {written}"), lists)
+}
+
+/// An object of the different pairs.
+fn distinct_pairs(resolver: &Resolver<'_>, name: &str, call: &AggregateCall) -> Result<TypedExpr> {
+    let settled = call.args.iter().map(|arg| resolver.resolve_unknown(arg.clone())).collect::<Result<Vec<_>>>()?;
+    let list = |arg: &TypedExpr| {
+        // Arrays of different shapes are no array: each is json first.
+        let value = match arg.ty.array {
+            true if name.starts_with("jsonb") => resolver.function("to_jsonb", vec![arg.clone()])?,
+            true => resolver.function("to_json", vec![arg.clone()])?,
+            false => arg.clone(),
+        };
+        let result = value.ty.plain().array_of();
+        distinct(resolver, call, &settled, vec![value], Made::List, result)
+    };
+    let lists = settled.iter().map(list).collect::<Result<Vec<_>>>()?;
+    resolver.function(&format!("{name} of arrays"), lists)
 }
 
 /// Arrays as records of one field: of any shapes they make an array. NULL stays.

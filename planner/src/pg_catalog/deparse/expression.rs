@@ -211,7 +211,7 @@ impl Analysis<'_> {
     }
 
     /// The type that a name means here.
-    fn type_of(&self, name: &ast::DataType) -> Option<Ty> {
+    pub fn type_of(&self, name: &ast::DataType) -> Option<Ty> {
         let ty = crate::bind::catalog_type(name, self.context.catalog, self.context.search_path, true).ok()?;
         Some(Ty { oid: ty.oid(), modifier: if ty.is_vector() { -1 } else { ty.modifier } })
             .filter(|_| ty.as_record().is_none() && ty != SqlType::UNKNOWN)

@@ -221,10 +221,80 @@ impl Analysis<'_> {
         ordinality: bool,
         scope: &Scope<'_>,
     ) -> Option<Relation> {
-        let typed = alias.is_some_and(|alias| alias.columns.iter().any(|column| column.data_type.is_some()));
-        if name == ROWS_FROM || name == VALUE_IN_FROM || typed {
+        if name == VALUE_IN_FROM {
             return None;
         }
+        let mut defined = Vec::new();
+        for column in alias.iter().flat_map(|alias| &alias.columns) {
+            defined.extend(column.data_type.as_ref().map(|ty| self.type_of(ty)));
+        }
+        let defined = defined.into_iter().collect::<Option<Vec<Ty>>>()?;
+        let mut called = alias.map_or_else(|| name.to_string(), |alias| fold(&alias.name));
+        let (call, mut columns, lateral) = match name {
+            ROWS_FROM => {
+                let (calls, columns, lateral, first) = self.functions_in_step(args, scope)?;
+                if alias.is_none() {
+                    called = first;
+                }
+                (Node::Listed { word: "ROWS FROM", args: calls, ty: Ty::of(oid::RECORD) }, columns, lateral)
+            }
+            name => self.called_in_from(name, args, &called, !defined.is_empty(), scope)?,
+        };
+        if ordinality {
+            columns.push(("ordinality".to_string(), Ty::of(oid::INT8)));
+        }
+        let aliases: Vec<String> =
+            alias.map_or_else(Vec::new, |alias| alias.columns.iter().map(|column| fold(&column.name)).collect());
+        if !defined.is_empty() {
+            columns = aliases.iter().cloned().zip(defined.iter().copied()).collect();
+        }
+        let columns = named(columns, &aliases);
+        let shown = crate::pg_catalog::describe::each_alias(columns.iter().map(|(name, _)| name.as_str()));
+        let column = |((name, ty), shown): ((String, Ty), &String)| {
+            (name, Node::Column { relation: Some(0), name: shown.clone(), ty })
+        };
+        Some(Relation {
+            kind: RelationKind::Function { call, ordinality, defined },
+            name: Some(called.clone()),
+            printed: Some(called),
+            aliased: true,
+            columns: columns.into_iter().zip(&shown).map(column).collect(),
+            aliases: shown,
+            lateral,
+        })
+    }
+
+    /// The functions of ROWS FROM: their calls, their columns, whether they see what is beside them, and the name of the first.
+    #[allow(clippy::type_complexity)]
+    fn functions_in_step(
+        &self,
+        calls: &[FunctionArg],
+        scope: &Scope<'_>,
+    ) -> Option<(Vec<Node>, Vec<(String, Ty)>, bool, String)> {
+        let (mut made, mut columns, mut lateral, mut first) = (Vec::new(), Vec::new(), false, None);
+        for call in calls {
+            let FunctionArg::Unnamed(FunctionArgExpr::Expr(ast::Expr::Function(call))) = call else { return None };
+            let ast::FunctionArguments::List(list) = &call.args else { return None };
+            let name = fold_name(&call.name).ok()?.1;
+            let (node, own, beside) = self.called_in_from(&name, &list.args, &name, false, scope)?;
+            made.push(node);
+            columns.extend(own);
+            lateral |= beside;
+            first.get_or_insert(name);
+        }
+        Some((made, columns, lateral, first?))
+    }
+
+    /// A function in FROM: its call, its columns, and whether it sees what is beside it. `called`: what a column that has no name of its
+    /// own is called; `defined`: whether its columns are said behind it.
+    fn called_in_from(
+        &self,
+        name: &str,
+        args: &[FunctionArg],
+        called: &str,
+        defined: bool,
+        scope: &Scope<'_>,
+    ) -> Option<(Node, Vec<(String, Ty)>, bool)> {
         let mut nodes = Vec::new();
         for arg in args {
             let FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) = arg else { return None };
@@ -233,6 +303,9 @@ impl Analysis<'_> {
         let given: Vec<Oid> = nodes.iter().map(|node| node.ty().oid).collect();
         let lateral = nodes.iter().any(super::comparison::has_column);
         let call = self.function(name, nodes, None)?;
+        if defined {
+            return Some((call, Vec::new(), lateral));
+        }
         let chosen = super::resolve::function(self.types(), name, "f", &given, false).ok()?;
         // Arguments that come out are columns.
         let function = ALL_FUNCTIONS.iter().find(|function| function.oid == chosen.what.oid)?;
@@ -246,30 +319,17 @@ impl Analysis<'_> {
                 columns.push((column.clone(), Ty::of(*ty)));
             }
         }
-        let called = alias.map_or_else(|| name.to_string(), |alias| fold(&alias.name));
         if columns.len() <= 1 {
             if chosen.result == oid::RECORD && columns.is_empty() {
                 return None;
             }
             // One value has the name of the whole, or the one that comes out its own.
-            let own = columns.pop().map_or_else(|| called.clone(), |(column, _)| column);
-            columns = vec![(own, Ty::of(chosen.result))];
+            let own = columns.pop().map_or_else(|| called.to_string(), |(column, _)| column);
+            // What a function of many types answers follows from what it is given.
+            let ty = if super::types::is_polymorphic(chosen.result) { call.ty() } else { Ty::of(chosen.result) };
+            columns = vec![(own, ty)];
         }
-        if ordinality {
-            columns.push(("ordinality".to_string(), Ty::of(oid::INT8)));
-        }
-        let aliases: Vec<String> =
-            alias.map_or_else(Vec::new, |alias| alias.columns.iter().map(|column| fold(&column.name)).collect());
-        let columns = named(columns, &aliases);
-        Some(Relation {
-            kind: RelationKind::Function { call, ordinality },
-            name: Some(called.clone()),
-            printed: Some(called),
-            aliased: true,
-            aliases: columns.iter().map(|(name, _)| name.clone()).collect(),
-            lateral,
-            columns: columns.into_iter().map(own_column).collect(),
-        })
+        Some((call, columns, lateral))
     }
 
     /// `unnest` of several arrays, beside each other.
@@ -306,6 +366,7 @@ impl Analysis<'_> {
             kind: RelationKind::Function {
                 call: Node::Listed { word: "UNNEST", args, ty: Ty::of(oid::RECORD) },
                 ordinality,
+                defined: Vec::new(),
             },
             name: Some(called.clone()),
             printed: Some(called),
@@ -348,9 +409,14 @@ impl Analysis<'_> {
                 of_left.iter().map(|(name, _)| name).filter(common).cloned().collect()
             }
         };
-        if using.iter().any(|name| name.starts_with(JOIN_ALIAS)) {
-            return None;
-        }
+        let mut using = using;
+        let using_alias = match using.last().and_then(|name| name.strip_prefix(JOIN_ALIAS)).map(str::to_string) {
+            Some(alias) => {
+                using.pop();
+                Some(alias)
+            }
+            None => None,
+        };
         let mut merged = Vec::new();
         for name in &using {
             let take = |columns: &mut Vec<(String, Node)>| -> Option<Node> {
@@ -376,11 +442,17 @@ impl Analysis<'_> {
             };
             merged.push((name.clone(), node));
         }
-        merged.append(&mut of_left);
-        merged.append(&mut of_right);
         for item in &mut added.items {
             item.bare = false;
         }
+        if let Some(alias) = &using_alias {
+            let (kind, name, columns) = (RelationKind::Join, Some(alias.clone()), merged.clone());
+            let (printed, aliased, aliases, lateral) = (None, true, Vec::new(), false);
+            let relation = self.add(Relation { kind, name, printed, aliased, aliases, lateral, columns });
+            added.items.push(Item { relation, qualified: true, bare: false });
+        }
+        merged.append(&mut of_left);
+        merged.append(&mut of_right);
         let (kind, lateral, aliased) = (RelationKind::Join, false, false);
         let relation =
             Relation { kind, name: None, printed: None, aliased, aliases: Vec::new(), lateral, columns: merged };
@@ -398,7 +470,7 @@ impl Analysis<'_> {
             _ => None,
         };
         let words = if words == "JOIN" && on.is_none() && using.is_empty() { "CROSS JOIN" } else { words };
-        let (using_alias, alias) = (None, None);
+        let alias = None;
         Some(From::Join(Box::new(Join { words, left, right, on, using, using_alias, alias })))
     }
 }

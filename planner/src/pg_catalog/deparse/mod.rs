@@ -19,7 +19,7 @@ pub(super) mod types;
 
 use crate::catalog::{Catalog, TableDescriptor, ViewDescriptor};
 use crate::execution::StatementContext;
-use crate::parse::parse_expression;
+use crate::parse::{Extras, parse_expression};
 use crate::types::SqlType;
 use crate::types::text::{InputContext, OutputContext};
 use node::{Node, Query, Relation, RelationKind, Syntax};
@@ -67,12 +67,15 @@ struct Analysis<'a> {
     common: RefCell<Vec<(String, Vec<(String, Ty)>)>>,
     /// What the names of relations mean.
     view: Option<&'a ViewDescriptor>,
+    /// What its tree has no place for.
+    extras: Option<&'a Extras>,
     depth: Cell<usize>,
 }
 
 impl<'a> Analysis<'a> {
     fn new(context: &'a Context<'a>, view: Option<&'a ViewDescriptor>) -> Analysis<'a> {
-        Analysis { context, relations: RefCell::default(), common: RefCell::default(), view, depth: Cell::new(0) }
+        let (relations, common) = Default::default();
+        Analysis { context, relations, common, view, extras: None, depth: Cell::new(0) }
     }
 
     fn types(&self) -> Types<'a> {
@@ -170,7 +173,7 @@ pub fn view(context: &Context<'_>, view: &TableDescriptor, pretty: bool, wrap: O
     let stored = view.view.as_ref()?;
     let statement = crate::bind::view_statement(stored).ok()?;
     let tree = crate::bind::the_query(&statement).ok()?;
-    let analysis = Analysis::new(context, Some(stored));
+    let analysis = Analysis { extras: Some(&statement.extras), ..Analysis::new(context, Some(stored)) };
     let query: Query = analysis.query(tree, None)?;
     let relations = analysis.relations.into_inner();
     let mut printer = Printer::new(context, pretty, &relations);

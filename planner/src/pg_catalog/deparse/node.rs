@@ -2,6 +2,7 @@
 //! and [`Query`], a query of such. Only made to be printed.
 
 use super::types::{Ty, oid};
+use crate::parse::LockStrength;
 
 /// An expression.
 #[derive(Clone, Debug)]
@@ -227,8 +228,30 @@ pub struct Query {
     pub limit: Option<Node>,
     /// FETCH FIRST … WITH TIES.
     pub with_ties: bool,
+    /// FOR UPDATE and its kin.
+    pub locks: Vec<Lock>,
     /// The relations of this query alone, in the order of their making: places in the list of all.
     pub relations: Vec<usize>,
+}
+
+/// The rows of a relation, locked.
+#[derive(Clone, Copy, Debug)]
+pub struct Lock {
+    /// The relation's place in the list of all.
+    pub relation: usize,
+    /// How.
+    pub strength: LockStrength,
+    /// What happens where they are locked already: waiting, SKIP LOCKED, NOWAIT.
+    pub wait: Wait,
+}
+
+/// What happens where a row is locked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum Wait {
+    Block,
+    Skip,
+    Error,
 }
 
 /// A query of WITH.
@@ -370,8 +393,8 @@ pub enum RelationKind {
     Common(String),
     /// A subquery.
     Query(Box<Query>),
-    /// A function, and WITH ORDINALITY.
-    Function { call: Node, ordinality: bool },
+    /// A function, WITH ORDINALITY, and the types of the columns that were defined for it.
+    Function { call: Node, ordinality: bool, defined: Vec<Ty> },
     /// The columns of a join.
     Join,
 }

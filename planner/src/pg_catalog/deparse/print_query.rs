@@ -1,11 +1,13 @@
 //! Queries in PostgreSQL's layout.
 
 use super::node::{
-    Body, From, Group, Join, Key, Node, Query, RelationKind, Select, SetArm, Sort, Sub, SubKind, Window,
+    Body, From, Group, Join, Key, Node, Query, RelationKind, Select, SetArm, Sort, Sub, SubKind, Wait, Window,
 };
 use super::node::{Common, FramePart};
 use super::printer::{Printer, SMALL_STEP, STEP};
+use super::types::Ty;
 use crate::parse::names::quote;
+use crate::parse::strength_words;
 
 /// What the columns of a query are called outside.
 #[derive(Clone, Copy)]
@@ -31,7 +33,7 @@ impl Printer<'_> {
         match &query.body {
             Body::Empty => {}
             Body::Select(select) => self.select(select, query, names),
-            Body::Values(rows) => self.values(rows),
+            Body::Values(rows) => self.values(rows, names),
             Body::Set { words, all, left, right } => self.set_operation((words, *all), (left, right), names),
         }
         if !query.order_by.is_empty() {
@@ -52,6 +54,16 @@ impl Printer<'_> {
                 self.line(" LIMIT ", -STEP, STEP, 0);
                 self.node(limit, false);
             }
+        }
+        for lock in &query.locks {
+            self.line(&format!(" {}", strength_words(lock.strength)), -STEP, STEP, 0);
+            let name = self.names.get(lock.relation).cloned().flatten().unwrap_or_default();
+            self.push(&format!(" OF {}", quote(&name)));
+            self.push(match lock.wait {
+                Wait::Block => "",
+                Wait::Skip => " SKIP LOCKED",
+                Wait::Error => " NOWAIT",
+            });
         }
     }
 
@@ -219,6 +231,7 @@ impl Printer<'_> {
             self.push("LATERAL ");
         }
         let mut shown = relation.aliased;
+        let mut types: Vec<Ty> = Vec::new();
         match &relation.kind {
             RelationKind::Table { shown: text, name: own } => {
                 self.push(text);
@@ -234,20 +247,25 @@ impl Printer<'_> {
                 self.push(")");
                 shown = true;
             }
-            RelationKind::Function { call, ordinality } => {
+            RelationKind::Function { call, ordinality, defined } => {
                 self.node(call, true);
                 if *ordinality {
                     self.push(" WITH ORDINALITY");
                 }
                 shown = true;
+                types.clone_from(defined);
             }
             RelationKind::Join => {}
         }
         if shown {
             self.push(&format!(" {}", quote(&name)));
         }
-        if !relation.aliases.is_empty() {
+        if types.is_empty() && !relation.aliases.is_empty() {
             self.push(&format!("({})", quoted(&relation.aliases)));
+        } else if !types.is_empty() {
+            let column = |(name, ty): (&String, &Ty)| format!("{} {}", quote(name), self.type_name(*ty));
+            let columns: Vec<String> = relation.aliases.iter().zip(&types).map(column).collect();
+            self.push(&format!("({})", columns.join(", ")));
         }
     }
 
@@ -284,9 +302,35 @@ impl Printer<'_> {
         }
     }
 
-    fn values(&mut self, rows: &[Vec<Node>]) {
+    fn values(&mut self, rows: &[Vec<Node>], names: Names<'_>) {
         self.indent += STEP;
-        self.push(" VALUES ");
+        let own = |at: usize| format!("column{}", at + 1);
+        let width = rows.first().map_or(0, Vec::len);
+        let renamed =
+            |at: usize| names.of_view.and_then(|names| names.get(at)).filter(|name| **name != own(at)).cloned();
+        if (0..width).all(|at| renamed(at).is_none()) {
+            self.push(" ");
+            return self.rows_of_values(rows);
+        }
+        // Under other names they are columns of what VALUES gives.
+        self.push(" SELECT");
+        let mut wrapped = false;
+        for at in 0..width {
+            self.push(if at > 0 { ", " } else { " " });
+            let text = match renamed(at) {
+                Some(name) => format!("\"*VALUES*\".{} AS {}", own(at), quote(&name)),
+                None => format!("\"*VALUES*\".{}", own(at)),
+            };
+            wrapped = self.item(&text, at > 0, wrapped);
+        }
+        self.line(" FROM ", -STEP, STEP, 2);
+        self.push("(");
+        self.rows_of_values(rows);
+        self.push(") \"*VALUES*\"");
+    }
+
+    fn rows_of_values(&mut self, rows: &[Vec<Node>]) {
+        self.push("VALUES ");
         for (at, row) in rows.iter().enumerate() {
             self.push(if at > 0 { ", (" } else { "(" });
             for (at, value) in row.iter().enumerate() {

@@ -2,7 +2,7 @@
 
 use super::Analysis;
 use super::call::sort_by;
-use super::node::{Body, Common, Group, Key, Node, Query, Select, SetArm, Sort, Window};
+use super::node::{Body, Common, Group, Key, Lock, Node, Query, RelationKind, Select, SetArm, Sort, Wait, Window};
 use super::scope::Scope;
 use super::types::{Ty, oid};
 use crate::bind::{called, output_name};
@@ -23,8 +23,7 @@ impl Analysis<'_> {
     }
 
     fn any_query(&self, query: &ast::Query, outer: Option<&Scope<'_>>, settle: bool) -> Option<Query> {
-        let plain = query.locks.is_empty()
-            && query.for_clause.is_none()
+        let plain = query.for_clause.is_none()
             && query.settings.is_none()
             && query.format_clause.is_none()
             && query.pipe_operators.is_empty();
@@ -116,7 +115,43 @@ impl Analysis<'_> {
                 None => Node::Const(Ty::of(oid::INT8), Some("1".to_string())),
             });
         }
+        for clause in &query.locks {
+            self.lock(clause, &mut made)?;
+        }
         Some(made)
+    }
+
+    /// A clause that locks rows: of the relations that it names, or of all that have rows to be locked.
+    fn lock(&self, clause: &ast::LockClause, query: &mut Query) -> Option<()> {
+        let lock = self.extras?.lock(clause)?;
+        let wait = match clause.nonblock {
+            None => Wait::Block,
+            Some(ast::NonBlock::SkipLocked) => Wait::Skip,
+            Some(ast::NonBlock::Nowait) => Wait::Error,
+        };
+        let relations = self.relations.borrow();
+        let has_rows = |at: &usize| {
+            let kind = relations.get(*at).map(|relation| &relation.kind);
+            matches!(kind, Some(RelationKind::Table { .. } | RelationKind::Query(_)))
+        };
+        let mut meant: Vec<usize> = Vec::new();
+        for name in &lock.of {
+            let named = |at: &usize| relations.get(*at).is_some_and(|found| found.name.as_ref() == Some(name));
+            meant.push(query.relations.iter().copied().find(named)?);
+        }
+        if lock.of.is_empty() {
+            meant.extend(query.relations.iter().copied().filter(has_rows));
+        }
+        for relation in meant {
+            match query.locks.iter_mut().find(|other| other.relation == relation) {
+                Some(other) => {
+                    other.strength = other.strength.max(lock.strength);
+                    other.wait = other.wait.max(wait);
+                }
+                None => query.locks.push(Lock { relation, strength: lock.strength, wait }),
+            }
+        }
+        Some(())
     }
 
     fn common_query(&self, table: &ast::Cte, recursive: bool, outer: Option<&Scope<'_>>) -> Option<Common> {

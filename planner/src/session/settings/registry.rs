@@ -76,9 +76,9 @@ pub enum Changeable {
 }
 
 impl Definition {
-    /// Whether lists of all settings have it: those that say who the user is are asked for by name.
+    /// Whether lists of all settings have it: those that say who the user is, and one that only takes values, are asked for by name.
     pub fn is_listed(&self) -> bool {
-        !matches!(self.name, "role" | "is_superuser" | "session_authorization")
+        !matches!(self.name, "role" | "is_superuser" | "seed" | "session_authorization")
     }
 }
 
@@ -339,6 +339,7 @@ const DEFINITIONS: &[Definition] = &[
         "Sets the schema search order for names that are not schema-qualified.",
     ),
     user("seq_page_cost", "1", cost(), NO_EFFECT),
+    user("seed", "unavailable", Kind::Text, "Sets the seed for random-number generation."),
     reported(internal("server_encoding", "UTF8", "Shows the server (database) character set encoding.")),
     reported(internal("server_version", SERVER_VERSION, "Shows the server version.")),
     internal("server_version_num", "150000", "Shows the server version as an integer."),

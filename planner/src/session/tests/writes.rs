@@ -222,13 +222,22 @@ async fn a_default_of_now_is_the_time_of_its_making() {
     c.try_run_with("COPY t (i) FROM STDIN", "3\n").await.unwrap();
     assert_eq!(c.rows("SELECT count(DISTINCT (at, plain, d)) FROM t WHERE at < now()").await, ["1"]);
     assert_eq!(c.rows("SELECT bool_and(at AT TIME ZONE 'Asia/Kolkata' = plain) FROM t").await, ["t"]);
-    for moving in [
-        "ALTER TABLE t ADD CHECK (d <= 'today')",
+    for kept in [
+        "ALTER TABLE t ADD CHECK (d <= 'tomorrow')",
         "ALTER TABLE t ALTER at SET DEFAULT 'now'::timestamptz + '1 day'",
         "CREATE INDEX ON t ((d < 'today'))",
         "CREATE INDEX ON t (i) WHERE d > 'yesterday'",
+        "CREATE VIEW v AS SELECT 'now'::timestamptz AS at, 'now'::text::timestamptz AS later",
     ] {
-        assert_eq!(c.state(moving).await, "0A000", "{moving}");
+        c.run(kept).await;
     }
+    let seen = c.rows("SELECT at FROM v").await;
+    tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    assert_eq!(c.rows("SELECT at FROM v").await, seen);
+    assert_eq!(c.rows("SELECT at < later FROM v").await, ["t"]);
+    let texts = "SELECT count(*) FROM (SELECT pg_get_constraintdef(oid) AS text FROM pg_constraint
+        UNION ALL SELECT pg_get_indexdef(indexrelid) FROM pg_index UNION ALL SELECT pg_get_viewdef('v')) s
+        WHERE text ~ '(today|tomorrow|yesterday)'";
+    assert_eq!(c.rows(texts).await, ["0"]);
     c.run("ALTER TABLE t ALTER at SET DEFAULT now(); ALTER TABLE t ADD CHECK (d > '2020-01-01')").await;
 }

@@ -1,0 +1,91 @@
+//! Dates and times in what is stored as text: a literal stands there as what it meant when it was written, under the settings of who wrote
+//! it, as PostgreSQL keeps the value and not the text.
+
+use super::canonical;
+use super::evaluate::constant_text;
+use crate::error::{Result, SqlError};
+use crate::functions::times_read::{ReadTime, times_read};
+use crate::parse::source::Source;
+use crate::parse::{Statement, parse, parse_expression};
+use crate::types::datetime::Reading;
+use sqlparser::ast::Expr;
+use sqlparser::tokenizer::Token;
+
+/// Binds a stored expression. Answers what `bind` answers, and the text that is to be stored in its place, where that is another.
+/// `what` names it in messages. Errors: as of `bind`; 0A000 for what would mean something else at another moment all the same.
+pub(super) fn fixed_expression<T>(
+    stored: &str,
+    what: &str,
+    bind: impl Fn(&Expr, &Source) -> Result<T>,
+) -> Result<(T, Option<String>)> {
+    fixed(stored, what, |text| {
+        let (expr, source) = parse_expression(text)?;
+        let (bound, times) = times_read(|| bind(&expr, &source));
+        Ok((bound?, with_times(text, &source, &times)?))
+    })
+}
+
+/// The text that is to be stored of a query, where it is another.
+pub(super) fn fixed_query<T>(
+    stored: &str,
+    what: &str,
+    bind: impl Fn(&Statement) -> Result<T>,
+) -> Result<Option<String>> {
+    let fixed = fixed(stored, what, |text| {
+        let statement = parse(text)?.into_iter().next();
+        let statement = statement.ok_or_else(|| SqlError::internal("a query that is not there"))?;
+        let (bound, times) = times_read(|| bind(&statement));
+        Ok((bound?, with_times(text, &statement.source, &times)?))
+    });
+    Ok(fixed?.1)
+}
+
+fn fixed<T>(
+    stored: &str,
+    what: &str,
+    read: impl Fn(&str) -> Result<(T, Option<String>)>,
+) -> Result<(T, Option<String>)> {
+    let (answer, moving) = Reading::asks_for_now(|| read(stored));
+    let (bound, text) = answer?;
+    let Some(text) = text else {
+        return if moving { Err(super::evaluate::moving(what)) } else { Ok((bound, None)) };
+    };
+    // What it says now is what is stored.
+    match Reading::asks_for_now(|| read(&text)) {
+        (answer, false) => Ok((answer?.0, Some(text))),
+        (_, true) => Err(super::evaluate::moving(what)),
+    }
+}
+
+/// A text with literals in the form in which they mean the same always; `None` where they have it.
+fn with_times(text: &str, source: &Source, times: &[ReadTime]) -> Result<Option<String>> {
+    if times.is_empty() {
+        return Ok(None);
+    }
+    let mut new = text.to_string();
+    for token in source.tokens()?.iter().rev() {
+        let said = match &token.token {
+            Token::SingleQuotedString(said) | Token::EscapedStringLiteral(said) | Token::UnicodeStringLiteral(said) => {
+                said
+            }
+            Token::DollarQuotedString(quoted) => &quoted.value,
+            _ => continue,
+        };
+        let Some(position) = source.start(token.span) else { continue };
+        let mut fixed = Vec::new();
+        for time in times.iter().filter(|time| time.position == position && time.text == *said) {
+            let form = constant_text(time.ty, time.value.to_array()?.as_ref())?;
+            if !fixed.contains(&form) {
+                fixed.push(form);
+            }
+        }
+        // What was read as two things stays: whoever reads it again finds out which.
+        if let [form] = fixed.as_slice()
+            && form != said
+            && new.get(source.bytes(token.span)).is_some_and(|old| old.ends_with(['\'', '$']))
+        {
+            new.replace_range(source.bytes(token.span), &canonical::literal(form));
+        }
+    }
+    Ok((new != text).then_some(new))
+}

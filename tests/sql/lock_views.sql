@@ -1,0 +1,45 @@
+-- LOCK TABLE of views: the view and what its query names, by the privileges of its owner.
+create table t (a int);
+create table u (a int);
+create view v as select a from t;
+create view w as select v.a from v where exists (select from u);
+begin;
+lock table w in share mode;
+select relation::regclass, mode from pg_locks where locktype = 'relation' and relation::regclass::text in ('t', 'u', 'v', 'w')
+    and mode <> 'AccessShareLock' order by 1;
+commit;
+begin;
+lock v nowait;
+select relation::regclass, mode from pg_locks where locktype = 'relation' and relation::regclass::text in ('t', 'u', 'v', 'w')
+    and mode <> 'AccessShareLock' order by 1;
+rollback;
+lock table v;
+create role reader;
+grant select on v to reader;
+set role reader;
+begin;
+lock table v in access share mode;
+rollback;
+begin;
+lock table v in share mode;
+rollback;
+begin;
+lock table t in access share mode;
+rollback;
+begin;
+lock table w in access share mode;
+rollback;
+reset role;
+grant update on w, v to reader;
+alter view w set (security_invoker = true);
+set role reader;
+begin;
+lock table v in exclusive mode;
+rollback;
+begin;
+lock table w in exclusive mode;
+rollback;
+reset role;
+drop view w, v;
+drop table t, u;
+drop role reader;

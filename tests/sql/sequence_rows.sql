@@ -1,0 +1,20 @@
+-- Sequences that several expressions of a list ask: all of a row come before those of the next.
+create sequence s;
+create sequence r;
+create table t (a int);
+insert into t values (1), (2), (3);
+select nextval('s'), nextval('s') from t;
+select a, nextval('s'), currval('s'), lastval() from t order by a;
+select nextval('s') * 100 + nextval('s') from t;
+select nextval('s'), nextval('r') from t;
+select setval('s', a * 10), nextval('s') from t;
+create table u (id serial, a int, b int default nextval('s'), c int default nextval('s'));
+insert into u (a) select a from t returning *;
+insert into u (a, b) select currval('s'), nextval('s') from t returning *;
+update u set a = nextval('s'), b = nextval('s') returning a, b;
+select array[nextval('r'), nextval('r')] from t;
+select row(nextval('r'), nextval('r')) from t;
+select nextval('r') as x, a, nextval('r') as y from t where a > 1;
+select nextval(n), nextval(n) from (values ('r'), ('s'), ('r')) v (n);
+select x, y from (select nextval('r') as x, nextval('r') as y from t) i;
+select count(*), max(y - x) from (select nextval('r') as x, nextval('r') as y from generate_series(1, 20000)) i;

@@ -1,0 +1,27 @@
+-- Elements among the targets of SET of a row of a query.
+create table t (id int primary key, n int, a int[], b text[], j jsonb, m int[][]);
+insert into t values (1, 1, '{1,2,3}', '{x}', '{"k": 1}', '{{1,2},{3,4}}'), (2, 2, null, null, null, null);
+update t set (n, a[1]) = (select 10, 11) where id = 1 returning *;
+with done as (update t set (a[2], n, b[3]) = (select id + 20, id, 'y' || id) returning *) select * from done order by id;
+update t set (a[1], a[2]) = (select 7, 8) where id = 2 returning a;
+with done as (update t set (a[2:3], j['k']) = (select array[5, 6], '"v"'::jsonb) returning *) select * from done order by id;
+update t set (m[1][2], b) = (values (9, '{z}'::text[])) where id = 1 returning m, b;
+with done as (update t set (n, a[1]) = (with w as (select 3 as x) select x, x from w), b[1] = 'again' returning *) select * from done order by id;
+with done as (update t set (n, a[1]) = (select max(id), count(*) from t as u where u.id >= t.id) returning *) select * from done order by id;
+with done as (update t set (n, a[1]) = ((select 1, 2)) returning *) select * from done order by id;
+with done as (update t set (n, a[id]) = (select 4, 40 + id) returning *) select * from done order by id;
+update t set (n, a[1]) = (select 1) where id = 1;
+update t set (n, a[1]) = (select 1, 'x'::text) where id = 1;
+update t set (a[1], n[1]) = (select 1, 2) where id = 1;
+update t set (a, a[1]) = (select '{1}'::int[], 2) where id = 1;
+update t set (n, nosuch[1]) = (select 1, 2) where id = 1;
+update t set (n, a[1]) = (select null::int, null::int) where id = 1 returning n, a;
+insert into t values (1, 5, '{5}') on conflict (id) do update set (n, a[2]) = (select excluded.n, excluded.a[1] + t.id) returning n, a;
+select * from t order by id;
+update t set (n, b) = (values (8, '{v}'::text[])) where id = 2 returning n, b;
+create table pair (n int, a int);
+insert into pair values (12, 13);
+update t set (n, a[3]) = (table pair) where id = 2 returning n, a;
+update t set (n, a) = ((1, '{1}'::int[])) where id = 2 returning n, a;
+update t set (n) = (5) where id = 2;
+update t set (n) = row(5) where id = 2 returning n;
