@@ -32,6 +32,7 @@ pub mod new_rows;
 pub mod outer;
 pub mod output;
 pub mod point_get;
+mod projected;
 pub mod projection;
 pub mod range_reader;
 pub mod recheck_rows;

@@ -2,6 +2,7 @@
 //! text of each: for a statement of one row they cost more than the expressions. Must not know what is computed.
 
 use super::lazy_junction::{guarded, has_effects};
+use super::projected::Projected;
 use super::returned::Returned;
 use datafusion::arrow::array::{Array, ArrayRef};
 use datafusion::arrow::compute::concat;
@@ -15,12 +16,10 @@ use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 use datafusion::physical_plan::metrics::MetricsSet;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, ReplaceChildrenOptions,
     SendableRecordBatchStream,
 };
-use futures::StreamExt;
 use std::fmt;
 use std::sync::Arc;
 
@@ -136,6 +135,11 @@ impl Projector {
         Projector { schema, expressions, order }
     }
 
+    /// Of what it makes.
+    pub fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
     /// What it computes.
     pub fn expressions(&self) -> &[Arc<dyn PhysicalExpr>] {
         &self.expressions
@@ -235,13 +239,6 @@ impl ExecutionPlan for LeanProjectionExec {
             Some(input) => input.execute(partition, context)?,
             None => return datafusion::common::internal_err!("a projection of nothing"),
         };
-        let rows = self.returned.counter();
-        let projector = self.projector.clone();
-        let batches = input.map(move |batch| {
-            let batch = batch?;
-            rows.add(batch.num_rows());
-            projector.project(&batch)
-        });
-        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), batches)))
+        Ok(Box::pin(Projected::new(input, self.projector.clone(), self.returned.counter())))
     }
 }

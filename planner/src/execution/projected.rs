@@ -1,0 +1,127 @@
+//! [`Projected`]: the batches that a projection computes, in smaller ones where a row of them takes much memory: those between an operator
+//! and the client are counted, not weighed. Must not know what is computed.
+
+use super::projection::Projector;
+use super::returned::Counter;
+use datafusion::arrow::array::Array;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::common::Result;
+use datafusion::execution::RecordBatchStream;
+use datafusion::physical_plan::SendableRecordBatchStream;
+use futures::{Stream, StreamExt};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+/// Bytes of a batch, about, once some had more.
+const MOST_BYTES: usize = 1 << 20;
+/// A batch of so many rows is not cut.
+const FEW_ROWS: usize = 64;
+
+/// See the head of the module.
+pub struct Projected {
+    input: SendableRecordBatchStream,
+    projector: Projector,
+    rows: Counter,
+    /// Of the last batch of the input.
+    rest: Option<RecordBatch>,
+    /// Rows of a batch, at most.
+    at_once: usize,
+}
+
+impl Projected {
+    /// What `projector` makes of `input`; `rows` counts them.
+    pub fn new(input: SendableRecordBatchStream, projector: Projector, rows: Counter) -> Projected {
+        Projected { input, projector, rows, rest: None, at_once: usize::MAX }
+    }
+
+    fn piece(&mut self, mut batch: RecordBatch) -> Result<RecordBatch> {
+        let behind = batch.num_rows().saturating_sub(self.at_once);
+        if behind > 0 {
+            self.rest = Some(batch.slice(self.at_once, behind));
+            batch = batch.slice(0, self.at_once);
+        }
+        self.rows.add(batch.num_rows());
+        let projected = self.projector.project(&batch)?;
+        if projected.num_rows() > FEW_ROWS {
+            self.weigh(&projected)?;
+        }
+        Ok(projected)
+    }
+
+    fn weigh(&mut self, projected: &RecordBatch) -> Result<()> {
+        let mut bytes = 0;
+        for column in projected.columns() {
+            bytes += column.to_data().get_slice_memory_size()?;
+        }
+        if bytes > MOST_BYTES {
+            let wanted = projected.num_rows().saturating_mul(MOST_BYTES) / bytes;
+            self.at_once = self.at_once.min(wanted.max(FEW_ROWS));
+        }
+        Ok(())
+    }
+}
+
+impl Stream for Projected {
+    type Item = Result<RecordBatch>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let batch = match self.rest.take() {
+            Some(rest) => rest,
+            None => match ready!(self.input.poll_next_unpin(context)) {
+                Some(Ok(batch)) => batch,
+                end => return Poll::Ready(end),
+            },
+        };
+        Poll::Ready(Some(self.piece(batch)))
+    }
+}
+
+impl RecordBatchStream for Projected {
+    fn schema(&self) -> SchemaRef {
+        self.projector.schema()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::super::returned::Returned;
+    use super::*;
+    use datafusion::arrow::array::{ArrayRef, AsArray, StringArray};
+    use datafusion::arrow::datatypes::{DataType, Field, Schema};
+    use datafusion::physical_expr::PhysicalExpr;
+    use datafusion::physical_expr::expressions::Column;
+    use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+    use futures::executor::block_on;
+    use std::sync::Arc;
+
+    /// Rows of the batches that come of one of `rows` rows of so many bytes, and of another one; their texts are in order.
+    fn sizes(rows: usize, bytes: usize) -> Vec<usize> {
+        let schema = Arc::new(Schema::new(vec![Field::new("text", DataType::Utf8, false)]));
+        let batch = |first: usize| {
+            let texts: StringArray =
+                (first..first + rows).map(|row| Some(format!("{row:08}{}", "x".repeat(bytes)))).collect();
+            Ok(RecordBatch::try_new(Arc::clone(&schema), vec![Arc::new(texts) as ArrayRef]).unwrap())
+        };
+        let input = futures::stream::iter([batch(0), batch(rows)]);
+        let input = Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&schema), input));
+        let column: Arc<dyn PhysicalExpr> = Arc::new(Column::new("text", 0));
+        let projector = Projector::new(Arc::clone(&schema), Arc::from([column]));
+        let batches: Vec<RecordBatch> =
+            block_on(Projected::new(input, projector, Returned::default().counter()).map(Result::unwrap).collect());
+        let texts = batches.iter().flat_map(|batch| batch.column(0).as_string::<i32>().iter());
+        assert!(texts.enumerate().all(|(row, text)| text.unwrap().starts_with(&format!("{row:08}"))));
+        batches.iter().map(RecordBatch::num_rows).collect()
+    }
+
+    #[test]
+    fn batches_of_wide_rows_are_small_and_complete() {
+        assert_eq!(sizes(2000, 10), [2000, 2000]);
+        let wide = sizes(2000, 5000);
+        assert_eq!((wide[0], wide.iter().sum::<usize>()), (2000, 4000));
+        assert!(wide[1..].iter().all(|rows| *rows <= 210), "{wide:?}");
+        assert_eq!(sizes(100, 1 << 20), [100, 64, 36]);
+        assert_eq!(sizes(64, 1 << 20), [64, 64]);
+    }
+}
