@@ -30,6 +30,9 @@ mod fault_tests;
 mod hot_tests;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod read_tests;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 mod tests;
 
 use crate::committer::snapshots::SnapshotRegistry;
@@ -183,6 +186,9 @@ impl EmbeddedStore {
             let row = |cell| Row { key: key.clone(), cells: smallvec![cell] };
             return Ok(self.newest_cell(key, wanted)?.map(row).into_iter().collect());
         }
+        if keys.len() > KEYS_BY_LOOKUP && self.is_nothing_between(keys)? {
+            return Ok(Vec::new());
+        }
         let find = |key: &Bytes| match keys.len() <= KEYS_BY_LOOKUP {
             true => self.hot.rows.find(key, wanted),
             // Not looked for there, so whatever there is of it is sought.
@@ -217,6 +223,20 @@ impl EmbeddedStore {
             _ => None,
         };
         Ok(known.into_iter().zip(keys).filter_map(row).collect())
+    }
+
+    /// Whether keys are in order and no row lies from the first to the last: who loads rows behind those that are there looks for each
+    /// of them, and one look will do.
+    fn is_nothing_between(&self, keys: &[Bytes]) -> Result<bool> {
+        let (Some(first), Some(last)) = (keys.first(), keys.last()) else { return Ok(true) };
+        if !keys.is_sorted() {
+            return Ok(false);
+        }
+        let mut upper = Vec::with_capacity(2 * last.len() + 2);
+        key::push_prefix(last, &mut upper);
+        key::to_end_of_row(&mut upper);
+        let bounds = ScanBounds { lower: key::bound(first), upper: Some(upper) };
+        reader::is_empty(&self.database, Family::Write, bounds)
     }
 
     fn newest_cell(&self, key: &[u8], wanted: &FamilyFilter) -> Result<Option<Cell>> {

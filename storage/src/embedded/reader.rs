@@ -528,6 +528,16 @@ impl Scanner<'_> {
     }
 }
 
+/// Whether a family has no cell between two cell keys.
+pub fn is_empty(database: &Database, family: Family, bounds: ScanBounds) -> Result<bool> {
+    let mut empty = true;
+    sizes(database, family, bounds, &mut |_, _| {
+        empty = false;
+        false
+    })?;
+    Ok(empty)
+}
+
 /// Calls `visit` with the bytes of every cell of a family between two cell keys and the row key of
 /// each, until it answers false.
 pub fn sizes(
