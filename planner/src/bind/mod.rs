@@ -84,6 +84,7 @@ pub use privilege::denies_schema;
 pub use row_function::is_row_function;
 pub use special::all_of;
 pub use special::field_name;
+pub use subquery::is_ungrouped_aggregate;
 pub use system_column::{SYSTEM_COLUMNS, has_system_columns};
 pub use table_expression::{
     TableExpression, bind_computed, bind_constant, bind_default, bind_generated, bind_index, bind_stored,

@@ -73,32 +73,41 @@ impl Order {
         if self.places.is_none() && by_row.is_empty() {
             return expressions.iter().map(value).collect();
         }
-        let places = self.places.as_deref().map_or_else(|| (0..expressions.len()).collect(), <[usize]>::to_vec);
+        let place = |turn: usize| self.places.as_ref().map_or(Some(turn), |places| places.get(turn).copied());
         let mut found: Vec<(usize, ArrayRef)> = Vec::with_capacity(expressions.len());
-        for at in places.into_iter().filter(|at| !by_row.contains(at)) {
+        for at in (0..expressions.len()).filter_map(place).filter(|at| !by_row.contains(at)) {
             if let Some(expression) = expressions.get(at) {
                 found.push((at, value(expression)?));
             }
         }
-        let mut parts: Vec<Vec<ArrayRef>> = vec![Vec::with_capacity(rows); by_row.len()];
-        for row in 0..rows {
-            if by_row.is_empty() {
-                break;
-            }
-            let one = batch.slice(row, 1);
-            for (at, parts) in by_row.iter().zip(&mut parts) {
-                if let Some(expression) = expressions.get(*at) {
-                    parts.push(expression.evaluate(&one)?.into_array(1)?);
-                }
-            }
-        }
-        for (at, parts) in by_row.iter().zip(parts) {
-            let parts: Vec<&dyn Array> = parts.iter().map(AsRef::as_ref).collect();
-            found.push((*at, concat(&parts)?));
+        if !by_row.is_empty() {
+            found.extend(one_by_one(expressions, by_row, batch)?);
         }
         found.sort_by_key(|(at, _)| *at);
         Ok(found.into_iter().map(|(_, values)| values).collect())
     }
+}
+
+/// The values of the expressions at `places`, those of a row before those of the next.
+fn one_by_one(
+    expressions: &[Arc<dyn PhysicalExpr>],
+    places: &[usize],
+    batch: &RecordBatch,
+) -> Result<Vec<(usize, ArrayRef)>> {
+    let mut parts: Vec<Vec<ArrayRef>> = vec![Vec::with_capacity(batch.num_rows()); places.len()];
+    for row in 0..batch.num_rows() {
+        let one = batch.slice(row, 1);
+        for (at, parts) in places.iter().zip(&mut parts) {
+            if let Some(expression) = expressions.get(*at) {
+                parts.push(expression.evaluate(&one)?.into_array(1)?);
+            }
+        }
+    }
+    let joined = |(at, parts): (&usize, Vec<ArrayRef>)| {
+        let parts: Vec<&dyn Array> = parts.iter().map(AsRef::as_ref).collect();
+        Ok((*at, concat(&parts)?))
+    };
+    places.iter().zip(parts).map(joined).collect()
 }
 
 /// The places of the expressions that ask sequences, where one of their calls changes what another answers: all of a row come before

@@ -1,6 +1,6 @@
 //! [`Cursor`]: reads the tokens of one statement, for what is not left to sqlparser.
 
-use super::names::{fold_text, is_reserved};
+use super::names::{fold_text, is_reserved_word};
 use super::source::Source;
 use crate::error::{Result, SqlError};
 use sqlparser::ast::{Ident, ObjectName};
@@ -141,11 +141,9 @@ impl<'a> Cursor<'a> {
     }
     /// A name, folded, that is no reserved word: 42601 for one.
     pub fn plain_name(&mut self) -> Result<String> {
-        match self.peek().map(|token| &token.token) {
-            Some(Token::Word(word)) if word.quote_style.is_none() && is_reserved(&fold_text(&word.value, false)) => {
-                Err(self.error())
-            }
-            _ => self.name(),
+        match self.peek().is_some_and(|token| is_reserved_word(&token.token)) {
+            true => Err(self.error()),
+            false => self.name(),
         }
     }
     /// A name with dots.

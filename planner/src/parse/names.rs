@@ -2,7 +2,7 @@
 
 use crate::error::{Result, SqlError, state};
 use sqlparser::ast::{Ident, ObjectName, ObjectNamePart};
-use sqlparser::tokenizer::Span;
+use sqlparser::tokenizer::{Span, Token};
 
 /// Longest identifier, in bytes (NAMEDATALEN - 1).
 pub const LONGEST: usize = 63;
@@ -68,7 +68,7 @@ pub fn fold_name(name: &ObjectName) -> Result<(Option<String>, String)> {
 pub fn quote(name: &str) -> String {
     let plain = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '$')
-        && [RESERVED, CALLED, FUNCTION_WORDS, COLUMN_WORDS].iter().all(|words| !words.contains(&name));
+        && [RESERVED, CALLED, VALUES, FUNCTION_WORDS, COLUMN_WORDS].iter().all(|words| !words.contains(&name));
     if plain { name.to_string() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
 
@@ -81,12 +81,20 @@ pub fn fold_plain(ident: &Ident) -> Result<String> {
 
 /// Whether a folded word names no column or relation unless it is quoted.
 pub fn is_reserved(word: &str) -> bool {
-    [RESERVED, CALLED, FUNCTION_WORDS].iter().any(|words| words.contains(&word))
+    [RESERVED, CALLED, VALUES, FUNCTION_WORDS].iter().any(|words| words.contains(&word))
+}
+
+/// Whether a token is a word that names no column or relation as it is written.
+pub fn is_reserved_word(token: &Token) -> bool {
+    match token {
+        Token::Word(word) => word.quote_style.is_none() && is_reserved(&fold_text(&word.value, false)),
+        _ => false,
+    }
 }
 
 /// Whether a folded word names no role unless it is quoted.
 pub fn is_reserved_for_roles(word: &str) -> bool {
-    [RESERVED, CALLED].iter().any(|words| words.contains(&word))
+    [RESERVED, CALLED, VALUES].iter().any(|words| words.contains(&word))
 }
 
 fn misplaced(word: &Ident) -> SqlError {
@@ -176,9 +184,11 @@ const FUNCTION_WORDS: &[&str] = &[
     "verbose",
 ];
 
-/// Reserved words that are calls by themselves.
-const CALLED: &[&str] = &[
-    "array",
+/// The reserved word that is called, although it is no function.
+const CALLED: &[&str] = &["array"];
+
+/// Reserved words that are values by themselves.
+pub const VALUES: &[&str] = &[
     "current_catalog",
     "current_date",
     "current_role",

@@ -1,15 +1,13 @@
 //! What sqlparser reads and PostgreSQL's grammar has not: calls of words that are values, arguments of functions that have a grammar of
 //! their own, clauses behind what takes none. Must not know what is named.
 
-use super::names::{fold_text, is_reserved};
+use super::names::{VALUES, is_reserved_word};
 use super::source::Source;
 use super::tokens::{closing, end_of, follows, sign_at, word_at};
 use crate::error::{Result, SqlError, state};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-/// Values that are called without brackets.
-const VALUES: [&str; 6] = ["current_date", "current_user", "current_role", "session_user", "user", "current_catalog"];
-/// The same that take the number of their digits.
+/// Those of the words that are [values](VALUES) that take the number of their digits.
 const MOMENTS: [&str; 4] = ["current_time", "current_timestamp", "localtime", "localtimestamp"];
 /// What a list of columns or a table stands behind: no call follows.
 const NAMING: [&str; 14] = [
@@ -81,9 +79,6 @@ fn refused_at(tokens: &[TokenWithSpan], at: usize) -> Option<usize> {
     if !sign_at(tokens, at + 1, &Token::LParen) || before.is_some_and(|before| word_at(tokens, before, &NAMING)) {
         return None;
     }
-    if word_at(tokens, at, &VALUES) {
-        return Some(at + 1);
-    }
     if word_at(tokens, at, &MOMENTS) {
         let digits = matches!(tokens.get(at + 2).map(|token| &token.token), Some(Token::Number(..)));
         return match (digits, sign_at(tokens, at + 3, &Token::RParen)) {
@@ -91,6 +86,9 @@ fn refused_at(tokens: &[TokenWithSpan], at: usize) -> Option<usize> {
             (true, false) => Some(at + 3),
             (true, true) => None,
         };
+    }
+    if word_at(tokens, at, VALUES) {
+        return Some(at + 1);
     }
     if word_at(tokens, at, &["interval"]) {
         let string = matches!(tokens.get(at + 2).map(|token| &token.token), Some(Token::SingleQuotedString(_)));
@@ -103,10 +101,7 @@ fn refused_at(tokens: &[TokenWithSpan], at: usize) -> Option<usize> {
 }
 
 fn reserved_at(tokens: &[TokenWithSpan], at: usize) -> bool {
-    match tokens.get(at).map(|token| &token.token) {
-        Some(Token::Word(word)) => word.quote_style.is_none() && is_reserved(&fold_text(&word.value, false)),
-        _ => false,
-    }
+    tokens.get(at).is_some_and(|token| is_reserved_word(&token.token))
 }
 
 /// The name of a setting that is reserved.

@@ -1,6 +1,6 @@
 //! Reserved words where the names of columns are to stand: in lists, and behind the verbs of ALTER TABLE. Must not know the columns.
 
-use super::names::{fold_text, is_reserved};
+use super::names::{VALUES, is_reserved_word};
 use super::tokens::{closing, end_of, follows, sign_at, word_at};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
@@ -15,22 +15,8 @@ enum List {
     Keys,
 }
 
-/// Values that are called without brackets, and calls whose name is reserved: keys of an index may be such.
-const CALLS: [&str; 13] = [
-    "current_catalog",
-    "current_date",
-    "current_role",
-    "current_schema",
-    "current_time",
-    "current_timestamp",
-    "current_user",
-    "localtime",
-    "localtimestamp",
-    "session_user",
-    "user",
-    "collation",
-    "cast",
-];
+/// Calls whose name is reserved, beside the words that are [values](VALUES): keys of an index may be such.
+const CALLS: [&str; 3] = ["current_schema", "collation", "cast"];
 
 /// Where the first such word stands.
 pub fn first(tokens: &[TokenWithSpan]) -> Option<usize> {
@@ -47,10 +33,7 @@ pub fn first(tokens: &[TokenWithSpan]) -> Option<usize> {
 }
 
 fn reserved(tokens: &[TokenWithSpan], at: usize) -> bool {
-    match tokens.get(at).map(|token| &token.token) {
-        Some(Token::Word(word)) => word.quote_style.is_none() && is_reserved(&fold_text(&word.value, false)),
-        _ => false,
-    }
+    tokens.get(at).is_some_and(|token| is_reserved_word(&token.token))
 }
 
 /// The name behind COLUMN, or behind TO of a column that is renamed.
@@ -123,7 +106,9 @@ fn in_list(tokens: &[TokenWithSpan], open: usize, list: List) -> Option<usize> {
     }
     let mut at = open + 1;
     loop {
-        let call = list == List::Keys && (word_at(tokens, at, &CALLS) || sign_at(tokens, at + 1, &Token::LParen));
+        let call = list == List::Keys
+            && ([VALUES, &CALLS].iter().any(|words| word_at(tokens, at, words))
+                || sign_at(tokens, at + 1, &Token::LParen));
         if !call && reserved(tokens, at) {
             return Some(at);
         }

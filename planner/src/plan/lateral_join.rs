@@ -3,6 +3,7 @@
 
 use super::correlated::{becomes_join, outer_to_placeholders, sees_outer_row, subquery_of};
 use super::one_row::hold_filters;
+use crate::bind::is_ungrouped_aggregate;
 use crate::execution::apply::{ApplyKind, ApplyNode};
 use crate::execution::outer::{OuterValues, next_number};
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
@@ -19,7 +20,7 @@ pub fn rewrite(mut join: Join, all: bool) -> Result<Transformed<LogicalPlan>> {
             // A join knows of no row that is there although nothing was aggregated.
             let always_there = join.join_type == JoinType::Left
                 && (!join.on.is_empty() || join.filter.as_ref().is_some_and(|filter| !is_true(filter)))
-                && is_one_aggregate(&subquery.subquery);
+                && is_ungrouped_aggregate(&subquery.subquery);
             all || always_there || !(becomes_join(&subquery.subquery, false) || becomes_join(&subquery.subquery, true))
         }
         LogicalPlan::Subquery(subquery) => {
@@ -200,16 +201,6 @@ fn applied(join: Join) -> Result<LogicalPlan> {
         schema: join.schema,
     };
     Ok(LogicalPlan::Extension(Extension { node: Arc::new(node) }))
-}
-
-/// Whether a plan has one row whatever it reads: an aggregate without groups.
-fn is_one_aggregate(plan: &LogicalPlan) -> bool {
-    match plan {
-        LogicalPlan::Projection(Projection { input, .. }) => is_one_aggregate(input),
-        LogicalPlan::SubqueryAlias(alias) => is_one_aggregate(&alias.input),
-        LogicalPlan::Aggregate(aggregate) => aggregate.group_expr.is_empty(),
-        _ => false,
-    }
 }
 
 fn is_true(expression: &Expr) -> bool {

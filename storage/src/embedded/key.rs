@@ -40,17 +40,17 @@ pub fn push_prefix(key: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&[ESCAPE, TERMINATOR]);
 }
 
-/// Appends prefixes of rows that mostly belong together: what they begin with is escaped once. Numbers of tables have many zeros.
+/// What the keys of rows that belong together begin with, as it is and escaped: of rows that mostly do it is escaped, or read, once.
+/// Numbers of tables have many zeros.
 #[derive(Debug, Default)]
-pub struct PrefixWriter {
-    /// What the row before began with, as it is and escaped.
+pub struct Head {
     plain: Vec<u8>,
     escaped: Vec<u8>,
 }
 
-impl PrefixWriter {
+impl Head {
     /// The same as [`push_prefix`].
-    pub fn push(&mut self, key: &[u8], out: &mut Vec<u8>) {
+    pub fn push_prefix(&mut self, key: &[u8], out: &mut Vec<u8>) {
         match key.strip_prefix(self.plain.as_slice()) {
             Some(rest) if !self.plain.is_empty() => {
                 out.extend_from_slice(&self.escaped);
@@ -58,13 +58,33 @@ impl PrefixWriter {
             }
             // Another table's, or the first.
             _ => {
-                self.plain.clear();
-                self.plain.extend_from_slice(key.get(..HEAD_BYTES).unwrap_or_default());
-                self.escaped.clear();
-                push_bound(&self.plain, &mut self.escaped);
+                self.learn(key);
                 push_prefix(key, out);
             }
         }
+    }
+
+    /// The same as [`append_decoded`].
+    pub fn append_decoded(&mut self, prefix: &[u8], out: &mut Vec<u8>) -> bool {
+        match prefix.strip_prefix(self.escaped.as_slice()) {
+            Some(rest) if !self.escaped.is_empty() => {
+                out.extend_from_slice(&self.plain);
+                append_decoded(rest, out)
+            }
+            _ => {
+                let from = out.len();
+                let decoded = append_decoded(prefix, out);
+                self.learn(out.get(from..).unwrap_or_default());
+                decoded
+            }
+        }
+    }
+
+    fn learn(&mut self, key: &[u8]) {
+        self.plain.clear();
+        self.plain.extend_from_slice(key.get(..HEAD_BYTES).unwrap_or_default());
+        self.escaped.clear();
+        push_bound(&self.plain, &mut self.escaped);
     }
 }
 
@@ -162,13 +182,16 @@ mod tests {
 
         #[test]
         fn prefixes_are_the_same_one_after_the_other(rows in prop::collection::vec((prop::bool::ANY, keys()), 0..6)) {
-            let mut writer = PrefixWriter::default();
+            let (mut writer, mut reader) = (Head::default(), Head::default());
             for (alike, rest) in rows {
                 let row = if alike { [&b"t\0\0\0\x01\0\0\0\x01"[..], &rest].concat() } else { rest };
                 let (mut written, mut expected) = (b"before".to_vec(), b"before".to_vec());
-                writer.push(&row, &mut written);
+                writer.push_prefix(&row, &mut written);
                 push_prefix(&row, &mut expected);
-                prop_assert_eq!(written, expected);
+                prop_assert_eq!(&written, &expected);
+                let mut read = b"before".to_vec();
+                prop_assert!(reader.append_decoded(written.strip_prefix(b"before").unwrap(), &mut read));
+                prop_assert_eq!(read, [&b"before"[..], &row].concat());
             }
         }
 

@@ -98,7 +98,7 @@ impl Loader {
         let mut writer = SstFileWriter::create(&self.options);
         writer.open(&file.0).map_err(database_error)?;
         let mut cell_key = Vec::with_capacity(64);
-        let mut prefixes = key::PrefixWriter::default();
+        let mut head = key::Head::default();
         for (key, value) in cells {
             if key.len() > MAX_KEY_BYTES || value.len() > MAX_VALUE_BYTES {
                 return Err(StoreError::TooLarge(format!(
@@ -108,7 +108,7 @@ impl Loader {
                 )));
             }
             cell_key.clear();
-            prefixes.push(key, &mut cell_key);
+            head.push_prefix(key, &mut cell_key);
             key::push_timestamp(timestamp, &mut cell_key);
             writer.put(&cell_key, value).map_err(database_error)?;
         }

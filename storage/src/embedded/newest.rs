@@ -2,7 +2,7 @@
 //! lie in one piece of memory.
 
 use super::hot_ranges::{Extent, HotRanges, Known};
-use super::key::{self, HEAD_BYTES};
+use super::key::{self, Head};
 use super::reader::{EXAMINED_ROWS, SHORT_ROWS, STEPS_BEFORE_SEEK, ScanBounds};
 use crate::contract::TimestampRange;
 use crate::error::{Result, StoreError};
@@ -52,13 +52,6 @@ pub struct Newest {
     /// Whether there may be cells newer than those that were wanted.
     newer: bool,
     head: Head,
-}
-
-/// What the keys of a scan begin with, escaped and as it is: those of one table are alike.
-#[derive(Debug, Default)]
-struct Head {
-    escaped: Vec<u8>,
-    plain: Vec<u8>,
 }
 
 impl Newest {
@@ -278,7 +271,7 @@ fn parts(cell_key: &[u8]) -> Result<(&[u8], Timestamp)> {
 }
 
 fn push(head: &mut Head, batch: &mut PackedRows, prefix: &[u8], timestamp: Timestamp, value: &[u8]) -> Result<()> {
-    match batch.push(|out| head.decode(prefix, out), timestamp, value) {
+    match batch.push(|out| head.append_decoded(prefix, out), timestamp, value) {
         true => Ok(()),
         false => Err(StoreError::Corrupted(format!("no row key: {prefix:02x?}"))),
     }
@@ -290,28 +283,5 @@ fn ended(iterator: &DBRawIterator<'_>) -> Result<bool> {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == ErrorKind::Incomplete => Ok(false),
         Err(error) => Err(super::database_error(error)),
-    }
-}
-
-impl Head {
-    /// Appends the row key of a prefix. False when the prefix is none.
-    fn decode(&mut self, prefix: &[u8], out: &mut Vec<u8>) -> bool {
-        match prefix.strip_prefix(self.escaped.as_slice()) {
-            Some(rest) if !self.escaped.is_empty() => {
-                out.extend_from_slice(&self.plain);
-                key::append_decoded(rest, out)
-            }
-            // Another table's, or the first.
-            _ => {
-                let from = out.len();
-                let decoded = key::append_decoded(prefix, out);
-                let common = out.get(from..).and_then(|key| key.get(..HEAD_BYTES)).unwrap_or_default();
-                self.plain.clear();
-                self.plain.extend_from_slice(common);
-                self.escaped.clear();
-                key::push_bound(common, &mut self.escaped);
-                decoded
-            }
-        }
     }
 }

@@ -248,20 +248,8 @@ impl Analysis<'_> {
         if !defined.is_empty() {
             columns = aliases.iter().cloned().zip(defined.iter().copied()).collect();
         }
-        let columns = named(columns, &aliases);
-        let shown = crate::pg_catalog::describe::each_alias(columns.iter().map(|(name, _)| name.as_str()));
-        let column = |((name, ty), shown): ((String, Ty), &String)| {
-            (name, Node::Column { relation: Some(0), name: shown.clone(), ty })
-        };
-        Some(Relation {
-            kind: RelationKind::Function { call, ordinality, defined },
-            name: Some(called.clone()),
-            printed: Some(called),
-            aliased: true,
-            columns: columns.into_iter().zip(&shown).map(column).collect(),
-            aliases: shown,
-            lateral,
-        })
+        let kind = RelationKind::Function { call, ordinality, defined };
+        Some(of_function(kind, called, named(columns, &aliases), lateral))
     }
 
     /// The functions of ROWS FROM: their calls, their columns, whether they see what is beside them, and the name of the first.
@@ -357,24 +345,9 @@ impl Analysis<'_> {
         let called = alias.map_or_else(|| "unnest".to_string(), |alias| fold(&alias.name));
         let aliases: Vec<String> =
             alias.map_or_else(Vec::new, |alias| alias.columns.iter().map(|column| fold(&column.name)).collect());
-        let columns = named(columns, &aliases);
-        let shown = crate::pg_catalog::describe::each_alias(columns.iter().map(|(name, _)| name.as_str()));
-        let column = |((name, ty), shown): ((String, Ty), &String)| {
-            (name, Node::Column { relation: Some(0), name: shown.clone(), ty })
-        };
-        Some(Relation {
-            kind: RelationKind::Function {
-                call: Node::Listed { word: "UNNEST", args, ty: Ty::of(oid::RECORD) },
-                ordinality,
-                defined: Vec::new(),
-            },
-            name: Some(called.clone()),
-            printed: Some(called),
-            aliased: true,
-            columns: columns.into_iter().zip(&shown).map(column).collect(),
-            aliases: shown,
-            lateral,
-        })
+        let call = Node::Listed { word: "UNNEST", args, ty: Ty::of(oid::RECORD) };
+        let kind = RelationKind::Function { call, ordinality, defined: Vec::new() };
+        Some(of_function(kind, called, named(columns, &aliases), lateral))
     }
 
     fn join(&self, left: From, join: &ast::Join, scope: &Scope<'_>, added: &mut Added<'_>) -> Option<From> {
@@ -472,6 +445,23 @@ impl Analysis<'_> {
         let words = if words == "JOIN" && on.is_none() && using.is_empty() { "CROSS JOIN" } else { words };
         let alias = None;
         Some(From::Join(Box::new(Join { words, left, right, on, using, using_alias, alias })))
+    }
+}
+
+/// What functions in FROM give. `columns`: by the names that they have in the query.
+fn of_function(kind: RelationKind, called: String, columns: Vec<(String, Ty)>, lateral: bool) -> Relation {
+    let shown = crate::pg_catalog::describe::each_alias(columns.iter().map(|(name, _)| name.as_str()));
+    let column = |((name, ty), shown): ((String, Ty), &String)| {
+        (name, Node::Column { relation: Some(0), name: shown.clone(), ty })
+    };
+    Relation {
+        kind,
+        name: Some(called.clone()),
+        printed: Some(called),
+        aliased: true,
+        columns: columns.into_iter().zip(&shown).map(column).collect(),
+        aliases: shown,
+        lateral,
     }
 }
 
