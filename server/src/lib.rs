@@ -41,4 +41,5 @@ pub mod reactor;
 mod runtime;
 pub mod server;
 pub mod store;
+mod thread_time;
 pub mod types;

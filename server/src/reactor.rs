@@ -10,6 +10,7 @@
 //! leaves its reactor another thread meanwhile.
 
 use crate::runtime;
+use crate::thread_time::ThreadTime;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -146,7 +147,7 @@ impl Drop for Counted {
 /// A task that goes to the shared threads while it is long. This stays with the reactor.
 struct Wandering {
     place: Place,
-    /// Whether it computed long when it was polled last.
+    /// Whether the last poll took long, and perhaps by its own doing.
     long: bool,
     env: EnvRef,
     shared: Handle,
@@ -169,6 +170,8 @@ impl Future for Wandering {
         loop {
             match &mut this.place {
                 Place::Here(task) => {
+                    // It costs as much as some statements: only who is under suspicion is measured.
+                    let taken = if this.long { ThreadTime::now() } else { None };
                     let began = this.env.monotonic();
                     let polling = Polling::since(began, &this.counted.0);
                     let polled = task.as_mut().poll(context);
@@ -177,7 +180,7 @@ impl Future for Wandering {
                         this.place = Place::Over;
                         return Poll::Ready(());
                     }
-                    let long = this.env.monotonic().saturating_sub(began) >= LONG;
+                    let long = is_long(this.env.monotonic().saturating_sub(began), taken);
                     if !(std::mem::replace(&mut this.long, long) && long) {
                         return Poll::Pending;
                     }
@@ -202,6 +205,11 @@ impl Future for Wandering {
             }
         }
     }
+}
+
+/// Whether a poll was long that took so much time, by its thread's reading before it.
+fn is_long(passed: Duration, before: Option<ThreadTime>) -> bool {
+    passed >= LONG && before.is_none_or(|before| before.taken(passed) >= LONG)
 }
 
 /// A panic there is one here: who waits for the task learns of it.
@@ -232,7 +240,7 @@ impl Future for Visiting {
     type Output = Option<Task>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Task>> {
-        let began = self.env.monotonic();
+        let (taken, began) = (ThreadTime::now(), self.env.monotonic());
         let Some(task) = &mut self.task else { return Poll::Ready(None) };
         if task.as_mut().poll(context).is_ready() {
             self.task = None;
@@ -240,7 +248,7 @@ impl Future for Visiting {
         }
         let now = self.env.monotonic();
         let last = *self.last_long.get_or_insert(now);
-        if now.saturating_sub(began) >= LONG {
+        if is_long(now.saturating_sub(began), taken) {
             self.last_long = Some(now);
         } else if now.saturating_sub(last) >= QUICK_FOR {
             return Poll::Ready(self.task.take());
@@ -262,9 +270,10 @@ mod tests {
         std::thread::current().id()
     }
 
+    /// Takes so much time of a processor.
     fn compute(time: Duration) {
-        let began = Instant::now();
-        while began.elapsed() < time {}
+        let (began, before) = (Instant::now(), ThreadTime::now());
+        while before.map_or(began.elapsed(), |before| before.taken(began.elapsed())) < time {}
     }
 
     async fn reactors(count: usize) -> Reactors {
@@ -296,6 +305,37 @@ mod tests {
         assert_eq!(places[0], places[1]);
         assert_ne!(places[0], places[2]);
         assert_eq!(places[0], places[3]);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn who_is_held_up_by_other_threads_stays() {
+        let stop = Arc::new(AtomicUsize::new(0));
+        let busy = || {
+            let over = Arc::clone(&stop);
+            std::thread::spawn(move || while over.load(Ordering::SeqCst) == 0 {})
+        };
+        let threads: Vec<_> = (0..4 * std::thread::available_parallelism().unwrap().get()).map(|_| busy()).collect();
+        let reactors = reactors(1).await;
+        let mut set = JoinSet::new();
+        let places: Arc<Mutex<Vec<ThreadId>>> = Arc::default();
+        let seen = Arc::clone(&places);
+        reactors.spawn(&mut set, move || async move {
+            for _ in 0..20 {
+                seen.lock().push(here());
+                // Ready to go on, and others are let go first.
+                let began = Instant::now();
+                while began.elapsed() < 2 * LONG {
+                    std::thread::yield_now();
+                }
+                tokio::task::yield_now().await;
+            }
+        });
+        set.join_next().await.unwrap().unwrap();
+        stop.store(1, Ordering::SeqCst);
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        let places = places.lock();
+        assert!(places.iter().all(|place| *place == places[0]), "{places:?}");
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
