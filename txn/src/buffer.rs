@@ -5,9 +5,10 @@
 
 use crate::error::Result;
 use crate::lock::LockStrength;
+use crate::puts::Puts;
 use crate::sorted_run::SortedRun;
 use crate::transaction::{CommandNumber, OwnWrites, Write, WriteKind};
-use crate::version_table::VersionTable;
+use crate::version_table::{Entry, Packed, VersionTable, Versions};
 use bytes::Bytes;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -66,6 +67,8 @@ pub(crate) type OwnChange = (Bytes, Option<Bytes>);
 /// What each key and version costs beside its bytes, roughly: nodes and headers.
 const KEY_OVERHEAD: usize = 80;
 const VERSION_OVERHEAD: usize = 48;
+/// The same of a row of [`Puts`]: where its key and its value end.
+const PACKED_OVERHEAD: usize = 8;
 
 struct Run {
     entries: SortedRun,
@@ -151,20 +154,44 @@ impl Buffer {
     pub(crate) fn write(&mut self, command: CommandNumber, write: Write) -> Result<()> {
         let Write { key, kind, strength } = write;
         let size = key.len() + value_bytes(&kind);
-        let (keys, key_bytes) = (self.memory.len(), key.len());
+        let (keys, packed, key_bytes) = (self.memory.len(), self.memory.packed(), key.len());
         let versions = self.memory.versions_of(key);
         let held = |version: &Version| version.command == command && version.strength >= strength;
-        if kind == WriteKind::Lock && versions.iter().any(held) {
+        let known = kind == WriteKind::Lock && versions.iter().any(held);
+        if !known {
+            self.deletes_of_own |= kind == WriteKind::Delete && !(versions.is_empty() && self.runs.is_empty());
+            self.memory_bytes += VERSION_OVERHEAD + value_bytes(&kind);
+            versions.push(Version { command, strength, kind });
+        }
+        // Rows beside it that were packed are so no more.
+        let loosened = packed - self.memory.packed();
+        self.memory_bytes += loosened * (KEY_OVERHEAD + VERSION_OVERHEAD - PACKED_OVERHEAD);
+        if known {
             return Ok(());
         }
-        self.memory_bytes += VERSION_OVERHEAD + value_bytes(&kind);
         self.total_bytes += size as u64;
         self.writes += 1;
-        self.deletes_of_own |= kind == WriteKind::Delete && !(versions.is_empty() && self.runs.is_empty());
-        versions.push(Version { command, strength, kind });
         if self.memory.len() > keys {
             self.memory_bytes += key_bytes + KEY_OVERHEAD;
         }
+        self.spill_beyond_limit()
+    }
+
+    /// Adds rows that `command` puts: as they are where they lie behind all others, else one by one.
+    pub(crate) fn put(&mut self, command: CommandNumber, puts: Puts) -> Result<()> {
+        let (rows, bytes) = (puts.len(), puts.bytes());
+        match self.memory.append_packed(Packed { puts, command }) {
+            Ok(()) => {
+                self.memory_bytes += bytes + rows * PACKED_OVERHEAD;
+                self.total_bytes += bytes as u64;
+                self.writes += rows as u64;
+                self.spill_beyond_limit()
+            }
+            Err(packed) => packed.puts.into_writes().into_iter().try_for_each(|write| self.write(command, write)),
+        }
+    }
+
+    fn spill_beyond_limit(&mut self) -> Result<()> {
         if self.memory_bytes > self.limit {
             self.spill()?;
         }
@@ -183,7 +210,17 @@ impl Buffer {
     /// Drops what `command` and later commands, up to `last`, wrote.
     pub(crate) fn rollback_to(&mut self, command: CommandNumber, last: CommandNumber) {
         let (bytes, total, writes) = (&mut self.memory_bytes, &mut self.total_bytes, &mut self.writes);
-        self.memory.retain(|key, versions| {
+        let (mut gone_bytes, mut gone_total, mut gone_writes) = (0, 0, 0);
+        let keep_packed = |packed: &Packed| {
+            let keep = packed.command < command;
+            if !keep {
+                gone_bytes += packed.puts.bytes() + packed.puts.len() * PACKED_OVERHEAD;
+                gone_total += packed.puts.bytes() as u64;
+                gone_writes += packed.puts.len() as u64;
+            }
+            keep
+        };
+        let keep = |key: &Bytes, versions: &mut Versions| {
             versions.retain(|version| {
                 let keep = version.command < command;
                 if !keep {
@@ -198,7 +235,11 @@ impl Buffer {
                 *bytes = bytes.saturating_sub(key.len() + KEY_OVERHEAD);
             }
             !versions.is_empty()
-        });
+        };
+        self.memory.retain(keep, keep_packed);
+        self.memory_bytes = self.memory_bytes.saturating_sub(gone_bytes);
+        self.total_bytes = self.total_bytes.saturating_sub(gone_total);
+        self.writes = self.writes.saturating_sub(gone_writes);
         if !self.runs.is_empty() {
             self.dropped.push((command, last));
         }
@@ -215,8 +256,8 @@ impl Buffer {
             run.entries.get(key, &mut found)?;
         }
         found.retain(|version| !self.is_dropped(version));
-        if let Some(versions) = self.memory.get(key) {
-            found.extend_from_slice(versions);
+        if let Some(entry) = self.memory.get(key) {
+            entry.with_versions(|versions| found.extend_from_slice(versions));
         }
         Ok(found)
     }
@@ -224,7 +265,7 @@ impl Buffer {
     /// What this transaction did to `key`: `None` for nothing, `Some(None)` for a delete.
     pub(crate) fn get(&self, key: &[u8], own: OwnWrites) -> Result<Option<Option<Bytes>>> {
         if self.runs.is_empty() {
-            return Ok(self.memory.get(key).and_then(|versions| newest(versions, own)));
+            return Ok(self.memory.get(key).and_then(|entry| entry.with_versions(|versions| newest(versions, own))));
         }
         Ok(newest(&self.versions(key)?, own))
     }
@@ -264,6 +305,18 @@ impl Buffer {
         let mut size = 0;
         let mut next = None;
         let range = RowRange { start: from.clone(), end: None };
+        if self.runs.is_empty() {
+            for entry in self.memory.range(&range) {
+                if !found.is_empty() && (found.len() >= rows || size >= bytes) {
+                    return Ok((found, Some(entry.to_key())));
+                }
+                if let Some(write) = final_write_of(entry) {
+                    size += write.bytes();
+                    found.push(write);
+                }
+            }
+            return Ok((found, None));
+        }
         self.visit(&range, false, |key, versions, sent| {
             if !found.is_empty() && (found.len() >= rows || size >= bytes) {
                 next = Some(key.clone());
@@ -343,10 +396,11 @@ impl Buffer {
             return Ok(());
         }
         if self.runs.is_empty() {
+            let mut show = |entry: Entry<'_>| entry.with_versions(|versions| show(&entry.to_key(), versions, None));
             if reverse {
-                let _ = self.memory.range_reverse(range).try_for_each(|(key, versions)| show(key, versions, None));
+                let _ = self.memory.range_reverse(range).try_for_each(&mut show);
             } else {
-                let _ = self.memory.range(range).try_for_each(|(key, versions)| show(key, versions, None));
+                let _ = self.memory.range(range).try_for_each(&mut show);
             }
             return Ok(());
         }
@@ -355,7 +409,7 @@ impl Buffer {
             let entries: Entries<'_> = Box::new(run.entries.range(range, reverse));
             sources.push(Source { entries, head: None, sent: run.sent });
         }
-        let in_memory = |(key, versions): (&Bytes, &[Version])| Ok((key.clone(), versions.to_vec()));
+        let in_memory = |entry: Entry<'_>| Ok((entry.to_key(), entry.with_versions(<[Version]>::to_vec)));
         let entries: Entries<'_> = if reverse {
             Box::new(self.memory.range_reverse(range).map(in_memory))
         } else {
@@ -447,6 +501,21 @@ fn final_write(key: &Bytes, versions: &[Version]) -> Option<FinalWrite> {
     // Who locked it weakly first let others change it until it was locked again.
     let command = versions.iter().find(|version| is_change(version) || version.strength == strength)?.command;
     Some(FinalWrite { key: key.clone(), kind, strength, command, put_then_deleted, early: Early::Not })
+}
+
+/// The same of a key in memory.
+fn final_write_of(entry: Entry<'_>) -> Option<FinalWrite> {
+    match entry {
+        Entry::Loose(key, versions) => final_write(key, versions),
+        Entry::Packed(_, Packed { puts, command }, at) => Some(FinalWrite {
+            key: entry.to_key(),
+            kind: puts.kind(at),
+            strength: puts.strength(),
+            command: *command,
+            put_then_deleted: false,
+            early: Early::Not,
+        }),
+    }
 }
 
 /// What remains to be done to a key of which a lock may have been sent. A lock is never taken back, for a copy of the

@@ -2,6 +2,8 @@
 //! spills, and must not see the difference.
 
 use super::*;
+use crate::puts::Strings;
+use proptest::prelude::*;
 
 fn both(test: impl Fn(Buffer)) {
     let folder = tempfile::tempdir().unwrap();
@@ -142,4 +144,80 @@ fn a_large_buffer_stays_below_its_limit() {
         }
     }
     assert_eq!(count, 20_000);
+}
+
+/// A row that is put, or another change to it.
+#[derive(Clone, Debug)]
+enum Step {
+    /// Rows from here on, so many, each so far from the one before.
+    Put {
+        from: u8,
+        rows: u8,
+        apart: u8,
+    },
+    Write(u8),
+    Delete(u8),
+    Lock(u8),
+    RollBack(u32),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        4 => (0u8..200, 1u8..30, 1u8..4).prop_map(|(from, rows, apart)| Step::Put { from, rows, apart }),
+        2 => (0u8..250).prop_map(Step::Write),
+        1 => (0u8..250).prop_map(Step::Delete),
+        1 => (0u8..250).prop_map(Step::Lock),
+        1 => (1u32..20).prop_map(Step::RollBack),
+    ]
+}
+
+proptest! {
+    /// Rows that were put together are what they would be one by one, whatever comes before and after.
+    #[test]
+    fn rows_put_together_are_rows(steps in prop::collection::vec(step(), 1..20), limit in prop::sample::select(vec![usize::MAX, 3000])) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut buffers = [(); 2].map(|()| Buffer::new(limit, Some(folder.path().to_owned())));
+        let key = |number: u8| format!("k{number:03}");
+        for (command, step) in (1..).zip(&steps) {
+            let [together, single] = &mut buffers;
+            let mut both = |write: Write| [&mut *together, &mut *single].map(|buffer| buffer.write(command, write.clone()).unwrap());
+            match step {
+                Step::Write(number) => drop(both(put(&key(*number), "written"))),
+                Step::Delete(number) => drop(both(other(&key(*number), WriteKind::Delete, LockStrength::Update))),
+                Step::Lock(number) => drop(both(other(&key(*number), WriteKind::Lock, LockStrength::KeyShare))),
+                Step::RollBack(to) => [together, single].into_iter().for_each(|buffer| buffer.rollback_to(*to, command)),
+                Step::Put { from, rows, apart } => {
+                    let numbers = (0..*rows).filter_map(|row| from.checked_add(row * apart));
+                    let writes: Vec<Write> = numbers.map(|number| put(&key(number), &format!("{command}"))).collect();
+                    let strings = |parts: Vec<Bytes>| {
+                        let ends: Vec<usize> = parts.iter().scan(0, |end, part| { *end += part.len(); Some(*end) }).collect();
+                        Strings::new(parts.concat().into(), &ends).unwrap()
+                    };
+                    let value = |write: &Write| match &write.kind { WriteKind::Put(value) => value.clone(), _ => Bytes::new() };
+                    let (keys, values) = (writes.iter().map(|write| write.key.clone()).collect(), writes.iter().map(value).collect());
+                    together.put(command, Puts::new(strings(keys), strings(values), LockStrength::Update).unwrap()).unwrap();
+                    writes.into_iter().for_each(|write| single.write(command, write).unwrap());
+                }
+            }
+            let [together, single] = &buffers;
+            prop_assert_eq!(together.final_writes(&Bytes::new(), 1000, 1 << 20).unwrap(), single.final_writes(&Bytes::new(), 1000, 1 << 20).unwrap());
+            prop_assert_eq!(together.final_writes(&key(77).into(), 5, 1 << 20).unwrap(), single.final_writes(&key(77).into(), 5, 1 << 20).unwrap());
+            for own in [OwnWrites::All, OwnWrites::Before(command / 2)] {
+                for reverse in [false, true] {
+                    let range = RowRange { start: key(20).into(), end: Some(key(180).into()) };
+                    prop_assert_eq!(together.changes(&range, reverse, own, 40).unwrap(), single.changes(&range, reverse, own, 40).unwrap());
+                }
+                for number in 0..=255 {
+                    let key = key(number);
+                    prop_assert_eq!(together.get(key.as_bytes(), own).unwrap(), single.get(key.as_bytes(), own).unwrap());
+                }
+            }
+            // What was spilled is counted to the end, and they do not spill at the same row.
+            if limit == usize::MAX {
+                let counts = |buffer: &Buffer| (buffer.total_bytes(), buffer.writes(), buffer.is_empty());
+                prop_assert_eq!(counts(together), counts(single));
+                prop_assert_eq!(together.memory_bytes() == 0, together.is_empty());
+            }
+        }
+    }
 }

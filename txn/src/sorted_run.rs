@@ -6,6 +6,7 @@ use crate::buffer::Version;
 use crate::error::{Result, TxnError};
 use crate::lock::LockStrength;
 use crate::transaction::WriteKind;
+use crate::version_table::Entry;
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -34,10 +35,7 @@ pub(crate) struct SortedRun {
 
 impl SortedRun {
     /// Writes `entries`, which are in key order, to a file in `folder`.
-    pub(crate) fn write<'a>(
-        folder: &Path,
-        entries: impl ExactSizeIterator<Item = (&'a Bytes, &'a [Version])>,
-    ) -> Result<SortedRun> {
+    pub(crate) fn write<'a>(folder: &Path, entries: impl ExactSizeIterator<Item = Entry<'a>>) -> Result<SortedRun> {
         std::fs::create_dir_all(folder).map_err(spill)?;
         let file = tempfile::tempfile_in(folder).map_err(spill)?;
         let words = (entries.len() * FILTER_BITS_PER_KEY).div_ceil(64).max(1);
@@ -53,11 +51,12 @@ impl SortedRun {
             block.clear();
             Ok(())
         };
-        for (key, versions) in entries {
+        for entry in entries {
+            let key = entry.key();
             if block.is_empty() {
                 first_key = Bytes::copy_from_slice(key);
             }
-            encode(&mut block, key, versions);
+            entry.with_versions(|versions| encode(&mut block, key, versions));
             set(&mut run.filter, key);
             if block.len() >= BLOCK_BYTES {
                 close(&mut block, &first_key, &mut run.blocks)?;

@@ -11,6 +11,7 @@ use crate::error::{Result, TxnError};
 use crate::lock::LockStrength;
 use crate::locks::Locker;
 use crate::pairs::Pairs;
+use crate::puts::Puts;
 use crate::read_set::ReadSet;
 use crate::resolver::Status;
 use crate::row_locks::RowLocks;
@@ -408,6 +409,16 @@ impl Transaction {
     /// Buffers writes under the current command number. Spills when the buffer is full; where each row is a request of
     /// its own, what was spilled is locked then. Errors: a conflict met there.
     pub async fn write(&self, writes: Vec<Write>) -> Result<()> {
+        let add = |buffer: &mut Buffer, command| writes.into_iter().try_for_each(|write| buffer.write(command, write));
+        self.buffer_writes(add).await
+    }
+
+    /// The same of rows that are put.
+    pub async fn put(&self, puts: Puts) -> Result<()> {
+        self.buffer_writes(|buffer, command| buffer.put(command, puts)).await
+    }
+
+    async fn buffer_writes(&self, add: impl FnOnce(&mut Buffer, CommandNumber) -> Result<()>) -> Result<()> {
         let options = &self.shared.options;
         let past = options.as_of.is_some() && !(options.imports && self.shared.store.has_one_log());
         if options.read_only || past {
@@ -419,9 +430,7 @@ impl Transaction {
         let command = self.command();
         let spilled = {
             let mut buffer = self.shared.buffer.write();
-            for write in writes {
-                buffer.write(command, write)?;
-            }
+            add(&mut buffer, command)?;
             buffer.has_unsent()
         };
         if spilled && self.shared.store.store.atomic().is_none() && self.isolation().has_one_snapshot() {

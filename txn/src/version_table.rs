@@ -2,9 +2,11 @@
 //! versions count.
 //!
 //! Rows of a load mostly arrive in the order of their keys. Such keys are appended to a list, which costs no search, no
-//! allocation and no balancing; all others go to a tree.
+//! allocation and no balancing, many at a time as they are ([`Packed`]); all others go to a tree.
 
 use crate::buffer::Version;
+use crate::puts::Puts;
+use crate::transaction::CommandNumber;
 use bytes::Bytes;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -18,19 +20,132 @@ pub(crate) type Versions = SmallVec<[Version; 1]>;
 /// Keys in a piece of the list: what has been appended is not moved when more comes.
 const PIECE: usize = 1024;
 
+/// Rows that one command put. Each has one version.
+#[derive(Debug)]
+pub(crate) struct Packed {
+    pub(crate) puts: Puts,
+    pub(crate) command: CommandNumber,
+}
+
+impl Packed {
+    fn version(&self, at: usize) -> Version {
+        Version { command: self.command, strength: self.puts.strength(), kind: self.puts.kind(at) }
+    }
+}
+
+/// Of the list. Its keys ascend. Invariant: they are loose, or packed, never both.
+#[derive(Default)]
+struct Piece {
+    loose: Vec<(Bytes, Versions)>,
+    packed: Option<Packed>,
+}
+
+impl Piece {
+    fn with_capacity(keys: usize) -> Piece {
+        Piece { loose: Vec::with_capacity(keys), packed: None }
+    }
+
+    fn has_room(&self) -> bool {
+        self.packed.is_none() && self.loose.len() < PIECE
+    }
+
+    fn packed_len(&self) -> usize {
+        self.packed.as_ref().map_or(0, |packed| packed.puts.len())
+    }
+
+    fn len(&self) -> usize {
+        self.loose.len() + self.packed_len()
+    }
+
+    fn key(&self, at: usize) -> Option<&[u8]> {
+        match &self.packed {
+            Some(packed) => packed.puts.keys().get(at),
+            None => self.loose.get(at).map(|(key, _)| &key[..]),
+        }
+    }
+
+    fn last_key(&self) -> Option<&[u8]> {
+        self.key(self.len().checked_sub(1)?)
+    }
+
+    /// How many keys are less than `key`.
+    fn before(&self, key: &[u8]) -> usize {
+        match &self.packed {
+            Some(packed) => packed.puts.keys().before(key),
+            None => self.loose.partition_point(|(other, _)| &other[..] < key),
+        }
+    }
+
+    fn entry(&self, at: usize) -> Option<Entry<'_>> {
+        match &self.packed {
+            Some(packed) => packed.puts.keys().get(at).map(|key| Entry::Packed(key, packed, at)),
+            None => self.loose.get(at).map(|(key, versions)| Entry::Loose(key, versions)),
+        }
+    }
+
+    /// Its keys with their versions, loose from now on, so that they can be changed.
+    fn loosened(&mut self) -> &mut Vec<(Bytes, Versions)> {
+        if let Some(packed) = self.packed.take() {
+            let row = |at| Some((packed.puts.keys().share(at)?, Versions::from_iter([packed.version(at)])));
+            self.loose = (0..packed.puts.len()).filter_map(row).collect();
+        }
+        &mut self.loose
+    }
+}
+
+/// A key and its versions.
+#[derive(Clone, Copy)]
+pub(crate) enum Entry<'a> {
+    Loose(&'a Bytes, &'a [Version]),
+    /// The row at this position.
+    Packed(&'a [u8], &'a Packed, usize),
+}
+
+impl<'a> Entry<'a> {
+    /// The key.
+    pub(crate) fn key(&self) -> &'a [u8] {
+        match *self {
+            Entry::Loose(key, _) => key,
+            Entry::Packed(key, ..) => key,
+        }
+    }
+
+    /// The key, to be kept.
+    pub(crate) fn to_key(self) -> Bytes {
+        match self {
+            Entry::Loose(key, _) => key.clone(),
+            Entry::Packed(_, packed, at) => packed.puts.keys().share(at).unwrap_or_default(),
+        }
+    }
+
+    /// Shows its versions.
+    pub(crate) fn with_versions<T>(self, show: impl FnOnce(&[Version]) -> T) -> T {
+        match self {
+            Entry::Loose(_, versions) => show(versions),
+            Entry::Packed(_, packed, at) => show(&[packed.version(at)]),
+        }
+    }
+}
+
 /// See the head of the module. Invariant: a key is in the list or in the tree, never in both.
 #[derive(Default)]
 pub(crate) struct VersionTable {
     /// Ascending, within pieces and from piece to piece; no piece is empty.
-    list: Vec<Vec<(Bytes, Versions)>>,
+    list: Vec<Piece>,
     tree: BTreeMap<Bytes, Versions>,
     len: usize,
+    packed: usize,
 }
 
 impl VersionTable {
     /// Keys.
     pub(crate) fn len(&self) -> usize {
         self.len
+    }
+
+    /// Of these, rows that are packed.
+    pub(crate) fn packed(&self) -> usize {
+        self.packed
     }
 
     /// Whether it has no key.
@@ -43,31 +158,33 @@ impl VersionTable {
         *self = VersionTable::default();
     }
 
-    /// The versions of a key.
-    pub(crate) fn get(&self, key: &[u8]) -> Option<&[Version]> {
-        if self.is_behind_list(key) {
-            return self.tree.get(key).map(SmallVec::as_slice);
+    /// A key with its versions.
+    pub(crate) fn get<'a>(&'a self, key: &[u8]) -> Option<Entry<'a>> {
+        if !self.is_behind_list(key) {
+            let (piece, at) = self.place(key);
+            let found = self.list.get(piece).and_then(|piece| piece.entry(at));
+            if let Some(entry) = found.filter(|entry| entry.key() == key) {
+                return Some(entry);
+            }
         }
-        let (piece, at) = self.place(key);
-        match self.list.get(piece).and_then(|piece| piece.get(at)) {
-            Some((found, versions)) if found == key => Some(versions),
-            _ => self.tree.get(key).map(SmallVec::as_slice),
-        }
+        self.tree.get_key_value(key).map(|(key, versions)| Entry::Loose(key, versions))
     }
 
     /// The versions of a key, which is added when it is not there.
     pub(crate) fn versions_of(&mut self, key: Bytes) -> &mut Versions {
         if self.is_behind_list(&key) {
-            if self.tree.last_key_value().is_none_or(|(last, _)| *last < key) {
+            if self.is_behind_tree(&key) {
                 return self.append(key);
             }
         } else {
             let (piece, at) = self.place(&key);
-            let there = |place: &(Bytes, Versions)| place.0 == key;
-            if self.list.get(piece).and_then(|piece| piece.get(at)).is_some_and(there)
-                && let Some((_, versions)) = self.list.get_mut(piece).and_then(|piece| piece.get_mut(at))
+            if self.list.get(piece).and_then(|piece| piece.key(at)).is_some_and(|there| *there == key)
+                && let Some(piece) = self.list.get_mut(piece)
             {
-                return versions;
+                self.packed -= piece.packed_len();
+                if let Some((_, versions)) = piece.loosened().get_mut(at) {
+                    return versions;
+                }
             }
         }
         let len = &mut self.len;
@@ -81,34 +198,57 @@ impl VersionTable {
         self.len += 1;
         // A transaction of a few rows should not pay for a load.
         let room = if self.list.is_empty() { 4 } else { PIECE };
-        let piece = match self.list.pop_if(|piece| piece.len() < PIECE) {
-            Some(piece) => piece,
-            None => Vec::with_capacity(room),
-        };
-        &mut self.list.push_mut(piece).push_mut((key, Versions::new())).1
+        let piece = self.list.pop_if(|piece| piece.has_room()).unwrap_or_else(|| Piece::with_capacity(room));
+        &mut self.list.push_mut(piece).loose.push_mut((key, Versions::new())).1
     }
 
-    /// Keeps the keys that `keep` says; it may change their versions.
-    pub(crate) fn retain(&mut self, mut keep: impl FnMut(&Bytes, &mut Versions) -> bool) {
-        for piece in &mut self.list {
-            piece.retain_mut(|(key, versions)| keep(key, versions));
+    /// Adds rows behind all that are there. Errors: some belong before others.
+    pub(crate) fn append_packed(&mut self, packed: Packed) -> Result<(), Packed> {
+        match packed.puts.keys().get(0) {
+            None => Ok(()),
+            Some(first) if self.is_behind_list(first) && self.is_behind_tree(first) => {
+                self.len += packed.puts.len();
+                self.packed += packed.puts.len();
+                self.list.push(Piece { packed: Some(packed), ..Piece::default() });
+                Ok(())
+            }
+            Some(_) => Err(packed),
         }
-        self.list.retain(|piece| !piece.is_empty());
+    }
+
+    /// Keeps the keys that `keep` says, which may change their versions, and the packed rows that `keep_packed` says.
+    pub(crate) fn retain(
+        &mut self,
+        mut keep: impl FnMut(&Bytes, &mut Versions) -> bool,
+        mut keep_packed: impl FnMut(&Packed) -> bool,
+    ) {
+        self.list.retain_mut(|piece| match &piece.packed {
+            Some(packed) => keep_packed(packed),
+            None => {
+                piece.loose.retain_mut(|(key, versions)| keep(key, versions));
+                !piece.loose.is_empty()
+            }
+        });
         self.tree.retain(keep);
-        self.len = self.list.iter().map(Vec::len).sum::<usize>() + self.tree.len();
+        self.len = self.list.iter().map(Piece::len).sum::<usize>() + self.tree.len();
+        self.packed = self.list.iter().map(Piece::packed_len).sum();
     }
 
     /// Whether a key is greater than all in the list.
     fn is_behind_list(&self, key: &[u8]) -> bool {
-        self.list.last().and_then(|piece| piece.last()).is_none_or(|(last, _)| &last[..] < key)
+        self.list.last().and_then(Piece::last_key).is_none_or(|last| last < key)
+    }
+
+    /// Whether a key is greater than all in the tree.
+    fn is_behind_tree(&self, key: &[u8]) -> bool {
+        self.tree.last_key_value().is_none_or(|(last, _)| &last[..] < key)
     }
 
     /// Where in the list a key is, or would be: a piece and a position in it.
     fn place(&self, key: &[u8]) -> (usize, usize) {
-        let first = |piece: &Vec<(Bytes, Versions)>| piece.first().is_some_and(|(first, _)| &first[..] <= key);
-        let piece = self.list.partition_point(first).saturating_sub(1);
-        let at = self.list.get(piece).map_or(0, |piece| piece.partition_point(|(other, _)| &other[..] < key));
-        (piece, at)
+        let begins = |piece: &Piece| piece.key(0).is_some_and(|first| first <= key);
+        let piece = self.list.partition_point(begins).saturating_sub(1);
+        (piece, self.list.get(piece).map_or(0, |piece| piece.before(key)))
     }
 
     /// Keys in a range, which is not empty, with their versions, ascending.
@@ -133,23 +273,20 @@ impl VersionTable {
             None => (self.list.len(), 0),
         };
         let part = move |number: usize| {
-            let piece = self.list.get(number).map(Vec::as_slice).unwrap_or_default();
+            let piece = self.list.get(number);
             let start = if number == from.0 { from.1 } else { 0 };
-            let end = if number == to.0 { to.1 } else { piece.len() };
-            piece.get(start..end).unwrap_or_default()
+            let end = if number == to.0 { to.1 } else { piece.map_or(0, Piece::len) };
+            (start..end).filter_map(move |at| piece?.entry(at))
         };
-        (from.0..=to.0).flat_map(part).map(|(key, versions)| (key, versions.as_slice()))
+        (from.0..=to.0).flat_map(part)
     }
 
     fn in_tree<'a>(&'a self, range: &RowRange) -> impl DoubleEndedIterator<Item = Entry<'a>> + use<'a> {
         let end = range.end.as_ref().map_or(Bound::Unbounded, |end| Bound::Excluded(&end[..]));
         let entries = self.tree.range::<[u8], _>((Bound::Included(&range.start[..]), end));
-        entries.map(|(key, versions)| (key, versions.as_slice()))
+        entries.map(|(key, versions)| Entry::Loose(key, versions))
     }
 }
-
-/// A key and its versions.
-pub(crate) type Entry<'a> = (&'a Bytes, &'a [Version]);
 
 /// Two ordered sources, of different keys, as one.
 struct Merged<A: Iterator, B: Iterator> {
@@ -163,7 +300,7 @@ impl<'a, A: Iterator<Item = Entry<'a>>, B: Iterator<Item = Entry<'a>>> Iterator 
 
     fn next(&mut self) -> Option<Entry<'a>> {
         let first = match (self.one.peek(), self.other.peek()) {
-            (Some((one, _)), Some((other, _))) => (one < other) != self.reverse,
+            (Some(one), Some(other)) => (one.key() < other.key()) != self.reverse,
             (one, _) => one.is_some(),
         };
         if first { self.one.next() } else { self.other.next() }
@@ -196,6 +333,7 @@ impl<I: Iterator> ExactSizeIterator for Counted<I> {}
 mod tests {
     use super::*;
     use crate::lock::LockStrength;
+    use crate::puts::Strings;
     use crate::transaction::WriteKind;
 
     fn key(number: u32) -> Bytes {
@@ -205,6 +343,58 @@ mod tests {
     fn version(command: u32) -> Version {
         Version { command, strength: LockStrength::Update, kind: WriteKind::Delete }
     }
+
+    type Model = BTreeMap<Bytes, Vec<u32>>;
+
+    fn write(table: &mut VersionTable, model: &mut Model, number: u32, command: u32) {
+        table.versions_of(key(number)).push(version(command));
+        model.entry(key(number)).or_default().push(command);
+    }
+
+    fn pack(numbers: std::ops::Range<u32>, command: u32) -> Packed {
+        let keys: Vec<Bytes> = numbers.clone().map(key).collect();
+        let ends = |length: usize| (1..=keys.len()).map(|at| at * length).collect::<Vec<_>>();
+        let strings = |bytes: Vec<u8>, length| Strings::new(bytes.into(), &ends(length)).unwrap();
+        let (keys, values) = (strings(keys.concat(), 7), strings(vec![b'v'; keys.len()], 1));
+        Packed { puts: Puts::new(keys, values, LockStrength::Update).unwrap(), command }
+    }
+
+    /// The table is what the model is, in every way in which it can be asked.
+    fn check(table: &VersionTable, model: &Model) {
+        let commands = |versions: &[Version]| versions.iter().map(|version| version.command).collect::<Vec<_>>();
+        let shown = |entry: Entry<'_>| (entry.to_key(), entry.with_versions(commands));
+        let copied = |(key, versions): (&Bytes, &Vec<u32>)| (key.clone(), versions.clone());
+        assert_eq!((table.len(), table.is_empty()), (model.len(), model.is_empty()));
+        assert_eq!(table.iter().len(), model.len());
+        assert!(table.iter().map(shown).eq(model.iter().map(copied)));
+        for (from, to) in [(0, 0), (0, 20_000), (1, 1024), (1024, 1025), (1023, 4097), (2500, 2501), (9000, 9999)] {
+            let range = RowRange { start: key(from), end: Some(key(to)) };
+            let wanted: Vec<_> = model.iter().filter(|(key, _)| range.contains(key)).map(|(key, _)| key).collect();
+            assert!(table.range(&range).map(|entry| entry.key()).eq(wanted.iter().copied()), "{from} {to}");
+            assert!(table.range_reverse(&range).map(|entry| entry.key()).eq(wanted.iter().rev().copied()));
+            assert_eq!(table.get(&key(from)).map(shown), model.get_key_value(&key(from)).map(copied));
+        }
+    }
+
+    fn keep_some(table: &mut VersionTable, model: &mut Model) {
+        let keep = |command: u32| command.is_multiple_of(3);
+        let counts = |key: &[u8]| key[key.len() - 1] != b'7';
+        table.retain(
+            |key, versions| {
+                versions.retain(|version| keep(version.command));
+                !versions.is_empty() && counts(key)
+            },
+            |packed| keep(packed.command),
+        );
+        model.retain(|key, versions| {
+            let packed = versions == &[PACKED_ONLY];
+            versions.retain(|command| keep(*command));
+            !versions.is_empty() && (packed || counts(key))
+        });
+    }
+
+    /// A command whose rows stay packed: nothing else is written to them.
+    const PACKED_ONLY: u32 = 9999;
 
     /// Beside a plain tree, with keys in several orders.
     #[test]
@@ -216,50 +406,48 @@ mod tests {
             |number| 10_000 - number,
         ];
         for order in orders {
-            let mut table = VersionTable::default();
-            let mut model: BTreeMap<Bytes, Vec<u32>> = BTreeMap::new();
+            let (mut table, mut model) = (VersionTable::default(), Model::default());
             for number in 0..5000 {
-                table.versions_of(key(order(number))).push(version(number));
-                model.entry(key(order(number))).or_default().push(number);
+                write(&mut table, &mut model, order(number), number);
             }
-            let check = |table: &VersionTable, model: &BTreeMap<Bytes, Vec<u32>>| {
-                let shown = |(key, versions): Entry<'_>| {
-                    (key.clone(), versions.iter().map(|version| version.command).collect::<Vec<_>>())
-                };
-                assert_eq!((table.len(), table.is_empty()), (model.len(), model.is_empty()));
-                assert_eq!(table.iter().len(), model.len());
-                assert!(
-                    table.iter().map(shown).eq(model.iter().map(|(key, versions)| (key.clone(), versions.clone())))
-                );
-                for (from, to) in
-                    [(0, 0), (0, 20_000), (1, 1024), (1024, 1025), (1023, 4097), (2500, 2501), (9000, 9999)]
-                {
-                    let range = RowRange { start: key(from), end: Some(key(to)) };
-                    let wanted: Vec<_> =
-                        model.iter().filter(|(key, _)| range.contains(key)).map(|(key, _)| key).collect();
-                    assert!(table.range(&range).map(|(key, _)| key).eq(wanted.iter().copied()), "{from} {to}");
-                    assert!(table.range_reverse(&range).map(|(key, _)| key).eq(wanted.iter().rev().copied()));
-                    let at = key(from);
-                    assert_eq!(table.get(&at).map(<[Version]>::len), model.get(&at).map(Vec::len));
-                }
-            };
             check(&table, &model);
-            table.retain(|key, versions| {
-                versions.retain(|version| version.command % 3 == 0);
-                !versions.is_empty() && key[key.len() - 1] != b'7'
-            });
-            model.retain(|key, versions| {
-                versions.retain(|command| command % 3 == 0);
-                !versions.is_empty() && key[key.len() - 1] != b'7'
-            });
+            keep_some(&mut table, &mut model);
             check(&table, &model);
             for number in 0..5000 {
-                table.versions_of(key(number)).push(version(number));
-                model.entry(key(number)).or_default().push(number);
+                write(&mut table, &mut model, number, number);
             }
             check(&table, &model);
             table.clear();
-            check(&table, &BTreeMap::new());
+            check(&table, &Model::default());
         }
+    }
+
+    #[test]
+    fn packed_rows_are_rows_like_others() {
+        let (mut table, mut model) = (VersionTable::default(), Model::default());
+        write(&mut table, &mut model, 5, 1);
+        for (number, numbers) in [10..400, 1000..1001, 1001..1500, 3000..5000, 9000..9500].into_iter().enumerate() {
+            let command = if number == 4 { PACKED_ONLY } else { number as u32 };
+            table.append_packed(pack(numbers.clone(), command)).unwrap();
+            model.extend(numbers.map(|number| (key(number), vec![command])));
+            check(&table, &model);
+        }
+        assert_eq!(table.packed(), table.len() - 1);
+        table.append_packed(pack(0..0, 1)).unwrap();
+        for early in [5..7, 9499..9600, 0..10_000] {
+            assert_eq!(table.append_packed(pack(early, 1)).unwrap_err().command, 1);
+        }
+        // Between packed rows, at one of them, and behind them.
+        for (number, command) in [(500, 20), (1200, 21), (1200, 22), (10, 24), (4999, 27), (9700, 30)] {
+            write(&mut table, &mut model, number, command);
+            check(&table, &model);
+        }
+        assert_eq!(table.packed(), 1 + 500);
+        // Behind the list, not behind the tree.
+        write(&mut table, &mut model, 9600, 30);
+        assert!(table.append_packed(pack(9650..9651, 1)).is_err());
+        keep_some(&mut table, &mut model);
+        check(&table, &model);
+        assert_eq!(table.packed(), 500);
     }
 }

@@ -3,10 +3,11 @@
 use super::computed::{Computed, IndexWriter, ToPhysical};
 use crate::catalog::{IndexDescriptor, IndexState, TableDescriptor};
 use crate::encoding::{IndexEntry, RowEncoder, TableKey};
-use crate::error::{Result, SqlError};
+use crate::error::{Result, SqlError, state};
 use bytes::Bytes;
 use datafusion::arrow::array::ArrayRef;
 use std::sync::Arc;
+use txn::Strings;
 
 /// A secondary index and how it is written.
 #[derive(Clone, Debug)]
@@ -77,11 +78,19 @@ impl TableCodec {
     }
     /// Keys of rows by the primary key.
     pub fn row_keys(&self, columns: &[ArrayRef], rows: usize) -> Result<Vec<Bytes>> {
-        Arena::strings(rows, |row, out| self.key.encode(columns, row, out))
+        Ok(self.keys_of_rows(columns, rows)?.into_parts())
+    }
+    /// The same, together.
+    pub fn keys_of_rows(&self, columns: &[ArrayRef], rows: usize) -> Result<Arena> {
+        Arena::of(rows, |row, out| self.key.encode(columns, row, out))
     }
     /// Values of rows.
     pub fn row_values(&self, columns: &[ArrayRef], rows: usize) -> Result<Vec<Bytes>> {
-        Arena::strings(rows, |row, out| self.row.encode(columns, row, out))
+        Ok(self.values_of_rows(columns, rows)?.into_parts())
+    }
+    /// The same, together.
+    pub fn values_of_rows(&self, columns: &[ArrayRef], rows: usize) -> Result<Arena> {
+        Arena::of(rows, |row, out| self.row.encode(columns, row, out))
     }
     /// Entries of rows in one index; `None` for a row that it leaves out.
     pub fn entries(&self, index: &IndexCodec, columns: &[ArrayRef], keys: &[Bytes]) -> Result<Vec<Option<IndexEntry>>> {
@@ -108,14 +117,18 @@ const SAMPLE: usize = 32;
 
 impl Arena {
     /// What `append` appends for each of so many rows.
-    pub fn strings(rows: usize, mut append: impl FnMut(usize, &mut Vec<u8>) -> Result<()>) -> Result<Vec<Bytes>> {
+    pub fn of(rows: usize, mut append: impl FnMut(usize, &mut Vec<u8>) -> Result<()>) -> Result<Arena> {
         let mut arena = Arena::default();
         for row in 0..rows {
             append(row, &mut arena.bytes)?;
             arena.end();
             arena.make_room(rows);
         }
-        Ok(arena.into_parts())
+        Ok(arena)
+    }
+    /// The same, each for itself.
+    pub fn strings(rows: usize, append: impl FnMut(usize, &mut Vec<u8>) -> Result<()>) -> Result<Vec<Bytes>> {
+        Ok(Arena::of(rows, append)?.into_parts())
     }
     /// Makes room for `all` strings as long as those so far, once there are some: an allocation that grows as it is filled is copied
     /// as it grows, and once more when it is done.
@@ -130,18 +143,26 @@ impl Arena {
     pub fn end(&mut self) {
         self.ends.push(self.bytes.len());
     }
-    /// The strings, sharing the allocation. They may be kept for long: it is as large as they are, not what it grew to.
+    /// The strings, sharing the allocation.
     pub fn into_parts(self) -> Vec<Bytes> {
-        let exact = self.bytes.capacity() - self.bytes.len() <= self.bytes.len() / 16;
-        let all = if exact { Bytes::from(self.bytes) } else { Bytes::copy_from_slice(&self.bytes) };
+        let (all, ends) = self.exact();
         let mut start = 0;
-        self.ends
-            .into_iter()
+        ends.into_iter()
             .map(|end| {
                 let part = all.slice(start..end);
                 start = end;
                 part
             })
             .collect()
+    }
+    /// The strings, together.
+    pub fn into_strings(self) -> Result<Strings> {
+        let (all, ends) = self.exact();
+        Strings::new(all, &ends).ok_or_else(|| SqlError::new(state::PROGRAM_LIMIT_EXCEEDED, "too many bytes at once"))
+    }
+    /// All bytes, and where the strings end. They may be kept for long: the allocation is as large as they are, not what it grew to.
+    fn exact(self) -> (Bytes, Vec<usize>) {
+        let exact = self.bytes.capacity() - self.bytes.len() <= self.bytes.len() / 16;
+        (if exact { Bytes::from(self.bytes) } else { Bytes::copy_from_slice(&self.bytes) }, self.ends)
     }
 }

@@ -182,7 +182,7 @@ impl Run {
         let target = self.target.clone();
         let codec = &target.codec;
         let mut failure = None;
-        let row_keys = self.new_keys(columns, rows).await?;
+        let row_keys = self.new_keys(columns, rows).await?.into_parts();
         let mut entries: Vec<Vec<Option<IndexEntry>>> = Vec::new();
         for index in &codec.indexes {
             entries.push(if index.maintained() { codec.entries(index, columns, &row_keys)? } else { Vec::new() });

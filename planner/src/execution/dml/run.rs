@@ -22,9 +22,12 @@ use datafusion::arrow::record_batch::RecordBatch;
 use futures::TryStreamExt;
 use std::collections::HashSet;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use storage::RowRange;
-use txn::{LockStrength, OwnWrites, TxnScanOptions, Write, WriteKind};
+use txn::{LockStrength, OwnWrites, Puts, Strings, TxnScanOptions, Write, WriteKind};
+
+/// Fewer keys are looked up one by one.
+const WORTH_A_SCAN: usize = 64;
 
 /// What is written, where to, and under which rules: the part that does not change between runs.
 #[derive(Debug)]
@@ -278,10 +281,10 @@ impl Run {
     }
 
     /// Keys for new rows.
-    pub async fn new_keys(&mut self, columns: &[ArrayRef], rows: usize) -> Result<Vec<Bytes>> {
+    pub async fn new_keys(&mut self, columns: &[ArrayRef], rows: usize) -> Result<Arena> {
         let codec = &self.target.codec;
         if codec.key.has_primary_key() {
-            return codec.row_keys(columns, rows);
+            return codec.keys_of_rows(columns, rows);
         }
         let mut keys = Arena::default();
         for row in 0..rows {
@@ -297,7 +300,7 @@ impl Run {
             codec.key.encode_number(number, &mut keys.bytes);
             keys.end();
         }
-        Ok(keys.into_parts())
+        Ok(keys)
     }
 
     /// The number among all input rows of a row of the batch at hand.
@@ -317,9 +320,11 @@ impl Run {
             None => Vec::new(),
         };
         let columns = if failure.is_some() { before.as_slice() } else { columns };
-        let keys = self.new_keys(columns, rows).await?;
+        let strings = self.new_keys(columns, rows).await?.into_strings()?;
+        // Each for itself only where somebody asks for it.
+        let listed = LazyLock::new(|| strings.list());
         if self.shared {
-            self.noted += keys.iter().filter(|key| self.context.held.note_written(key)).count();
+            self.noted += listed.iter().filter(|key| self.context.held.note_written(key)).count();
         }
         // Of several violations that of the first row counts, and of those the one of the oldest index.
         let mut violation: Option<(usize, &IndexDescriptor)> = None;
@@ -328,16 +333,18 @@ impl Run {
             let earlier = |(row, index): &(usize, &IndexDescriptor)| (*row, index.oid);
             violation = [violation, new].into_iter().flatten().min_by_key(earlier);
         };
-        if let Some(primary) = codec.primary() {
-            found(self.first_existing(primary, keys.iter().cloned().enumerate()).await?, primary);
+        if let Some(primary) = codec.primary()
+            && !self.lie_apart(&strings).await?
+        {
+            found(self.first_existing(primary, listed.iter().cloned().enumerate()).await?, primary);
         }
-        let mut writes = Vec::with_capacity(rows * (1 + codec.indexes.len()));
-        let values = codec.row_values(columns, rows)?;
+        let mut writes = Vec::new();
+        let values = codec.values_of_rows(columns, rows)?.into_strings()?;
         for index in &codec.indexes {
             if !index.maintained() {
                 continue;
             }
-            let entries = codec.entries(index, columns, &keys)?;
+            let entries = codec.entries(index, columns, &listed)?;
             let mut unique = Vec::new();
             for (row, entry) in entries.into_iter().enumerate() {
                 let Some(entry) = entry else { continue };
@@ -357,10 +364,15 @@ impl Run {
         if let Some((row, error)) = failure {
             return Err(error.row(self.input_row(row)));
         }
-        for (key, value) in keys.into_iter().zip(values) {
-            writes.push(Write { key, kind: WriteKind::Put(value), strength: LockStrength::Update });
+        drop(listed);
+        let transaction = &self.context.transaction;
+        match Puts::new(strings, values, LockStrength::Update) {
+            Ok(rows) => transaction.put(rows).await?,
+            Err(rows) => writes.extend(rows),
         }
-        self.context.transaction.write(writes).await?;
+        if !writes.is_empty() {
+            transaction.write(writes).await?;
+        }
         self.references.inserted(columns, rows)
     }
 
@@ -373,10 +385,9 @@ impl Run {
         let (rows, keys): (Vec<usize>, Vec<Bytes>) = keys.unzip();
         let existing = self.existing(index, &keys).await?;
         let mut taken = HashSet::new();
-        // Of keys in order none comes twice.
-        let ordered = is_ascending(&keys);
+        let distinct = are_distinct(&keys);
         for ((row, key), existing) in rows.into_iter().zip(&keys).zip(existing) {
-            if existing.is_some() || !(ordered || taken.insert(key)) {
+            if existing.is_some() || !(distinct || taken.insert(key)) {
                 return Ok(Some(row));
             }
         }
@@ -393,32 +404,40 @@ impl Run {
         }
     }
 
-    /// What is stored at keys now.
-    pub(super) async fn stored(&self, keys: &[Bytes]) -> Result<Vec<Option<Bytes>>> {
-        /// Fewer keys are looked up one by one.
-        const WORTH_A_SCAN: usize = 64;
-        let transaction = &self.context.transaction;
-        if let ([first, .., last], true) = (keys, keys.len() >= WORTH_A_SCAN)
-            && is_ascending(keys)
-        {
-            // Rows that arrive in key order mostly go where nothing is: one look at the whole stretch tells.
-            let mut end = last.to_vec();
-            end.push(0);
-            let range = RowRange { start: first.clone(), end: Some(end.into()) };
-            let options = TxnScanOptions { batch_rows: 1, limit: Some(1), ..TxnScanOptions::default() };
-            let mut found = transaction.scan(range, options, OwnWrites::Newest);
-            let mut empty = true;
-            while let Some(pairs) = found.try_next().await? {
-                if !pairs.is_empty() {
-                    empty = false;
-                    break;
-                }
-            }
-            if empty {
-                return Ok(vec![None; keys.len()]);
+    /// Whether keys of new rows ascend and nothing lies among them: one look at the whole stretch tells. Rows of a load mostly arrive
+    /// in the order of their keys and go where nothing is. False where it is not known, or is to be known of each.
+    async fn lie_apart(&self, keys: &Strings) -> Result<bool> {
+        if self.reads_newest() || keys.len() < WORTH_A_SCAN || !keys.is_ascending() {
+            return Ok(false);
+        }
+        let (Some(first), Some(last)) = (keys.share(0), keys.share(keys.len() - 1)) else { return Ok(false) };
+        Box::pin(self.is_nothing_among(first, &last)).await
+    }
+
+    /// Whether nothing is stored from one key to another, both of them included.
+    async fn is_nothing_among(&self, first: Bytes, last: &Bytes) -> Result<bool> {
+        let mut end = last.to_vec();
+        end.push(0);
+        let range = RowRange { start: first, end: Some(end.into()) };
+        let options = TxnScanOptions { batch_rows: 1, limit: Some(1), ..TxnScanOptions::default() };
+        let mut found = self.context.transaction.scan(range, options, OwnWrites::Newest);
+        while let Some(pairs) = found.try_next().await? {
+            if !pairs.is_empty() {
+                return Ok(false);
             }
         }
-        Ok(transaction.get_many(keys, OwnWrites::Newest).await?)
+        Ok(true)
+    }
+
+    /// What is stored at keys now.
+    pub(super) async fn stored(&self, keys: &[Bytes]) -> Result<Vec<Option<Bytes>>> {
+        if keys.len() >= WORTH_A_SCAN
+            && let (Some(first), Some(last)) = (keys.iter().min(), keys.iter().max())
+            && self.is_nothing_among(first.clone(), last).await?
+        {
+            return Ok(vec![None; keys.len()]);
+        }
+        Ok(self.context.transaction.get_many(keys, OwnWrites::Newest).await?)
     }
 
     /// Deletes rows. `keys`: each once.
@@ -462,9 +481,14 @@ impl Run {
     }
 }
 
-/// Whether each key is greater than the one before.
-fn is_ascending(keys: &[Bytes]) -> bool {
-    keys.is_sorted_by(|a, b| a < b)
+/// Whether no key comes twice.
+fn are_distinct(keys: &[Bytes]) -> bool {
+    if keys.is_sorted_by(|one, next| one < next) {
+        return true;
+    }
+    let mut sorted: Vec<&Bytes> = keys.iter().collect();
+    sorted.sort_unstable();
+    sorted.is_sorted_by(|one, next| one < next)
 }
 
 /// Only conflicts with others who write a key.
