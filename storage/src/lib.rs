@@ -21,6 +21,7 @@ pub mod env;
 pub mod error;
 pub mod packed;
 mod snapshot_guard;
+pub mod strings;
 pub mod testing;
 pub mod timestamp;
 
@@ -31,4 +32,5 @@ pub use embedded::{EmbeddedOptions, EmbeddedStore};
 pub use env::{BoxFuture, Env, EnvRef, SystemEnv};
 pub use error::{Result, StoreError};
 pub use packed::PackedRows;
+pub use strings::Strings;
 pub use timestamp::{Timestamp, TimestampSource};

@@ -306,6 +306,7 @@ impl Buffer {
         let mut next = None;
         let range = RowRange { start: from.clone(), end: None };
         if self.runs.is_empty() {
+            found.reserve_exact(rows.min(self.memory.len()));
             for entry in self.memory.range(&range) {
                 if !found.is_empty() && (found.len() >= rows || size >= bytes) {
                     return Ok((found, Some(entry.to_key())));

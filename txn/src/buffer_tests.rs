@@ -2,8 +2,8 @@
 //! spills, and must not see the difference.
 
 use super::*;
-use crate::puts::Strings;
 use proptest::prelude::*;
+use storage::Strings;
 
 fn both(test: impl Fn(Buffer)) {
     let folder = tempfile::tempdir().unwrap();

@@ -199,7 +199,7 @@ impl CommitJob {
     /// Commits so; `None`, and nothing was done, where it comes to nothing but for another way.
     pub(crate) async fn commit_in_bulk(&self) -> Result<Option<Timestamp>> {
         let Some(bulk) = self.bulk_commit() else { return Ok(None) };
-        let (claim, mut claimed) = (Claim::of(self.buffer.writes() as usize), Some(Bytes::new()));
+        let (claim, mut claimed) = (Claim::default(), Some(Bytes::new()));
         let (bytes, rate) = (self.buffer.total_bytes(), &self.store.cell_rate);
         let mut expected = rate.time_for(bytes);
         for _ in 0..MOST_TRIES {

@@ -154,7 +154,7 @@ pub use lock::LockStrength;
 pub use oracle::{Oracle, OracleNode, OracleReading, OracleRequest, OracleTransport};
 pub use outcome::Outcome;
 pub use pairs::Pairs;
-pub use puts::{Puts, Strings};
+pub use puts::Puts;
 pub use row_locks::LockedRow;
 pub use stats::TransactionStats;
 pub use store::{TransactionStore, TransactionStoreOptions};

@@ -333,8 +333,8 @@ impl<I: Iterator> ExactSizeIterator for Counted<I> {}
 mod tests {
     use super::*;
     use crate::lock::LockStrength;
-    use crate::puts::Strings;
     use crate::transaction::WriteKind;
+    use storage::Strings;
 
     fn key(number: u32) -> Bytes {
         Bytes::from(format!("k{number:06}"))

@@ -10,7 +10,9 @@ use crate::types::array::{ShapesBuilder, shape_length};
 use crate::types::numeric::Numeric;
 use crate::types::value::{ValueRef, value_at, value_of};
 use crate::types::{BaseType, Datum, SqlType, interval, length};
-use datafusion::arrow::array::{ArrayRef, BooleanBuilder, FixedSizeBinaryBuilder, LargeBinaryBuilder, NullArray};
+use datafusion::arrow::array::{
+    ArrayRef, AsArray, BooleanBuilder, FixedSizeBinaryBuilder, LargeBinaryBuilder, NullArray,
+};
 use datafusion::arrow::datatypes::{
     BinaryType, Date32Type, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType,
     Utf8Type,
@@ -94,6 +96,19 @@ impl ColumnBuilder {
             }
         };
         ColumnBuilder { ty, inner }
+    }
+
+    /// Makes room for as many bytes of texts as an array of the same type has.
+    pub fn reserve_as_in(&mut self, array: &ArrayRef) {
+        match &mut self.inner {
+            Inner::Text(builder) => {
+                builder.reserve(array.as_string_opt::<i32>().map_or(0, |array| array.value_data().len()))
+            }
+            Inner::Numeric(builder) => {
+                builder.reserve(array.as_binary_opt::<i32>().map_or(0, |array| array.value_data().len()))
+            }
+            _ => {}
+        }
     }
 
     /// Appends NULL.

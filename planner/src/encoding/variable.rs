@@ -30,6 +30,11 @@ impl<T: ByteArrayType<Offset = i32>> Variable<T> {
         }
     }
 
+    /// Makes room for so many bytes in all.
+    pub fn reserve(&mut self, bytes: usize) {
+        self.values.reserve(bytes.saturating_sub(self.values.len()));
+    }
+
     /// Appends a value. Errors: 54000 for more bytes than an array has place for.
     pub fn append_value(&mut self, value: &[u8]) -> Result<()> {
         self.append_padded(value, 0)

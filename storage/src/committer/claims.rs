@@ -4,52 +4,49 @@
 
 use crate::bulk::ClaimedKey;
 use crate::contract::ClassRange;
+use crate::strings::Strings;
+use bytes::Bytes;
 use foldhash::fast::RandomState;
 use parking_lot::Mutex;
 use smallvec::SmallVec;
 use std::collections::HashSet;
-use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
 use std::sync::{Arc, Weak};
 
-/// A digest is as good a hash as any.
-type Digests = HashSet<u64, BuildHasherDefault<AsItIs>>;
-
-/// The keys of a claim, by their digests, of each class apart: mostly there is one. A claim may have millions.
+/// The keys of a claim, of each class apart: mostly there is one. A claim may have millions.
 #[derive(Debug, Default)]
-struct Keys(SmallVec<[(u8, Digests); 1]>);
+struct Keys(SmallVec<[(u8, Noted); 1]>);
 
-#[derive(Default)]
-struct AsItIs(u64);
+/// Keys of one class.
+#[derive(Debug, Default)]
+struct Noted {
+    /// In order, within each and from one to the next.
+    runs: Vec<Strings>,
+    /// What came in another order.
+    others: HashSet<Bytes, RandomState>,
+}
 
-impl Hasher for AsItIs {
-    fn finish(&self) -> u64 {
-        self.0
+impl Noted {
+    fn note(&mut self, keys: &[ClaimedKey]) {
+        let all = || keys.iter().map(|key| &key.key[..]);
+        let last = self.runs.last().and_then(|run| run.iter().next_back());
+        let ascend = last.is_none_or(|last| all().next().is_some_and(|first| last < first))
+            && all().is_sorted_by(|one, next| one < next);
+        match Strings::copied(all()) {
+            Some(run) if ascend => self.runs.push(run),
+            _ => self.others.extend(keys.iter().map(|key| key.key.clone())),
+        }
     }
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.0 = self.0.rotate_left(8) ^ u64::from(*byte));
-    }
-    fn write_u64(&mut self, number: u64) {
-        self.0 = number;
+
+    fn contains(&self, key: &[u8]) -> bool {
+        let behind = self.runs.partition_point(|run| run.get(0).is_some_and(|first| first <= key));
+        let run = behind.checked_sub(1).and_then(|at| self.runs.get(at));
+        run.is_some_and(|run| run.get(run.before(key)) == Some(key)) || self.others.contains(key)
     }
 }
 
 /// Somebody who claims keys. They are free again when the last clone is dropped.
 #[derive(Clone, Debug, Default)]
-pub struct Claim(Arc<ClaimState>);
-
-#[derive(Debug, Default)]
-struct ClaimState {
-    keys: Mutex<Keys>,
-    /// How many there will be, about.
-    expected: usize,
-}
-
-impl Claim {
-    /// Of about so many keys.
-    pub fn of(expected: usize) -> Claim {
-        Claim(Arc::new(ClaimState { expected, ..ClaimState::default() }))
-    }
-}
+pub struct Claim(Arc<Mutex<Keys>>);
 
 impl PartialEq for Claim {
     fn eq(&self, other: &Claim) -> bool {
@@ -59,13 +56,10 @@ impl PartialEq for Claim {
 
 impl Eq for Claim {}
 
-/// What is claimed, as the committer knows it. Two keys with one digest (one pair of 2⁶⁴) are one here: then somebody waits who
-/// need not.
+/// What is claimed, as the committer knows it.
 #[derive(Default)]
 pub struct Claims {
-    held: Vec<Weak<ClaimState>>,
-    /// Seeded anew in each process, so that nobody can choose keys that meet.
-    digests: RandomState,
+    held: Vec<Weak<Mutex<Keys>>>,
 }
 
 impl Claims {
@@ -79,19 +73,16 @@ impl Claims {
         if !self.held.iter().any(|held| std::ptr::eq(held.as_ptr(), Arc::as_ptr(&claim.0))) {
             self.held.push(Arc::downgrade(&claim.0));
         }
-        let mut noted = claim.0.keys.lock();
+        let mut held = claim.0.lock();
         for alike in keys.chunk_by(|one, next| one.class == next.class) {
             let Some(class) = alike.first().map(|key| key.class) else { continue };
-            let place = match noted.0.iter().position(|(other, _)| *other == class) {
-                Some(place) => place,
+            match held.0.iter_mut().find(|(other, _)| *other == class) {
+                Some((_, noted)) => noted.note(alike),
                 None => {
-                    let room = if noted.0.is_empty() { claim.0.expected } else { 0 };
-                    noted.0.push((class, Digests::with_capacity_and_hasher(room, BuildHasherDefault::default())));
-                    noted.0.len() - 1
+                    let mut noted = Noted::default();
+                    noted.note(alike);
+                    held.0.push((class, noted));
                 }
-            };
-            if let Some((_, digests)) = noted.0.get_mut(place) {
-                digests.extend(alike.iter().map(|key| self.digests.hash_one(&key.key[..])));
             }
         }
     }
@@ -99,14 +90,10 @@ impl Claims {
     /// Whether anybody but `own` claims the key for a write of one of these classes.
     pub fn conflict(&self, key: &[u8], class: ClassRange, own: Option<&Claim>) -> bool {
         let others = self.held.iter().filter_map(Weak::upgrade);
-        let mut others = others.filter(|held| own.is_none_or(|own| !Arc::ptr_eq(held, &own.0))).peekable();
-        if others.peek().is_none() {
-            return false;
-        }
-        let digest = self.digests.hash_one(key);
+        let mut others = others.filter(|held| own.is_none_or(|own| !Arc::ptr_eq(held, &own.0)));
         others.any(|held| {
-            let keys = held.keys.lock();
-            keys.0.iter().any(|(noted, digests)| class.contains(&[*noted]) && digests.contains(&digest))
+            let held = held.lock();
+            held.0.iter().any(|(noted, keys)| class.contains(&[*noted]) && keys.contains(key))
         })
     }
 }
@@ -140,5 +127,26 @@ mod tests {
         assert!(!claims.conflict(b"a", any, None));
         claims.let_go();
         assert!(claims.held.is_empty());
+    }
+
+    #[test]
+    fn keys_are_found_in_whatever_order_they_came() {
+        let key = |number: u32| ClaimedKey {
+            key: format!("k{number:05}").into(),
+            none_after: crate::Timestamp::ZERO,
+            conflicts: ClassRange::ANY,
+            class: 4,
+        };
+        let (mut claims, claim) = (Claims::default(), Claim::default());
+        let mut noted = HashSet::new();
+        // Ascending, with gaps; a step back; out of order within one; and on.
+        for numbers in [vec![10, 12, 14], vec![20], vec![30, 31], vec![5, 7], vec![41, 40], vec![50, 52]] {
+            claims.note(&claim, &numbers.iter().map(|number| key(*number)).collect::<Vec<_>>());
+            noted.extend(numbers);
+            for number in 0..60 {
+                let held = claims.conflict(&key(number).key, ClassRange::ANY, None);
+                assert_eq!(held, noted.contains(&number), "{number}");
+            }
+        }
     }
 }

@@ -138,6 +138,10 @@ impl RecentCommits {
     pub fn newest_from(&self, key: &[u8], family: Family, from: Timestamp, class: ClassRange) -> Known {
         let mut found = None;
         for generation in [&self.younger, &self.elder] {
+            // Who began after all that is noted here need not look: a load asks for millions of keys.
+            if generation.greatest.get(family as usize).copied().flatten().is_none_or(|greatest| greatest < from) {
+                continue;
+            }
             if let Some(entry) = generation.entries.get(key) {
                 if entry.removed & bit(family) != 0 {
                     return Known::AskStore;

@@ -7,7 +7,7 @@ use crate::error::{Result, SqlError, state};
 use bytes::Bytes;
 use datafusion::arrow::array::ArrayRef;
 use std::sync::Arc;
-use txn::Strings;
+use storage::Strings;
 
 /// A secondary index and how it is written.
 #[derive(Clone, Debug)]

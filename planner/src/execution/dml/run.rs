@@ -23,8 +23,8 @@ use futures::TryStreamExt;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
-use storage::RowRange;
-use txn::{LockStrength, OwnWrites, Puts, Strings, TxnScanOptions, Write, WriteKind};
+use storage::{RowRange, Strings};
+use txn::{LockStrength, OwnWrites, Puts, TxnScanOptions, Write, WriteKind};
 
 /// Fewer keys are looked up one by one.
 const WORTH_A_SCAN: usize = 64;

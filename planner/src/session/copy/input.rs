@@ -27,6 +27,7 @@ use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan, LogicalPlanBuilder, col};
 use futures::TryStreamExt;
 use futures::future::BoxFuture;
+use std::borrow::Cow;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
@@ -368,6 +369,7 @@ impl CopyIn {
                 .context(in_line(&self.table, line, self.reader.record())));
         }
         let inputs = InputContext::of_statement(&self.context);
+        let all = self.fields.as_text();
         for (position, (column, builder)) in self.columns.iter().zip(&mut self.builders).enumerate() {
             // What is there is looked at first.
             let Some((text, kind)) = self.fields.get(position) else {
@@ -388,9 +390,12 @@ impl CopyIn {
                 continue;
             }
             self.bytes += text.len();
-            let text = Encoding::Utf8
-                .decode(text)
-                .map_err(|error| error.context(in_line(&self.table, line, self.reader.record())))?;
+            let text = match all.and_then(|all| self.fields.part(all, position)) {
+                Some(text) => Cow::Borrowed(text),
+                None => Encoding::Utf8
+                    .decode(text)
+                    .map_err(|error| error.context(in_line(&self.table, line, self.reader.record())))?,
+            };
             with_input(column.ty, &text, &inputs, |value| builder.append(value)).map_err(|error| {
                 let shown = shown(text.as_bytes());
                 error.context(format!("COPY {}, line {line}, column {}: \"{shown}\"", self.table, column.name))
@@ -418,7 +423,10 @@ impl CopyIn {
             batch = filter_record_batch(&batch, &kept)?;
             self.origins.keep(|row| kept.value(row));
         }
-        self.builders = builders(&self.columns);
+        // As much room as the batch before took: what grows is copied as it grows.
+        let mut next = builders(&self.columns);
+        next.iter_mut().zip(batch.columns()).for_each(|(builder, array)| builder.reserve_as_in(array));
+        self.builders = next;
         (self.rows, self.bytes) = (0, 0);
         if batch.num_rows() == 0 {
             return Ok(());

@@ -25,6 +25,15 @@ struct Batch {
     ends: Vec<usize>,
 }
 
+impl Batch {
+    fn begin(&mut self, first: u64) {
+        self.first = first;
+        self.lines.clear();
+        self.text.clear();
+        self.ends.clear();
+    }
+}
+
 impl Origins {
     /// The next row stood in this line.
     pub fn push(&mut self, line: u64, record: &[u8]) {
@@ -40,10 +49,11 @@ impl Origins {
     }
     /// What was pushed is on its way.
     pub fn begin_batch(&mut self) {
-        self.batches.push_back(Batch { first: self.rows, ..Batch::default() });
-        while self.batches.len() > BATCHES {
-            self.batches.pop_front();
-        }
+        // The oldest makes room for it, and gives its own.
+        let oldest = if self.batches.len() >= BATCHES { self.batches.pop_front() } else { None };
+        let mut batch = oldest.unwrap_or_default();
+        batch.begin(self.rows);
+        self.batches.push_back(batch);
     }
     /// Of the rows pushed since the last batch only some stay.
     pub fn keep(&mut self, stays: impl Fn(usize) -> bool) {

@@ -3,7 +3,7 @@
 
 use crate::error::{Result, SqlError, state};
 use crate::parse::copy::{CopyFormat, CopyOptions};
-use memchr::{memchr, memchr2, memchr3};
+use memchr::{memchr, memchr_iter, memchr2, memchr3};
 use std::ops::Range;
 
 /// A record longer than this is refused: it would have to be held in memory.
@@ -39,14 +39,27 @@ impl Fields {
     pub fn len(&self) -> usize {
         self.ends.len()
     }
-    /// A field.
-    pub fn get(&self, position: usize) -> Option<(&[u8], Kind)> {
+    fn place(&self, position: usize) -> Option<(Range<usize>, Kind)> {
         let (end, kind) = *self.ends.get(position)?;
         let start = match position.checked_sub(1) {
             Some(before) => self.ends.get(before)?.0,
             None => 0,
         };
-        Some((self.bytes.get(start..end)?, kind))
+        Some((start..end, kind))
+    }
+    /// A field.
+    pub fn get(&self, position: usize) -> Option<(&[u8], Kind)> {
+        let (place, kind) = self.place(position)?;
+        Some((self.bytes.get(place)?, kind))
+    }
+    /// All fields, one behind the other, where they are text without a zero byte: one look tells it of all of them.
+    pub fn as_text(&self) -> Option<&str> {
+        let text = std::str::from_utf8(&self.bytes).ok()?;
+        memchr(0, text.as_bytes()).is_none().then_some(text)
+    }
+    /// A field of [`Fields::as_text`]; `None` where it is no text by itself.
+    pub fn part<'a>(&self, text: &'a str, position: usize) -> Option<&'a str> {
+        text.get(self.place(position)?.0)
     }
 }
 
@@ -172,7 +185,10 @@ impl RecordReader {
             }
             None => return Ok(if last { Next::End } else { Next::More }),
         };
-        if let Some(error) = self.wrong_line_end(end, next) {
+        // Nearly always no line ends within a record.
+        let whole = self.buffer.get(self.start..end).unwrap_or_default();
+        let is_one_line = memchr2(b'\n', b'\r', whole).is_none() && self.line_end != Some(LineEnd::Both);
+        if !is_one_line && let Some(error) = self.wrong_line_end(end, next) {
             self.lines += 1;
             self.record = 0..0;
             return Err(error);
@@ -180,7 +196,8 @@ impl RecordReader {
         let end = if self.line_end == Some(LineEnd::Both) && next > end { end - 1 } else { end };
         let record = self.buffer.get(self.start..end).unwrap_or_default();
         self.record = self.start..end;
-        let line = self.lines + 1 + record.iter().filter(|byte| **byte == b'\n').count() as u64;
+        let within = if is_one_line { 0 } else { memchr_iter(b'\n', record).count() as u64 };
+        let line = self.lines + 1 + within;
         self.lines = line;
         fields.clear();
         if record == b"\\." {

@@ -15,8 +15,32 @@ fn invalid(type_name: &str, text: &str) -> SqlError {
     SqlError::new(state::INVALID_TEXT_REPRESENTATION, format!("invalid input syntax for type {type_name}: \"{text}\""))
 }
 
+/// The integer that a text is which is nothing but digits, perhaps behind a minus: as most are. `None`: it may be one all the same.
+fn plain_integer(text: &str) -> Option<i64> {
+    let (negative, digits) = match text.as_bytes() {
+        [b'-', digits @ ..] => (true, digits),
+        digits => (false, digits),
+    };
+    // So many cannot overflow.
+    if digits.is_empty() || digits.len() > 18 {
+        return None;
+    }
+    let mut value = 0;
+    for byte in digits {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        value = value * 10 + i64::from(digit);
+    }
+    Some(if negative { -value } else { value })
+}
+
 /// Reads an integer of a type. Errors: 22P02, 22003.
 pub fn parse_integer(text: &str, min: i64, max: i64, type_name: &str) -> Result<i64> {
+    if let Some(value) = plain_integer(text).filter(|value| (min..=max).contains(value)) {
+        return Ok(value);
+    }
     let trimmed = text.trim_matches(|c: char| c.is_ascii_whitespace() || c == '\x0b');
     let digits = trimmed.strip_prefix(['+', '-']).unwrap_or(trimmed);
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -130,6 +154,12 @@ pub fn with_input<T>(
     context: &InputContext<'_>,
     take: impl FnOnce(&ValueRef<'_>) -> Result<T>,
 ) -> Result<T> {
+    if !ty.array
+        && ty.base == BaseType::Int4
+        && let Some(value) = plain_integer(text).and_then(|value| i32::try_from(value).ok())
+    {
+        return take(&ValueRef::Int4(value));
+    }
     if !ty.array && !text.contains('\0') {
         match ty.base {
             BaseType::Int4 => {

@@ -1,0 +1,128 @@
+//! [`Strings`]: many byte strings in one allocation. Must not know what they are.
+
+use bytes::Bytes;
+
+/// Byte strings, one behind the other in one allocation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Strings {
+    bytes: Bytes,
+    ends: Vec<u32>,
+}
+
+impl Strings {
+    /// Of strings that end at `ends` and begin where the one before ends. `None` where these are no places in `bytes`, in order, or
+    /// lie beyond 4 GB.
+    pub fn new(bytes: Bytes, ends: &[usize]) -> Option<Strings> {
+        let ascend = ends.is_sorted() && ends.last().is_none_or(|last| *last <= bytes.len());
+        let ends = ends.iter().map(|end| u32::try_from(*end).ok()).collect::<Option<_>>()?;
+        ascend.then_some(Strings { bytes, ends })
+    }
+
+    /// The same, copied together.
+    pub fn copied<'a>(strings: impl ExactSizeIterator<Item = &'a [u8]> + Clone) -> Option<Strings> {
+        let mut bytes = Vec::with_capacity(strings.clone().map(<[u8]>::len).sum());
+        let mut ends = Vec::with_capacity(strings.len());
+        for string in strings {
+            bytes.extend_from_slice(string);
+            ends.push(bytes.len());
+        }
+        Strings::new(bytes.into(), &ends)
+    }
+
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    fn place(&self, at: usize) -> Option<(usize, usize)> {
+        let end = *self.ends.get(at)? as usize;
+        let start = match at.checked_sub(1) {
+            Some(before) => *self.ends.get(before)? as usize,
+            None => 0,
+        };
+        Some((start, end))
+    }
+
+    /// One of them.
+    pub fn get(&self, at: usize) -> Option<&[u8]> {
+        let (start, end) = self.place(at)?;
+        self.bytes.get(start..end)
+    }
+
+    /// One of them, which shares the allocation.
+    pub fn share(&self, at: usize) -> Option<Bytes> {
+        let (start, end) = self.place(at)?;
+        Some(self.bytes.slice(start..end))
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &[u8]> {
+        (0..self.len()).filter_map(|at| self.get(at))
+    }
+
+    /// Each for itself; they share the allocation.
+    pub fn list(&self) -> Vec<Bytes> {
+        (0..self.len()).filter_map(|at| self.share(at)).collect()
+    }
+
+    /// Bytes of all of them.
+    pub fn bytes(&self) -> usize {
+        self.ends.last().map_or(0, |end| *end as usize)
+    }
+
+    /// Whether each is greater than the one before.
+    pub fn is_ascending(&self) -> bool {
+        self.iter().is_sorted_by(|one, next| one < next)
+    }
+
+    /// How many of ascending ones are less than `key`.
+    pub fn before(&self, key: &[u8]) -> usize {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.get(middle).is_some_and(|found| found < key) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+
+    fn strings(list: &[&str]) -> Strings {
+        let ends: Vec<usize> = list
+            .iter()
+            .scan(0, |end, string| {
+                *end += string.len();
+                Some(*end)
+            })
+            .collect();
+        Strings::new(Bytes::from(list.concat()), &ends).unwrap()
+    }
+
+    #[test]
+    fn strings_are_what_was_put_in() {
+        let some = strings(&["a", "", "bc", "d"]);
+        assert_eq!(some.iter().collect::<Vec<_>>(), [&b"a"[..], b"", b"bc", b"d"]);
+        assert_eq!(some.list(), ["a", "", "bc", "d"].map(Bytes::from));
+        assert_eq!((some.len(), some.bytes(), some.get(4), some.is_ascending()), (4, 4, None, false));
+        assert!(strings(&[]).is_empty() && strings(&["", "a", "ab"]).is_ascending());
+        assert!(!strings(&["a", "a"]).is_ascending());
+        assert_eq!(Strings::copied([&b"a"[..], b"", b"bc", b"d"].into_iter()), Some(some));
+        assert_eq!(Strings::new(Bytes::from_static(b"ab"), &[1, 3]), None);
+        assert_eq!(Strings::new(Bytes::from_static(b"ab"), &[2, 1]), None);
+        let sorted = strings(&["b", "d", "f"]);
+        assert_eq!(["a", "b", "c", "f", "g"].map(|key| sorted.before(key.as_bytes())), [0, 0, 1, 2, 3]);
+    }
+}
