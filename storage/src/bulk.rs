@@ -17,11 +17,9 @@ pub struct CellBlock {
     cells: Vec<Place>,
 }
 
-/// Where a cell lies in its block, and the first bytes of its key behind those that all keys of a table begin with: most
-/// comparisons of keys end with them.
+/// Where a cell lies in its block.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    first: u128,
     key: u32,
     value: u32,
     end: u32,
@@ -46,12 +44,28 @@ fn prefetch(byte: &u8) {
 #[cfg(not(target_arch = "x86_64"))]
 fn prefetch(_: &u8) {}
 
+/// The first bytes of a key behind those that all keys of a table begin with: most comparisons of keys end with them.
+fn telling(key: &[u8]) -> u128 {
+    let rest = key.get(COMMON_BYTES..).unwrap_or_default();
+    match rest.first_chunk::<16>() {
+        Some(first) => u128::from_be_bytes(*first),
+        None => {
+            let mut first = [0; 16];
+            first.iter_mut().zip(rest).for_each(|(byte, of_key)| *byte = *of_key);
+            u128::from_be_bytes(first)
+        }
+    }
+}
+
 /// A block with more bytes than this is going to be full.
 const MANY_BYTES: usize = 1 << 20;
 
 impl CellBlock {
     /// A block is full with so many bytes.
     pub const MOST_BYTES: usize = 32 << 20;
+    /// A block that is to be sorted is, with so many: blocks of keys in any order overlap, and what they are written to is read
+    /// and written once more for each that does.
+    pub const MOST_SORTED_BYTES: usize = 64 << 20;
 
     /// An empty block.
     pub fn new() -> CellBlock {
@@ -63,9 +77,14 @@ impl CellBlock {
         self.bytes.len() + self.cells.len() * size_of::<Place>()
     }
 
-    /// Whether no more should be added: it is as large as it is meant to be.
+    /// Whether no more should be added: it is as large as a block is meant to be whose cells come in order.
     pub fn is_full(&self) -> bool {
         self.bytes() >= CellBlock::MOST_BYTES
+    }
+
+    /// The same of a block that is to be sorted.
+    pub fn is_full_run(&self) -> bool {
+        self.bytes() >= CellBlock::MOST_SORTED_BYTES
     }
 
     /// Cells.
@@ -81,9 +100,10 @@ impl CellBlock {
     /// Adds the cell of a row; `value` appends its content. False, and nothing is added, when the block cannot hold it.
     pub fn push(&mut self, key: &[u8], value: impl FnOnce(&mut Vec<u8>)) -> bool {
         let start = self.bytes.len();
-        if start > MANY_BYTES && self.bytes.capacity() < CellBlock::MOST_BYTES {
+        let most = CellBlock::MOST_SORTED_BYTES + MANY_BYTES;
+        if start > MANY_BYTES && self.bytes.capacity() < most {
             // One that grew so far becomes full: not to be copied on the way there. What is not touched takes no memory.
-            self.bytes.reserve_exact(CellBlock::MOST_BYTES + MANY_BYTES - start);
+            self.bytes.reserve_exact(most.saturating_sub(start));
         }
         self.bytes.extend_from_slice(key);
         let behind_key = self.bytes.len();
@@ -93,12 +113,7 @@ impl CellBlock {
             self.bytes.truncate(start);
             return false;
         };
-        let mut first = [0; 16];
-        let rest = key.get(COMMON_BYTES..).unwrap_or_default();
-        for (byte, of_key) in first.iter_mut().zip(rest) {
-            *byte = *of_key;
-        }
-        self.cells.push(Place { first: u128::from_be_bytes(first), key: at, value, end });
+        self.cells.push(Place { key: at, value, end });
         true
     }
 
@@ -112,11 +127,15 @@ impl CellBlock {
             common(first).len() == COMMON_BYTES && cells.iter().all(|cell| common(cell) == common(first))
         });
         if alike {
-            cells.sort_unstable_by(|a, b| a.first.cmp(&b.first).then_with(|| key(a).cmp(key(b))));
-        } else {
-            cells.sort_unstable_by(|a, b| key(a).cmp(key(b)));
+            let mut sorted: Vec<(u128, Place)> = cells.iter().map(|cell| (telling(key(cell)), *cell)).collect();
+            sorted.sort_unstable_by(|(one, a), (next, b)| one.cmp(next).then_with(|| key(a).cmp(key(b))));
+            cells.iter_mut().zip(&sorted).for_each(|(cell, (_, place))| *cell = *place);
+            return sorted
+                .windows(2)
+                .position(|pair| matches!(pair, [(one, a), (next, b)] if one == next && key(a) == key(b)));
         }
-        cells.windows(2).position(|pair| matches!(pair, [a, b] if a.first == b.first && key(a) == key(b)))
+        cells.sort_unstable_by(|a, b| key(a).cmp(key(b)));
+        cells.windows(2).position(|pair| matches!(pair, [a, b] if key(a) == key(b)))
     }
 
     /// The keys of the first and the last cell.

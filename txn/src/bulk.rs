@@ -113,7 +113,7 @@ impl BulkWriter {
         if !self.block.push(key, record) {
             return Err(too_large());
         }
-        Ok(self.block.is_full())
+        Ok(self.block.is_full_run())
     }
 
     /// Puts the block in order and writes it. Errors of the store.
