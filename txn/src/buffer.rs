@@ -11,7 +11,8 @@ use crate::transaction::{CommandNumber, OwnWrites, Write, WriteKind};
 use crate::version_table::{Entry, Packed, VersionTable, Versions};
 use bytes::Bytes;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::Path;
+use std::sync::Arc;
 use storage::RowRange;
 
 /// One write of one key.
@@ -94,7 +95,7 @@ pub(crate) struct Buffer {
     total_bytes: u64,
     writes: u64,
     limit: usize,
-    spill_dir: Option<PathBuf>,
+    spill_dir: Option<Arc<Path>>,
     /// Oldest first.
     runs: Vec<Run>,
     /// Commands rolled back whose versions may lie in runs.
@@ -106,7 +107,7 @@ pub(crate) struct Buffer {
 impl Buffer {
     /// An empty buffer that spills to `spill_dir` beyond `limit` bytes; without a folder it
     /// stays in memory.
-    pub(crate) fn new(limit: usize, spill_dir: Option<PathBuf>) -> Self {
+    pub(crate) fn new(limit: usize, spill_dir: Option<Arc<Path>>) -> Self {
         Buffer {
             memory: VersionTable::default(),
             memory_bytes: 0,

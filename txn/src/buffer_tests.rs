@@ -8,8 +8,8 @@ use storage::Strings;
 fn both(test: impl Fn(Buffer)) {
     let folder = tempfile::tempdir().unwrap();
     test(Buffer::new(usize::MAX, None));
-    test(Buffer::new(0, Some(folder.path().to_owned())));
-    test(Buffer::new(400, Some(folder.path().to_owned())));
+    test(Buffer::new(0, Some(folder.path().into())));
+    test(Buffer::new(400, Some(folder.path().into())));
 }
 
 fn put(key: &str, value: &str) -> Write {
@@ -122,7 +122,7 @@ fn final_writes_combine_the_versions_of_a_key() {
 #[test]
 fn a_large_buffer_stays_below_its_limit() {
     let folder = tempfile::tempdir().unwrap();
-    let mut buffer = Buffer::new(256 * 1024, Some(folder.path().to_owned()));
+    let mut buffer = Buffer::new(256 * 1024, Some(folder.path().into()));
     for i in 0..20_000u32 {
         buffer.write(1, put(&format!("k{:08}", i.wrapping_mul(2_654_435_761)), "0123456789")).unwrap();
         assert!(buffer.memory_bytes < 512 * 1024);
@@ -176,7 +176,7 @@ proptest! {
     #[test]
     fn rows_put_together_are_rows(steps in prop::collection::vec(step(), 1..20), limit in prop::sample::select(vec![usize::MAX, 3000])) {
         let folder = tempfile::tempdir().unwrap();
-        let mut buffers = [(); 2].map(|()| Buffer::new(limit, Some(folder.path().to_owned())));
+        let mut buffers = [(); 2].map(|()| Buffer::new(limit, Some(folder.path().into())));
         let key = |number: u8| format!("k{number:03}");
         for (command, step) in (1..).zip(&steps) {
             let [together, single] = &mut buffers;

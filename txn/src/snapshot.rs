@@ -66,10 +66,10 @@ pub(crate) struct Snapshot {
     ts: Timestamp,
     /// Whether locks need not be looked at. Once true, always true.
     lean: AtomicBool,
-    /// The newest write of a row, and the same as the only thing read.
+    /// The newest write of a row.
     writes: FamilyFilter,
-    lean_filter: ReadFilter,
-    full_filter: ReadFilter,
+    /// Whether values may lie in the data family.
+    by_row: bool,
     /// What is known of the owners of locks that were met.
     pub(crate) owners: Owners,
     /// Until when, by the monotonic clock, it may be used: where other nodes collect garbage without
@@ -84,17 +84,11 @@ impl Snapshot {
     fn new(ts: Timestamp, guards: (Option<SnapshotGuard>, Option<SnapshotGuard>), atomic: bool) -> Self {
         let range = TimestampRange::up_to(ts);
         let writes = FamilyFilter { family: Family::Write, range, cells: 1 };
-        let lean_filter = ReadFilter { families: smallvec![writes] };
-        let mut full_filter = ReadFilter::new().with(Family::Lock, range, usize::MAX).with(Family::Write, range, 1);
-        if !atomic {
-            full_filter = full_filter.with(Family::Data, range, 1);
-        }
         Snapshot {
             ts,
             lean: AtomicBool::new(false),
             writes,
-            lean_filter,
-            full_filter,
+            by_row: !atomic,
             owners: Owners::default(),
             deadline: None,
             held: false,
@@ -130,6 +124,18 @@ impl Snapshot {
     /// the past writes nothing.
     pub(crate) fn owns(&self, start_ts: Timestamp) -> bool {
         !self.held && start_ts == self.ts
+    }
+
+    /// Of rows the newest writes alone.
+    fn lean_filter(&self) -> ReadFilter {
+        ReadFilter { families: smallvec![self.writes] }
+    }
+
+    /// The same, with what may stand in their way.
+    fn full_filter(&self) -> ReadFilter {
+        let range = self.writes.range;
+        let filter = ReadFilter::new().with(Family::Lock, range, usize::MAX).with(Family::Write, range, 1);
+        if self.by_row { filter.with(Family::Data, range, 1) } else { filter }
     }
 
     /// What it reads at.
@@ -249,7 +255,7 @@ impl TransactionStore {
         if !self.is_lean(snapshot) {
             return self.read_past_locks(snapshot, &key, counts, false).await;
         }
-        let rows = self.store.read(std::slice::from_ref(&key), &snapshot.lean_filter).await?;
+        let rows = self.store.read(std::slice::from_ref(&key), &snapshot.lean_filter()).await?;
         match rows.first() {
             Some(row) => self.written(snapshot, row, counts).await,
             None => Ok(None),
@@ -265,7 +271,7 @@ impl TransactionStore {
     ) -> Result<Option<Bytes>> {
         loop {
             let call = counts.call();
-            let rows = self.store.read(std::slice::from_ref(key), &snapshot.full_filter).await?;
+            let rows = self.store.read(std::slice::from_ref(key), &snapshot.full_filter()).await?;
             drop(call);
             snapshot.check_age(self)?;
             let Some(row) = rows.first() else { return Ok(None) };
@@ -291,9 +297,9 @@ impl TransactionStore {
             return Ok(Vec::new());
         }
         let lean = self.is_lean(snapshot);
-        let filter = if lean { &snapshot.lean_filter } else { &snapshot.full_filter };
+        let filter = if lean { snapshot.lean_filter() } else { snapshot.full_filter() };
         let call = (!lean).then(|| counts.call());
-        let rows = self.store.read(keys, filter).await?;
+        let rows = self.store.read(keys, &filter).await?;
         drop(call);
         snapshot.check_age(self)?;
         let values = self.row_values(snapshot, &rows, counts, lean).await?;
@@ -378,7 +384,7 @@ impl TransactionStore {
     ) -> RawRows<'_> {
         if !self.is_lean(snapshot) {
             drop(counts.call());
-            return RawRows::WithLocks(self.store.scan(range, snapshot.full_filter.clone(), options));
+            return RawRows::WithLocks(self.store.scan(range, snapshot.full_filter(), options));
         }
         RawRows::Packed(self.store.scan_packed(range, snapshot.writes, options))
     }

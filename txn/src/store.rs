@@ -15,7 +15,7 @@ use crate::transaction::{Transaction, TransactionOptions};
 use bytes::Bytes;
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -94,6 +94,8 @@ pub struct TransactionStore {
     pub(crate) oracle: Arc<Oracle>,
     pub(crate) env: EnvRef,
     pub(crate) options: TransactionStoreOptions,
+    /// That of the options, which each transaction shares.
+    pub(crate) spill_dir: Option<Arc<Path>>,
     pub(crate) intents: Intents,
     pub(crate) cell_rate: CellRate,
     pub(crate) appointments: Appointments,
@@ -151,6 +153,7 @@ impl TransactionStore {
             store,
             oracle,
             env,
+            spill_dir: options.spill_dir.as_deref().map(Arc::from),
             options,
             intents: Intents::default(),
             cell_rate: CellRate::default(),

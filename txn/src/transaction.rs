@@ -135,7 +135,8 @@ const ENDED: TxnError = TxnError::Invalid("the transaction has ended");
 
 impl Transaction {
     pub(crate) fn new(store: Arc<TransactionStore>, options: TransactionOptions, locker: Option<Arc<Locker>>) -> Self {
-        let TransactionStoreOptions { buffer_limit_bytes, early_prewrite_bytes, spill_dir, .. } = &store.options;
+        let TransactionStoreOptions { buffer_limit_bytes, early_prewrite_bytes, .. } = &store.options;
+        let spill_dir = &store.spill_dir;
         let limit = match store.store.atomic() {
             // What is locked early is held against its transaction's only snapshot.
             None if spill_dir.is_some() && options.isolation.has_one_snapshot() => {

@@ -11,7 +11,7 @@ use super::variable::Variable;
 use super::{KeyColumn, PREFIX_LENGTH, corrupted, exact_in_key, push_prefix, push_varint, read_varint};
 use crate::catalog::{ColumnId, IndexDescriptor, StorageId, TableDescriptor};
 use crate::error::{Result, SqlError};
-use crate::types::value::{ValueRef, value_at};
+use crate::types::value::{Column, ValueRef};
 use bytes::Bytes;
 use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::datatypes::BinaryType;
@@ -102,7 +102,7 @@ impl IndexEncoder {
     /// Appends key and value of the same; answers whether the key is to be unique.
     pub fn encode_to(
         &self,
-        columns: &[ArrayRef],
+        columns: &[impl Column],
         row: usize,
         row_key: &[u8],
         key: &mut Vec<u8>,
@@ -112,8 +112,8 @@ impl IndexEncoder {
         push_prefix(self.storage_id, key);
         let mut unique = self.unique;
         for (column, position) in self.columns.iter().zip(&self.positions) {
-            let array = columns.get(*position).ok_or_else(|| SqlError::internal("a key column is not there"))?;
-            let datum = value_at(array.as_ref(), row)?;
+            let values = columns.get(*position).ok_or_else(|| SqlError::internal("a key column is not there"))?;
+            let datum = values.value(row)?;
             unique &= !self.nulls_distinct || !matches!(datum, ValueRef::Null);
             encode_column(column, &datum, key)?;
         }

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::catalog::{ColumnId, IndexDescriptor, StorageId, TableDescriptor};
 use crate::error::{Result, SqlError};
-use crate::types::value::{ValueRef, value_at};
+use crate::types::value::{Column, ValueRef};
 use crate::types::{Datum, SqlType};
 use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::datatypes::BinaryType;
@@ -93,14 +93,14 @@ impl TableKey {
         self.encoder.columns()
     }
     /// Appends the key of a row. `columns`: the live columns in order.
-    pub fn encode(&self, columns: &[ArrayRef], row: usize, out: &mut Vec<u8>) -> Result<()> {
+    pub fn encode(&self, columns: &[impl Column], row: usize, out: &mut Vec<u8>) -> Result<()> {
         if !self.has_primary_key {
             return Err(SqlError::internal("a table without primary key needs a row number"));
         }
         push_prefix(self.storage_id, out);
         for (column, position) in self.encoder.columns().iter().zip(&self.positions) {
-            let array = columns.get(*position).ok_or_else(|| SqlError::internal("a key column is not there"))?;
-            encode_column(column, &value_at(array.as_ref(), row)?, out)?;
+            let values = columns.get(*position).ok_or_else(|| SqlError::internal("a key column is not there"))?;
+            encode_column(column, &values.value(row)?, out)?;
         }
         Ok(())
     }
@@ -153,10 +153,10 @@ impl StoredColumn {
     }
 
     /// Appends its entry. `columns`: the live columns in order.
-    pub(super) fn push(&self, columns: &[ArrayRef], row: usize, out: &mut Vec<u8>) -> Result<()> {
-        let array = columns.get(self.position).ok_or_else(|| SqlError::internal("a column is not there"))?;
+    pub(super) fn push(&self, columns: &[impl Column], row: usize, out: &mut Vec<u8>) -> Result<()> {
+        let values = columns.get(self.position).ok_or_else(|| SqlError::internal("a column is not there"))?;
         push_varint(u64::from(self.id.unsigned_abs()), out);
-        match value_at(array.as_ref(), row)? {
+        match values.value(row)? {
             ValueRef::Text(text) if self.padded => push_value(&ValueRef::Text(trimmed(text)), out),
             value => push_value(&value, out),
         }
@@ -176,7 +176,7 @@ impl RowEncoder {
         RowEncoder { stored }
     }
     /// Appends the value of a row. `columns`: the live columns in order.
-    pub fn encode(&self, columns: &[ArrayRef], row: usize, out: &mut Vec<u8>) -> Result<()> {
+    pub fn encode(&self, columns: &[impl Column], row: usize, out: &mut Vec<u8>) -> Result<()> {
         out.push(FORMAT);
         self.stored.iter().try_for_each(|column| column.push(columns, row, out))
     }

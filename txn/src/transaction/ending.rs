@@ -33,11 +33,12 @@ impl Transaction {
             state.start_ts
         };
         *self.snapshot.write() = None;
-        let buffer = std::mem::replace(&mut *shared.buffer.write(), Buffer::new(usize::MAX, None));
-        if buffer.is_empty() && start_ts.is_none() {
+        // Nobody writes to it any more.
+        if start_ts.is_none() && shared.buffer.read().is_empty() {
             shared.let_go();
             return shared.row_locks.confirm().await.map(|()| snapshot.ts());
         }
+        let buffer = std::mem::replace(&mut *shared.buffer.write(), Buffer::new(usize::MAX, None));
         // The future of a commit is large, and who only reads does not move it about.
         Box::pin(self.commit_buffer(snapshot, buffer, start_ts)).await
     }

@@ -4,6 +4,7 @@ use super::computed::{Computed, IndexWriter, ToPhysical};
 use crate::catalog::{IndexDescriptor, IndexState, TableDescriptor};
 use crate::encoding::{IndexEntry, RowEncoder, TableKey};
 use crate::error::{Result, SqlError, state};
+use crate::types::value::Values;
 use bytes::Bytes;
 use datafusion::arrow::array::ArrayRef;
 use std::sync::Arc;
@@ -82,7 +83,8 @@ impl TableCodec {
     }
     /// The same, together.
     pub fn keys_of_rows(&self, columns: &[ArrayRef], rows: usize) -> Result<Arena> {
-        Arena::of(rows, |row, out| self.key.encode(columns, row, out))
+        let columns = Values::of_all(columns);
+        Arena::of(rows, |row, out| self.key.encode(&columns, row, out))
     }
     /// Values of rows.
     pub fn row_values(&self, columns: &[ArrayRef], rows: usize) -> Result<Vec<Bytes>> {
@@ -90,7 +92,8 @@ impl TableCodec {
     }
     /// The same, together.
     pub fn values_of_rows(&self, columns: &[ArrayRef], rows: usize) -> Result<Arena> {
-        Arena::of(rows, |row, out| self.row.encode(columns, row, out))
+        let columns = Values::of_all(columns);
+        Arena::of(rows, |row, out| self.row.encode(&columns, row, out))
     }
     /// Entries of rows in one index; `None` for a row that it leaves out.
     pub fn entries(&self, index: &IndexCodec, columns: &[ArrayRef], keys: &[Bytes]) -> Result<Vec<Option<IndexEntry>>> {

@@ -7,6 +7,7 @@ use crate::catalog::{ColumnId, IndexDescriptor, TableDescriptor};
 use crate::encoding::{IndexEncoder, IndexEntry};
 use crate::error::{Result, SqlError};
 use crate::types::Oid;
+use crate::types::value::Values;
 use bytes::Bytes;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, UInt32Array};
 use datafusion::arrow::compute::take;
@@ -187,11 +188,12 @@ impl IndexWriter {
             let entries = self.entries(columns, &keys)?;
             return entries.iter().flatten().try_for_each(|entry| each(&entry.key, &entry.value));
         }
+        let columns = Values::of_all(columns);
         let (mut key, mut value) = (Vec::new(), Vec::new());
         for (row, row_key) in keys.enumerate() {
             key.clear();
             value.clear();
-            self.encoder.encode_to(columns, row, row_key, &mut key, &mut value)?;
+            self.encoder.encode_to(&columns, row, row_key, &mut key, &mut value)?;
             each(&key, &value)?;
         }
         Ok(())
