@@ -5,16 +5,74 @@ use crate::committer::claims::Claim;
 use crate::contract::{ClassRange, CommitBatch, Condition, FailedCondition, Family};
 use crate::env::BoxFuture;
 use crate::error::Result;
+use crate::strings::Strings;
 use crate::timestamp::Timestamp;
 use bytes::Bytes;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Cells of one family, one a row, that lie in one allocation.
+/// Cells of one family, one a row, that lie in one allocation; or in runs, as somebody has them.
 #[derive(Clone, Debug, Default)]
 pub struct CellBlock {
     bytes: Vec<u8>,
     cells: Vec<Place>,
+    /// With how many of `cells` are before each.
+    runs: Vec<(usize, Run)>,
+    run_bytes: usize,
+}
+
+/// Cells that lie elsewhere.
+#[derive(Clone, Debug)]
+struct Run {
+    keys: Strings,
+    values: Strings,
+    /// What each value begins with.
+    head: Bytes,
+}
+
+impl Run {
+    fn iter(&self) -> impl Iterator<Item = (&[u8], CellValue<'_>)> {
+        let value = |rest| CellValue { head: &self.head, rest };
+        self.keys.iter().zip(self.values.iter().map(value))
+    }
+}
+
+/// The value of a cell, which may lie in two pieces.
+#[derive(Clone, Copy, Debug)]
+pub struct CellValue<'a> {
+    head: &'a [u8],
+    rest: &'a [u8],
+}
+
+impl<'a> CellValue<'a> {
+    /// Bytes of both.
+    pub fn len(&self) -> usize {
+        self.head.len() + self.rest.len()
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// In one piece, which is `scratch` where it is not.
+    pub fn joined<'b>(&self, scratch: &'b mut Vec<u8>) -> &'b [u8]
+    where
+        'a: 'b,
+    {
+        if self.head.is_empty() {
+            return self.rest;
+        }
+        scratch.clear();
+        scratch.extend_from_slice(self.head);
+        scratch.extend_from_slice(self.rest);
+        scratch
+    }
+
+    /// A copy in one piece.
+    pub fn to_bytes(&self) -> Bytes {
+        Bytes::from([self.head, self.rest].concat())
+    }
 }
 
 /// Where a cell lies in its block.
@@ -74,7 +132,7 @@ impl CellBlock {
 
     /// Bytes that it holds in memory, but for room to grow.
     pub fn bytes(&self) -> usize {
-        self.bytes.len() + self.cells.len() * size_of::<Place>()
+        self.bytes.len() + self.cells.len() * size_of::<Place>() + self.run_bytes
     }
 
     /// Whether no more should be added: it is as large as a block is meant to be whose cells come in order.
@@ -89,12 +147,22 @@ impl CellBlock {
 
     /// Cells.
     pub fn len(&self) -> usize {
-        self.cells.len()
+        self.cells.len() + self.runs.iter().map(|(_, run)| run.keys.len()).sum::<usize>()
     }
 
     /// Whether it has none.
     pub fn is_empty(&self) -> bool {
-        self.cells.is_empty()
+        self.len() == 0
+    }
+
+    /// Adds cells behind those before, as they lie: the value of each is `head` and its own.
+    pub fn push_run(&mut self, keys: Strings, values: Strings, head: Bytes) {
+        /// What a row takes beside its bytes: where its key and its value end.
+        const ROW_BYTES: usize = 8;
+        if !keys.is_empty() {
+            self.run_bytes += keys.bytes() + values.bytes() + keys.len() * (head.len() + ROW_BYTES);
+            self.runs.push((self.cells.len(), Run { keys, values, head }));
+        }
     }
 
     /// Adds the cell of a row; `value` appends its content. False, and nothing is added, when the block cannot hold it.
@@ -104,6 +172,7 @@ impl CellBlock {
         if start > MANY_BYTES && self.bytes.capacity() < most {
             // One that grew so far becomes full: not to be copied on the way there. What is not touched takes no memory.
             self.bytes.reserve_exact(most.saturating_sub(start));
+            self.cells.reserve_exact(self.cells.len() * (most / start));
         }
         self.bytes.extend_from_slice(key);
         let behind_key = self.bytes.len();
@@ -119,7 +188,14 @@ impl CellBlock {
 
     /// Puts the cells in the order of their keys. Answers the position of a cell whose key another one has too, if there is one.
     pub fn sort(&mut self) -> Option<usize> {
-        let CellBlock { bytes, cells } = self;
+        // Nobody sorts what comes in runs; but if.
+        for (_, run) in std::mem::take(&mut self.runs) {
+            for (key, value) in run.iter() {
+                self.push(key, |out| out.extend_from_slice(&value.to_bytes()));
+            }
+        }
+        self.run_bytes = 0;
+        let CellBlock { bytes, cells, .. } = self;
         let key = |place: &Place| bytes.get(place.key as usize..place.value as usize).unwrap_or_default();
         let common = |place: &Place| key(place).get(..COMMON_BYTES).unwrap_or_default();
         // Keys of one table or index: the bytes behind what they have in common tell, as far as they go.
@@ -140,8 +216,17 @@ impl CellBlock {
 
     /// The keys of the first and the last cell.
     pub fn ends(&self) -> Option<(&[u8], &[u8])> {
-        let key = |place: &Place| self.bytes.get(place.key as usize..place.value as usize).unwrap_or_default();
-        Some((key(self.cells.first()?), key(self.cells.last()?)))
+        let key = |place: &Place| self.part(place.key, place.value);
+        let (first_run, last_run) = (self.runs.first(), self.runs.last());
+        let first = match first_run {
+            Some((0, run)) => run.keys.get(0)?,
+            _ => self.cells.first().map(key)?,
+        };
+        let last = match last_run {
+            Some((before, run)) if *before == self.cells.len() => run.keys.iter().next_back()?,
+            _ => self.cells.last().map(key)?,
+        };
+        Some((first, last))
     }
 
     fn part(&self, from: u32, to: u32) -> &[u8] {
@@ -149,35 +234,39 @@ impl CellBlock {
     }
 
     /// Key and value of each cell, in order.
-    pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
-        self.cells_of(&self.cells)
+    pub fn iter(&self) -> impl Iterator<Item = (&[u8], CellValue<'_>)> {
+        let mut before = 0;
+        let runs = self.runs.iter().flat_map(move |(cells, run)| {
+            let places = self.cells.get(std::mem::replace(&mut before, *cells)..*cells).unwrap_or_default();
+            self.cells_of(places).chain(run.iter())
+        });
+        let behind = self.runs.last().map_or(0, |(before, _)| *before);
+        runs.chain(self.cells_of(self.cells.get(behind..).unwrap_or_default()))
     }
 
-    fn cells_of<'a>(&'a self, places: &'a [Place]) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + Clone {
+    fn cells_of<'a>(&'a self, places: &'a [Place]) -> impl Iterator<Item = (&'a [u8], CellValue<'a>)> {
         places.iter().enumerate().map(move |(at, place)| {
             if let Some(soon) = places.get(at + SOON) {
                 let cell = self.part(soon.key, soon.end);
                 [cell.first(), cell.last()].into_iter().flatten().for_each(prefetch);
             }
-            (self.part(place.key, place.value), self.part(place.value, place.end))
+            let rest = self.part(place.value, place.end);
+            (self.part(place.key, place.value), CellValue { head: &[], rest })
         })
-    }
-
-    /// The same, by what keys of one table or index have in common.
-    pub fn parts(&self) -> impl Iterator<Item = impl Iterator<Item = (&[u8], &[u8])> + Clone> {
-        let key = |place: &Place| self.part(place.key, place.value);
-        let alike = move |one: &Place, next: &Place| {
-            let [one, next] = [one, next].map(|place| key(place).get(..COMMON_BYTES).unwrap_or_default());
-            one == next
-        };
-        self.cells.chunk_by(alike).map(|places| self.cells_of(places))
     }
 
     /// Takes all cells out; the memory stays for the next.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.cells.clear();
+        self.runs.clear();
+        self.run_bytes = 0;
     }
+}
+
+/// Whether two keys are of one table or index.
+pub(crate) fn are_alike(one: &[u8], next: &[u8]) -> bool {
+    one.get(..COMMON_BYTES).unwrap_or_default() == next.get(..COMMON_BYTES).unwrap_or_default()
 }
 
 /// The optional capability to take many cells at once, beside the log. For rows that nobody else writes at that timestamp, and
@@ -198,8 +287,23 @@ pub struct ClaimedKeys {
     pub families: [Family; 2],
     /// The keys.
     pub keys: Vec<ClaimedKey>,
+    /// More of them.
+    pub run: Option<ClaimedRun>,
     /// As in a [`CommitBatch`].
     pub row_conditions: Vec<(Bytes, Condition)>,
+}
+
+/// Keys that are claimed alike, ascending; see [`ClaimedKey`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimedRun {
+    /// Row keys.
+    pub keys: Strings,
+    /// Cells at or below this timestamp do not count.
+    pub none_after: Timestamp,
+    /// Classes that count.
+    pub conflicts: ClassRange,
+    /// The class of what will be written.
+    pub class: u8,
 }
 
 /// A key that is claimed. In neither family may it have a cell of these classes that is newer.
@@ -257,7 +361,7 @@ impl Drop for TemporaryFile {
 /// them in whole. So each cell is written once, and nobody waits for the making of the cells.
 pub trait BulkCommit: Send + Sync {
     /// Claims keys, if everything holds. Their claims end with the claim. The position that a failed condition names counts two for
-    /// each key, one for each family.
+    /// each key, one for each family; those of the run come last.
     fn claim(&self, keys: ClaimedKeys) -> BoxFuture<'_, Result<std::result::Result<(), FailedCondition>>>;
 
     /// Makes cells ready: a block whose keys ascend, each stamped `timestamp`. Nobody sees anything of them. Errors: `DiskFull`, `Io`,
@@ -322,9 +426,40 @@ mod tests {
             keys.sort();
             let found: Vec<Vec<u8>> = block.iter().map(|(key, _)| key.to_vec()).collect();
             prop_assert_eq!(&found, &keys);
-            prop_assert!(block.iter().all(|(key, value)| key.iter().rev().eq(value)));
+            prop_assert!(block.iter().all(|(key, value)| key.iter().rev().eq(value.to_bytes().iter())));
             prop_assert_eq!(twice, keys.windows(2).position(|pair| pair[0] == pair[1]));
         }
+    }
+
+    #[test]
+    fn runs_are_cells_among_others() {
+        let strings = |list: &[&'static str]| Strings::copied(list.iter().map(|string| string.as_bytes())).unwrap();
+        let shown = |block: &CellBlock| {
+            let mut scratch = Vec::new();
+            let mut text = |(key, value): (&[u8], CellValue<'_>)| {
+                assert_eq!(value.to_bytes(), value.joined(&mut scratch));
+                assert_eq!(value.to_bytes().len(), value.len());
+                format!("{}={}", String::from_utf8_lossy(key), String::from_utf8_lossy(value.joined(&mut scratch)))
+            };
+            block.iter().map(&mut text).collect::<Vec<_>>().join(" ")
+        };
+        let mut block = CellBlock::new();
+        block.push_run(strings(&[]), strings(&[]), Bytes::new());
+        assert!(block.is_empty() && block.ends().is_none());
+        block.push_run(strings(&["a", "b"]), strings(&["1", ""]), Bytes::from_static(b"h"));
+        assert_eq!(block.ends(), Some((&b"a"[..], &b"b"[..])));
+        assert!(block.push(b"c", |out| out.push(b'3')) && block.push(b"d", |out| out.push(b'4')));
+        block.push_run(strings(&["e"]), strings(&["5"]), Bytes::new());
+        block.push_run(strings(&["f"]), strings(&["6"]), Bytes::from_static(b"h"));
+        assert_eq!(block.ends(), Some((&b"a"[..], &b"f"[..])));
+        assert!(block.push(b"g", |out| out.push(b'7')));
+        assert_eq!((block.len(), block.ends()), (7, Some((&b"a"[..], &b"g"[..]))));
+        assert_eq!(shown(&block), "a=h1 b=h c=3 d=4 e=5 f=h6 g=7");
+        assert!(block.push(b"a0", |out| out.push(b'0')));
+        assert_eq!(block.sort(), None);
+        assert_eq!(shown(&block), "a=h1 a0=0 b=h c=3 d=4 e=5 f=h6 g=7");
+        block.clear();
+        assert!(block.is_empty() && block.bytes() == 0);
     }
 
     #[test]

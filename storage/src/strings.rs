@@ -1,12 +1,13 @@
 //! [`Strings`]: many byte strings in one allocation. Must not know what they are.
 
 use bytes::Bytes;
+use std::sync::Arc;
 
-/// Byte strings, one behind the other in one allocation.
+/// Byte strings, one behind the other in one allocation. Clones share it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Strings {
     bytes: Bytes,
-    ends: Vec<u32>,
+    ends: Arc<[u32]>,
 }
 
 impl Strings {

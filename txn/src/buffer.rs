@@ -309,7 +309,9 @@ impl Buffer {
         if self.runs.is_empty() {
             found.reserve_exact(rows.min(self.memory.len()));
             for entry in self.memory.range(&range) {
-                if !found.is_empty() && (found.len() >= rows || size >= bytes) {
+                // What was put together begins a step of its own.
+                let is_full = found.len() >= rows || size >= bytes || matches!(entry, Entry::Packed(_, _, 0));
+                if !found.is_empty() && is_full {
                     return Ok((found, Some(entry.to_key())));
                 }
                 if let Some(write) = final_write_of(entry) {
@@ -331,6 +333,11 @@ impl Buffer {
             ControlFlow::Continue(())
         })?;
         Ok((found, next))
+    }
+
+    /// Rows that were put together and are still so, which the first key from `from` on begins; and where to go on behind them.
+    pub(crate) fn packed_from(&self, from: &[u8]) -> Option<(&Packed, Option<Bytes>)> {
+        if self.runs.is_empty() { self.memory.packed_from(from) } else { None }
     }
 
     /// Keys whose locks lie in the store.

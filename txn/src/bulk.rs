@@ -7,10 +7,11 @@ use crate::data::RecordKind;
 use crate::error::{Result, TxnError};
 use crate::failpoint;
 use crate::lock::LockStrength;
+use crate::puts::Puts;
 use crate::snapshot::Snapshot;
 use crate::store::TransactionStore;
 use crate::transaction::{OwnWrites, Transaction, WriteKind};
-use crate::write::push_record;
+use crate::write::{push_record, put_header};
 use std::sync::Arc;
 use storage::{CellBlock, CommitBatch, StoreError};
 
@@ -52,12 +53,19 @@ impl FreshRows {
         Ok(())
     }
 
+    /// Adds rows that were put, behind those before.
+    pub(crate) async fn add_packed(&mut self, job: &CommitJob, puts: &Puts) -> Result<()> {
+        let head = put_header(puts.strength(), job.start_ts);
+        self.block.push_run(puts.keys().clone(), puts.values().clone(), head);
+        if self.block.is_full() { self.load(job).await } else { Ok(()) }
+    }
+
     /// Writes what is left.
     pub(crate) async fn finish(mut self, job: &CommitJob) -> Result<()> {
         if self.block.bytes() >= WORTH_A_FILE {
             return self.load(job).await;
         }
-        let cells = self.block.iter().map(|(key, value)| job.fresh_cell(key, value)).collect();
+        let cells = self.block.iter().map(|(key, value)| job.fresh_cell(key, value.to_bytes())).collect();
         job.write_fresh(cells).await
     }
 

@@ -14,8 +14,10 @@ use crate::commit::{CommitJob, UNKNOWN_CONDITION, no_lock};
 use crate::data::RecordKind;
 use crate::error::{ConflictKind, Result, TxnError};
 use crate::failpoint;
+use crate::puts::Puts;
 use crate::transaction::WriteKind;
-use crate::write::push_record;
+use crate::version_table::Packed;
+use crate::write::{push_record, put_header};
 use bytes::Bytes;
 use futures::FutureExt;
 use parking_lot::Mutex;
@@ -23,8 +25,8 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use storage::{
-    AtomicCommit, BoxFuture, BulkCommit, CellBlock, Claim, ClaimedKey, ClaimedKeys, CommitBatch, FailedCondition,
-    Family, PreparedCells, PreparedCommit, StoreError, Timestamp,
+    AtomicCommit, BoxFuture, BulkCommit, CellBlock, Claim, ClaimedKey, ClaimedKeys, ClaimedRun, CommitBatch,
+    FailedCondition, Family, PreparedCells, PreparedCommit, StoreError, Timestamp,
 };
 
 /// Larger transactions commit by two phases: a claim of so many keys takes some hundred megabytes while it lasts.
@@ -145,6 +147,13 @@ impl<'a> Cells<'a> {
         Ok(())
     }
 
+    /// Adds rows that were put, behind those before.
+    async fn add_packed(&mut self, puts: &Puts, start_ts: Timestamp) -> Result<()> {
+        let [writes, _] = &mut self.blocks;
+        writes.push_run(puts.keys().clone(), puts.values().clone(), put_header(puts.strength(), start_ts));
+        if writes.is_full() { self.send(0).await } else { Ok(()) }
+    }
+
     /// Has a block made ready, beside what follows.
     async fn send(&mut self, number: usize) -> Result<()> {
         let (Some(block), Some(family)) = (self.blocks.get_mut(number), FAMILIES.get(number)) else { return Ok(()) };
@@ -254,8 +263,23 @@ impl CommitJob {
             if self.store.oracle.last() >= at {
                 return Ok(None);
             }
+            // Claimed anew where only a part is: steps need not end where they did before.
+            let is_due = |next: &Option<Bytes>| {
+                claimed.as_ref().is_some_and(|claimed| next.as_ref().is_none_or(|next| next > claimed))
+            };
+            if let Some((packed, next)) = self.buffer.packed_from(&start) {
+                let due = is_due(&next);
+                if !due || self.claim_packed(bulk, claim, packed).await? {
+                    cells.add_packed(&packed.puts, self.start_ts).await?;
+                    if due {
+                        claimed.clone_from(&next);
+                    }
+                    from = next;
+                    continue;
+                }
+            }
             let (writes, next) = self.step(&start)?;
-            if claimed.as_ref().is_some_and(|claimed| start >= *claimed) {
+            if is_due(&next) {
                 self.claim_step(bulk, claim, &writes).await?;
                 claimed.clone_from(&next);
             }
@@ -265,6 +289,28 @@ impl CommitJob {
             from = next;
         }
         cells.finish().await.map(Some)
+    }
+
+    /// Claims the keys of rows that were put together, if nothing is in the way. False: something is, or may be, and they are to be
+    /// claimed step by step, which tells what.
+    async fn claim_packed(&self, bulk: &dyn BulkCommit, claim: &Claim, packed: &Packed) -> Result<bool> {
+        let Some(_lean) = self.store.intents.lean_commit() else { return Ok(false) };
+        self.store.fail_points().pass(failpoint::BEFORE_PREWRITE).await?;
+        let strength = packed.puts.strength();
+        let run = ClaimedRun {
+            keys: packed.puts.keys().clone(),
+            none_after: self.since_command(packed.command),
+            conflicts: strength.conflicting_classes(),
+            class: strength as u8,
+        };
+        let keys = ClaimedKeys {
+            claim: claim.clone(),
+            families: FAMILIES,
+            keys: Vec::new(),
+            run: Some(run),
+            row_conditions: Vec::new(),
+        };
+        Ok(bulk.claim(keys).await?.is_ok())
     }
 
     /// Claims the keys of a step, where nobody has written to them since they were read.
@@ -285,6 +331,7 @@ impl CommitJob {
                 claim: claim.clone(),
                 families: FAMILIES,
                 keys: writes.iter().map(key).collect(),
+                run: None,
                 row_conditions: if lean.is_some() { Vec::new() } else { locks.collect() },
             };
             let failed = match bulk.claim(keys).await? {

@@ -14,11 +14,14 @@ use crate::data::{RecordKind, encode_data};
 use crate::error::{ConflictKind, Result, TxnError};
 use crate::failpoint;
 use crate::lock::Lock;
+use crate::puts::Puts;
 use crate::transaction::WriteKind;
 use crate::wave::Reached;
 use crate::write::{ROLLBACK, encode_record, is_short};
 use bytes::Bytes;
-use storage::{Cell, CommitBatch, CommitCell, Condition, FailedCondition, Family, Stamp, Timestamp, TimestampRange};
+use storage::{
+    Cell, CommitBatch, CommitCell, Condition, FailedCondition, Family, RowRange, Stamp, Timestamp, TimestampRange,
+};
 
 impl CommitJob {
     /// The lock that `write` takes.
@@ -61,6 +64,15 @@ impl CommitJob {
         let mut in_bulk = self.store.store.bulk().map(|_| FreshRows::new());
         let mut from = Some(Bytes::new());
         while let Some(start) = from {
+            if let Some(rows) = &mut in_bulk
+                && let Some((packed, next)) = self.buffer.packed_from(&start)
+                && self.are_fresh(&packed.puts)
+            {
+                *reached = Reached::UpTo(next.clone().unwrap_or_else(|| start.clone()));
+                rows.add_packed(self, &packed.puts).await?;
+                from = next;
+                continue;
+            }
             let (mut writes, next) = self.step(&start)?;
             writes.retain(|write| write.key != self.primary);
             *reached = Reached::UpTo(next.clone().unwrap_or_else(|| start.clone()));
@@ -80,11 +92,19 @@ impl CommitJob {
         }
     }
 
+    /// Whether nobody else knows any of these rows, and none is the primary.
+    fn are_fresh(&self, puts: &Puts) -> bool {
+        let keys = puts.keys();
+        let Some((first, last)) = keys.get(0).zip(keys.iter().next_back()) else { return true };
+        let holds = |range: &RowRange| range.contains(first) && range.contains(last);
+        self.fresh.iter().any(holds) && !(first <= &self.primary[..] && &self.primary[..] <= last)
+    }
+
     /// The cell of a row that nobody else knows, as it will be, at start_ts: whoever learns of it learns by this transaction's commit,
     /// at a snapshot above. Should it not come to that, the ranges of such rows are removed, by their owner or at the next start,
     /// which finds them beside the intent.
-    pub(crate) fn fresh_cell(&self, key: &[u8], record: &[u8]) -> CommitCell {
-        let (key, value) = (Bytes::copy_from_slice(key), Some(Bytes::copy_from_slice(record)));
+    pub(crate) fn fresh_cell(&self, key: &[u8], record: Bytes) -> CommitCell {
+        let (key, value) = (Bytes::copy_from_slice(key), Some(record));
         CommitCell { key, family: Family::Write, stamp: Stamp::At(self.start_ts), value }
     }
 
@@ -92,7 +112,7 @@ impl CommitJob {
         let put = |write: &FinalWrite| match &write.kind {
             WriteKind::Put(value) => {
                 let record = encode_record(write.strength, RecordKind::Put, self.start_ts, Some(value));
-                Some(self.fresh_cell(&write.key, &record))
+                Some(self.fresh_cell(&write.key, record))
             }
             // There is nothing to remove.
             WriteKind::Delete | WriteKind::Lock => None,

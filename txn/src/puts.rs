@@ -38,6 +38,11 @@ impl Puts {
         &self.keys
     }
 
+    /// The values.
+    pub(crate) fn values(&self) -> &Strings {
+        &self.values
+    }
+
     /// Bytes of keys and values.
     pub(crate) fn bytes(&self) -> usize {
         self.keys.bytes() + self.values.bytes()

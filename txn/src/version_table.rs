@@ -203,7 +203,7 @@ impl VersionTable {
     }
 
     /// Adds rows behind all that are there. Errors: some belong before others.
-    pub(crate) fn append_packed(&mut self, packed: Packed) -> Result<(), Packed> {
+    pub(crate) fn append_packed(&mut self, packed: Packed) -> Result<(), Box<Packed>> {
         match packed.puts.keys().get(0) {
             None => Ok(()),
             Some(first) if self.is_behind_list(first) && self.is_behind_tree(first) => {
@@ -212,8 +212,25 @@ impl VersionTable {
                 self.list.push(Piece { packed: Some(packed), ..Piece::default() });
                 Ok(())
             }
-            Some(_) => Err(packed),
+            Some(_) => Err(Box::new(packed)),
         }
+    }
+
+    /// The packed rows that the first key from `from` on begins, when no other key lies among them, and the key behind them.
+    pub(crate) fn packed_from(&self, from: &[u8]) -> Option<(&Packed, Option<Bytes>)> {
+        let (mut number, mut at) = self.place(from);
+        if self.list.get(number).is_some_and(|piece| at == piece.len()) {
+            (number, at) = (number + 1, 0);
+        }
+        let packed = self.list.get(number).filter(|_| at == 0)?.packed.as_ref()?;
+        let last = packed.puts.keys().iter().next_back()?;
+        let in_tree = self.tree.range::<[u8], _>((Bound::Included(from), Bound::Unbounded)).next().map(|(key, _)| key);
+        if in_tree.is_some_and(|key| &key[..] <= last) {
+            return None;
+        }
+        let in_list = self.list.get(number + 1).and_then(|piece| piece.entry(0)).map(Entry::to_key);
+        let next = [in_tree.cloned(), in_list].into_iter().flatten().min();
+        Some((packed, next))
     }
 
     /// Keeps the keys that `keep` says, which may change their versions, and the packed rows that `keep_packed` says.
@@ -432,6 +449,15 @@ mod tests {
             model.extend(numbers.map(|number| (key(number), vec![command])));
             check(&table, &model);
         }
+        let packed = |table: &VersionTable, from| {
+            let (packed, next) = table.packed_from(&key(from))?;
+            Some((packed.puts.len(), next))
+        };
+        assert_eq!([0, 5, 11, 3001, 9001].map(|from| packed(&table, from)), [(); 5].map(|()| None));
+        assert_eq!([6, 10].map(|from| packed(&table, from)), [(); 2].map(|()| Some((390, Some(key(1000))))));
+        assert_eq!(packed(&table, 400), Some((1, Some(key(1001)))));
+        assert_eq!(packed(&table, 8000), Some((500, None)));
+        assert_eq!(packed(&table, 9500), None);
         assert_eq!(table.packed(), table.len() - 1);
         table.append_packed(pack(0..0, 1)).unwrap();
         for early in [5..7, 9499..9600, 0..10_000] {
@@ -443,6 +469,9 @@ mod tests {
             check(&table, &model);
         }
         assert_eq!(table.packed(), 1 + 500);
+        // What lies before them in the tree comes first.
+        assert_eq!([400, 501, 5000].map(|from| packed(&table, from).is_some()), [false, true, true]);
+        assert_eq!(packed(&table, 5000), Some((500, Some(key(9700)))));
         // Behind the list, not behind the tree.
         write(&mut table, &mut model, 9600, 30);
         assert!(table.append_packed(pack(9650..9651, 1)).is_err());

@@ -85,6 +85,11 @@ pub(crate) fn push_record(
     out.put_slice(inlined.unwrap_or_default());
 }
 
+/// What the cell of a value begins with that is put and inlined.
+pub(crate) fn put_header(strength: LockStrength, start_ts: Timestamp) -> Bytes {
+    encode_record(strength, RecordKind::Put, start_ts, Some(&[]))
+}
+
 /// The cell of a rollback record.
 pub fn encode_rollback(start_ts: Timestamp) -> Bytes {
     let mut cell = BytesMut::with_capacity(HEADER);

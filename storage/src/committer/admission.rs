@@ -6,7 +6,7 @@ use super::group::Group;
 use super::recent::{Known, RecentCommits};
 use super::recent_writes::{RecentWrites, Since, contains};
 use super::{Answer, Change, Request, VersionReader};
-use crate::bulk::{ClaimedKeys, PreparedCommit};
+use crate::bulk::{ClaimedKey, ClaimedKeys, ClaimedRun, PreparedCommit};
 use crate::contract::{
     ClassRange, CommitBatch, CommitCondition, Condition, FailedCondition, Family, Mutation, ReadCondition, RowMutation,
     Stamp, TimestampRange,
@@ -89,21 +89,48 @@ impl<'a, R: VersionReader> Admission<'a, R> {
 
     fn admit_claim(&mut self, asked: &ClaimedKeys) -> Answer {
         for (number, key) in asked.keys.iter().enumerate() {
-            let range = TimestampRange::after(key.none_after);
-            for (place, family) in asked.families.into_iter().enumerate() {
-                if let Some(found) = self.first(&key.key, family, range, key.conflicts, None)? {
-                    return Ok(Err(FailedCondition::Newer { index: 2 * number + place, found }));
-                }
+            if let Some(failed) = self.not_free(asked, number, key)? {
+                return Ok(Err(failed));
             }
-            if self.claims.conflict(&key.key, key.conflicts, Some(&asked.claim)) {
-                return Ok(Err(FailedCondition::Claimed { index: 2 * number }));
+        }
+        if let Some(run) = &asked.run
+            && !self.is_nothing_since(asked, run)
+        {
+            for (number, key) in (asked.keys.len()..).zip(run.keys.list()) {
+                let key = ClaimedKey { key, none_after: run.none_after, conflicts: run.conflicts, class: run.class };
+                if let Some(failed) = self.not_free(asked, number, &key)? {
+                    return Ok(Err(failed));
+                }
             }
         }
         if let Some(failed) = self.not_held(&asked.row_conditions)? {
             return Ok(Err(failed));
         }
         self.claims.note(&asked.claim, &asked.keys);
+        if let Some(run) = &asked.run {
+            self.claims.note_run(&asked.claim, run);
+        }
         Ok(Ok(self.last()))
+    }
+
+    /// Whether it is known, without looking at any key, that a run can be claimed: nothing was written since, and nobody else claims
+    /// anything. What a load's own statements wrote is not written yet.
+    fn is_nothing_since(&self, asked: &ClaimedKeys, run: &ClaimedRun) -> bool {
+        let from = TimestampRange::after(run.none_after).from;
+        asked.families.into_iter().all(|family| self.recent.is_nothing_from(family, from))
+            && self.claims.is_alone(&asked.claim)
+    }
+
+    /// Why the key with this number cannot be claimed.
+    fn not_free(&mut self, asked: &ClaimedKeys, number: usize, key: &ClaimedKey) -> Result<Option<FailedCondition>> {
+        let range = TimestampRange::after(key.none_after);
+        for (place, family) in asked.families.into_iter().enumerate() {
+            if let Some(found) = self.first(&key.key, family, range, key.conflicts, None)? {
+                return Ok(Some(FailedCondition::Newer { index: 2 * number + place, found }));
+            }
+        }
+        let claimed = self.claims.conflict(&key.key, key.conflicts, Some(&asked.claim));
+        Ok(claimed.then_some(FailedCondition::Claimed { index: 2 * number }))
     }
 
     /// The newest commit timestamp, those of the group included.

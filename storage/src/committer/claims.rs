@@ -2,7 +2,7 @@
 //! committer has noted them to the moment at which the claim is dropped: what was validated for it stays valid, however long its
 //! cells take to be made. Must not know what becomes of them.
 
-use crate::bulk::ClaimedKey;
+use crate::bulk::{ClaimedKey, ClaimedRun};
 use crate::contract::ClassRange;
 use crate::strings::Strings;
 use bytes::Bytes;
@@ -26,14 +26,21 @@ struct Noted {
 }
 
 impl Noted {
+    /// Notes keys, copied together.
     fn note(&mut self, keys: &[ClaimedKey]) {
-        let all = || keys.iter().map(|key| &key.key[..]);
+        match Strings::copied(keys.iter().map(|key| &key.key[..])) {
+            Some(run) => self.note_run(&run),
+            None => self.others.extend(keys.iter().map(|key| key.key.clone())),
+        }
+    }
+
+    fn note_run(&mut self, run: &Strings) {
         let last = self.runs.last().and_then(|run| run.iter().next_back());
-        let ascend = last.is_none_or(|last| all().next().is_some_and(|first| last < first))
-            && all().is_sorted_by(|one, next| one < next);
-        match Strings::copied(all()) {
-            Some(run) if ascend => self.runs.push(run),
-            _ => self.others.extend(keys.iter().map(|key| key.key.clone())),
+        let behind = last.is_none_or(|last| run.get(0).is_some_and(|first| last < first));
+        if behind && run.is_ascending() {
+            self.runs.push(run.clone());
+        } else {
+            self.others.extend(run.list());
         }
     }
 
@@ -70,21 +77,35 @@ impl Claims {
 
     /// Notes keys for `claim`.
     pub fn note(&mut self, claim: &Claim, keys: &[ClaimedKey]) {
+        for alike in keys.chunk_by(|one, next| one.class == next.class) {
+            if let Some(key) = alike.first() {
+                self.of_class(claim, key.class, |noted| noted.note(alike));
+            }
+        }
+    }
+
+    /// The same of a run.
+    pub fn note_run(&mut self, claim: &Claim, run: &ClaimedRun) {
+        self.of_class(claim, run.class, |noted| noted.note_run(&run.keys));
+    }
+
+    fn of_class(&mut self, claim: &Claim, class: u8, note: impl FnOnce(&mut Noted)) {
         if !self.held.iter().any(|held| std::ptr::eq(held.as_ptr(), Arc::as_ptr(&claim.0))) {
             self.held.push(Arc::downgrade(&claim.0));
         }
         let mut held = claim.0.lock();
-        for alike in keys.chunk_by(|one, next| one.class == next.class) {
-            let Some(class) = alike.first().map(|key| key.class) else { continue };
-            match held.0.iter_mut().find(|(other, _)| *other == class) {
-                Some((_, noted)) => noted.note(alike),
-                None => {
-                    let mut noted = Noted::default();
-                    noted.note(alike);
-                    held.0.push((class, noted));
-                }
-            }
+        let place = held.0.iter().position(|(other, _)| *other == class).unwrap_or(held.0.len());
+        if place == held.0.len() {
+            held.0.push((class, Noted::default()));
         }
+        if let Some((_, noted)) = held.0.get_mut(place) {
+            note(noted);
+        }
+    }
+
+    /// Whether nobody but `own` claims anything.
+    pub fn is_alone(&self, own: &Claim) -> bool {
+        self.held.iter().filter_map(Weak::upgrade).all(|held| Arc::ptr_eq(&held, &own.0))
     }
 
     /// Whether anybody but `own` claims the key for a write of one of these classes.
@@ -142,6 +163,21 @@ mod tests {
         // Ascending, with gaps; a step back; out of order within one; and on.
         for numbers in [vec![10, 12, 14], vec![20], vec![30, 31], vec![5, 7], vec![41, 40], vec![50, 52]] {
             claims.note(&claim, &numbers.iter().map(|number| key(*number)).collect::<Vec<_>>());
+            noted.extend(numbers);
+            for number in 0..60 {
+                let held = claims.conflict(&key(number).key, ClassRange::ANY, None);
+                assert_eq!(held, noted.contains(&number), "{number}");
+            }
+        }
+        assert!(claims.is_alone(&claim) && !claims.is_alone(&Claim::default()));
+        let strings = |numbers: &[u32]| {
+            let keys: Vec<Bytes> = numbers.iter().map(|number| key(*number).key).collect();
+            Strings::copied(keys.iter().map(|key| &key[..])).unwrap()
+        };
+        // Behind all, and not.
+        for numbers in [&[55, 57][..], &[1, 3]] {
+            let (none_after, conflicts) = (crate::Timestamp::ZERO, ClassRange::ANY);
+            claims.note_run(&claim, &ClaimedRun { keys: strings(numbers), none_after, conflicts, class: 4 });
             noted.extend(numbers);
             for number in 0..60 {
                 let held = claims.conflict(&key(number).key, ClassRange::ANY, None);

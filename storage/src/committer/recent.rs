@@ -73,6 +73,13 @@ struct Generation {
     greatest: Floors,
 }
 
+impl Generation {
+    /// Whether all cells noted here are older than `from`: who began after them need not look for keys.
+    fn is_older(&self, family: Family, from: Timestamp) -> bool {
+        self.greatest.get(family as usize).copied().flatten().is_none_or(|greatest| greatest < from)
+    }
+}
+
 /// See the head of the module.
 pub struct RecentCommits {
     younger: Generation,
@@ -138,8 +145,7 @@ impl RecentCommits {
     pub fn newest_from(&self, key: &[u8], family: Family, from: Timestamp, class: ClassRange) -> Known {
         let mut found = None;
         for generation in [&self.younger, &self.elder] {
-            // Who began after all that is noted here need not look: a load asks for millions of keys.
-            if generation.greatest.get(family as usize).copied().flatten().is_none_or(|greatest| greatest < from) {
+            if generation.is_older(family, from) {
                 continue;
             }
             if let Some(entry) = generation.entries.get(key) {
@@ -155,6 +161,12 @@ impl RecentCommits {
             _ if self.floor(family).is_none_or(|floor| from > floor) => Known::None,
             _ => Known::AskStore,
         }
+    }
+
+    /// Whether it is known of every row that it has no cell from a timestamp on.
+    pub fn is_nothing_from(&self, family: Family, from: Timestamp) -> bool {
+        [&self.younger, &self.elder].into_iter().all(|generation| generation.is_older(family, from))
+            && self.floor(family).is_none_or(|floor| from > floor)
     }
 
     /// Cells up to `timestamp` were written that were not noted one by one.
@@ -201,6 +213,10 @@ mod tests {
         recent.note(&key, WRITE, 2, Timestamp(20));
         recent.note(&key, WRITE, 1, Timestamp(15));
         assert_eq!(from(&recent, 11, any), Known::Newest(Timestamp(20)));
+        assert!(recent.is_nothing_from(WRITE, Timestamp(21)) && !recent.is_nothing_from(WRITE, Timestamp(20)));
+        assert!(
+            recent.is_nothing_from(Family::Lock, Timestamp(11)) && !recent.is_nothing_from(Family::Lock, Timestamp(10))
+        );
         let weak = ClassRange { from: 0, to: 1 };
         assert_eq!(from(&recent, 15, weak), Known::Newest(Timestamp(15)));
         assert_eq!(from(&recent, 16, weak), Known::None);

@@ -248,7 +248,7 @@ impl Model {
                 for PreparedCells { family, timestamp, medium, .. } in &commit.cells {
                     let Medium::Block(block) = &**medium else { panic!("in memory") };
                     for (key, value) in block.iter() {
-                        let (key, value) = (Bytes::copy_from_slice(key), Bytes::copy_from_slice(value));
+                        let (key, value) = (Bytes::copy_from_slice(key), value.to_bytes());
                         self.cells.insert((key, *family, *timestamp), value);
                     }
                 }

@@ -112,6 +112,7 @@ mod tests {
             claim: claim.clone(),
             families: [Family::Write, Family::Rollback],
             keys: keys.iter().map(key).collect(),
+            run: None,
             row_conditions: Vec::new(),
         }
     }

@@ -8,7 +8,7 @@ use super::hot::Hot;
 use super::log::Database;
 use super::options;
 use super::{database_error, key};
-use crate::bulk::{CellBlock, Medium, PreparedCells, TemporaryFile};
+use crate::bulk::{CellBlock, CellValue, Medium, PreparedCells, TemporaryFile, are_alike};
 use crate::committer::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
 use crate::contract::Family;
 use crate::error::{Result, StoreError};
@@ -56,8 +56,9 @@ impl Loader {
 
     fn load(&self, timestamp: Timestamp, block: &CellBlock) -> Result<()> {
         let Some((first, last)) = block.ends() else { return Ok(()) };
-        let file = self.write(timestamp, block.bytes(), block.iter())?;
-        take_in(&self.database, Family::Write, &[&file])?;
+        let mut file = self.begin_file(timestamp, block.bytes())?;
+        block.iter().try_for_each(|(key, value)| file.put(key, value))?;
+        take_in(&self.database, Family::Write, &[&file.finish()?])?;
         self.hot.loaded(first, last);
         Ok(())
     }
@@ -65,27 +66,33 @@ impl Loader {
     /// Files of their own for the cells of each table and index, so that no file lies across what is between two.
     fn prepare(&self, family: Family, timestamp: Timestamp, block: &CellBlock) -> Result<Vec<PreparedCells>> {
         let mut prepared = Vec::new();
-        for part in block.parts() {
-            let (Some((first, _)), Some((last, _))) = (part.clone().next(), part.clone().last()) else { continue };
-            let bytes = part.clone().map(|(key, value)| key.len() + value.len()).sum();
-            let file = self.write(timestamp, bytes, part)?;
+        let mut finish = |(file, first, last): (OpenFile<'_>, &[u8], &[u8])| -> Result<()> {
             prepared.push(PreparedCells {
                 family,
                 timestamp,
                 ends: (Bytes::copy_from_slice(first), Bytes::copy_from_slice(last)),
-                medium: Arc::new(Medium::File(file)),
+                medium: Arc::new(Medium::File(file.finish()?)),
             });
+            Ok(())
+        };
+        let mut open: Option<(OpenFile<'_>, &[u8], &[u8])> = None;
+        for (key, value) in block.iter() {
+            if let Some(done) = open.take_if(|(_, first, _)| !are_alike(first, key)) {
+                finish(done)?;
+            }
+            let (file, _, last) = match &mut open {
+                Some(open) => open,
+                None => open.insert((self.begin_file(timestamp, block.bytes())?, key, key)),
+            };
+            file.put(key, value)?;
+            *last = key;
         }
+        open.map_or(Ok(()), finish)?;
         Ok(prepared)
     }
 
-    /// A file with these cells. `bytes`: what they take, roughly.
-    fn write<'a>(
-        &self,
-        timestamp: Timestamp,
-        bytes: usize,
-        cells: impl Iterator<Item = (&'a [u8], &'a [u8])>,
-    ) -> Result<TemporaryFile> {
+    /// A file for cells of `timestamp`. `bytes`: what they take, roughly, and those of other files that are made beside it.
+    fn begin_file(&self, timestamp: Timestamp, bytes: usize) -> Result<OpenFile<'_>> {
         let free = free_bytes(&self.path).map_err(|error| StoreError::Io(format!("free space: {error}")))?;
         if free < self.reserve_bytes.saturating_add(2 * bytes as u64) {
             return Err(StoreError::DiskFull(format!(
@@ -95,25 +102,10 @@ impl Loader {
         }
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let file = TemporaryFile(self.folder.join(format!("{number}.sst")));
-        let mut writer = SstFileWriter::create(&self.options);
+        let writer = SstFileWriter::create(&self.options);
         writer.open(&file.0).map_err(database_error)?;
-        let mut cell_key = Vec::with_capacity(64);
-        let mut head = key::Head::default();
-        for (key, value) in cells {
-            if key.len() > MAX_KEY_BYTES || value.len() > MAX_VALUE_BYTES {
-                return Err(StoreError::TooLarge(format!(
-                    "a key of {} bytes with a value of {} exceeds {MAX_KEY_BYTES} or {MAX_VALUE_BYTES}",
-                    key.len(),
-                    value.len()
-                )));
-            }
-            cell_key.clear();
-            head.push_prefix(key, &mut cell_key);
-            key::push_timestamp(timestamp, &mut cell_key);
-            writer.put(&cell_key, value).map_err(database_error)?;
-        }
-        writer.finish().map_err(database_error)?;
-        Ok(file)
+        let (head, cell_key, scratch) = (key::Head::default(), Vec::with_capacity(64), Vec::new());
+        Ok(OpenFile { writer, file, timestamp, head, cell_key, scratch })
     }
 
     /// Whether a load should wait: files whose keys overlap are put into the first level, and are to be compacted before there are
@@ -122,6 +114,39 @@ impl Loader {
         let family = self.database.family(Family::Write)?;
         let files = self.database.rocks().property_int_value_cf(family, "rocksdb.num-files-at-level0");
         Ok(files.map_err(database_error)?.unwrap_or(0) > MOST_FIRST_LEVEL_FILES)
+    }
+}
+
+/// A file that is being written.
+struct OpenFile<'a> {
+    writer: SstFileWriter<'a>,
+    file: TemporaryFile,
+    timestamp: Timestamp,
+    head: key::Head,
+    cell_key: Vec<u8>,
+    scratch: Vec<u8>,
+}
+
+impl OpenFile<'_> {
+    /// Adds a cell behind those before.
+    fn put(&mut self, key: &[u8], value: CellValue<'_>) -> Result<()> {
+        if key.len() > MAX_KEY_BYTES || value.len() > MAX_VALUE_BYTES {
+            return Err(StoreError::TooLarge(format!(
+                "a key of {} bytes with a value of {} exceeds {MAX_KEY_BYTES} or {MAX_VALUE_BYTES}",
+                key.len(),
+                value.len()
+            )));
+        }
+        self.cell_key.clear();
+        self.head.push_prefix(key, &mut self.cell_key);
+        key::push_timestamp(self.timestamp, &mut self.cell_key);
+        self.writer.put(&self.cell_key, value.joined(&mut self.scratch)).map_err(database_error)
+    }
+
+    /// Ends it.
+    fn finish(mut self) -> Result<TemporaryFile> {
+        self.writer.finish().map_err(database_error)?;
+        Ok(self.file)
     }
 }
 

@@ -148,7 +148,7 @@ impl CommitLog for MemoryLog {
 
 fn set_block(rows: &mut Rows, family: Family, timestamp: Timestamp, block: &CellBlock) {
     for (key, value) in block.iter() {
-        let (key, value) = (Bytes::copy_from_slice(key), Bytes::copy_from_slice(value));
+        let (key, value) = (Bytes::copy_from_slice(key), value.to_bytes());
         apply(rows, &Change::Set { key, family, timestamp, value });
     }
 }
