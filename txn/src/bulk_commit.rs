@@ -15,6 +15,7 @@ use crate::data::RecordKind;
 use crate::error::{ConflictKind, Result, TxnError};
 use crate::failpoint;
 use crate::puts::Puts;
+use crate::row_locks::base_of;
 use crate::transaction::WriteKind;
 use crate::version_table::Packed;
 use crate::write::{push_record, put_header};
@@ -299,7 +300,7 @@ impl CommitJob {
         let strength = packed.puts.strength();
         let run = ClaimedRun {
             keys: packed.puts.keys().clone(),
-            none_after: self.since_command(packed.command),
+            none_after: base_of(&self.bases, packed.command, self.snapshot.ts()),
             conflicts: strength.conflicting_classes(),
             class: strength as u8,
         };

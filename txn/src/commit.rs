@@ -309,12 +309,7 @@ impl CommitJob {
 
     /// Since when the key of a write must be unchanged.
     pub(crate) fn since(&self, write: &FinalWrite) -> Timestamp {
-        self.since_command(write.command)
-    }
-
-    /// The same of what a command wrote.
-    pub(crate) fn since_command(&self, command: CommandNumber) -> Timestamp {
-        base_of(&self.bases, command, self.snapshot.ts())
+        base_of(&self.bases, write.command, self.snapshot.ts())
     }
 
     /// That nothing was written since `validated` to what was read.

@@ -158,7 +158,7 @@ impl RecentCommits {
         }
         match found {
             Some(newest) if newest >= from => Known::Newest(newest),
-            _ if self.floor(family).is_none_or(|floor| from > floor) => Known::None,
+            _ if self.is_above_floor(family, from) => Known::None,
             _ => Known::AskStore,
         }
     }
@@ -166,7 +166,11 @@ impl RecentCommits {
     /// Whether it is known of every row that it has no cell from a timestamp on.
     pub fn is_nothing_from(&self, family: Family, from: Timestamp) -> bool {
         [&self.younger, &self.elder].into_iter().all(|generation| generation.is_older(family, from))
-            && self.floor(family).is_none_or(|floor| from > floor)
+            && self.is_above_floor(family, from)
+    }
+
+    fn is_above_floor(&self, family: Family, from: Timestamp) -> bool {
+        self.floor(family).is_none_or(|floor| from > floor)
     }
 
     /// Cells up to `timestamp` were written that were not noted one by one.

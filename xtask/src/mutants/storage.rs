@@ -35,9 +35,23 @@ pub const STORAGE: &[Mutant] = &[
     Mutant {
         name: "what a large commit claims may be written",
         file: "storage/src/committer/claims.rs",
-        original: "class.contains(&[*noted]) && digests.contains(&digest)",
-        broken: "class.contains(&[*noted]) && digests.contains(&!digest)",
+        original: "class.contains(&[*noted]) && keys.contains(key)",
+        broken: "class.contains(&[*noted]) && keys.contains(b\"\")",
         tests: &["-p", "percosql-txn", "--lib", "two_updates_of_one_key"],
+    },
+    Mutant {
+        name: "rows that a large commit claims together may be written",
+        file: "storage/src/committer/admission.rs",
+        original: "            self.claims.note_run(&asked.claim, run);\n",
+        broken: "            let _ = run;\n",
+        tests: &["-p", "percosql-txn", "--lib", "rows_put_together_are_claimed"],
+    },
+    Mutant {
+        name: "rows that a large commit claims together may have been written before",
+        file: "storage/src/committer/admission.rs",
+        original: "            && self.claims.is_alone(&asked.claim)\n    }",
+        broken: "            || self.claims.is_alone(&asked.claim)\n    }",
+        tests: &["-p", "percosql-txn", "--lib", "rows_put_together_meet"],
     },
     Mutant {
         name: "large commits beside each other do not wait in order",
@@ -182,8 +196,8 @@ pub const STORAGE: &[Mutant] = &[
     Mutant {
         name: "a key that comes late is looked for in the list alone",
         file: "txn/src/version_table.rs",
-        original: "_ => self.tree.get(key).map(SmallVec::as_slice),",
-        broken: "_ => None,",
+        original: "        self.tree.get_key_value(key).map(|(key, versions)| Entry::Loose(key, versions))\n",
+        broken: "        None\n",
         tests: &["-p", "percosql-txn", "--lib", "it_is_an_ordered_map"],
     },
     Mutant {
