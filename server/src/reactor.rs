@@ -4,8 +4,9 @@
 //!
 //! Nobody helps a reactor. A new task goes to one that is not computing long at the moment, or to the shared threads where all
 //! are: it may bring the word that ends what they compute. And a task stays on its own only while it is quick: one that has
-//! computed for [`LONG`] without a pause twice in a row (once may be the system's doing, which gave the core to another thread)
-//! goes on on the shared threads, where others are heard beside it, and comes back once it has been quick for [`QUICK_FOR`]. It is moved between two polls, as it is;
+//! computed for [`LONG`] without a pause twice in a row goes on on the shared threads, where others are heard beside it, and comes
+//! back once it has been quick for [`QUICK_FOR`]. What the system gave to other threads meanwhile does not count ([`ThreadTime`]): on a
+//! busy machine every task would be long now and then. It is moved between two polls, as it is;
 //! its socket stays with the reactor that knows it. What blocks in the midst of a poll (`nextval` that waits for the store)
 //! leaves its reactor another thread meanwhile.
 

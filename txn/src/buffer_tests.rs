@@ -201,10 +201,7 @@ proptest! {
                 Step::Put { from, rows, apart } => {
                     let numbers = (0..*rows).filter_map(|row| from.checked_add(row * apart));
                     let writes: Vec<Write> = numbers.map(|number| put(&key(number), &format!("{command}"))).collect();
-                    let strings = |parts: Vec<Bytes>| {
-                        let ends: Vec<usize> = parts.iter().scan(0, |end, part| { *end += part.len(); Some(*end) }).collect();
-                        Strings::new(parts.concat().into(), &ends).unwrap()
-                    };
+                    let strings = |parts: Vec<Bytes>| Strings::copied(parts.iter().map(|part| &part[..])).unwrap();
                     let value = |write: &Write| match &write.kind { WriteKind::Put(value) => value.clone(), _ => Bytes::new() };
                     let (keys, values) = (writes.iter().map(|write| write.key.clone()).collect(), writes.iter().map(value).collect());
                     together.put(command, Puts::new(strings(keys), strings(values), LockStrength::Update).unwrap()).unwrap();

@@ -72,14 +72,7 @@ mod tests {
     use bytes::Bytes;
 
     fn strings(list: &[&str]) -> Strings {
-        let ends: Vec<usize> = list
-            .iter()
-            .scan(0, |end, string| {
-                *end += string.len();
-                Some(*end)
-            })
-            .collect();
-        Strings::new(Bytes::from(list.concat()), &ends).unwrap()
+        Strings::copied(list.iter().map(|string| string.as_bytes())).unwrap()
     }
 
     #[test]
