@@ -19,6 +19,14 @@ const LOOK: Duration = Duration::from_millis(50);
 const MOST_LOOKS: u32 = 200;
 
 impl EmbeddedStore {
+    /// Counts the writes of a block whose keys ascend.
+    fn count(&self, block: &CellBlock) {
+        let Some((first, last)) = block.ends() else { return };
+        if !self.directory.count_within(first, last, block.len() as u64, Tablet::count_writes) {
+            self.directory.count(block.iter().map(|(key, _)| key), Tablet::count_writes);
+        }
+    }
+
     /// Has a thread make a file, or several, of a block.
     async fn make<T: Send + 'static>(
         &self,
@@ -31,7 +39,7 @@ impl EmbeddedStore {
             }
             self.env.sleep(LOOK).await;
         }
-        self.directory.count(block.iter().map(|(key, _)| key), Tablet::count_writes);
+        self.count(&block);
         let (answer, made) = oneshot::channel();
         let load = self.loads.begin();
         let work = move || {

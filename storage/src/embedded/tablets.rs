@@ -120,14 +120,20 @@ impl TabletDirectory {
         K: DoubleEndedIterator<Item = &'k [u8]> + ExactSizeIterator + Clone,
     {
         let (Some(first), Some(last)) = (keys.clone().next(), keys.clone().next_back()) else { return };
-        let tablets = self.tablets.read();
-        match tablets.get(position(&tablets, first)).filter(|tablet| tablet.range.contains(last)) {
-            Some(tablet) => count(tablet, keys.len() as u64),
-            None => {
-                drop(tablets);
-                self.count(keys, count);
-            }
+        if !self.count_within(first, last, keys.len() as u64, &count) {
+            self.count(keys, count);
         }
+    }
+
+    /// The same for so many keys in order, of which these are the ends. False, and nothing is counted, where they lie in several
+    /// tablets.
+    pub fn count_within(&self, first: &[u8], last: &[u8], keys: u64, count: impl Fn(&Tablet, u64)) -> bool {
+        let tablets = self.tablets.read();
+        let tablet = tablets.get(position(&tablets, first)).filter(|tablet| tablet.range.contains(last));
+        tablet.is_some_and(|tablet| {
+            count(tablet, keys);
+            true
+        })
     }
 
     /// Splits a tablet at keys that lie inside; others are left out. The first part keeps the identity
