@@ -8,6 +8,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::unix::AsyncFd;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -28,16 +29,19 @@ pub struct Shared {
     pub stopping: watch::Sender<bool>,
 }
 
+/// A bound socket. What it accepts is not registered with the thread that accepts it, but where it is served.
+pub type Socket = AsyncFd<std::net::TcpListener>;
+
 /// A bound address.
 pub struct Listener {
-    socket: TcpListener,
+    socket: Socket,
     shared: Arc<Shared>,
     reactors: Reactors,
 }
 
 impl Listener {
     /// Takes over a bound socket; the connections live on `reactors`.
-    pub fn new(socket: TcpListener, shared: Arc<Shared>, reactors: Reactors) -> Self {
+    pub fn new(socket: Socket, shared: Arc<Shared>, reactors: Reactors) -> Self {
         Listener { socket, shared, reactors }
     }
 
@@ -47,32 +51,30 @@ impl Listener {
         let mut connections = JoinSet::new();
         let mut stopping = self.shared.stopping.subscribe();
         loop {
-            tokio::select! {
+            let accepted = tokio::select! {
                 () = stopped(&mut stopping) => break,
-                accepted = self.socket.accept() => match accepted {
-                    // Who does not authenticate holds a socket and a task, no place among the backends; a cancel
-                    // request must get through when all places are taken.
-                    Ok((_, peer)) if connections.len() >= 2 * self.shared.backends.limit() + SPARE => {
-                        tracing::warn!(%peer, "too many sockets: one is closed");
-                    }
-                    Ok((socket, peer)) => self.serve(&mut connections, socket, peer),
-                    Err(error) => {
-                        tracing::warn!(%error, "a connection could not be accepted");
-                        // Out of file descriptors: accepting again at once would spin.
-                        tokio::time::sleep(Duration::from_millis(50)).await;
-                    }
-                },
-                Some(ended) = connections.join_next() => log_panic(ended),
+                accepted = accept(&self.socket) => accepted,
+            };
+            // Not when they end: that would wake this task, and two threads, for each connection.
+            while connections.try_join_next().is_some() {}
+            match accepted {
+                // Who does not authenticate holds a socket and a task, no place among the backends; a cancel
+                // request must get through when all places are taken.
+                Ok((_, peer)) if connections.len() >= 2 * self.shared.backends.limit() + SPARE => {
+                    tracing::warn!(%peer, "too many sockets: one is closed");
+                }
+                Ok((socket, peer)) => self.serve(&mut connections, socket, peer),
+                Err(error) => {
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    // Out of file descriptors: accepting again at once would spin.
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
             }
         }
         drop(self.socket);
         // Kept until the last connection has ended.
         let _reactors = self.reactors;
-        let drained = async {
-            while let Some(ended) = connections.join_next().await {
-                log_panic(ended);
-            }
-        };
+        let drained = async { while connections.join_next().await.is_some() {} };
         tokio::pin!(drained);
         if tokio::time::timeout(grace, &mut drained).await.is_ok() {
             return;
@@ -87,14 +89,11 @@ impl Listener {
 
 impl Listener {
     /// Gives a connection its task, on one of the reactors.
-    fn serve(&self, connections: &mut JoinSet<()>, socket: TcpStream, peer: SocketAddr) {
+    fn serve(&self, connections: &mut JoinSet<()>, socket: std::net::TcpStream, peer: SocketAddr) {
         let shared = Arc::clone(&self.shared);
-        let socket = match socket.into_std() {
-            Ok(socket) => socket,
-            Err(error) => return tracing::warn!(%peer, %error, "a connection could not be taken over"),
-        };
         self.reactors.spawn(connections, move || async move {
-            match TcpStream::from_std(socket) {
+            let _told = TellsOfPanic;
+            match socket.set_nonblocking(true).and_then(|()| TcpStream::from_std(socket)) {
                 Ok(socket) => connection::serve(socket, peer, shared).await,
                 Err(error) => tracing::warn!(%peer, %error, "a connection could not be taken over"),
             }
@@ -108,17 +107,34 @@ pub async fn stopped(stopping: &mut watch::Receiver<bool>) {
     let _ = stopping.wait_for(|stopping| *stopping).await;
 }
 
-fn log_panic(ended: Result<(), tokio::task::JoinError>) {
-    if let Err(error) = ended
-        && error.is_panic()
-    {
-        tracing::error!(%error, "a connection ended by a panic; please report it");
+/// Dropped by a panic it says so.
+struct TellsOfPanic;
+
+impl Drop for TellsOfPanic {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            tracing::error!("a connection ended by a panic; please report it");
+        }
+    }
+}
+
+async fn accept(socket: &Socket) -> io::Result<(std::net::TcpStream, SocketAddr)> {
+    loop {
+        let mut ready = socket.readable().await?;
+        if let Ok(accepted) = ready.try_io(|socket| socket.get_ref().accept()) {
+            return accepted;
+        }
     }
 }
 
 /// Binds an address. Errors are sentences for a person.
-pub async fn bind(address: SocketAddr) -> Result<TcpListener, String> {
-    TcpListener::bind(address).await.map_err(|error| match error.kind() {
+pub async fn bind(address: SocketAddr) -> Result<Socket, String> {
+    let bound = TcpListener::bind(address).await.and_then(|socket| {
+        // SAFETY: the descriptor is the listener's, which the AsyncFd owns and lends out unchangeable: it stays open and the same
+        // until that is dropped.
+        Ok(unsafe { AsyncFd::register(socket.into_std()?) }?)
+    });
+    bound.map_err(|error| match error.kind() {
         io::ErrorKind::AddrInUse => {
             format!("address {address} is in use: another server runs there; choose another with --listen")
         }

@@ -29,6 +29,9 @@ const STUCK: Duration = Duration::from_millis(20);
 /// How long nothing long was computed until a task goes back.
 const QUICK_FOR: Duration = Duration::from_millis(100);
 
+/// How long the timer of a reactor that has nothing to do with anybody runs: less than most that statements and connections set.
+const BEAT: Duration = Duration::from_secs(20);
+
 type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// See the head of the module. The threads end when it is dropped, and what still runs on them is dropped with them.
@@ -116,7 +119,15 @@ impl Reactors {
 
 impl Reactor {
     fn start() -> Result<Reactor, String> {
-        Ok(Reactor { runtime: Some(runtime::start("percosql-reactor", Some(1))?), load: Arc::default() })
+        let runtime = runtime::start("percosql-reactor", Some(1))?;
+        // A timer that ends before all others are to has its thread wake itself to hear of it, two calls to the system: so that the one
+        // of each new connection, for its authentication, is not that timer, there is another.
+        runtime.spawn(async {
+            loop {
+                tokio::time::sleep(BEAT).await;
+            }
+        });
+        Ok(Reactor { runtime: Some(runtime), load: Arc::default() })
     }
 }
 

@@ -53,7 +53,7 @@ pub async fn run(config: Config, workers: tokio::runtime::Handle) -> Result<(), 
     }
     // Bound last: who can connect gets an answer.
     let socket = listener::bind(config.listen).await?;
-    let address = socket.local_addr().map_err(|e| format!("cannot tell the address listened on: {e}"))?;
+    let address = socket.get_ref().local_addr().map_err(|e| format!("cannot tell the address listened on: {e}"))?;
     let backends = match &config.advertise {
         Some(_) => Backends::among_others(config.max_connections, store.env.random()),
         None => Backends::new(config.max_connections),
