@@ -1,6 +1,7 @@
 //! [`Strings`]: many byte strings in one allocation. Must not know what they are.
 
 use bytes::Bytes;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Byte strings, one behind the other in one allocation. Clones share it.
@@ -81,6 +82,36 @@ impl Strings {
         self.iter().is_sorted_by(|one, next| one < next)
     }
 
+    /// Where each stretch begins and ends whose strings ascend, as long as they can be.
+    pub fn ascending_runs(&self) -> Vec<Range<usize>> {
+        let mut runs = Vec::new();
+        let (mut begin, mut before) = (0, None);
+        for (at, string) in self.iter().enumerate() {
+            if before.is_some_and(|before| string <= before) {
+                runs.push(begin..at);
+                begin = at;
+            }
+            before = Some(string);
+        }
+        if begin < self.len() {
+            runs.push(begin..self.len());
+        }
+        runs
+    }
+
+    /// Some that follow each other; they share the allocation. `None` where there are not so many.
+    pub fn part(&self, range: Range<usize>) -> Option<Strings> {
+        if range == (0..self.len()) {
+            return Some(self.clone());
+        }
+        let ends = self.ends.get(range.clone())?;
+        let Some(last) = ends.last() else { return Some(Strings::default()) };
+        let (start, _) = self.place(range.start)?;
+        // `start` is no greater than any of them.
+        let moved = ends.iter().map(|end| end - start as u32).collect();
+        Some(Strings { bytes: self.bytes.slice(start..*last as usize), ends: moved })
+    }
+
     /// How many of ascending ones are less than `key`.
     pub fn before(&self, key: &[u8]) -> usize {
         let (mut low, mut high) = (0, self.len());
@@ -123,6 +154,13 @@ mod tests {
         assert_eq!(Strings::copied([&b"a"[..], b"", b"bc", b"d"].into_iter()), Some(some));
         assert_eq!(Strings::new(Bytes::from_static(b"ab"), &[1, 3]), None);
         assert_eq!(Strings::new(Bytes::from_static(b"ab"), &[2, 1]), None);
+        assert_eq!(strings(&[]).ascending_runs(), []);
+        let some = strings(&["b", "d", "", "bc", "bc", "c"]);
+        let runs = some.ascending_runs();
+        assert_eq!(runs, [0..2, 2..4, 4..6]);
+        let parts: Vec<Strings> = runs.into_iter().map(|run| some.part(run).unwrap()).collect();
+        assert_eq!(parts, [strings(&["b", "d"]), strings(&["", "bc"]), strings(&["bc", "c"])]);
+        assert_eq!((some.part(0..6), some.part(3..3), some.part(5..7)), (Some(some.clone()), Some(strings(&[])), None));
         let sorted = strings(&["b", "d", "f"]);
         assert_eq!(["a", "b", "c", "f", "g"].map(|key| sorted.before(key.as_bytes())), [0, 0, 1, 2, 3]);
     }

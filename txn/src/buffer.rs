@@ -178,10 +178,10 @@ impl Buffer {
         self.spill_beyond_limit()
     }
 
-    /// Adds rows that `command` puts: as they are where they lie behind all others, else one by one.
+    /// Adds rows that `command` puts: as they are where no other key is among them, else one by one.
     pub(crate) fn put(&mut self, command: CommandNumber, puts: Puts) -> Result<()> {
         let (rows, bytes) = (puts.len(), puts.bytes());
-        match self.memory.append_packed(Packed { puts, command }) {
+        match self.memory.add_packed(Packed { puts, command }) {
             Ok(()) => {
                 self.memory_bytes += bytes + rows * PACKED_OVERHEAD;
                 self.total_bytes += bytes as u64;

@@ -20,6 +20,10 @@ pub(crate) type Versions = SmallVec<[Version; 1]>;
 /// Keys in a piece of the list: what has been appended is not moved when more comes.
 const PIECE: usize = 1024;
 
+/// So many rows are put among others as they are. For fewer it would take longer to move what is behind them than to put them into
+/// the tree.
+const MANY: usize = 256;
+
 /// Rows that one command put. Each has one version.
 #[derive(Debug)]
 pub(crate) struct Packed {
@@ -202,18 +206,32 @@ impl VersionTable {
         &mut self.list.push_mut(piece).loose.push_mut((key, Versions::new())).1
     }
 
-    /// Adds rows behind all that are there. Errors: some belong before others.
-    pub(crate) fn append_packed(&mut self, packed: Packed) -> Result<(), Box<Packed>> {
-        match packed.puts.keys().get(0) {
-            None => Ok(()),
-            Some(first) if self.is_behind_list(first) && self.is_behind_tree(first) => {
-                self.len += packed.puts.len();
-                self.packed += packed.puts.len();
-                self.list.push(Piece { packed: Some(packed), ..Piece::default() });
-                Ok(())
-            }
-            Some(_) => Err(Box::new(packed)),
+    /// Adds rows behind all that are there, or, many of them, where no other key is among them. Errors: there are keys among them,
+    /// or they are few and belong before others.
+    pub(crate) fn add_packed(&mut self, packed: Packed) -> Result<(), Box<Packed>> {
+        let keys = packed.puts.keys();
+        let Some((first, last)) = keys.get(0).zip(keys.iter().next_back()) else { return Ok(()) };
+        let Some(number) = self.gap(first, last, keys.len()) else { return Err(Box::new(packed)) };
+        self.len += packed.puts.len();
+        self.packed += packed.puts.len();
+        self.list.insert(number, Piece { packed: Some(packed), ..Piece::default() });
+        Ok(())
+    }
+
+    /// The piece before which so many keys belong, of which these are the ends; `None` where another key is among them, or where it is
+    /// not worth its while to move what is behind.
+    fn gap(&self, first: &[u8], last: &[u8], keys: usize) -> Option<usize> {
+        if self.is_behind_list(first) && self.is_behind_tree(first) {
+            return Some(self.list.len());
         }
+        let number = self.list.partition_point(|piece| piece.key(0).is_some_and(|begin| begin <= first));
+        let before = number.checked_sub(1).and_then(|before| self.list.get(before)).and_then(Piece::last_key);
+        let behind = self.list.get(number).and_then(|piece| piece.key(0));
+        let among = (Bound::Included(first), Bound::Included(last));
+        let free = before.is_none_or(|before| before < first)
+            && behind.is_none_or(|behind| last < behind)
+            && self.tree.range::<[u8], _>(among).next().is_none();
+        (free && keys >= MANY).then_some(number)
     }
 
     /// The packed rows that the first key from `from` on begins, when no other key lies among them, and the key behind them.
@@ -445,7 +463,7 @@ mod tests {
         write(&mut table, &mut model, 5, 1);
         for (number, numbers) in [10..400, 1000..1001, 1001..1500, 3000..5000, 9000..9500].into_iter().enumerate() {
             let command = if number == 4 { PACKED_ONLY } else { number as u32 };
-            table.append_packed(pack(numbers.clone(), command)).unwrap();
+            table.add_packed(pack(numbers.clone(), command)).unwrap();
             model.extend(numbers.map(|number| (key(number), vec![command])));
             check(&table, &model);
         }
@@ -459,24 +477,37 @@ mod tests {
         assert_eq!(packed(&table, 8000), Some((500, None)));
         assert_eq!(packed(&table, 9500), None);
         assert_eq!(table.packed(), table.len() - 1);
-        table.append_packed(pack(0..0, 1)).unwrap();
+        table.add_packed(pack(0..0, 1)).unwrap();
         for early in [5..7, 9499..9600, 0..10_000] {
-            assert_eq!(table.append_packed(pack(early, 1)).unwrap_err().command, 1);
+            assert_eq!(table.add_packed(pack(early, 1)).unwrap_err().command, 1);
         }
+        // Many go where nothing is among them.
+        write(&mut table, &mut model, 2500, 2);
+        for few_or_not_alone in [1600..1855, 1400..1700, 2900..3001, 2300..2600, 2245..2501, 0..300] {
+            assert!(table.add_packed(pack(few_or_not_alone, 1)).is_err());
+        }
+        for numbers in [2501..2800, 1600..1900, 410..999] {
+            table.add_packed(pack(numbers.clone(), PACKED_ONLY)).unwrap();
+            model.extend(numbers.map(|number| (key(number), vec![PACKED_ONLY])));
+            check(&table, &model);
+        }
+        assert_eq!(packed(&table, 2501), Some((299, Some(key(3000)))));
+        assert_eq!([1600, 410].map(|from| packed(&table, from).map(|(rows, _)| rows)), [Some(300), Some(589)]);
+        assert_eq!((packed(&table, 1900), packed(&table, 1600).unwrap().1), (None, Some(key(2500))));
         // Between packed rows, at one of them, and behind them.
-        for (number, command) in [(500, 20), (1200, 21), (1200, 22), (10, 24), (4999, 27), (9700, 30)] {
+        for (number, command) in [(405, 20), (1200, 21), (1200, 22), (10, 24), (4999, 27), (9700, 30)] {
             write(&mut table, &mut model, number, command);
             check(&table, &model);
         }
-        assert_eq!(table.packed(), 1 + 500);
+        assert_eq!(table.packed(), 1 + 500 + 299 + 300 + 589);
         // What lies before them in the tree comes first.
-        assert_eq!([400, 501, 5000].map(|from| packed(&table, from).is_some()), [false, true, true]);
+        assert_eq!([400, 406, 5000].map(|from| packed(&table, from).is_some()), [false, true, true]);
         assert_eq!(packed(&table, 5000), Some((500, Some(key(9700)))));
         // Behind the list, not behind the tree.
         write(&mut table, &mut model, 9600, 30);
-        assert!(table.append_packed(pack(9650..9651, 1)).is_err());
+        assert!(table.add_packed(pack(9650..9651, 1)).is_err());
         keep_some(&mut table, &mut model);
         check(&table, &model);
-        assert_eq!(table.packed(), 500);
+        assert_eq!(table.packed(), 500 + 299 + 300 + 589);
     }
 }

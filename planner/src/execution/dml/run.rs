@@ -333,8 +333,9 @@ impl Run {
             let earlier = |(row, index): &(usize, &IndexDescriptor)| (*row, index.oid);
             violation = [violation, new].into_iter().flatten().min_by_key(earlier);
         };
+        let runs = strings.ascending_runs();
         if let Some(primary) = codec.primary()
-            && !self.lie_apart(&strings).await?
+            && !self.lie_apart(&strings, &runs).await?
         {
             found(self.first_existing(primary, listed.iter().cloned().enumerate()).await?, primary);
         }
@@ -366,9 +367,15 @@ impl Run {
         }
         drop(listed);
         let transaction = &self.context.transaction;
-        match Puts::new(strings, values, LockStrength::Update) {
-            Ok(rows) => transaction.put(rows).await?,
-            Err(rows) => writes.extend(rows),
+        // Many short ones are not worth keeping apart.
+        let runs = if runs.len() * WORTH_A_SCAN <= rows { runs } else { vec![0..rows] };
+        for run in runs {
+            let part = strings.part(run.clone()).zip(values.part(run));
+            let (keys, values) = part.ok_or_else(|| SqlError::internal("rows without keys"))?;
+            match Puts::new(keys, values, LockStrength::Update) {
+                Ok(rows) => transaction.put(rows).await?,
+                Err(rows) => writes.extend(rows),
+            }
         }
         if !writes.is_empty() {
             transaction.write(writes).await?;
@@ -404,18 +411,29 @@ impl Run {
         }
     }
 
-    /// Whether keys of new rows ascend and nothing lies among them: one look at the whole stretch tells. Rows of a load mostly arrive
-    /// in the order of their keys and go where nothing is. False where it is not known, or is to be known of each.
-    async fn lie_apart(&self, keys: &Strings) -> Result<bool> {
-        if self.reads_newest() || keys.len() < WORTH_A_SCAN || !keys.is_ascending() {
+    /// Whether nothing lies among the keys of new rows, and none comes twice: one look at each stretch of keys that ascend tells. Rows of
+    /// a load mostly arrive in the order of their keys, or of some streams side by side, and go where nothing is. False where it is not
+    /// known, or is to be known of each.
+    async fn lie_apart(&self, keys: &Strings, runs: &[Range<usize>]) -> Result<bool> {
+        if self.reads_newest() || keys.len() < WORTH_A_SCAN * runs.len().max(1) {
             return Ok(false);
         }
-        let (Some(first), Some(last)) = (keys.share(0), keys.share(keys.len() - 1)) else { return Ok(false) };
-        Box::pin(self.is_nothing_among(first, &last)).await
+        let ends = |run: &Range<usize>| keys.get(run.start).zip(keys.get(run.end.checked_sub(1)?));
+        let mut ends: Vec<(&[u8], &[u8])> = runs.iter().filter_map(ends).collect();
+        ends.sort_unstable();
+        if !ends.is_sorted_by(|(_, last), (first, _)| last < first) {
+            return Ok(false);
+        }
+        for (first, last) in ends {
+            if !Box::pin(self.is_nothing_among(Bytes::copy_from_slice(first), last)).await? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Whether nothing is stored from one key to another, both of them included.
-    async fn is_nothing_among(&self, first: Bytes, last: &Bytes) -> Result<bool> {
+    async fn is_nothing_among(&self, first: Bytes, last: &[u8]) -> Result<bool> {
         let mut end = last.to_vec();
         end.push(0);
         let range = RowRange { start: first, end: Some(end.into()) };

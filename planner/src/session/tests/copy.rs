@@ -57,6 +57,55 @@ async fn many_rows_in_one_transaction() {
     assert_eq!(c.value("SELECT count(*) FROM t WHERE b = 'text 7'").await, "300");
 }
 
+/// What three writers that take turns send: each its own stretch of keys, in order, so many rows at a time.
+fn streams(rows: usize, turn: usize) -> Vec<usize> {
+    let stretch = |stream: usize| (0..rows).map(move |row| stream * 100_000 + row).collect::<Vec<_>>();
+    let stretches: Vec<Vec<usize>> = [1, 0, 2].map(stretch).into();
+    (0..rows)
+        .step_by(turn)
+        .flat_map(|at| stretches.iter().flat_map(move |keys| keys[at..].iter().take(turn)))
+        .copied()
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rows_of_several_streams() {
+    let mut c = client().await;
+    c.run("CREATE TABLE t (a int PRIMARY KEY, b int)").await;
+    c.run("INSERT INTO t VALUES (150000, -1), (90000, -2)").await;
+    let lines = |keys: &[usize]| keys.iter().map(|key| format!("{key}\t{}\n", key % 7)).collect::<String>();
+    // Stretches of many rows, of few, and of one; a batch is shorter than the first.
+    for (rows, turn) in [(30_000, 9000), (6000, 700), (600, 1)] {
+        let keys = streams(rows, turn);
+        assert_eq!(keys.len(), 3 * rows);
+        let copied = c.try_run_with("BEGIN; COPY t FROM STDIN", &lines(&keys)).await.unwrap();
+        assert_eq!(copied[1].tag, format!("COPY {}", 3 * rows));
+        let seen = "SELECT count(*), sum(a), sum(b) FILTER (WHERE b >= 0), min(a), max(a) FROM t";
+        let (sum, sevenths) = (keys.iter().sum::<usize>() + 240_000, keys.iter().map(|key| key % 7).sum::<usize>());
+        let wanted = format!("{}|{sum}|{sevenths}|0|{}", 3 * rows + 2, 200_000 + rows - 1);
+        assert_eq!(c.rows(seen).await, [wanted.as_str()]);
+        c.run("COMMIT").await;
+        assert_eq!(c.rows(seen).await, [wanted.as_str()]);
+        assert_eq!(
+            c.rows("SELECT a FROM t WHERE b >= 0 ORDER BY a DESC OFFSET 3 LIMIT 1").await,
+            [(200_000 + rows - 4).to_string()]
+        );
+        c.run("DELETE FROM t WHERE b >= 0").await;
+    }
+    // What comes twice is found: in its batch, in another one, and beside what is stored.
+    let keys = streams(3000, 700);
+    for (line, twice) in [(1500, 100_010), (1500, 20), (8000, 100_010), (8000, 150_000), (20, 90_000), (705, 699)] {
+        let mut keys = keys.clone();
+        keys.insert(line, twice);
+        let error = c.try_run_with("COPY t FROM STDIN", &lines(&keys)).await.unwrap_err();
+        assert_eq!(error.state(), "23505");
+        let last = keys.iter().rposition(|key| *key == twice).unwrap();
+        let context = error.fields().context.clone().unwrap_or_default();
+        assert_eq!(context, format!("COPY t, line {}", last + 1), "{twice}");
+        assert_eq!(c.value("SELECT count(*) FROM t").await, "2");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn giving_up_leaves_nothing() {
     let mut c = client().await;
