@@ -375,4 +375,25 @@ pub const STORAGE: &[Mutant] = &[
         broken: "            if",
         tests: &["-p", "percosql-txn", "--lib", "tests::serializable"],
     },
+    Mutant {
+        name: "keys alike in twelve bytes stay as they came",
+        file: "storage/src/bulk.rs",
+        original: "                cells.sort_by(|a, b| rest(a).cmp(rest(b)));\n",
+        broken: "",
+        tests: &["-p", "percosql-storage", "--lib", "sorts_as_keys_do"],
+    },
+    Mutant {
+        name: "rows are put together where others lie among them",
+        file: "txn/src/version_table.rs",
+        original: "            && behind.is_none_or(|behind| last < behind)\n",
+        broken: "",
+        tests: &["-p", "percosql-txn", "--lib", "version_table"],
+    },
+    Mutant {
+        name: "streams that overlap are thought apart",
+        file: "planner/src/execution/dml/run.rs",
+        original: "if !ends.is_sorted_by(|(_, last), (first, _)| last < first) {",
+        broken: "if ends.is_empty() {",
+        tests: &["-p", "percosql-planner", "--lib", "rows_of_several_streams"],
+    },
 ];
