@@ -333,7 +333,8 @@ impl Run {
             let earlier = |(row, index): &(usize, &IndexDescriptor)| (*row, index.oid);
             violation = [violation, new].into_iter().flatten().min_by_key(earlier);
         };
-        let runs = strings.ascending_runs();
+        // Of few rows each is looked for by itself.
+        let runs = if rows < WORTH_A_SCAN { Vec::new() } else { strings.ascending_runs() };
         if let Some(primary) = codec.primary()
             && !self.lie_apart(&strings, &runs).await?
         {
@@ -368,9 +369,9 @@ impl Run {
         drop(listed);
         let transaction = &self.context.transaction;
         // Many short ones are not worth keeping apart.
-        let runs = if runs.len() * WORTH_A_SCAN <= rows { runs } else { vec![0..rows] };
-        for run in runs {
-            let part = strings.part(run.clone()).zip(values.part(run));
+        let (all, kept_apart) = (0..rows, !runs.is_empty() && runs.len() * WORTH_A_SCAN <= rows);
+        for run in if kept_apart { &runs[..] } else { std::slice::from_ref(&all) } {
+            let part = strings.part(run.clone()).zip(values.part(run.clone()));
             let (keys, values) = part.ok_or_else(|| SqlError::internal("rows without keys"))?;
             match Puts::new(keys, values, LockStrength::Update) {
                 Ok(rows) => transaction.put(rows).await?,
@@ -415,7 +416,7 @@ impl Run {
     /// a load mostly arrive in the order of their keys, or of some streams side by side, and go where nothing is. False where it is not
     /// known, or is to be known of each.
     async fn lie_apart(&self, keys: &Strings, runs: &[Range<usize>]) -> Result<bool> {
-        if self.reads_newest() || keys.len() < WORTH_A_SCAN * runs.len().max(1) {
+        if self.reads_newest() || runs.is_empty() || keys.len() < WORTH_A_SCAN * runs.len() {
             return Ok(false);
         }
         let ends = |run: &Range<usize>| keys.get(run.start).zip(keys.get(run.end.checked_sub(1)?));
