@@ -76,6 +76,12 @@ proptest! {
                 for _ in 0..3 {
                     prop_assert_eq!(&contract::scan_packed(&*store, range.clone(), wanted, options), &expected);
                 }
+                // Rows one by one, whose neighbours may be kept with them.
+                for row in ["a", "b", "c"].into_iter().cycle().skip(which).take(2) {
+                    let row = [headed(row.as_bytes())];
+                    let expected = block_on(memory.read(&row, &newest)).unwrap();
+                    prop_assert_eq!(block_on(store.read(&row, &newest)).unwrap(), expected);
+                }
                 let mut short = ranges();
                 short = vec![short.swap_remove(3), short.swap_remove(1)];
                 let expected = short.iter().flat_map(|range| {
@@ -125,8 +131,26 @@ fn readers_beside_writers_see_what_was_committed() {
                 }
             });
         }
+        let (store, done) = (&store, &done);
+        scope.spawn(move || {
+            let mut first = 0;
+            while !done.load(std::sync::atomic::Ordering::Relaxed) || first < 100 {
+                first += 1;
+                let snapshot = store.snapshot();
+                let range = TimestampRange::up_to(snapshot.timestamp());
+                let filter = ReadFilter::new().with(Family::Write, range, 1);
+                let read = |row: usize| block_on(store.read(&[key(row).into()], &filter)).unwrap().remove(0);
+                let rows: Vec<Row> = (first..first + 4).map(|row| read(row % 4)).collect();
+                let values: Vec<&Bytes> = rows.iter().map(|row| &row.cells[0].value).collect();
+                assert_eq!(values, vec![values[0]; 4]);
+            }
+        });
         for value in 1..400 {
             write(&value.to_string());
+            if value % 3 == 0 {
+                // No row is known any more.
+                block_on(store.delete_range(RowRange::prefix("something else"))).unwrap();
+            }
         }
         done.store(true, std::sync::atomic::Ordering::Relaxed);
     });
