@@ -78,6 +78,15 @@ impl Generation {
     fn is_older(&self, family: Family, from: Timestamp) -> bool {
         self.greatest.get(family as usize).copied().flatten().is_none_or(|greatest| greatest < from)
     }
+
+    /// Cells of this timestamp may be in place of some that are noted here. Whoever takes a timestamp of his own for his cells finds
+    /// nothing of it noted, nor of a later one, and that is known at a glance.
+    fn replaced(&mut self, family: Family, timestamp: Timestamp) {
+        if !self.is_older(family, timestamp) {
+            let noted = |entry: &Entry| entry.of(family).any(|noted| noted.timestamp == timestamp);
+            self.entries.values_mut().filter(|entry| noted(entry)).for_each(|entry| entry.removed |= bit(family));
+        }
+    }
 }
 
 /// See the head of the module.
@@ -173,9 +182,12 @@ impl RecentCommits {
         self.floor(family).is_none_or(|floor| from > floor)
     }
 
-    /// Cells up to `timestamp` were written that were not noted one by one.
+    /// Cells of `timestamp` were written that were not noted one by one.
     pub fn raise(&mut self, timestamp: Timestamp) {
         for family in [Family::Write, Family::Rollback] {
+            for generation in [&mut self.younger, &mut self.elder] {
+                generation.replaced(family, timestamp);
+            }
             if let Some(floor) = self.floors.get_mut(family as usize) {
                 *floor = (*floor).max(Some(timestamp));
             }
@@ -227,6 +239,21 @@ mod tests {
         assert_eq!(recent.newest_from(b"k", Family::Lock, Timestamp(11), any), Known::None);
         recent.forget(b"k", WRITE, Timestamp(20));
         assert_eq!(from(&recent, 11, any), Known::AskStore);
+    }
+
+    #[test]
+    fn what_cells_beside_the_log_may_replace_is_not_known() {
+        let mut recent = RecentCommits::new([Some(Timestamp(10)); 4], 1 << 20);
+        let from = |recent: &RecentCommits, key| recent.newest_from(key, WRITE, Timestamp(11), ClassRange::ANY);
+        recent.note(b"elder", WRITE, 1, Timestamp(20));
+        recent.elder = std::mem::take(&mut recent.younger);
+        recent.note(b"younger", WRITE, 1, Timestamp(20));
+        recent.note(b"later", WRITE, 1, Timestamp(21));
+        recent.raise(Timestamp(20));
+        assert_eq!([from(&recent, b"elder"), from(&recent, b"younger")], [Known::AskStore; 2]);
+        assert_eq!(from(&recent, b"later"), Known::Newest(Timestamp(21)));
+        recent.raise(Timestamp(30));
+        assert_eq!(from(&recent, b"later"), Known::Newest(Timestamp(21)));
     }
 
     #[test]

@@ -4,22 +4,16 @@
 //! Invariant: what is kept of a row is the newest cell of [`Family::Write`] in the database, but for a change that is being
 //! written, which no snapshot shows before [`HotRows::changed`] was told of it. Two rules keep it. The committer tells of each
 //! change, and who loads rows of their range, after the database has it and before it is published. A reader that did not find a row notes how many changes its
-//! place had seen, reads the newest cell there is, and keeps it only if there were no more changes meanwhile. Of rows that he was not
-//! asked for he notes how many changes there were at all.
-//!
-//! While there is room the neighbours of a row that was missed are kept, too: what is read lately of a table that fits is soon all in
-//! memory, as the page that a row lies on is in PostgreSQL; where it does not fit they are soon kept no more.
+//! place had seen, reads the newest cell there is, and keeps it only if there were no more changes meanwhile.
 
 use crate::committer::Change;
 use crate::contract::{Cell, Family, FamilyFilter, ReadFilter, TimestampRange};
-use crate::timestamp::Timestamp;
 use bytes::Bytes;
 use foldhash::fast::RandomState;
 use parking_lot::Mutex;
 use quick_cache::Weighter;
 use quick_cache::unsync::Cache;
 use std::hash::BuildHasher;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Parts that are locked apart from each other.
 const SHARDS: usize = 64;
@@ -48,13 +42,7 @@ struct Shard {
 pub struct HotRows {
     shards: Vec<Mutex<Shard>>,
     hasher: RandomState,
-    /// Changes of any row. Counted before a row's part is locked to change it.
-    changes: AtomicU64,
 }
-
-/// The word that nothing was changed yet that is not in the database.
-#[derive(Clone, Copy, Debug)]
-pub struct Unchanged(u64);
 
 /// The word that a row was not there.
 #[derive(Clone, Copy, Debug)]
@@ -111,19 +99,13 @@ pub fn answer(newest: &Cell, wanted: &FamilyFilter) -> Known {
     }
 }
 
-/// Whether a part is so far from full that nothing has to go for what may never be asked for.
-fn has_room(rows: &Cache<Bytes, Cell, Weight>) -> bool {
-    rows.weight() < rows.capacity() / 4 * 3
-}
-
 impl HotRows {
     /// Room for about `bytes`; with 0 nothing is kept.
     pub fn new(bytes: u64) -> HotRows {
         let share = bytes / SHARDS as u64;
         let items = usize::try_from(share / (ROW_BYTES + 64)).unwrap_or(0);
         let shard = || Shard { rows: Cache::with_weighter(items, share, Weight), changes: [0; PLACES] };
-        let shards = (0..SHARDS).map(|_| Mutex::new(shard())).collect();
-        HotRows { shards, hasher: RandomState::default(), changes: AtomicU64::new(0) }
+        HotRows { shards: (0..SHARDS).map(|_| Mutex::new(shard())).collect(), hasher: RandomState::default() }
     }
 
     fn place(&self, key: &[u8]) -> (usize, usize) {
@@ -158,31 +140,8 @@ impl HotRows {
         }
     }
 
-    /// To be asked for before the database is read, where there is room for the neighbours of a row that was missed.
-    pub fn wants_neighbours(&self, missed: Missed) -> Option<Unchanged> {
-        let shard = self.shards.get(missed.shard)?.lock();
-        has_room(&shard.rows).then(|| Unchanged(self.changes.load(Ordering::SeqCst)))
-    }
-
-    /// Keeps the newest cell of a row that nobody asked for, read from the database after `unchanged` was given; unless the row is
-    /// kept already, there is no room, or anything was changed meanwhile.
-    pub fn keep_neighbour(&self, unchanged: Unchanged, key: &[u8], timestamp: Timestamp, value: &[u8]) {
-        if value.len() > MOST_VALUE_BYTES {
-            return;
-        }
-        let Some(shard) = self.shards.get(self.place(key).0) else { return };
-        let mut shard = shard.lock();
-        // Looked at while the part is locked: a change that is not counted yet locks it later, and finds what is kept here.
-        if self.changes.load(Ordering::SeqCst) == unchanged.0 && has_room(&shard.rows) && shard.rows.peek(key).is_none()
-        {
-            let cell = Cell { family: Family::Write, timestamp, value: Bytes::copy_from_slice(value) };
-            shard.rows.insert(Bytes::copy_from_slice(key), cell);
-        }
-    }
-
     /// The database has these changes, and nobody was told of them yet.
     pub fn changed(&self, changes: &[Change]) {
-        self.changes.fetch_add(1, Ordering::SeqCst);
         for change in changes {
             let (key, timestamp, value) = match change {
                 Change::Set { key, family: Family::Write, timestamp, value } => (key, *timestamp, Some(value)),
@@ -222,7 +181,6 @@ impl HotRows {
 
     /// Forgets rows, and what is being read of any.
     fn forget(&self, which: impl Fn(&[u8]) -> bool) {
-        self.changes.fetch_add(1, Ordering::SeqCst);
         for shard in &self.shards {
             let mut shard = shard.lock();
             shard.rows.retain(|key, _| !which(key));
@@ -241,6 +199,7 @@ impl HotRows {
 mod tests {
     use super::*;
     use crate::contract::{RowRange, TimestampRange};
+    use crate::timestamp::Timestamp;
 
     fn cell(timestamp: u64, value: &'static str) -> Cell {
         Cell { family: Family::Write, timestamp: Timestamp(timestamp), value: Bytes::from_static(value.as_bytes()) }
@@ -320,44 +279,6 @@ mod tests {
         missed(&rows, "b");
         missed(&rows, "bb");
         assert_eq!((found(&rows, "a", 9), found(&rows, "c", 9)), ("five".into(), "five".into()));
-    }
-
-    #[test]
-    fn neighbours_are_kept_while_there_is_room_and_nothing_changes() {
-        let rows = HotRows::new(1 << 20);
-        let near = |unchanged, key: &str, value: &str| {
-            rows.keep_neighbour(unchanged, key.as_bytes(), Timestamp(5), value.as_bytes());
-        };
-        let ask = || rows.wants_neighbours(missed(&rows, "asked for")).unwrap();
-        let unchanged = ask();
-        near(unchanged, "a", "five");
-        near(unchanged, "a", "not again");
-        near(unchanged, "long", &"x".repeat(MOST_VALUE_BYTES + 1));
-        assert_eq!(found(&rows, "a", 9), "five");
-        missed(&rows, "long");
-        for change in [set("elsewhere", 7, "seven"), Change::RemoveRange(RowRange::prefix(Bytes::from_static(b"x")))] {
-            let unchanged = ask();
-            rows.changed(&[change]);
-            near(unchanged, "b", "old");
-            missed(&rows, "b");
-        }
-        let unchanged = ask();
-        rows.loaded(b"c", b"d");
-        near(unchanged, "b", "old");
-        missed(&rows, "b");
-        // What is kept follows the changes.
-        near(ask(), "b", "five");
-        rows.changed(&[set("b", 7, "seven")]);
-        assert_eq!((found(&rows, "b", 9), found(&rows, "b", 6)), ("seven".into(), "Newer".into()));
-        let unchanged = ask();
-        for number in 0..20_000u32 {
-            near(unchanged, &number.to_string(), "value");
-        }
-        assert!((1 << 19..(1 << 20) / 8 * 7).contains(&rows.bytes()), "{}", rows.bytes());
-        assert_eq!(found(&rows, "b", 9), "seven");
-        let full =
-            (0..1000u32).filter(|number| rows.wants_neighbours(missed(&rows, &format!("no {number}"))).is_none());
-        assert!(full.count() > 900);
     }
 
     #[test]

@@ -76,7 +76,7 @@ proptest! {
                 for _ in 0..3 {
                     prop_assert_eq!(&contract::scan_packed(&*store, range.clone(), wanted, options), &expected);
                 }
-                // Rows one by one, whose neighbours may be kept with them.
+                // Rows one by one.
                 for row in ["a", "b", "c"].into_iter().cycle().skip(which).take(2) {
                     let row = [headed(row.as_bytes())];
                     let expected = block_on(memory.read(&row, &newest)).unwrap();

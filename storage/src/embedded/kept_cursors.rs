@@ -5,12 +5,10 @@
 //! asked for lately are let go ([`KeptCursors::let_go`]).
 
 use super::log::Database;
-use super::newest::{Course, Newest};
 use super::reader::versions;
 use super::{database_error, key};
 use crate::contract::{Cell, Family, TimestampRange};
 use crate::error::Result;
-use crate::packed::PackedRows;
 use bytes::Bytes;
 use parking_lot::Mutex;
 use rocksdb::{DBRawIterator, ReadOptions};
@@ -21,8 +19,6 @@ const MOST: usize = 16;
 /// A cursor for ranges knows no end: behind the range that is read there may lie what was removed, which it would step over for
 /// nothing. After so many it gives up, see [`KeptCursors::range`].
 const MOST_SKIPPED: u64 = 256;
-/// Of rows with longer values those that follow are not read for nothing.
-const MOST_NEAR_BYTES: usize = 256;
 
 self_cell::self_cell! {
     struct Cursor {
@@ -124,25 +120,6 @@ impl KeptCursors {
         let mut prefix = Vec::with_capacity(row.len() + key::TIMESTAMP_BYTES + 16);
         key::push_prefix(row, &mut prefix);
         self.with(Kind::Row, |cursor| newest_in(cursor, &prefix, range))
-    }
-
-    /// The newest cells of a row and of those that follow it, `most` at most. None where the row is not there or they would not be few
-    /// bytes.
-    pub fn newest_near(&self, row: &[u8], most: usize) -> Result<PackedRows> {
-        let mut prefix = Vec::with_capacity(row.len() + key::TIMESTAMP_BYTES + 16);
-        key::push_prefix(row, &mut prefix);
-        self.range(|iterator| {
-            iterator.seek(&prefix);
-            let first = iterator.item().filter(|(cell_key, _)| key::prefix_of(cell_key) == prefix);
-            if first.is_none_or(|(_, value)| value.len() > MOST_NEAR_BYTES) {
-                return Ok(PackedRows::default());
-            }
-            let mut newest = Newest::default();
-            newest.begin(most);
-            // Where it gives up, what it has is right nevertheless.
-            newest.collect(Course { iterator, within: None, range: TimestampRange::ALL }, most)?;
-            Ok(newest.rows())
-        })
     }
 
     /// Calls `read` with a cursor for a few rows that follow each other, which sees all that was written before the call. It has no

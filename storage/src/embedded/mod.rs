@@ -35,7 +35,6 @@ mod read_tests;
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 mod tests;
 
-use crate::bulk::are_alike;
 use crate::committer::snapshots::SnapshotRegistry;
 use crate::committer::{Answer, Committer, Recovered, Request};
 use crate::contract::{
@@ -249,13 +248,6 @@ impl EmbeddedStore {
         };
         let Some(newest) = self.cursors.newest_of(key, TimestampRange::ALL)? else { return Ok(None) };
         self.hot.rows.keep(word, key, &newest);
-        if let Some(unchanged) = self.hot.rows.wants_neighbours(word) {
-            let near = self.cursors.newest_near(key, NEIGHBOURS)?;
-            let of_its_table = |of: &&[u8]| are_alike(of, key);
-            for (near, timestamp, value) in near.cells().filter(|(near, ..)| of_its_table(near)) {
-                self.hot.rows.keep_neighbour(unchanged, near, timestamp, value);
-            }
-        }
         match hot_rows::answer(&newest, wanted) {
             Known::Cell(found) => Ok(Some(found)),
             Known::Newer => self.cursors.newest_of(key, wanted.range),
@@ -311,9 +303,6 @@ impl EmbeddedStore {
         self.committer.request(request, ordered).await
     }
 }
-
-/// Rows that are read at most of a row that was missed and those that follow it.
-const NEIGHBOURS: usize = 16;
 
 /// More keys than this in one read are looked up in the database only: who reads so many at a time does not come back for
 /// them soon.

@@ -396,11 +396,4 @@ pub const STORAGE: &[Mutant] = &[
         broken: "if ends.is_empty() {",
         tests: &["-p", "percosql-planner", "--lib", "rows_of_several_streams"],
     },
-    Mutant {
-        name: "a neighbour is kept although something changed",
-        file: "storage/src/embedded/hot_rows.rs",
-        original: "if self.changes.load(Ordering::SeqCst) == unchanged.0",
-        broken: "if unchanged.0 < u64::MAX",
-        tests: &["-p", "percosql-storage", "--lib", "hot_"],
-    },
 ];
