@@ -333,8 +333,7 @@ impl Run {
             let earlier = |(row, index): &(usize, &IndexDescriptor)| (*row, index.oid);
             violation = [violation, new].into_iter().flatten().min_by_key(earlier);
         };
-        // Of few rows each is looked for by itself.
-        let runs = if rows < WORTH_A_SCAN { Vec::new() } else { strings.ascending_runs() };
+        let runs = kept_apart(&strings);
         if let Some(primary) = codec.primary()
             && !self.lie_apart(&strings, &runs).await?
         {
@@ -368,9 +367,8 @@ impl Run {
         }
         drop(listed);
         let transaction = &self.context.transaction;
-        // Many short ones are not worth keeping apart.
-        let (all, kept_apart) = (0..rows, !runs.is_empty() && runs.len() * WORTH_A_SCAN <= rows);
-        for run in if kept_apart { &runs[..] } else { std::slice::from_ref(&all) } {
+        let all = 0..rows;
+        for run in if runs.is_empty() { std::slice::from_ref(&all) } else { &runs[..] } {
             let part = strings.part(run.clone()).zip(values.part(run.clone()));
             let (keys, values) = part.ok_or_else(|| SqlError::internal("rows without keys"))?;
             match Puts::new(keys, values, LockStrength::Update) {
@@ -416,7 +414,7 @@ impl Run {
     /// a load mostly arrive in the order of their keys, or of some streams side by side, and go where nothing is. False where it is not
     /// known, or is to be known of each.
     async fn lie_apart(&self, keys: &Strings, runs: &[Range<usize>]) -> Result<bool> {
-        if self.reads_newest() || runs.is_empty() || keys.len() < WORTH_A_SCAN * runs.len() {
+        if self.reads_newest() || runs.is_empty() {
             return Ok(false);
         }
         let ends = |run: &Range<usize>| keys.get(run.start).zip(keys.get(run.end.checked_sub(1)?));
@@ -498,6 +496,15 @@ impl Run {
         }
         Ok(writes)
     }
+}
+
+/// The stretches of keys that ascend; none where the keys are few, or the stretches many and short: then each key is looked for by itself.
+fn kept_apart(keys: &Strings) -> Vec<Range<usize>> {
+    if keys.len() < WORTH_A_SCAN {
+        return Vec::new();
+    }
+    let runs = keys.ascending_runs();
+    if runs.len() * WORTH_A_SCAN <= keys.len() { runs } else { Vec::new() }
 }
 
 /// Whether no key comes twice.
