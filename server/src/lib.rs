@@ -27,6 +27,7 @@
 //! A simple query takes the same way without portals ([`query::simple`]); rows stream back batch by batch
 //! ([`query::rows`]), COPY data goes through [`copy`].
 
+pub mod allocator;
 pub mod cli;
 pub mod config;
 pub mod connection;

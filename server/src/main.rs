@@ -5,7 +5,7 @@ use std::time::Duration;
 /// Plans and rows are made of many small pieces that one thread makes and another lets go; glibc's allocator waits for its own
 /// locks then.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: percosql::allocator::Allocator = percosql::allocator::Allocator;
 
 /// How often memory that was let go is given back, on a server that rests.
 const GIVING_BACK: Duration = Duration::from_secs(1);

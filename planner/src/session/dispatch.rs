@@ -170,7 +170,7 @@ impl Session {
             settings: self.shared.settings(),
             session: self.shared.clone(),
             transaction_time: part.started,
-            statement_time: self.database.now(),
+            statement_time: self.block.moment(),
             held: Default::default(),
         }))
     }

@@ -319,7 +319,8 @@ impl Session {
         refuse_among_others(&prepared.statement)?;
         self.block.next_statement();
         let settings = self.shared.settings();
-        self.activity.begin(prepared.text(), self.block.started(), self.now(), settings.application_name());
+        let now = self.block.moment();
+        self.activity.begin(prepared.text(), self.block.started().unwrap_or(now), now, settings.application_name());
         // A commit under way is not to be left half way.
         if control::controls_transactions(&prepared.statement.kind) {
             return Box::pin(self.transaction_control(&prepared.statement)).await;
@@ -459,7 +460,7 @@ impl Session {
     }
     /// `now()` of the transaction under way, or of the next one.
     pub fn transaction_time(&self) -> i64 {
-        self.block.started()
+        self.block.started().unwrap_or_else(|| self.now())
     }
     /// Ends the conversation: rolls back what is open.
     pub async fn close(&mut self) {

@@ -29,6 +29,9 @@ pub struct TransactionBlock {
     told_read_committed: bool,
     /// From where on ROLLBACK TO SAVEPOINT undid what was done, until somebody asks.
     undone: Option<CommandNumber>,
+    /// When the client's last statement came. The transaction that it opens began then, so that `now()` is `statement_timestamp()`
+    /// outside a block, and the clock is read once.
+    moment: i64,
 }
 
 /// A transaction under way.
@@ -82,13 +85,19 @@ impl TransactionBlock {
             Some(advisory) => advisory.locker().clone(),
             None => database.transactions().locker(shared.backend_pid),
         };
-        TransactionBlock { database, shared, open: None, locker, told_read_committed: false, undone: None }
+        let moment = database.now();
+        TransactionBlock { database, shared, open: None, locker, told_read_committed: false, undone: None, moment }
     }
     /// A statement of the client begins: at READ COMMITTED it sees what was committed before.
     pub fn next_statement(&mut self) {
+        self.moment = self.now();
         if let Some(open) = &mut self.open {
             open.stale = true;
         }
+    }
+    /// When the client's last statement came: `statement_timestamp()`.
+    pub fn moment(&self) -> i64 {
+        self.moment
     }
     /// What ReadyForQuery says.
     pub fn status(&self) -> TransactionStatus {
@@ -154,9 +163,9 @@ impl TransactionBlock {
         let timeout = self.shared.settings().transaction_timeout()?;
         Some((open.began + timeout).saturating_sub(self.database.env().monotonic()))
     }
-    /// `now()` of the transaction under way, or of one that began now.
-    pub fn started(&self) -> i64 {
-        self.open.as_ref().map_or_else(|| self.now(), |open| open.started)
+    /// `now()` of the transaction under way, if any.
+    pub fn started(&self) -> Option<i64> {
+        self.open.as_ref().map(|open| open.started)
     }
     fn now(&self) -> i64 {
         self.database.now()
@@ -250,7 +259,7 @@ impl TransactionBlock {
         self.open = Some(Open {
             transaction,
             locks,
-            started: self.now(),
+            started: self.moment,
             began: self.database.env().monotonic(),
             explicit,
             failed: false,

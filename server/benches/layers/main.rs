@@ -20,7 +20,7 @@ use txn::{Oracle, TransactionStore, TransactionStoreOptions};
 
 /// The allocator of the server.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: percosql::allocator::Allocator = percosql::allocator::Allocator;
 
 pub(crate) type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 

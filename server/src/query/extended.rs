@@ -12,7 +12,7 @@ use crate::protocol::frontend::{Bind, Target};
 use crate::protocol::{Frame, Message};
 use crate::types::parameters;
 use planner::session::{Outcome, RowsTag, TransactionStatus};
-use planner::types::text::InputContext;
+use planner::types::text::{InputContext, Moment};
 use planner::{SqlError, state};
 
 /// Bytes of messages that are kept for running a batch again. A longer batch runs once.
@@ -240,7 +240,8 @@ impl Connection {
             .into());
         }
         let (settings, catalog) = (self.session.settings(), self.session.catalog());
-        let context = InputContext::of_session(&settings, catalog.as_deref(), self.session.transaction_time());
+        let now = || self.session.transaction_time();
+        let context = InputContext::of_session(&settings, catalog.as_deref(), Moment::Asked(&now));
         let current = |ty: &planner::types::SqlType| catalog.as_ref().map_or(*ty, |catalog| catalog.current_type(*ty));
         let types: Vec<_> = types.iter().map(current).collect();
         let parameters =

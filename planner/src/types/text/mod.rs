@@ -20,13 +20,31 @@ use crate::session::settings::Settings;
 use crate::types::datetime::{DateFormat, DateOrder, Reading, TimeZone};
 use crate::types::interval::Style;
 
+/// A moment that few texts ask for.
+#[derive(Clone, Copy)]
+pub enum Moment<'a> {
+    /// It is known.
+    Is(i64),
+    /// It is asked for where it is needed: to read the clock takes as long as to read a number.
+    Asked(&'a (dyn Fn() -> i64 + Sync)),
+}
+
+impl Moment<'_> {
+    fn get(self) -> i64 {
+        match self {
+            Moment::Is(moment) => moment,
+            Moment::Asked(ask) => ask(),
+        }
+    }
+}
+
 /// What the text input of some types depends on.
 #[derive(Clone, Copy)]
 pub struct InputContext<'a> {
     /// The session's TimeZone.
     pub time_zone: TimeZone,
     /// Start of the transaction: `'now'`, `'today'`.
-    pub now: i64,
+    pub now: Moment<'a>,
     /// The order of day, month and year (DateStyle).
     pub date_order: DateOrder,
     /// Whether the only sign of an interval, before its first field, is that of all its fields (IntervalStyle sql_standard).
@@ -41,7 +59,7 @@ impl<'a> InputContext<'a> {
     /// UTC, no catalog.
     pub const PLAIN: InputContext<'static> = InputContext {
         time_zone: TimeZone::UTC,
-        now: 0,
+        now: Moment::Is(0),
         date_order: DateOrder::Mdy,
         one_sign: false,
         catalog: None,
@@ -49,10 +67,10 @@ impl<'a> InputContext<'a> {
     };
     /// From the settings of a session.
     pub fn new(settings: &'a Settings, catalog: &'a Catalog, now: i64) -> Self {
-        Self::of_session(settings, Some(catalog), now)
+        Self::of_session(settings, Some(catalog), Moment::Is(now))
     }
     /// From the settings of a session, which may have no catalog at hand.
-    pub fn of_session(settings: &'a Settings, catalog: Option<&'a Catalog>, now: i64) -> Self {
+    pub fn of_session(settings: &'a Settings, catalog: Option<&'a Catalog>, now: Moment<'a>) -> Self {
         InputContext {
             time_zone: settings.time_zone(),
             now,
@@ -64,7 +82,7 @@ impl<'a> InputContext<'a> {
     }
     /// What dates depend on.
     pub fn reading(&self) -> Reading {
-        Reading { zone: self.time_zone, now: self.now, order: self.date_order }
+        Reading { zone: self.time_zone, now: self.now.get(), order: self.date_order }
     }
     /// From the statement under way.
     pub fn of_statement(context: &'a StatementContext) -> Self {
