@@ -82,7 +82,8 @@ mod tests {
             for align in [1, 2, 4, 8, 16, 32, 64, 4096] {
                 let layout = Layout::from_size_align(size, align).unwrap();
                 // SAFETY: the size is not 0, and each block is given back once, by its own layout.
-                let block = unsafe { if turn % 2 == 0 { Allocator.alloc(layout) } else { Allocator.alloc_zeroed(layout) } };
+                let block =
+                    unsafe { if turn % 2 == 0 { Allocator.alloc(layout) } else { Allocator.alloc_zeroed(layout) } };
                 assert!(!block.is_null());
                 assert_eq!(block.addr() % align, 0, "{size} bytes at {align}");
                 if turn % 2 == 1 {

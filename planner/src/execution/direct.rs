@@ -42,7 +42,14 @@ impl Direct {
     pub fn of(plan: &Arc<dyn ExecutionPlan>) -> Option<Direct> {
         if let Some(projection) = plan.downcast_ref::<LeanProjectionExec>() {
             let mut below = Direct::of(projection.children().first()?)?;
-            below.above.push(Above::Project(projection.projector()));
+            let projector = projection.projector();
+            match &mut below.leaf {
+                Leaf::Point(reader) if below.above.is_empty() => match reader.narrowed(&projector) {
+                    Some(narrowed) => **reader = narrowed,
+                    None => below.above.push(Above::Project(projector)),
+                },
+                _ => below.above.push(Above::Project(projector)),
+            }
             return Some(below);
         }
         if let Some(join) = plan.downcast_ref::<KeyJoinExec>() {

@@ -50,6 +50,21 @@ impl ScanOutput {
         Ok(ScanOutput { table, columns, key_position, schema })
     }
 
+    /// The output of which only these columns are left, by their places in it, as `schema` has them. `None`: it has one of them
+    /// twice, or the row key.
+    pub fn narrowed(&self, places: &[usize], schema: SchemaRef) -> Option<ScanOutput> {
+        // The key is left out of the columns: behind it they stand one place further on.
+        let column = |place: usize| match self.key_position {
+            Some(key) if key == place => None,
+            Some(key) if key < place => self.columns.get(place - 1).copied(),
+            _ => self.columns.get(place).copied(),
+        };
+        let columns: Vec<ColumnId> = places.iter().map(|place| column(*place)).collect::<Option<_>>()?;
+        let twice = columns.iter().enumerate().any(|(at, column)| columns.iter().take(at).any(|other| other == column));
+        let table = Arc::clone(&self.table);
+        (!twice && !columns.is_empty()).then_some(ScanOutput { table, columns, key_position: None, schema })
+    }
+
     /// Position in the output of a column.
     pub fn position(&self, column: ColumnId) -> Option<usize> {
         let name = &self.table.column(column)?.name;
@@ -105,5 +120,31 @@ impl ScanOutput {
             columns.insert(position.min(columns.len()), key);
         }
         leaf::batch(&self.schema, columns, rows)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::super::testing::table;
+    use super::*;
+
+    #[test]
+    fn an_output_is_narrowed_to_columns_it_has_once() {
+        let table = Arc::new(table());
+        let live: Vec<ColumnId> = table.live_columns().map(|column| column.id).collect();
+        let key = live.len();
+        // The row key stands in the middle.
+        let output = ScanOutput::new(Arc::clone(&table), &[0, key, 1]).unwrap();
+        let narrowed = |places: &[usize]| {
+            let schema = Arc::new(output.schema.project(places).unwrap());
+            output.narrowed(places, schema).map(|narrowed| (narrowed.columns, narrowed.key_position))
+        };
+        assert_eq!(narrowed(&[0]), Some((vec![live[0]], None)));
+        assert_eq!(narrowed(&[2]), Some((vec![live[1]], None)));
+        assert_eq!(narrowed(&[2, 0]), Some((vec![live[1], live[0]], None)));
+        for refused in [&[1][..], &[0, 1], &[0, 0], &[]] {
+            assert_eq!(narrowed(refused), None, "{refused:?}");
+        }
     }
 }

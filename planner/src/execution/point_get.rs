@@ -3,6 +3,7 @@
 use super::bounds::KeyBounds;
 use super::leaf::{self, leaf_methods};
 use super::output::ScanOutput;
+use super::projection::Projector;
 use super::returned::Returned;
 use super::slots::{Slots, StatementContext};
 use crate::encoding::RowDecoder;
@@ -86,6 +87,12 @@ pub struct PointReader {
 }
 
 impl PointReader {
+    /// Reads no more of the row than a projection above it keeps; `None` where that computes something, too.
+    pub fn narrowed(&self, projector: &Projector) -> Option<PointReader> {
+        let output = self.output.narrowed(&projector.plain_columns()?, projector.schema())?;
+        Some(PointReader { output, bounds: Arc::clone(&self.bounds), decoder: None })
+    }
+
     /// The row with the key of this execution, if there is one.
     pub async fn read(&mut self, context: &StatementContext) -> Result<Option<RecordBatch>> {
         let Some(key) = self.bounds.point(context)? else { return Ok(None) };

@@ -11,7 +11,7 @@ use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{Result, Statistics};
 use datafusion::execution::TaskContext;
-use datafusion::physical_expr::expressions::Literal;
+use datafusion::physical_expr::expressions::{Column, Literal};
 use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 use datafusion::physical_plan::metrics::MetricsSet;
 use datafusion::physical_plan::projection::ProjectionExec;
@@ -147,6 +147,11 @@ impl Projector {
     /// Of what it makes.
     pub fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
+    }
+
+    /// The columns that it returns, by their places in what it is given, where it does nothing else.
+    pub fn plain_columns(&self) -> Option<Vec<usize>> {
+        self.expressions.iter().map(|expression| Some(expression.downcast_ref::<Column>()?.index())).collect()
     }
 
     /// What it computes.

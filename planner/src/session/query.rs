@@ -39,7 +39,9 @@ impl Surroundings {
 
     /// Whether a statement prepared in these means the same in others: its constants are read once and for all.
     pub fn serve(&self, others: &Surroundings) -> bool {
-        *self == Surroundings { reading: self.reading, ..others.clone() }
+        self.database == others.database
+            && self.user == others.user
+            && (Arc::ptr_eq(&self.search_path, &others.search_path) || self.search_path == others.search_path)
     }
 
     /// OID of the database.

@@ -90,7 +90,10 @@ impl TransactionBlock {
     }
     /// A statement of the client begins: at READ COMMITTED it sees what was committed before.
     pub fn next_statement(&mut self) {
-        self.moment = self.now();
+        // Where it was prepared just now it came then.
+        if !self.open.as_ref().is_some_and(|open| !open.explicit && !open.used) {
+            self.moment = self.now();
+        }
         if let Some(open) = &mut self.open {
             open.stale = true;
         }

@@ -214,12 +214,14 @@ impl Connection {
     /// Messages until the client leaves. `Ok`: it said so, or closed the socket.
     async fn run(&mut self) -> Result<()> {
         loop {
-            let limit = self.resting.then(|| self.session.idle_limit()).flatten();
-            let frame = match limit {
-                None => self.awaited().await?,
-                Some((limit, error)) => match tokio::time::timeout(limit, self.awaited()).await {
-                    Ok(frame) => frame?,
-                    Err(_) => return Err(ConnectionError::Fatal(error)),
+            let frame = match self.arrived_frame()? {
+                Some(frame) => Some(frame),
+                None => match self.resting.then(|| self.session.idle_limit()).flatten() {
+                    None => self.awaited().await?,
+                    Some((limit, error)) => match tokio::time::timeout(limit, self.awaited()).await {
+                        Ok(frame) => frame?,
+                        Err(_) => return Err(ConnectionError::Fatal(error)),
+                    },
                 },
             };
             self.resting = false;
@@ -260,12 +262,20 @@ impl Connection {
         }
     }
 
-    /// The next message, unless the server stops first (57P01).
-    pub(crate) async fn next_frame(&mut self) -> Result<Option<Frame>> {
-        // Looked at first, then waited for last: what is there already costs no registration with those who might speak, and
-        // a client that never pauses is told all the same.
+    /// The next message, if all of it is here, unless the server stops (57P01): most come together, and nothing is waited for then.
+    fn arrived_frame(&mut self) -> Result<Option<Frame>> {
+        // A client that never pauses is told all the same.
         if *self.stopping.borrow() || self.terminated.is_cancelled() {
             return Err(terminated());
+        }
+        self.input.arrived()
+    }
+
+    /// The next message, unless the server stops first (57P01).
+    pub(crate) async fn next_frame(&mut self) -> Result<Option<Frame>> {
+        // Looked at first, then waited for last: what is there already costs no registration with those who might speak.
+        if let Some(frame) = self.arrived_frame()? {
+            return Ok(Some(frame));
         }
         tokio::select! {
             biased;

@@ -108,17 +108,17 @@ impl Message {
             b'P' => {
                 let (name, sql) = (body.string()?, body.string()?);
                 let count = body.count(4)?;
-                let parameter_oids = (0..count).map(|_| body.u32()).collect::<Result<_, _>>()?;
+                let parameter_oids = body.several(count, Reader::u32)?;
                 Message::Parse { name, sql, parameter_oids }
             }
             b'B' => {
                 let (portal, statement) = (body.string()?, body.string()?);
                 let count = body.count(2)?;
-                let parameter_formats = (0..count).map(|_| body.i16()).collect::<Result<_, _>>()?;
+                let parameter_formats = body.several(count, Reader::i16)?;
                 let count = body.count(4)?;
-                let parameters = (0..count).map(|_| body.value()).collect::<Result<_, _>>()?;
+                let parameters = body.several(count, Reader::value)?;
                 let count = body.count(2)?;
-                let result_formats = (0..count).map(|_| body.i16()).collect::<Result<_, _>>()?;
+                let result_formats = body.several(count, Reader::i16)?;
                 Message::Bind(Bind { portal, statement, parameter_formats, parameters, result_formats })
             }
             b'D' => Message::Describe { target: target(&mut body, "DESCRIBE")?, name: body.string()? },

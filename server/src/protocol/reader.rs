@@ -61,6 +61,15 @@ impl Reader {
         Ok(count)
     }
 
+    /// So many elements, counted before by [`Reader::count`].
+    pub fn several<T>(&mut self, count: usize, element: impl Fn(&mut Self) -> Result<T>) -> Result<Vec<T>> {
+        let mut all = Vec::with_capacity(count);
+        for _ in 0..count {
+            all.push(element(self)?);
+        }
+        Ok(all)
+    }
+
     /// `length` bytes, shared with the message.
     pub fn bytes(&mut self, length: usize) -> Result<Bytes> {
         if length > self.body.len() {
@@ -83,12 +92,14 @@ impl Reader {
 
     /// A string up to its zero byte.
     pub fn string(&mut self) -> Result<String> {
+        // Most names are none.
+        if self.body.first() == Some(&0) {
+            self.body.advance(1);
+            return Ok(String::new());
+        }
         let end = memchr::memchr(0, &self.body).ok_or_else(|| protocol_violation("invalid string in message"))?;
         let (text, _) = self.body.split_at_checked(end).ok_or_else(short)?;
-        let decoded = match end {
-            0 => String::new(),
-            _ => self.encoding.decode(text).map(Cow::into_owned)?,
-        };
+        let decoded = self.encoding.decode(text).map(Cow::into_owned)?;
         self.body.advance(end + 1);
         Ok(decoded)
     }
@@ -119,6 +130,10 @@ mod tests {
         assert!(reader(b"abc").string().is_err());
         assert!(reader(b"").string().is_err());
         assert_eq!(reader(b"abc\0").string().unwrap(), "abc");
+        let mut two = reader(b"\0b\0");
+        assert_eq!((two.string().unwrap(), two.string().unwrap()), (String::new(), "b".to_owned()));
+        assert_eq!(reader(&[0, 1, 0, 2]).several(2, Reader::i16).unwrap(), [1, 2]);
+        assert!(reader(&[0, 1, 0]).several(2, Reader::i16).is_err());
         assert_eq!(reader(b"\xff\0").string().unwrap_err().state(), "22021");
         assert_eq!(reader(b"\xff\0").of(Encoding::Latin1).string().unwrap(), "ÿ");
         assert!(reader(b"x").end().is_err());

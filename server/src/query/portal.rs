@@ -35,9 +35,11 @@ pub enum PortalState {
     Finished,
 }
 
-/// Portals of one connection. The empty name is the unnamed portal. They live until their transaction ends.
+/// Portals of one connection. The empty name is the unnamed portal, which is looked up nowhere: it is all that most clients
+/// have. They live until their transaction ends.
 #[derive(Default)]
 pub struct Portals {
+    unnamed: Option<Portal>,
     by_name: HashMap<String, Portal, RandomState>,
 }
 
@@ -45,13 +47,16 @@ impl Portals {
     /// Keeps a portal. Errors: 42P03 for a name in use, the unnamed one excepted.
     pub fn insert(&mut self, name: String, portal: Portal) -> Result<(), SqlError> {
         self.check_free(&name)?;
-        self.by_name.insert(name, portal);
+        self.put_back(name, portal);
         Ok(())
     }
 
     /// Refuses a name in use: 42P03.
     pub fn check_free(&self, name: &str) -> Result<(), SqlError> {
-        if !name.is_empty() && self.by_name.contains_key(name) {
+        if name.is_empty() {
+            return Ok(());
+        }
+        if self.by_name.contains_key(name) {
             return Err(already_there(name));
         }
         if self.by_name.len() >= MOST {
@@ -62,32 +67,47 @@ impl Portals {
 
     /// The portal of a name, or 34000.
     pub fn get(&self, name: &str) -> Result<&Portal, SqlError> {
-        self.by_name.get(name).ok_or_else(|| missing(name))
+        let portal = if name.is_empty() { self.unnamed.as_ref() } else { self.by_name.get(name) };
+        portal.ok_or_else(|| missing(name))
     }
 
     /// Takes a portal out to run it, or 34000. The runner puts it back.
     pub fn take(&mut self, name: &str) -> Result<Portal, SqlError> {
-        self.by_name.remove(name).ok_or_else(|| missing(name))
+        let portal = if name.is_empty() { self.unnamed.take() } else { self.by_name.remove(name) };
+        portal.ok_or_else(|| missing(name))
     }
 
     /// Puts a portal back that was taken.
     pub fn put_back(&mut self, name: String, portal: Portal) {
-        self.by_name.insert(name, portal);
+        if name.is_empty() {
+            self.unnamed = Some(portal);
+        } else {
+            self.by_name.insert(name, portal);
+        }
     }
 
     /// Forgets a name; an unknown one is no error.
     pub fn remove(&mut self, name: &str) {
-        self.by_name.remove(name);
+        if name.is_empty() {
+            self.unnamed = None;
+        } else {
+            self.by_name.remove(name);
+        }
     }
 
     /// Forgets those that were bound from a savepoint on, to which the transaction goes back.
     pub fn rolled_back_to(&mut self, savepoint: CommandNumber) {
-        self.by_name.retain(|_, portal| portal.after.is_none_or(|after| after < savepoint));
+        let stays = |portal: &Portal| portal.after.is_none_or(|after| after < savepoint);
+        self.unnamed = self.unnamed.take().filter(stays);
+        self.by_name.retain(|_, portal| stays(portal));
     }
 
     /// Forgets all: their transaction is over.
     pub fn clear(&mut self) {
-        self.by_name.clear();
+        self.unnamed = None;
+        if !self.by_name.is_empty() {
+            self.by_name.clear();
+        }
     }
 }
 
@@ -119,5 +139,20 @@ mod tests {
         assert_eq!(portals.get("d").err().unwrap().state(), "34000");
         portals.clear();
         assert!(portals.get("").is_err());
+        assert!(portals.get("c").is_err());
+    }
+
+    #[test]
+    fn a_portal_is_taken_and_put_back_by_its_name() {
+        let mut portals = Portals::default();
+        for name in ["", "c"] {
+            portals.insert(name.into(), portal()).unwrap();
+            let taken = portals.take(name).unwrap();
+            assert_eq!(portals.take(name).err().unwrap().state(), "34000");
+            portals.put_back(name.into(), taken);
+            assert!(portals.get(name).is_ok());
+            portals.remove(name);
+            assert!(portals.get(name).is_err());
+        }
     }
 }

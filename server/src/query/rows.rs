@@ -11,7 +11,9 @@ use planner::session::{Outcome, OutputColumn, Prepared, RowsTag};
 use planner::types::Datum;
 use planner::types::text::OutputContext;
 use planner::{SqlError, state};
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::Poll;
 
 /// Format codes of result columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,6 +120,30 @@ impl Connection {
         Ok(outcome)
     }
 
+    /// The next rows; who leaves meanwhile cancels the statement. Errors: 57014, and those of the statement.
+    async fn next_batch(&mut self, rows: &mut Rows) -> Result<Option<RecordBatch>> {
+        let cancel = &self.backend.cancel;
+        if cancel.is_cancelled() {
+            return Err(cancelled().into());
+        }
+        // Most rows are there, and nothing is waited for.
+        let ready = poll_fn(|context| Poll::Ready(rows.stream.poll_next_unpin(context))).await;
+        let next = match ready {
+            Poll::Ready(next) => next,
+            Poll::Pending => {
+                let next = async {
+                    tokio::select! {
+                        biased;
+                        next = rows.stream.next() => Ok(next),
+                        () = cancel.cancelled() => Err(cancelled()),
+                    }
+                };
+                self.input.while_connected(&mut self.stream, cancel, next).await?
+            }
+        };
+        Ok(next.transpose().map_err(SqlError::from)?)
+    }
+
     /// Sends rows, at most `limit`. `true`: there are no more. `false`: `limit` was reached.
     pub(crate) async fn send_rows(&mut self, rows: &mut Rows, limit: Option<u64>) -> Result<bool> {
         rows.sent = 0;
@@ -130,23 +156,10 @@ impl Connection {
             }
             let (batch, mut row) = match rows.current.take() {
                 Some(current) => current,
-                None => {
-                    let cancel = &self.backend.cancel;
-                    if cancel.is_cancelled() {
-                        return Err(cancelled().into());
-                    }
-                    let next = async {
-                        tokio::select! {
-                            biased;
-                            next = rows.stream.next() => Ok(next),
-                            () = cancel.cancelled() => Err(cancelled()),
-                        }
-                    };
-                    match self.input.while_connected(&mut self.stream, cancel, next).await? {
-                        Some(batch) => (batch.map_err(SqlError::from)?, 0),
-                        None => return Ok(true),
-                    }
-                }
+                None => match self.next_batch(rows).await? {
+                    Some(batch) => (batch, 0),
+                    None => return Ok(true),
+                },
             };
             let mut encoder = BatchEncoder::new(&rows.columns, &rows.formats, &batch, encoding, context)?;
             let left = limit.map_or(u64::MAX, |limit| limit - rows.sent);

@@ -45,8 +45,10 @@ pub struct Newest {
     pub done: Vec<u8>,
     batch: PackedRows,
     scratch: Vec<u8>,
-    /// Backwards: the newest cell so far of the row that is looked at.
-    candidate: Option<(Timestamp, Vec<u8>)>,
+    /// Backwards: when the newest cell so far of the row that is looked at was written,
+    candidate: Option<Timestamp>,
+    /// and its value.
+    value: Vec<u8>,
     /// Bytes and rows of the batch before: the next needs about as many.
     before: (usize, usize),
     /// Whether there may be cells newer than those that were wanted.
@@ -169,16 +171,15 @@ impl Newest {
     }
 
     fn propose(&mut self, timestamp: Timestamp, value: &[u8]) {
-        let (of, bytes) = self.candidate.get_or_insert_default();
-        *of = timestamp;
-        bytes.clear();
-        bytes.extend_from_slice(value);
+        self.candidate = Some(timestamp);
+        self.value.clear();
+        self.value.extend_from_slice(value);
     }
 
     /// The row that was looked at is complete.
     fn take_candidate(&mut self) -> Result<()> {
         match self.candidate.take() {
-            Some((timestamp, value)) => push(&mut self.head, &mut self.batch, &self.done, timestamp, &value),
+            Some(timestamp) => push(&mut self.head, &mut self.batch, &self.done, timestamp, &self.value),
             None => Ok(()),
         }
     }

@@ -239,3 +239,29 @@ async fn a_table_is_held_when_many_rows_name_its_keys() {
         assert_eq!(c.rows(&sql).await, c.rows(&scanned).await, "{sql}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_row_by_its_key_has_the_columns_that_are_asked_for_in_their_order() {
+    let mut c = client().await;
+    c.run("CREATE TABLE t (a int, b text, c numeric, d int DEFAULT 7, PRIMARY KEY (c, a))").await;
+    c.run("INSERT INTO t VALUES (1, 'one', 1.50, NULL), (2, NULL, 2, 3)").await;
+    c.run("ALTER TABLE t ADD COLUMN e text DEFAULT 'new'").await;
+    let of = [
+        ("b", "one", "NULL"),
+        ("c", "1.50", "2"),
+        ("d, a", "NULL|1", "3|2"),
+        ("e, c, b", "new|1.50|one", "new|2|NULL"),
+        ("b, b, a", "one|one|1", "NULL|NULL|2"),
+        ("a + 1, b", "2|one", "3|NULL"),
+        ("*", "1|one|1.50|NULL|new", "2|NULL|2|3|new"),
+        ("e x, a y, d z", "new|1|NULL", "new|2|3"),
+    ];
+    for (columns, first, second) in of {
+        for _ in 0..2 {
+            let of_key = |a: i32, c: &str| format!("SELECT {columns} FROM t WHERE a = {a} AND c = {c}");
+            assert_eq!(c.rows(&of_key(1, "1.5")).await, [first], "{columns}");
+            assert_eq!(c.rows(&of_key(2, "2.0")).await, [second], "{columns}");
+            assert!(c.rows(&of_key(2, "1.5")).await.is_empty(), "{columns}");
+        }
+    }
+}

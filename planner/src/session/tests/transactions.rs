@@ -19,6 +19,26 @@ async fn status_follows_the_block() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_transaction_outside_a_block_begins_with_its_statement() {
+    let mut c = client().await;
+    let both = "SELECT now() = statement_timestamp(), statement_timestamp() <= clock_timestamp()";
+    assert_eq!(c.rows(both).await, ["t|t"]);
+    let before = c.value("SELECT now()").await;
+    c.run("SELECT pg_sleep(0.002)").await;
+    assert_eq!(c.rows(both).await, ["t|t"]);
+    assert_eq!(c.value(&format!("SELECT now() > '{before}'")).await, "t");
+    c.run("BEGIN").await;
+    let begun = c.value("SELECT now()").await;
+    c.run("SELECT pg_sleep(0.002)").await;
+    assert_eq!(c.rows("SELECT now() < statement_timestamp()").await, ["t"]);
+    assert_eq!(c.value(&format!("SELECT now() = '{begun}'")).await, "t");
+    c.run("COMMIT AND CHAIN").await;
+    assert_eq!(c.value(&format!("SELECT now() > '{begun}'")).await, "t");
+    c.run("COMMIT").await;
+    assert_eq!(c.rows(both).await, ["t|t"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn ends_without_a_block_warn() {
     let mut c = client().await;
     assert_eq!(c.tag("COMMIT").await, "COMMIT");
