@@ -6,6 +6,27 @@ use super::Mutant;
 /// Those bugs.
 pub const SESSIONS: &[Mutant] = &[
     Mutant {
+        name: "a transaction outside a block begins later than its statement",
+        file: "planner/src/session/transaction.rs",
+        original: "            started: self.moment,\n",
+        broken: "            started: self.now(),\n",
+        tests: &["-p", "percosql-planner", "--lib", "a_transaction_outside_a_block_begins"],
+    },
+    Mutant {
+        name: "columns behind the row key are found one place too far",
+        file: "planner/src/execution/output.rs",
+        original: "self.columns.get(place - 1).copied()",
+        broken: "self.columns.get(place).copied()",
+        tests: &["-p", "percosql-planner", "--lib", "execution::output"],
+    },
+    Mutant {
+        name: "a projection that has a column twice is left to the read of the row",
+        file: "planner/src/execution/output.rs",
+        original: "(!twice && !columns.is_empty())",
+        broken: "(!columns.is_empty() || twice)",
+        tests: &["-p", "percosql-planner", "--lib", "execution::output"],
+    },
+    Mutant {
         name: "what COMMIT would refuse is not refused where it is seen",
         file: "planner/src/execution/dml/row_locks.rs",
         original: "            self.refuse_changed(&keys).await?;\n",
