@@ -43,12 +43,13 @@ impl Direct {
         if let Some(projection) = plan.downcast_ref::<LeanProjectionExec>() {
             let mut below = Direct::of(projection.children().first()?)?;
             let projector = projection.projector();
-            match &mut below.leaf {
-                Leaf::Point(reader) if below.above.is_empty() => match reader.narrowed(&projector) {
-                    Some(narrowed) => **reader = narrowed,
-                    None => below.above.push(Above::Project(projector)),
-                },
-                _ => below.above.push(Above::Project(projector)),
+            let narrowed = match &below.leaf {
+                Leaf::Point(reader) if below.above.is_empty() => reader.narrowed(&projector),
+                _ => None,
+            };
+            match narrowed {
+                Some(reader) => below.leaf = Leaf::Point(Box::new(reader)),
+                None => below.above.push(Above::Project(projector)),
             }
             return Some(below);
         }

@@ -92,8 +92,8 @@ pub const SESSIONS: &[Mutant] = &[
     Mutant {
         name: "a plan of one row forgets what is computed above it",
         file: "planner/src/execution/direct.rs",
-        original: "            below.above.push(Above::Project(projection.projector()));\n",
-        broken: "            let _ = (&mut below, projection);\n",
+        original: "                None => below.above.push(Above::Project(projector)),\n",
+        broken: "                None => drop(projector),\n",
         tests: &["-p", "percosql-planner", "--lib", "plan::tests"],
     },
     Mutant {
