@@ -39,9 +39,10 @@ impl Surroundings {
 
     /// Whether a statement prepared in these means the same in others: its constants are read once and for all.
     pub fn serve(&self, others: &Surroundings) -> bool {
-        self.database == others.database
-            && self.user == others.user
-            && (Arc::ptr_eq(&self.search_path, &others.search_path) || self.search_path == others.search_path)
+        let Surroundings { database, search_path, reading: _, user } = self;
+        *database == others.database
+            && *user == others.user
+            && (Arc::ptr_eq(search_path, &others.search_path) || *search_path == others.search_path)
     }
 
     /// OID of the database.

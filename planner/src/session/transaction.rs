@@ -30,7 +30,7 @@ pub struct TransactionBlock {
     /// From where on ROLLBACK TO SAVEPOINT undid what was done, until somebody asks.
     undone: Option<CommandNumber>,
     /// When the client's last statement came. The transaction that it opens began then, so that `now()` is `statement_timestamp()`
-    /// outside a block, and the clock is read once.
+    /// outside a block, and the clock is read once for both.
     moment: i64,
 }
 

@@ -238,16 +238,16 @@ impl Connection {
         }
     }
 
-    /// The next message; meanwhile a client that rests outside of a transaction is told what others NOTIFY.
+    /// The next message, which is not all here ([`Connection::arrived_frame`]); meanwhile a client that rests outside of a transaction is told what others NOTIFY.
     async fn awaited(&mut self) -> Result<Option<Frame>> {
         loop {
             let inbox = self.session.inbox();
             if !(inbox.is_used() && self.resting && self.session.status() == TransactionStatus::Idle) {
-                return self.next_frame().await;
+                return self.waited_frame().await;
             }
             tokio::select! {
                 biased;
-                frame = self.next_frame() => return frame,
+                frame = self.waited_frame() => return frame,
                 () = inbox.arrived() => {}
             }
             self.send_notifications();
@@ -274,9 +274,14 @@ impl Connection {
     /// The next message, unless the server stops first (57P01).
     pub(crate) async fn next_frame(&mut self) -> Result<Option<Frame>> {
         // Looked at first, then waited for last: what is there already costs no registration with those who might speak.
-        if let Some(frame) = self.arrived_frame()? {
-            return Ok(Some(frame));
+        match self.arrived_frame()? {
+            Some(frame) => Ok(Some(frame)),
+            None => self.waited_frame().await,
         }
+    }
+
+    /// The same of a message that is not all here ([`Connection::arrived_frame`]).
+    async fn waited_frame(&mut self) -> Result<Option<Frame>> {
         tokio::select! {
             biased;
             frame = self.input.frame(&mut self.stream) => frame,

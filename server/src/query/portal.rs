@@ -8,7 +8,7 @@ use planner::{SqlError, state};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Portals of one connection, at most.
+/// Named portals of one connection, at most.
 const MOST: usize = 10_000;
 
 /// A bound statement.
