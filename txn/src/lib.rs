@@ -156,6 +156,7 @@ pub use outcome::Outcome;
 pub use pairs::Pairs;
 pub use puts::Puts;
 pub use row_locks::LockedRow;
+pub use scan::TxnScanOptions;
 pub use stats::TransactionStats;
 pub use store::{TransactionStore, TransactionStoreOptions};
 pub use transaction::*;

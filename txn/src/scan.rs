@@ -5,7 +5,7 @@ use crate::buffer::OwnChange;
 use crate::error::Result;
 use crate::generator::{Emitter, generate};
 use crate::pairs::Pairs;
-use crate::transaction::{KeyValue, OwnWrites, Transaction, TxnScanOptions};
+use crate::transaction::{KeyValue, OwnWrites, Transaction};
 use bytes::Bytes;
 use futures::stream::BoxStream;
 use std::collections::VecDeque;
@@ -14,6 +14,32 @@ use storage::{RowRange, ScanOptions};
 
 /// Own changes fetched from the buffer at a time.
 const CHUNK: usize = 1024;
+
+/// How a transactional scan runs.
+#[derive(Clone, Copy, Debug)]
+pub struct TxnScanOptions {
+    /// From the end of the range to its start.
+    pub reverse: bool,
+    /// Pairs in one item of the stream, at most. At least 1.
+    pub batch_rows: usize,
+    /// Pairs in all, at most.
+    pub limit: Option<usize>,
+    /// Whether what is read may take the place of something else in caches.
+    pub cached: bool,
+}
+
+impl TxnScanOptions {
+    /// For who reads a table or an index once, whatever its size.
+    pub fn once() -> Self {
+        TxnScanOptions { cached: false, ..TxnScanOptions::default() }
+    }
+}
+
+impl Default for TxnScanOptions {
+    fn default() -> Self {
+        TxnScanOptions { reverse: false, batch_rows: 1024, limit: None, cached: true }
+    }
+}
 
 /// Streams `range`; see [`Transaction::scan`].
 pub(crate) fn scan(
@@ -91,6 +117,44 @@ async fn short(
         Noted { transaction, range: range.clone(), reverse: false }.all();
     }
     Ok((pairs, read))
+}
+
+/// The first pairs of `range`; see [`Transaction::first_pairs`].
+pub(crate) async fn first(
+    transaction: &Transaction,
+    range: RowRange,
+    most: usize,
+    reverse: bool,
+    own: OwnWrites,
+) -> Result<Option<Pairs>> {
+    if range.is_empty() || most == 0 {
+        return Ok(Some(Pairs::from(Vec::new())));
+    }
+    let snapshot = transaction.snapshot_for(own).await?;
+    if transaction.has_written(&range, own)? {
+        return Ok(None);
+    }
+    let noted = Noted { transaction, range: range.clone(), reverse };
+    let TxnScanOptions { cached, .. } = TxnScanOptions::default();
+    let raw = ScanOptions { reverse, batch_rows: most, limit: None, cached };
+    let store = transaction.store();
+    let mut batches = store.scan_rows(&snapshot, range, raw, transaction.counts());
+    let Some(rows) = batches.next().await? else {
+        noted.all();
+        return Ok(Some(Pairs::from(Vec::new())));
+    };
+    let mut pairs = store.visible_pairs(&snapshot, rows, transaction.counts(), reverse).await?;
+    pairs.truncate(most);
+    if pairs.len() == most {
+        noted.up_to(pairs.last_key());
+        return Ok(Some(pairs));
+    }
+    // They are all there are, or some were left out.
+    let complete = batches.next().await?.is_none();
+    if complete {
+        noted.all();
+    }
+    Ok(complete.then_some(pairs))
 }
 
 async fn run(

@@ -15,7 +15,7 @@ use crate::puts::Puts;
 use crate::read_set::ReadSet;
 use crate::resolver::Status;
 use crate::row_locks::RowLocks;
-use crate::scan;
+use crate::scan::{self, TxnScanOptions};
 use crate::snapshot::{ReadCounts, Snapshot};
 use crate::store::{TransactionStore, TransactionStoreOptions};
 use bytes::Bytes;
@@ -56,32 +56,6 @@ pub struct Write {
 
 /// One key and its value, as a scan returns them.
 pub type KeyValue = (Bytes, Bytes);
-
-/// How a transactional scan runs.
-#[derive(Clone, Copy, Debug)]
-pub struct TxnScanOptions {
-    /// From the end of the range to its start.
-    pub reverse: bool,
-    /// Pairs in one item of the stream, at most. At least 1.
-    pub batch_rows: usize,
-    /// Pairs in all, at most.
-    pub limit: Option<usize>,
-    /// Whether what is read may take the place of something else in caches.
-    pub cached: bool,
-}
-
-impl TxnScanOptions {
-    /// For who reads a table or an index once, whatever its size.
-    pub fn once() -> Self {
-        TxnScanOptions { cached: false, ..TxnScanOptions::default() }
-    }
-}
-
-impl Default for TxnScanOptions {
-    fn default() -> Self {
-        TxnScanOptions { reverse: false, batch_rows: 1024, limit: None, cached: true }
-    }
-}
 
 /// A transaction, as one statement sees it where each has a snapshot of its own. Methods take `&self`: the operators of one
 /// statement share it. Dropped without COMMIT it has done nothing.
@@ -394,6 +368,18 @@ impl Transaction {
         own: OwnWrites,
     ) -> BoxStream<'static, Result<Pairs>> {
         scan::scan(self.clone(), range, options, own)
+    }
+
+    /// The first `most` pairs of `range`, or its last, last first, where one look at the store finds them; `None` where it does not, for
+    /// pairs that were deleted or that this transaction wrote are among them: then [`Transaction::scan_pairs`] reads them.
+    pub async fn first_pairs(
+        &self,
+        range: RowRange,
+        most: usize,
+        reverse: bool,
+        own: OwnWrites,
+    ) -> Result<Option<Pairs>> {
+        scan::first(self, range, most, reverse, own).await
     }
 
     /// Streams the pairs of several ranges, in key order and disjoint, forwards, so many in a batch at most: those of short ones

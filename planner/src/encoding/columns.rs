@@ -98,6 +98,22 @@ impl ColumnBuilder {
         ColumnBuilder { ty, inner }
     }
 
+    /// Makes room for so many more values, where that spares something.
+    pub(super) fn reserve(&mut self, values: usize) {
+        match &mut self.inner {
+            Inner::Int2(builder) => builder.reserve(values),
+            Inner::Int4(builder) => builder.reserve(values),
+            Inner::Int8(builder) => builder.reserve(values),
+            Inner::Float4(builder) => builder.reserve(values),
+            Inner::Float8(builder) => builder.reserve(values),
+            Inner::Date(builder) => builder.reserve(values),
+            Inner::Timestamp(builder) => builder.reserve(values),
+            Inner::Text(builder) => builder.reserve_values(values),
+            Inner::Numeric(builder) => builder.reserve_values(values),
+            Inner::Bool(_) | Inner::Bytea(_) | Inner::Uuid(_) | Inner::Array { .. } | Inner::Void(_) => {}
+        }
+    }
+
     /// Makes room for as many bytes of texts as an array of the same type has.
     pub fn reserve_as_in(&mut self, array: &ArrayRef) {
         match &mut self.inner {

@@ -24,6 +24,11 @@ impl<T: ArrowPrimitiveType> Fixed<T> {
         Fixed { data_type: Some(data_type), ..self }
     }
 
+    /// Makes room for so many more values.
+    pub fn reserve(&mut self, values: usize) {
+        self.values.reserve(values);
+    }
+
     /// Appends a value.
     pub fn append_value(&mut self, value: T::Native) {
         self.values.push(value);

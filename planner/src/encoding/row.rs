@@ -296,6 +296,10 @@ impl Outputs {
         Ok(())
     }
 
+    pub(super) fn reserve(&mut self, rows: usize) {
+        self.outputs.iter_mut().for_each(|output| output.builder.reserve(rows));
+    }
+
     pub(super) fn len(&self) -> usize {
         self.rows
     }
@@ -340,6 +344,10 @@ impl RowDecoder {
         };
         let keys = with_key.then(|| Variable::with_capacity(rows, rows * KEY_BYTES));
         Ok(RowDecoder { outputs: Outputs::new(table, projection, key, rows)?, keys })
+    }
+    /// Makes room for so many more rows.
+    pub fn reserve(&mut self, rows: usize) {
+        self.outputs.reserve(rows);
     }
     /// Decodes one row. After an error the decoder must not be used further.
     pub fn push(&mut self, key: &[u8], value: &[u8]) -> Result<()> {

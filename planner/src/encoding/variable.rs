@@ -30,6 +30,11 @@ impl<T: ByteArrayType<Offset = i32>> Variable<T> {
         }
     }
 
+    /// Makes room for so many more values.
+    pub fn reserve_values(&mut self, values: usize) {
+        self.offsets.reserve(values);
+    }
+
     /// Makes room for so many bytes in all.
     pub fn reserve(&mut self, bytes: usize) {
         self.values.reserve(bytes.saturating_sub(self.values.len()));

@@ -10,6 +10,7 @@ pub mod detached;
 pub mod direct;
 pub mod dml;
 pub mod extension;
+pub mod first_rows;
 pub mod generate_series;
 pub mod held_rows;
 pub(crate) mod implication;

@@ -2,6 +2,7 @@
 
 use super::access_path::{Saying, key_columns};
 use super::bounds::KeyBounds;
+use super::first_rows::FirstRows;
 use super::index_scan::{self, IndexScanExec};
 use super::leaf::{self, Estimate, leaf_methods};
 use super::output::ScanOutput;
@@ -161,6 +162,12 @@ impl TableScanExec {
     /// What each partition reads is found out by each execution.
     fn forgotten(&self) -> Option<TableScanExec> {
         (self.partitions > 1).then(|| TableScanExec { shares: Shares::default(), ..self.clone() })
+    }
+
+    /// Reads its rows without a stream, where they are few.
+    pub fn first_rows(&self) -> Option<FirstRows> {
+        let fetch = self.fetch.filter(|_| self.partitions == 1)?;
+        FirstRows::new(self.output.clone(), Arc::clone(&self.bounds), self.reverse, fetch)
     }
 
     /// Name of the table.

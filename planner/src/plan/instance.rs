@@ -5,6 +5,7 @@ use super::engine::Engine;
 use crate::error::Result;
 use crate::execution::detached::detached;
 use crate::execution::direct::Direct;
+use crate::execution::first_rows::Found;
 use crate::execution::interrupt::writes;
 use crate::execution::returned::let_go;
 use crate::execution::slots::{Slots, StatementContext};
@@ -58,7 +59,7 @@ pub struct PlanInstance {
     engine: Arc<Engine>,
     slots: Arc<Slots>,
     plan: Arc<dyn ExecutionPlan>,
-    /// Runs it without streams, where it has one row at most.
+    /// Runs it without streams, where it has few rows.
     direct: Option<Direct>,
     /// Whether it writes or locks: that is not left to others, who could not be told to stop at once.
     writes: bool,
@@ -89,12 +90,16 @@ impl PlanInstance {
         })
     }
 
-    /// Runs an execution in `context` from its beginning to its end, where the plan has one row at most: the batch that it returns,
-    /// if any. `None`: it has to be started. [`PlanInstance::finish`] must be called before the next.
+    /// Runs an execution in `context` from its beginning to its end, where the plan has few rows: the batch that it returns,
+    /// if any. `None`: it has to be started, nothing was done. [`PlanInstance::finish`] must be called before the next.
     pub async fn run_directly(&mut self, context: &Arc<StatementContext>) -> Option<Result<Option<RecordBatch>>> {
         let direct = self.direct.as_mut()?;
         self.slots.fill(Arc::clone(context));
-        Some(direct.run(context).await)
+        match direct.run(context).await {
+            Ok(Found::Rows(rows)) => Some(Ok(rows)),
+            Ok(Found::NotAtOnce) => None,
+            Err(error) => Some(Err(error)),
+        }
     }
 
     /// Starts an execution in `context`. The stream must be dropped and [`PlanInstance::finish`]

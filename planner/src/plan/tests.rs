@@ -103,6 +103,66 @@ async fn one_row_is_read_without_a_stream_and_as_a_stream_would() {
 }
 
 #[tokio::test]
+async fn the_first_rows_of_a_range_are_read_without_a_stream_and_as_a_stream_would() {
+    let world = World::new(100).await;
+    let below = |t: LogicalPlanBuilder| t.filter(col("id").lt(parameter(1, DataType::Int32))).unwrap();
+    let backwards = |t: LogicalPlanBuilder| t.sort([col("id").sort(false, true)]).unwrap().limit(0, Some(5)).unwrap();
+    let shapes: [Shape; 5] = [
+        |t| t.limit(0, Some(64)).unwrap(),
+        |t| t.sort([col("id").sort(false, true)]).unwrap().limit(0, Some(5)).unwrap(),
+        |t| t.sort([col("id").sort(true, false)]).unwrap().limit(0, Some(5)).unwrap().project([col("b")]).unwrap(),
+        |t| t.limit(0, Some(3)).unwrap().project([col("id") + lit(1), lit(7), col("b")]).unwrap(),
+        |t| t.limit(0, Some(3)).unwrap().project([lit(6) / (col("id") - lit(99))]).unwrap(),
+    ];
+    for (number, shape) in shapes.into_iter().enumerate() {
+        let table = world.table.clone();
+        let plan = PreparedPlan::new(
+            Arc::clone(&world.engine),
+            Box::new(move |slots| {
+                let scan = LogicalPlanBuilder::scan("t", table_source(table.clone(), slots.clone()), None)?;
+                Ok(shape(below(scan)).build()?)
+            }),
+        );
+        for id in [int(50), int(3), int(0), Datum::Int32(None), int(1000)] {
+            let context = || world.context(&world.begin(), vec![id.clone()]);
+            let direct = plan.run(context()).await.unwrap();
+            assert!(matches!(direct, PlanRows::Done { .. }), "shape {number}: few rows");
+            let mut lease = plan.lease(&context()).await.unwrap();
+            let stream = lease.instance().unwrap().start(context()).unwrap();
+            assert_eq!(direct.schema(), stream.schema());
+            let streamed: Vec<RecordBatch> = stream.try_collect().await.unwrap();
+            assert_eq!(direct.collect().await.unwrap(), streamed, "shape {number} below {id}");
+        }
+        assert_eq!(plan.idle_instances().0, 1);
+    }
+    let many = prepare(&world, |t| t.limit(0, Some(65)).unwrap());
+    assert!(matches!(many.run(world.context(&world.begin(), vec![])).await.unwrap(), PlanRows::Stream(_)));
+
+    // Its own rows are among them: a stream puts them where they belong, and is asked again some times before another look.
+    let plan = prepare(&world, backwards);
+    let writer = world.begin();
+    world.insert(&writer, 100, 102).await;
+    writer.advance_command();
+    let rows = plan.run(world.context(&writer, vec![])).await.unwrap();
+    assert!(matches!(rows, PlanRows::Stream(_)));
+    let expected = [101, 100, 99, 98, 97].map(Some);
+    assert_eq!(ints(&rows.collect().await.unwrap(), 0), expected);
+    writer.commit().await.unwrap();
+    let mut streams = 0;
+    loop {
+        let rows = plan.run(world.context(&world.begin(), vec![])).await.unwrap();
+        let done = matches!(rows, PlanRows::Done { .. });
+        assert_eq!(ints(&rows.collect().await.unwrap(), 0), expected);
+        if done {
+            break;
+        }
+        streams += 1;
+        assert!(streams < 100, "never looked again");
+    }
+    assert!(streams > 0);
+}
+
+#[tokio::test]
 async fn a_point_get_reads_one_key() {
     let world = World::new(100).await;
     let plan = explain(&world, |t| t.filter(col("id").eq(parameter(1, DataType::Int32))).unwrap()).await;

@@ -133,6 +133,55 @@ fn ranges_are_read_as_if_each_were_scanned() {
 }
 
 #[test]
+fn the_first_pairs_are_those_of_a_scan_or_are_left_to_one() {
+    on_every_path(|world| async move {
+        let transaction = world.begin();
+        for i in 0..30 {
+            transaction.write(vec![put(&format!("k{i:03}"), "stored")]).await.unwrap();
+        }
+        transaction.commit().await.unwrap();
+        let gone = world.begin();
+        gone.write(vec![delete("k012"), delete("k029")]).await.unwrap();
+        gone.commit().await.unwrap();
+        // From where to where, how many, backwards, and whether a deleted pair is in the way.
+        let cases = [
+            ("k000", "k010", 3, false, false),
+            ("k000", "k010", 3, true, false),
+            ("k000", "k003", 3, false, false),
+            ("k000", "k003", 64, false, false),
+            ("k000", "k003", 64, true, false),
+            ("k03", "k04", 5, true, false),
+            ("k02", "k02", 5, false, false),
+            ("k000", "k010", 0, false, false),
+            ("k010", "k020", 4, false, true),
+            ("k010", "k013", 2, true, true),
+            ("k02", "k03", 1, true, true),
+        ];
+        for writes in [vec![], vec![put("k001x", "own"), delete("k008")], vec![put("a", "own")]] {
+            let own = writes.len();
+            let transaction = world.begin();
+            transaction.write(writes).await.unwrap();
+            for (start, end, most, reverse, in_the_way) in cases {
+                if reverse && !world.raw.can_scan_reverse() {
+                    continue;
+                }
+                let range = RowRange { start: key(start), end: Some(key(end)) };
+                let options = TxnScanOptions { reverse, limit: Some(most), ..TxnScanOptions::default() };
+                let expected = scan(&transaction, range.clone(), options, OwnWrites::All).await;
+                let found = transaction.first_pairs(range, most, reverse, OwnWrites::All).await.unwrap();
+                let ours = own == 2 && start == "k000" && most > 0;
+                assert_eq!(found.is_none(), in_the_way || ours, "{start} {end} {most} {reverse}");
+                let Some(found) = found else { continue };
+                let text = |bytes: Bytes| String::from_utf8_lossy(&bytes).into_owned();
+                let found: Vec<_> =
+                    found.into_list().into_iter().map(|(key, value)| (text(key), text(value))).collect();
+                assert_eq!(found, expected, "{start} {end} {most} {reverse}");
+            }
+        }
+    });
+}
+
+#[test]
 fn a_snapshot_does_not_move() {
     on_every_path(|world| async move {
         world.set("a", "1").await;

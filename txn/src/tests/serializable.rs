@@ -33,12 +33,14 @@ enum Read {
     Ranges([(&'static str, &'static str); 3]),
     First(&'static str, &'static str),
     Last(&'static str, &'static str),
+    /// So many at most, of which it finds so many in one look.
+    AtOnce(&'static str, &'static str, usize, usize),
     Nothing,
 }
 
 const THREE: [(&str, &str); 3] = [("a", "b"), ("bb", "c"), ("m", "n")];
 
-const CASES: [(Read, &str, bool); 19] = [
+const CASES: [(Read, &str, bool); 24] = [
     (Read::Key("b"), "b", true),
     (Read::Key("b"), "c", false),
     (Read::Key("x"), "x", true),
@@ -57,6 +59,11 @@ const CASES: [(Read, &str, bool); 19] = [
     (Read::First("a", "z"), "b", false),
     (Read::Last("a", "d"), "cc", true),
     (Read::Last("a", "d"), "b", false),
+    (Read::AtOnce("a", "z", 1, 1), "a", true),
+    (Read::AtOnce("a", "z", 1, 1), "b", false),
+    (Read::AtOnce("a", "b", 3, 1), "aa", true),
+    (Read::AtOnce("y", "z", 3, 0), "yy", true),
+    (Read::AtOnce("u", "v", 3, 0), "v", false),
     (Read::Nothing, "a", false),
 ];
 
@@ -94,6 +101,10 @@ fn a_write_of_what_was_read_is_in_the_way_and_no_other() {
                     assert_eq!(scanned(&transaction, range(from, to), Some(1), true).await, [key("c")]);
                 }
                 Read::Last(..) => continue,
+                Read::AtOnce(from, to, most, found) => {
+                    let first = transaction.first_pairs(range(from, to), *most, false, OwnWrites::All).await.unwrap();
+                    assert_eq!(first.map(|pairs| pairs.len()), Some(*found), "case {number}");
+                }
                 Read::Nothing => {}
             }
             transaction.write(vec![update("own", "1")]).await.unwrap();
