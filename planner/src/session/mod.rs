@@ -78,9 +78,7 @@ pub struct Session {
     statements: HashMap<String, Arc<Prepared>>,
     /// What DEALLOCATE and DISCARD forgot.
     deallocated: Vec<Deallocated>,
-    /// What the client was last told of settings.
-    told: HashMap<&'static str, String>,
-    /// The settings that it was last told of.
+    /// The settings that the client was last told of.
     reported: Option<Arc<Settings>>,
     /// Its place among all sessions.
     activity: Arc<Activity>,
@@ -168,7 +166,6 @@ impl Session {
             shared,
             statements: HashMap::new(),
             deallocated: Vec::new(),
-            told: HashMap::new(),
             reported: None,
             activity,
             catalog: None,
@@ -436,12 +433,8 @@ impl Session {
     pub fn take_parameter_changes(&mut self) -> Vec<(String, String)> {
         let settings = self.shared.settings();
         let mut changes = Vec::new();
-        for (name, value) in settings.reported_unless(self.reported.as_deref()) {
-            if self.told.get(name) != Some(value) {
-                changes.push((name.to_string(), value.clone()));
-                self.told.insert(name, value.clone());
-            }
-        }
+        let news = settings.reported_beside(self.reported.as_deref());
+        changes.extend(news.map(|(name, value)| (name.to_string(), value.clone())));
         self.reported = Some(settings);
         changes
     }

@@ -70,7 +70,7 @@ impl Derived {
             }
             _ => Arc::clone(&creation_path),
         };
-        let reported = registry::definitions().iter().filter(|definition| definition.reported);
+        let reported = registry::reported_definitions().iter();
         Derived {
             user,
             search_path,

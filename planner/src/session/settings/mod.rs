@@ -191,13 +191,19 @@ impl Settings {
     pub fn has_conforming_strings(&self) -> bool {
         self.derived().conforming_strings
     }
-    /// The settings that clients are told of, with their values; nothing when `other` would answer the same, as it surely does
-    /// when the two are of one transaction, or of one after the other.
-    pub fn reported_unless(&self, other: Option<&Settings>) -> &[(&'static str, String)] {
-        match other {
-            Some(other) if Arc::ptr_eq(&self.derived, &other.derived) => &[],
-            _ => &self.derived().reported,
-        }
+    /// The settings that clients are told of, with their values, but for those whose values are the same in `other`.
+    pub fn reported_beside(&self, other: Option<&Settings>) -> impl Iterator<Item = &(&'static str, String)> {
+        // They surely are where the two are of one transaction, or of one after the other.
+        let (ours, theirs): (&[_], &[_]) = match other {
+            Some(other) if Arc::ptr_eq(&self.derived, &other.derived) => (&[], &[]),
+            Some(other) => (&self.derived().reported, &other.derived().reported),
+            None => (&self.derived().reported, &[]),
+        };
+        // Both have the same settings in the same order.
+        ours.iter()
+            .enumerate()
+            .filter(|(at, reported)| theirs.get(*at) != Some(*reported))
+            .map(|(_, reported)| reported)
     }
     /// Whether a Boolean setting is on.
     pub fn is_on(&self, name: &str) -> bool {

@@ -1,6 +1,7 @@
 //! The settings that exist: their names, first values, and what values they take. `pg_settings` lists these. Must not
 //! know a session.
 
+use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -403,10 +404,17 @@ pub fn definitions() -> &'static [&'static Definition] {
     &ALL
 }
 
+/// Those that clients are told of.
+pub fn reported_definitions() -> &'static [&'static Definition] {
+    static REPORTED: LazyLock<Vec<&Definition>> =
+        LazyLock::new(|| definitions().iter().copied().filter(|definition| definition.reported).collect());
+    &REPORTED
+}
+
 /// The setting called `name`, whatever its case.
 pub fn find(name: &str) -> Option<&'static Definition> {
     // Each transaction asks for several, written as they are here.
-    static BY_NAME: LazyLock<HashMap<&str, &Definition>> =
+    static BY_NAME: LazyLock<HashMap<&str, &Definition, RandomState>> =
         LazyLock::new(|| definitions().iter().map(|definition| (definition.name, *definition)).collect());
     if let Some(found) = BY_NAME.get(name) {
         return Some(found);

@@ -42,6 +42,17 @@ async fn clients_get_to_know_what_changed() {
     assert_eq!(c.session.take_parameter_changes(), [("TimeZone".to_string(), "Europe/Berlin".to_string())]);
     c.run("SET work_mem = '8MB'").await;
     assert_eq!(c.session.take_parameter_changes(), []);
+    c.run("SET TIME ZONE 'Europe/Berlin'").await;
+    assert_eq!(c.session.take_parameter_changes(), [], "that it is told already");
+    let told = |changes: Vec<(String, String)>| changes.into_iter().map(|(name, _)| name).collect::<Vec<_>>();
+    c.run("BEGIN").await;
+    c.run("SET application_name = 'x'").await;
+    c.run("SET LOCAL DateStyle = 'German'").await;
+    assert_eq!(told(c.session.take_parameter_changes()), ["application_name", "DateStyle"]);
+    c.run("ROLLBACK").await;
+    let back = [("application_name", ""), ("DateStyle", "ISO, MDY")].map(|(name, value)| (name.into(), value.into()));
+    assert_eq!(c.session.take_parameter_changes(), back);
+    assert_eq!(c.session.take_parameter_changes(), []);
 }
 
 #[tokio::test(flavor = "multi_thread")]
