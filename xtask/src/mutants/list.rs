@@ -525,8 +525,8 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "ranges are read together past own writes",
         file: "txn/src/scan.rs",
-        original: "    if transaction.has_written(",
-        broken: "    if false && transaction.has_written(",
+        original: "    if transaction.has_written(&RowRange {",
+        broken: "    if false && transaction.has_written(&RowRange {",
         tests: &["-p", "percosql-txn", "--lib", "ranges_are_read"],
     },
     Mutant {
