@@ -8,10 +8,7 @@ use super::slots::StatementContext;
 use crate::encoding::RowDecoder;
 use crate::error::Result;
 use datafusion::arrow::record_batch::RecordBatch;
-use futures::poll;
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
 use txn::{OwnWrites, Pairs};
 
 /// A LIMIT beyond it is for a stream, which need not have all rows at once.
@@ -67,14 +64,7 @@ impl FirstRows {
         let own = OwnWrites::Before(context.command);
         let pairs = match ranges.next() {
             Some(_) => None,
-            None => {
-                let read = pin!(context.transaction.first_pairs(range, self.fetch, self.reverse, own));
-                match poll!(read) {
-                    Poll::Ready(pairs) => pairs?,
-                    // It waits for the store or for another transaction: a stream can be sent elsewhere to do that.
-                    Poll::Pending => None,
-                }
-            }
+            None => context.transaction.first_pairs(range, self.fetch, self.reverse, own).await?,
         };
         match pairs {
             Some(pairs) => self.decode(&pairs).map(Found::Rows),

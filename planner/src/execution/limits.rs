@@ -7,7 +7,6 @@ use super::slots::StatementContext;
 use super::value::{Fitted, Value};
 use crate::encoding::{KeyColumn, KeyEncoder};
 use crate::error::{Result, SqlError};
-use crate::types::Datum;
 use bytes::Bytes;
 use std::fmt;
 use storage::{RowRange, prefix_end};
@@ -23,11 +22,16 @@ pub struct Limit {
     pub inclusive: bool,
 }
 
+/// Bytes of a key column's value, about.
+const PIECE_BYTES: usize = 16;
+
 /// What the filters say of a key column that no equality fixes.
 #[derive(Clone, Debug)]
 pub struct Limits {
     limits: Vec<Limit>,
     column: Option<KeyColumn>,
+    /// Of that column.
+    encoder: KeyEncoder,
 }
 
 /// A bound as the piece of a key that its value is.
@@ -48,7 +52,8 @@ pub struct LimitedKeys {
 impl Limits {
     /// `limits` of `column`, the key column behind the known ones; without limits it need not be there.
     pub fn new(limits: Vec<Limit>, column: Option<KeyColumn>) -> Limits {
-        Limits { limits, column }
+        let encoder = KeyEncoder::new(column.into_iter().collect());
+        Limits { limits, column, encoder }
     }
 
     /// Whether nothing is bounded.
@@ -68,15 +73,8 @@ impl Limits {
             return Ok(Some(LimitedKeys { edges }));
         }
         let column = self.column.ok_or_else(|| SqlError::internal("a range behind the last key column"))?;
-        let encoder = KeyEncoder::new(vec![column]);
-        let piece = |datum: &Datum| -> Result<Vec<u8>> {
-            let mut piece = Vec::new();
-            encoder.encode_datums(std::slice::from_ref(datum), &mut piece)?;
-            Ok(piece)
-        };
         // NULLs are left out: they stand at one end of the range.
-        let null = piece(&Datum::try_new_null(&column.ty.arrow())?)?;
-        edges.push(Edge { piece: null, lower: column.nulls_first, inclusive: false });
+        edges.push(Edge { piece: vec![column.null_marker()], lower: column.nulls_first, inclusive: false });
         for limit in &self.limits {
             let value = match (limit.value.evaluate(context)?, limit.lower) {
                 (Fitted::Is(value), _) if value.is_null() => return Ok(None),
@@ -86,7 +84,9 @@ impl Limits {
             };
             // Descending columns are stored complemented: their greater values come first.
             let lower = limit.lower != column.descending;
-            edges.push(Edge { piece: piece(&value)?, lower, inclusive: limit.inclusive });
+            let mut piece = Vec::with_capacity(PIECE_BYTES);
+            self.encoder.encode_column(0, &value, &mut piece)?;
+            edges.push(Edge { piece, lower, inclusive: limit.inclusive });
         }
         Ok(Some(LimitedKeys { edges }))
     }
@@ -115,24 +115,24 @@ impl Limits {
 impl LimitedKeys {
     /// The keys behind `prefix` that are within; `None` when there can be none.
     pub fn behind(&self, prefix: Bytes) -> Option<RowRange> {
-        let mut range = RowRange::prefix(prefix.clone());
+        let mut end = prefix_end(&prefix);
+        let mut start = prefix.clone();
         for edge in &self.edges {
-            let key = Bytes::from([prefix.as_ref(), &edge.piece].concat());
-            range = range.intersect(&match (edge.lower, edge.inclusive) {
-                (true, true) => RowRange { start: key, end: None },
-                (true, false) => after(&key),
-                (false, true) => RowRange { start: Bytes::new(), end: prefix_end(&key) },
-                (false, false) => RowRange { start: Bytes::new(), end: Some(key) },
-            });
+            let mut key = Vec::with_capacity(prefix.len() + edge.piece.len());
+            key.extend_from_slice(&prefix);
+            key.extend_from_slice(&edge.piece);
+            // Behind a key of 0xff bytes only there is nothing.
+            if edge.lower {
+                start = start.max(if edge.inclusive { key.into() } else { prefix_end(&key)? });
+                continue;
+            }
+            let bound = if edge.inclusive { prefix_end(&key) } else { Some(key.into()) };
+            end = match (end, bound) {
+                (Some(end), Some(bound)) => Some(end.min(bound)),
+                (end, bound) => end.or(bound),
+            };
         }
+        let range = RowRange { start, end };
         (!range.is_empty()).then_some(range)
-    }
-}
-
-fn after(key: &[u8]) -> RowRange {
-    match prefix_end(key) {
-        Some(start) => RowRange { start, end: None },
-        // Nothing comes after a key of 0xff bytes only.
-        None => RowRange { start: Bytes::new(), end: Some(Bytes::new()) },
     }
 }
