@@ -135,8 +135,7 @@ pub(crate) async fn first(
         return Ok(None);
     }
     let noted = Noted { transaction, range: range.clone(), reverse };
-    let TxnScanOptions { cached, .. } = TxnScanOptions::default();
-    let raw = ScanOptions { reverse, batch_rows: most, limit: None, cached };
+    let raw = ScanOptions { reverse, batch_rows: most, ..ScanOptions::default() };
     let store = transaction.store();
     let mut batches = store.scan_rows(&snapshot, range, raw, transaction.counts());
     let Some(rows) = batches.next().await? else {

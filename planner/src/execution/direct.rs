@@ -1,18 +1,17 @@
-//! [`Direct`]: the operators of a plan of one row at most, or of the few that LIMIT leaves of a range, called one after the other. Plans pass batches through
-//! streams of operators that may pause, go on on other threads and end early; for the row of a key and those that it names in other tables, one of VALUES, or the first of a range, those
-//! cost more than the rows do. Leaf, expressions and writer are the plan's own: what is computed here a stream of the plan would compute.
+//! [`Direct`]: the operators of a plan of one row at most, called one after the other. Plans pass batches through streams of
+//! operators that may pause, go on on other threads and end early; for the row of a key and those that it names in other tables, or one of VALUES, those cost more
+//! than the row does. Leaf, expressions and writer are the plan's own: what is computed here a stream of the plan would compute.
 //! Must not know statements or sessions.
 
 use super::dml::{DirectWrite, WriteExec};
-use super::first_rows::{FirstRows, Found};
 use super::key_join::{KeyJoinExec, KeyJoiner};
 use super::leaf::one_row;
 use super::point_get::{PointGetExec, PointReader};
 use super::projection::{LeanProjectionExec, Projector};
 use super::slots::StatementContext;
-use super::table_scan::TableScanExec;
 use super::values::{ValuesExec, ValuesRows};
 use crate::error::Result;
+use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::placeholder_row::PlaceholderRowExec;
 use std::sync::Arc;
@@ -32,7 +31,6 @@ enum Above {
 
 enum Leaf {
     Point(Box<PointReader>),
-    First(Box<FirstRows>),
     Values(ValuesRows),
     /// A row without columns.
     Empty,
@@ -42,27 +40,8 @@ enum Leaf {
 impl Direct {
     /// Of a finished plan; `None` where it may have more rows, or does what is not done here.
     pub fn of(plan: &Arc<dyn ExecutionPlan>) -> Option<Direct> {
-        Direct::of_first_rows(plan).or_else(|| Direct::of_one_row(plan))
-    }
-
-    /// Of LIMIT over a range, and at most a projection of it.
-    fn of_first_rows(plan: &Arc<dyn ExecutionPlan>) -> Option<Direct> {
-        let Some(projection) = plan.downcast_ref::<LeanProjectionExec>() else {
-            let reader = plan.downcast_ref::<TableScanExec>()?.first_rows()?;
-            return Some(Direct { leaf: Leaf::First(Box::new(reader)), above: Vec::new() });
-        };
-        let reader = projection.children().first()?.downcast_ref::<TableScanExec>()?.first_rows()?;
-        let projector = projection.projector();
-        Some(match reader.narrowed(&projector) {
-            Some(reader) => Direct { leaf: Leaf::First(Box::new(reader)), above: Vec::new() },
-            None => Direct { leaf: Leaf::First(Box::new(reader)), above: vec![Above::Project(projector)] },
-        })
-    }
-
-    /// Of a plan that has one row at most.
-    pub fn of_one_row(plan: &Arc<dyn ExecutionPlan>) -> Option<Direct> {
         if let Some(projection) = plan.downcast_ref::<LeanProjectionExec>() {
-            let mut below = Direct::of_one_row(projection.children().first()?)?;
+            let mut below = Direct::of(projection.children().first()?)?;
             let projector = projection.projector();
             let narrowed = match &below.leaf {
                 Leaf::Point(reader) if below.above.is_empty() => reader.narrowed(&projector),
@@ -75,7 +54,7 @@ impl Direct {
             return Some(below);
         }
         if let Some(join) = plan.downcast_ref::<KeyJoinExec>() {
-            let mut below = Direct::of_one_row(join.children().first()?)?;
+            let mut below = Direct::of(join.children().first()?)?;
             below.above.push(Above::Join(Arc::clone(join.joiner())));
             return Some(below);
         }
@@ -91,30 +70,26 @@ impl Direct {
         Some(Direct { leaf, above: Vec::new() })
     }
 
-    /// Runs it: the batch that the plan's stream would return, if any. The plan's slots are filled with `context`. Only a plan of more than one row answers
-    /// [`Found::NotAtOnce`], before it has done anything. Errors: those of the stream.
-    pub async fn run(&mut self, context: &Arc<StatementContext>) -> Result<Found> {
+    /// Runs it: the batch that the plan's stream would return, if any. The plan's slots are filled with `context`. Errors: those of
+    /// the stream.
+    pub async fn run(&mut self, context: &Arc<StatementContext>) -> Result<Option<RecordBatch>> {
         let found = match &mut self.leaf {
             Leaf::Point(reader) => reader.read(context).await?,
-            Leaf::First(reader) => match Box::pin(reader.read(context)).await? {
-                Found::Rows(rows) => rows,
-                Found::NotAtOnce => return Ok(Found::NotAtOnce),
-            },
             Leaf::Values(values) => Some(values.evaluate()?),
             Leaf::Empty => Some(one_row()),
             // Whoever only reads does not move the future of a write about.
             Leaf::Write(write) => Box::pin(write.run(context)).await?,
         };
-        let Some(mut batch) = found else { return Ok(Found::Rows(None)) };
+        let Some(mut batch) = found else { return Ok(None) };
         for above in &self.above {
             batch = match above {
                 Above::Project(projector) => projector.project(&batch)?,
                 Above::Join(joiner) => Box::pin(joiner.join(context, &batch)).await?,
             };
             if batch.num_rows() == 0 {
-                return Ok(Found::Rows(None));
+                return Ok(None);
             }
         }
-        Ok(Found::Rows(Some(batch)))
+        Ok(Some(batch))
     }
 }

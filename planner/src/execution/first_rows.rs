@@ -1,18 +1,20 @@
 //! [`FirstRows`]: the first rows of a range of a table's keys, as far as they lie in one batch of the store: what LIMIT leaves of an ordered
 //! scan. Must not know what is done with them.
 
+use super::batch_decoder::BatchDecoder;
 use super::bounds::KeyBounds;
 use super::output::ScanOutput;
-use super::projection::Projector;
+use super::projection::{LeanProjectionExec, Projector};
 use super::slots::StatementContext;
-use crate::encoding::RowDecoder;
+use super::table_scan::TableScanExec;
 use crate::error::Result;
 use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
-use txn::{OwnWrites, Pairs};
+use txn::OwnWrites;
 
 /// A LIMIT beyond it is for a stream, which need not have all rows at once.
-pub(super) const MOST_ROWS: usize = 64;
+const MOST_ROWS: usize = 64;
 
 /// Who was told that a stream has to read does not ask again for so many executions: rows that were deleted at the begin of a range are
 /// in the way of the next execution, too.
@@ -27,33 +29,42 @@ pub enum Found {
     NotAtOnce,
 }
 
-/// Reads them time and again.
+/// Reads them time and again, and projects them.
 pub struct FirstRows {
-    output: ScanOutput,
+    rows: BatchDecoder,
     bounds: Arc<KeyBounds>,
     /// From the last key to the first.
     reverse: bool,
     /// Rows, at most.
     fetch: usize,
-    /// Kept for the next execution; not after an error, for then it may hold half a row.
-    decoder: Option<RowDecoder>,
+    above: Option<Projector>,
     left_alone: u32,
 }
 
 impl FirstRows {
+    /// Those of a finished plan that is LIMIT over a range, and a projection of it at most; `None` where it is not, or they may be too many.
+    pub fn of(plan: &Arc<dyn ExecutionPlan>) -> Option<FirstRows> {
+        let Some(projection) = plan.downcast_ref::<LeanProjectionExec>() else {
+            return plan.downcast_ref::<TableScanExec>()?.first_rows();
+        };
+        let mut first = projection.children().first()?.downcast_ref::<TableScanExec>()?.first_rows()?;
+        let projector = projection.projector();
+        // Where it computes nothing, no more of a row is read than it keeps.
+        match first.rows.narrowed(&projector) {
+            Some(rows) => first.rows = rows,
+            None => first.above = Some(projector),
+        }
+        Some(first)
+    }
+
     /// The first `fetch` rows within `bounds`, or the last, last first; `None`: those are too many.
     pub fn new(output: ScanOutput, bounds: Arc<KeyBounds>, reverse: bool, fetch: usize) -> Option<FirstRows> {
-        let reader = FirstRows { output, bounds, reverse, fetch, decoder: None, left_alone: 0 };
-        (1..=MOST_ROWS).contains(&fetch).then_some(reader)
+        let rows = BatchDecoder::new(output);
+        let first = FirstRows { rows, bounds, reverse, fetch, above: None, left_alone: 0 };
+        (1..=MOST_ROWS).contains(&fetch).then_some(first)
     }
 
-    /// Reads no more of a row than a projection above it keeps; `None` where that computes something, too.
-    pub fn narrowed(&self, projector: &Projector) -> Option<FirstRows> {
-        let output = self.output.narrowed(&projector.plain_columns()?, projector.schema())?;
-        FirstRows::new(output, Arc::clone(&self.bounds), self.reverse, self.fetch)
-    }
-
-    /// The rows of this execution.
+    /// The rows of this execution: those that the plan's stream would return, whose slots are filled with `context`. Errors: those of the stream.
     pub async fn read(&mut self, context: &StatementContext) -> Result<Found> {
         if self.left_alone > 0 {
             self.left_alone -= 1;
@@ -66,31 +77,17 @@ impl FirstRows {
             Some(_) => None,
             None => context.transaction.first_pairs(range, self.fetch, self.reverse, own).await?,
         };
-        match pairs {
-            Some(pairs) => self.decode(&pairs).map(Found::Rows),
-            None => {
-                self.left_alone = EXECUTIONS_LEFT_ALONE;
-                Ok(Found::NotAtOnce)
-            }
-        }
-    }
-
-    fn decode(&mut self, pairs: &Pairs) -> Result<Option<RecordBatch>> {
-        if pairs.is_empty() {
-            return Ok(None);
-        }
-        let mut decoder = match self.decoder.take() {
-            Some(mut decoder) => {
-                decoder.reserve(pairs.len());
-                decoder
-            }
-            None => self.output.decoder(pairs.len())?,
+        let Some(pairs) = pairs else {
+            self.left_alone = EXECUTIONS_LEFT_ALONE;
+            return Ok(Found::NotAtOnce);
         };
-        for (key, value) in pairs.iter() {
-            decoder.push(key, value)?;
+        if pairs.is_empty() {
+            return Ok(Found::Rows(None));
         }
-        let columns = decoder.finish()?;
-        self.decoder = Some(decoder);
-        self.output.batch(columns, pairs.len()).map(Some)
+        let batch = self.rows.decode(pairs.len(), pairs.iter())?;
+        Ok(Found::Rows(Some(match &self.above {
+            Some(projector) => projector.project(&batch)?,
+            None => batch,
+        })))
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod access_path;
 pub mod apply;
+pub mod batch_decoder;
 pub mod binding;
 pub mod bounds;
 pub mod computed_indexes;

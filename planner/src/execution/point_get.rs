@@ -1,12 +1,12 @@
 //! [`PointGetExec`]: reads rows by their primary key: one, or the few that IN lists name.
 
+use super::batch_decoder::BatchDecoder;
 use super::bounds::KeyBounds;
 use super::leaf::{self, leaf_methods};
 use super::output::ScanOutput;
 use super::projection::Projector;
 use super::returned::Returned;
 use super::slots::{Slots, StatementContext};
-use crate::encoding::RowDecoder;
 use crate::error::Result;
 use crate::types::Oid;
 use bytes::Bytes;
@@ -69,7 +69,7 @@ impl PointGetExec {
     /// Reads its row without a stream, where it has one key at most.
     pub fn reader(&self) -> Option<PointReader> {
         let one = self.bounds.single_values() == self.bounds.equalities();
-        one.then(|| PointReader { output: self.output.clone(), bounds: Arc::clone(&self.bounds), decoder: None })
+        one.then(|| PointReader { rows: BatchDecoder::new(self.output.clone()), bounds: Arc::clone(&self.bounds) })
     }
 
     /// Name of the primary key read.
@@ -80,17 +80,14 @@ impl PointGetExec {
 
 /// Reads the one row that a key names, time and again.
 pub struct PointReader {
-    output: ScanOutput,
+    rows: BatchDecoder,
     bounds: Arc<KeyBounds>,
-    /// Kept for the next row; not after an error, for then it may hold half a row.
-    decoder: Option<RowDecoder>,
 }
 
 impl PointReader {
     /// Reads no more of the row than a projection above it keeps; `None` where that computes something, too.
     pub fn narrowed(&self, projector: &Projector) -> Option<PointReader> {
-        let output = self.output.narrowed(&projector.plain_columns()?, projector.schema())?;
-        Some(PointReader { output, bounds: Arc::clone(&self.bounds), decoder: None })
+        Some(PointReader { rows: self.rows.narrowed(projector)?, bounds: Arc::clone(&self.bounds) })
     }
 
     /// The row with the key of this execution, if there is one.
@@ -99,19 +96,9 @@ impl PointReader {
         let Some(value) = context.transaction.get(&key, OwnWrites::Before(context.command)).await? else {
             return Ok(None);
         };
-        let mut decoder = match self.decoder.take() {
-            Some(decoder) => decoder,
-            None => self.output.decoder(ROW)?,
-        };
-        decoder.push(&key, &value)?;
-        let columns = decoder.finish()?;
-        self.decoder = Some(decoder);
-        self.output.batch(columns, 1).map(Some)
+        self.rows.decode(1, [(&key[..], &value[..])]).map(Some)
     }
 }
-
-/// Rows that there is room for in the batch of one.
-const ROW: usize = 1;
 
 /// Reads and decodes rows by key; absent rows are left out.
 pub(super) async fn read(

@@ -5,7 +5,7 @@ use super::engine::Engine;
 use crate::error::Result;
 use crate::execution::detached::detached;
 use crate::execution::direct::Direct;
-use crate::execution::first_rows::Found;
+use crate::execution::first_rows::{FirstRows, Found};
 use crate::execution::interrupt::writes;
 use crate::execution::returned::let_go;
 use crate::execution::slots::{Slots, StatementContext};
@@ -59,8 +59,10 @@ pub struct PlanInstance {
     engine: Arc<Engine>,
     slots: Arc<Slots>,
     plan: Arc<dyn ExecutionPlan>,
-    /// Runs it without streams, where it has few rows.
+    /// Runs it without streams, where it has one row at most.
     direct: Option<Direct>,
+    /// The same, where it has the first few of a range.
+    first_rows: Option<FirstRows>,
     /// Whether it writes or locks: that is not left to others, who could not be told to stop at once.
     writes: bool,
     /// Whether it calls a function that blocks.
@@ -85,6 +87,7 @@ impl PlanInstance {
             bytes: bytes_of(&plan)?,
             // What blocks leaves the thread of its connection first.
             direct: if sleeps { None } else { Direct::of(&plan) },
+            first_rows: if sleeps { None } else { FirstRows::of(&plan) },
             plan,
             used: false,
         })
@@ -93,9 +96,14 @@ impl PlanInstance {
     /// Runs an execution in `context` from its beginning to its end, where the plan has few rows: the batch that it returns,
     /// if any. `None`: it has to be started, nothing was done. [`PlanInstance::finish`] must be called before the next.
     pub async fn run_directly(&mut self, context: &Arc<StatementContext>) -> Option<Result<Option<RecordBatch>>> {
-        let direct = self.direct.as_mut()?;
+        if let Some(direct) = &mut self.direct {
+            self.slots.fill(Arc::clone(context));
+            return Some(direct.run(context).await);
+        }
+        let first_rows = self.first_rows.as_mut()?;
         self.slots.fill(Arc::clone(context));
-        match direct.run(context).await {
+        // Whoever reads one row does not move the future of several about.
+        match Box::pin(first_rows.read(context)).await {
             Ok(Found::Rows(rows)) => Some(Ok(rows)),
             Ok(Found::NotAtOnce) => None,
             Err(error) => Some(Err(error)),

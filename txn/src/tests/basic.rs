@@ -122,8 +122,7 @@ fn ranges_are_read_as_if_each_were_scanned() {
                 while let Some(batch) = batches.next().await {
                     let batch = batch.unwrap();
                     assert!(batch.len() <= batch_rows);
-                    let text = |bytes: Bytes| String::from_utf8_lossy(&bytes).into_owned();
-                    found.extend(batch.into_list().into_iter().map(|(key, value)| (text(key), text(value))));
+                    found.extend(texts(batch.into_list()));
                 }
                 assert_eq!(found, expected);
                 assert!(found.len() > 350);
@@ -172,9 +171,7 @@ fn the_first_pairs_are_those_of_a_scan_or_are_left_to_one() {
                 let ours = own == 2 && start == "k000" && most > 0;
                 assert_eq!(found.is_none(), in_the_way || ours, "{start} {end} {most} {reverse}");
                 let Some(found) = found else { continue };
-                let text = |bytes: Bytes| String::from_utf8_lossy(&bytes).into_owned();
-                let found: Vec<_> =
-                    found.into_list().into_iter().map(|(key, value)| (text(key), text(value))).collect();
+                let found: Vec<_> = texts(found.into_list()).collect();
                 assert_eq!(found, expected, "{start} {end} {most} {reverse}");
             }
         }

@@ -194,12 +194,15 @@ pub(crate) async fn scan(
     let mut pairs = Vec::new();
     let mut batches = transaction.scan(range, options, own);
     while let Some(batch) = batches.next().await {
-        for (key, value) in batch.unwrap() {
-            let text = |bytes: Bytes| String::from_utf8_lossy(&bytes).into_owned();
-            pairs.push((text(key), text(value)));
-        }
+        pairs.extend(texts(batch.unwrap()));
     }
     pairs
+}
+
+/// Keys and values, to be read by a person.
+pub(crate) fn texts(pairs: Vec<KeyValue>) -> impl Iterator<Item = (String, String)> {
+    let text = |bytes: Bytes| String::from_utf8_lossy(&bytes).into_owned();
+    pairs.into_iter().map(move |(key, value)| (text(key), text(value)))
 }
 
 pub(crate) fn conflict_kind(result: Result<Timestamp>) -> Option<ConflictKind> {

@@ -113,15 +113,15 @@ pub const SESSIONS: &[Mutant] = &[
     Mutant {
         name: "who had to be read by a stream once always is",
         file: "planner/src/execution/first_rows.rs",
-        original: "                self.left_alone = EXECUTIONS_LEFT_ALONE;\n",
-        broken: "                let _ = EXECUTIONS_LEFT_ALONE;\n                self.left_alone = u32::MAX;\n",
+        original: "            self.left_alone = EXECUTIONS_LEFT_ALONE;\n",
+        broken: "            let _ = EXECUTIONS_LEFT_ALONE;\n            self.left_alone = u32::MAX;\n",
         tests: &["-p", "percosql-planner", "--lib", "plan::tests"],
     },
     Mutant {
         name: "what is computed of the first rows of a range is forgotten",
-        file: "planner/src/execution/direct.rs",
-        original: "above: vec![Above::Project(projector)] },\n",
-        broken: "above: { drop(projector); Vec::new() } },\n",
+        file: "planner/src/execution/first_rows.rs",
+        original: "            None => first.above = Some(projector),\n",
+        broken: "            None => drop(projector),\n",
         tests: &["-p", "percosql-planner", "--lib", "plan::tests"],
     },
     Mutant {

@@ -3,11 +3,10 @@
 use super::feed::FeedExec;
 use super::run::Run;
 use super::run::Target;
-use crate::error::{Result as SqlResult, SqlError};
+use crate::error::Result as SqlResult;
 use crate::execution::bounds::KeyBounds;
 use crate::execution::detached::detached;
 use crate::execution::direct::Direct;
-use crate::execution::first_rows::Found;
 use crate::execution::key_join::KeyJoinExec;
 use crate::execution::point_get::PointGetExec;
 use crate::execution::projection::LeanProjectionExec;
@@ -60,7 +59,7 @@ impl WriteExec {
     pub fn direct(&self) -> Option<DirectWrite> {
         Some(DirectWrite {
             target: self.target.clone(),
-            input: Direct::of_one_row(&self.input)?,
+            input: Direct::of(&self.input)?,
             only_row: only_row(&self.input, &self.target),
             schema: self.schema.clone(),
         })
@@ -86,10 +85,8 @@ impl DirectWrite {
         if let Some(bounds) = &self.only_row {
             run.lock_contended(bounds).await?;
         }
-        match self.input.run(context).await? {
-            Found::Rows(Some(batch)) => run.batch(&batch, &self.schema).await?,
-            Found::Rows(None) => {}
-            Found::NotAtOnce => return Err(SqlError::internal("a plan of one row that asks for a stream")),
+        if let Some(batch) = self.input.run(context).await? {
+            run.batch(&batch, &self.schema).await?;
         }
         let (count, returned) = run.finish().await?;
         match returned {
