@@ -64,6 +64,14 @@ impl PackedRows {
         self.places.iter().map(|place| self.parts(place))
     }
 
+    /// Key and cell of each row: when it was written, and its value.
+    pub fn cells(&self) -> impl Iterator<Item = (&[u8], Timestamp, &[u8])> {
+        self.places.iter().map(|place| {
+            let (key, value) = self.parts(place);
+            (key, place.timestamp, value)
+        })
+    }
+
     fn parts(&self, place: &Place) -> (&[u8], &[u8]) {
         let part = |from: usize, to: usize| self.bytes.get(from..to).unwrap_or_default();
         (part(place.key, place.value), part(place.value, place.end))

@@ -9,6 +9,7 @@ pub mod committer;
 mod divide;
 pub mod folder;
 pub mod hot;
+pub mod hot_leaf;
 pub mod hot_ranges;
 pub mod hot_rows;
 mod kept_cursors;
@@ -53,12 +54,13 @@ use futures::channel::oneshot;
 use futures::stream::{self, BoxStream};
 use futures::{FutureExt, StreamExt};
 use hot::Hot;
-use hot_rows::Known;
+use hot_leaf::{Leaf, MOST_ROWS};
+use hot_rows::{Known, Missed};
 use kept_cursors::KeptCursors;
 use load::{Loader, Loads};
 use log::{Database, RocksLog};
 use maintenance::{Maintenance, TabletKeeper};
-use newest::Newest;
+use newest::{Course, End, Newest};
 pub use options::EmbeddedOptions;
 use reader::{ScanBounds, Scanner};
 use smallvec::smallvec;
@@ -195,6 +197,7 @@ impl EmbeddedStore {
             false => Known::Newer,
         };
         let mut known: Vec<Known> = keys.iter().map(find).collect();
+        let mut missed = Vec::new();
         // At most twice: a row that was missed may turn out to be newer. The cursor has to know of all that happened until a row
         // was missed, so all are looked up before it is taken.
         loop {
@@ -207,6 +210,9 @@ impl EmbeddedStore {
                 &mut sought,
                 |(known, key)| (&key[..], known.range(wanted)),
                 |(known, key), cell| {
+                    if let Known::Missed(word) = **known {
+                        missed.push((word, *key, bytes_of(cell.as_ref())));
+                    }
                     **known = match (&**known, cell) {
                         (_, None) => Known::Nothing,
                         (Known::Missed(word), Some(newest)) => {
@@ -217,6 +223,9 @@ impl EmbeddedStore {
                     };
                 },
             )?;
+        }
+        for (word, key, bytes) in missed {
+            self.read_leaf(word, key, bytes)?;
         }
         let row = |(known, key): (Known, &Bytes)| match known {
             Known::Cell(cell) => Some(Row { key: key.clone(), cells: smallvec![cell] }),
@@ -246,13 +255,31 @@ impl EmbeddedStore {
             Known::Newer => return self.cursors.newest_of(key, wanted.range),
             Known::Missed(word) => word,
         };
-        let Some(newest) = self.cursors.newest_of(key, TimestampRange::ALL)? else { return Ok(None) };
+        let newest = self.cursors.newest_of(key, TimestampRange::ALL)?;
+        self.read_leaf(word, key, bytes_of(newest.as_ref()))?;
+        let Some(newest) = newest else { return Ok(None) };
         self.hot.rows.keep(word, key, &newest);
         match hot_rows::answer(&newest, wanted) {
             Known::Cell(found) => Ok(Some(found)),
             Known::Newer => self.cursors.newest_of(key, wanted.range),
             Known::Nothing | Known::Missed(_) => Ok(None),
         }
+    }
+
+    /// Where a second row of a leaf was missed, whose value has so many bytes: all of its rows are read and kept.
+    fn read_leaf(&self, word: Missed, key: &[u8], bytes: usize) -> Result<()> {
+        let Some(prefix) = self.hot.rows.wanted_leaf(word, key, bytes) else { return Ok(()) };
+        let bounds = maintenance::bounds(&RowRange::prefix(Bytes::copy_from_slice(prefix)));
+        let mut newest = Newest::default();
+        newest.begin(MOST_ROWS + 1);
+        let end = self.cursors.range(|iterator| {
+            iterator.seek(&bounds.lower);
+            let course = Course { iterator, within: Some(&bounds), range: TimestampRange::ALL };
+            newest.collect(course, MOST_ROWS + 1)
+        })?;
+        let leaf = (end == End::Scan).then(|| Leaf::of(prefix, &newest.rows())).flatten();
+        self.hot.rows.keep_leaf(word, prefix, leaf);
+        Ok(())
     }
 
     /// The batches of a scan. `next` reads one of so many rows at most; `count` counts its rows.
@@ -307,6 +334,11 @@ impl EmbeddedStore {
 /// More keys than this in one read are looked up in the database only: who reads so many at a time does not come back for
 /// them soon.
 const KEYS_BY_LOOKUP: usize = 256;
+
+/// Bytes of the value of a row, if there is one.
+fn bytes_of(newest: Option<&Cell>) -> usize {
+    newest.map_or(0, |newest| newest.value.len())
+}
 
 /// Answers at the second poll.
 async fn yield_once() {

@@ -1,0 +1,211 @@
+//! [`Leaf`]: the newest cells of all rows whose keys differ in nothing but their last byte, in one piece of memory: of a table
+//! by numbers some two hundred rows that follow each other. Must not know who reads or writes them, or what else is kept.
+
+use super::key::HEAD_BYTES;
+use crate::contract::{Cell, Family};
+use crate::packed::PackedRows;
+use crate::timestamp::Timestamp;
+use bytes::Bytes;
+
+/// Rows that a leaf can have: one for each last byte.
+pub const MOST_ROWS: usize = 256;
+/// A leaf with more bytes is not kept.
+pub const MOST_BYTES: usize = 128 << 10;
+/// What a leaf takes beside its rows, about.
+const LEAF_BYTES: usize = 224;
+/// Bytes of values that were replaced which are left lying, beside as many as are in use.
+const SLACK_BYTES: usize = 4 << 10;
+
+/// Where the cell of a row lies.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    timestamp: Timestamp,
+    start: u32,
+    length: u32,
+}
+
+/// See the head of the module.
+#[derive(Clone, Debug, Default)]
+pub struct Leaf {
+    /// A bit for each last byte: whether there is such a row.
+    present: [u64; 4],
+    /// Of the rows that there are, in key order.
+    slots: Vec<Slot>,
+    values: Vec<u8>,
+    /// Bytes of `values` that are in use.
+    used: usize,
+}
+
+/// What the keys of a leaf begin with, and the last byte of this one; `None` for a key that is in none, for it is not longer than
+/// what tells whose it is.
+pub fn split(key: &[u8]) -> Option<(&[u8], u8)> {
+    let (last, prefix) = key.split_last()?;
+    (prefix.len() >= HEAD_BYTES).then_some((prefix, *last))
+}
+
+impl Leaf {
+    /// Of all rows there are whose keys begin with `prefix`, in key order. `None` when one has a longer key, or none.
+    pub fn of(prefix: &[u8], rows: &PackedRows) -> Option<Leaf> {
+        let mut leaf = Leaf { slots: Vec::with_capacity(rows.len()), ..Leaf::default() };
+        leaf.values.reserve(rows.bytes().saturating_sub(rows.len() * (prefix.len() + 1)));
+        for (key, timestamp, value) in rows.cells() {
+            match key.strip_prefix(prefix) {
+                Some([last]) => leaf.set(*last, timestamp, value),
+                _ => return None,
+            }
+        }
+        Some(leaf)
+    }
+
+    /// Whether there is a row with this last byte, and which of the slots is its, or would be.
+    fn place(&self, last: u8) -> (bool, usize) {
+        let (word, bit) = (usize::from(last / 64), 1_u64 << (last % 64));
+        let before: u32 = self.present.iter().take(word).map(|bits| bits.count_ones()).sum();
+        let bits = self.present.get(word).copied().unwrap_or(0);
+        (bits & bit != 0, (before + (bits & (bit - 1)).count_ones()) as usize)
+    }
+
+    fn slot(&self, last: u8) -> Option<&Slot> {
+        let (present, at) = self.place(last);
+        self.slots.get(at).filter(|_| present)
+    }
+
+    fn value(&self, slot: &Slot) -> &[u8] {
+        let start = slot.start as usize;
+        self.values.get(start..start + slot.length as usize).unwrap_or_default()
+    }
+
+    /// When the newest cell of the row with this last byte was written; `None` when it has none.
+    pub fn timestamp(&self, last: u8) -> Option<Timestamp> {
+        self.slot(last).map(|slot| slot.timestamp)
+    }
+
+    /// That cell, its value a copy: what is read must not keep a whole leaf in memory.
+    pub fn cell(&self, last: u8) -> Option<Cell> {
+        let slot = self.slot(last)?;
+        let value = Bytes::copy_from_slice(self.value(slot));
+        Some(Cell { family: Family::Write, timestamp: slot.timestamp, value })
+    }
+
+    /// Sets the cell of a row, unless it has a newer one.
+    pub fn set(&mut self, last: u8, timestamp: Timestamp, value: &[u8]) {
+        let (present, at) = self.place(last);
+        let length = u32::try_from(value.len()).unwrap_or(u32::MAX);
+        if present {
+            let Some(slot) = self.slots.get_mut(at).filter(|slot| slot.timestamp <= timestamp) else { return };
+            slot.timestamp = timestamp;
+            let start = slot.start as usize;
+            if slot.length == length {
+                // Rows of a table mostly stay as long as they are.
+                if let Some(old) = self.values.get_mut(start..start + value.len()) {
+                    old.copy_from_slice(value);
+                }
+                return;
+            }
+            self.used -= slot.length as usize;
+            (slot.start, slot.length) = (u32::try_from(self.values.len()).unwrap_or(u32::MAX), length);
+        } else {
+            let start = u32::try_from(self.values.len()).unwrap_or(u32::MAX);
+            self.slots.insert(at, Slot { timestamp, start, length });
+            if let Some(bits) = self.present.get_mut(usize::from(last / 64)) {
+                *bits |= 1 << (last % 64);
+            }
+        }
+        self.values.extend_from_slice(value);
+        self.used += value.len();
+        if self.values.len() > 2 * self.used + SLACK_BYTES {
+            self.pack();
+        }
+    }
+
+    /// Leaves out what was replaced.
+    fn pack(&mut self) {
+        let mut values = Vec::with_capacity(self.used);
+        for slot in &mut self.slots {
+            let start = slot.start as usize;
+            slot.start = u32::try_from(values.len()).unwrap_or(u32::MAX);
+            values.extend_from_slice(self.values.get(start..start + slot.length as usize).unwrap_or_default());
+        }
+        self.values = values;
+    }
+
+    /// Bytes that it takes, about.
+    pub fn bytes(&self) -> usize {
+        LEAF_BYTES + self.slots.capacity() * size_of::<Slot>() + self.values.capacity()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    const PREFIX: &[u8] = b"a table\0:12";
+
+    fn packed(rows: &[(&[u8], u64, &str)]) -> PackedRows {
+        let mut packed = PackedRows::default();
+        for (key, timestamp, value) in rows {
+            let put = |out: &mut Vec<u8>| {
+                out.extend_from_slice(key);
+                true
+            };
+            assert!(packed.push(put, Timestamp(*timestamp), value.as_bytes()));
+        }
+        packed
+    }
+
+    #[test]
+    fn keys_are_split_where_they_tell_more_than_whose_they_are() {
+        assert_eq!(split(b"a table\0:1"), Some((&b"a table\0:"[..], b'1')));
+        assert_eq!((split(b"a table\0:"), split(b"")), (None, None));
+    }
+
+    #[test]
+    fn rows_with_longer_keys_are_in_no_leaf() {
+        let mut rows = vec![(&b"a table\0:12\0"[..], 5, "zero"), (b"a table\0:12\xff", 7, "")];
+        let leaf = Leaf::of(PREFIX, &packed(&rows)).unwrap();
+        assert_eq!((leaf.cell(0).unwrap().value, leaf.cell(0xff).unwrap().timestamp), ("zero".into(), Timestamp(7)));
+        assert!(leaf.cell(1).is_none() && leaf.timestamp(0xfe).is_none());
+        for other in [&b"a table\0:12"[..], b"a table\0:12ab", b"a table\0:13"] {
+            rows.push((other, 8, "other"));
+            assert!(Leaf::of(PREFIX, &packed(&rows)).is_none());
+            rows.pop();
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_a_map(
+            steps in prop::collection::vec((prop_oneof![any::<u8>(), 60..70u8], 0..20u64, 0..40usize), 0..400),
+        ) {
+            let (mut leaf, mut expected) = (Leaf::default(), BTreeMap::new());
+            for (last, timestamp, length) in steps {
+                let value = vec![timestamp as u8; length];
+                leaf.set(last, Timestamp(timestamp), &value);
+                let row = expected.entry(last).or_insert((timestamp, value.clone()));
+                if row.0 <= timestamp {
+                    *row = (timestamp, value);
+                }
+                prop_assert!(leaf.values.len() <= 2 * leaf.used + SLACK_BYTES);
+            }
+            prop_assert_eq!(leaf.used, expected.values().map(|(_, value)| value.len()).sum::<usize>());
+            for last in 0..=0xff {
+                let found = leaf.cell(last).map(|cell| (cell.timestamp.0, cell.value.to_vec()));
+                prop_assert_eq!(leaf.timestamp(last).map(|at| at.0), found.as_ref().map(|(at, _)| *at));
+                prop_assert_eq!(found, expected.get(&last).cloned());
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_replaced_takes_no_more_room_than_what_there_is() {
+        let mut leaf = Leaf::default();
+        for round in 0..10_000 {
+            leaf.set(7, Timestamp(round), &vec![1; 100 + round as usize % 50]);
+        }
+        assert!(leaf.bytes() < 4 * SLACK_BYTES, "{}", leaf.bytes());
+        assert_eq!(leaf.cell(7).unwrap().value.len(), 100 + 9_999 % 50);
+    }
+}
