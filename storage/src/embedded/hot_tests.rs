@@ -3,9 +3,11 @@
 use super::tests::{env, small};
 use super::*;
 use crate::contract::CommitCell;
+use crate::contract::TimestampRange;
 use crate::testing::{CountingTimestamps, MemoryStore, contract};
 use futures::executor::block_on;
 use proptest::prelude::*;
+use smallvec::smallvec;
 
 /// What the keys of a table begin with, so long that ranges of them are kept.
 const HEAD: &str = "a table\0:";
@@ -161,4 +163,54 @@ fn readers_beside_writers_see_what_was_committed() {
         100,
     );
     assert!(found.iter().all(|row| row.cells[0].value == "399"));
+}
+
+/// Who reads rows of a table here and there soon finds those beside them, too.
+#[test]
+fn rows_beside_those_that_were_read_are_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = tests::open(folder.path(), small()).unwrap();
+    let key = |leaf: u8, last: u8| headed(&[leaf, last]);
+    let write = |keys: Vec<Bytes>| {
+        let cells = keys.into_iter().map(|key| CommitCell {
+            key,
+            family: Family::Write,
+            stamp: crate::contract::Stamp::AtCommit,
+            value: Some("value".into()),
+        });
+        let batch = CommitBatch { cells: cells.collect(), publishes: true, durable: true, ..CommitBatch::default() };
+        block_on(store.commit_atomic(batch)).unwrap().unwrap();
+    };
+    write((0..8).flat_map(|leaf| (1..200).step_by(2).map(move |last| key(leaf, last))).collect());
+    write(vec![headed(&[6, 1, 0])]);
+    let wanted = FamilyFilter { family: Family::Write, range: TimestampRange::up_to(store.published()), cells: 1 };
+    let point = |leaf, last| store.newest_cell(&key(leaf, last), &wanted).unwrap().is_some();
+    let scan = |leaf: u8, last: u8, reverse| {
+        let range = match reverse {
+            false => RowRange { start: key(leaf, last), end: Some(key(leaf, 0xff)) },
+            true => RowRange { start: headed(b""), end: Some(key(leaf, last)) },
+        };
+        let options = ScanOptions { reverse, batch_rows: 10, limit: Some(10), ..ScanOptions::default() };
+        contract::scan_packed(&*store, range, wanted, options).len()
+    };
+    let is_known = |leaf, last| !matches!(store.hot.rows.find(&key(leaf, last), &wanted), hot_rows::Known::Missed(_));
+    // By their keys: one that is there, and one that is not.
+    assert!(point(0, 1) && !is_known(0, 7));
+    assert!(!point(1, 2) && !point(1, 4) && is_known(1, 5));
+    // Several at once.
+    let rows = store.read_newest(&[key(2, 1), key(2, 2), key(2, 3)], &wanted).unwrap();
+    assert_eq!((rows.len(), is_known(2, 5)), (2, true));
+    // First and last rows of ranges.
+    assert_eq!((scan(3, 9, false), scan(3, 15, false), is_known(3, 199)), (10, 10, true));
+    assert_eq!((scan(4, 90, true), scan(4, 150, true), is_known(4, 199)), (10, 10, true));
+    // Where one has a longer key they are no leaf.
+    assert!(point(6, 1) && point(6, 3) && point(6, 5) && !is_known(6, 7));
+    // What is known is what others read.
+    for (leaf, last) in [(3, 180), (4, 30), (4, 5), (2, 60)] {
+        for reverse in [false, true] {
+            let found = scan(leaf, last, reverse);
+            let rows = if reverse { u32::from(last) / 2 + 100 * u32::from(leaf) } else { (200 - u32::from(last)) / 2 };
+            assert_eq!(found, 10.min(rows as usize), "{leaf} {last} {reverse}");
+        }
+    }
 }

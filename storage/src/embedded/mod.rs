@@ -9,17 +9,18 @@ pub mod committer;
 mod divide;
 pub mod folder;
 pub mod hot;
-pub mod hot_leaf;
 pub mod hot_ranges;
 pub mod hot_rows;
 mod kept_cursors;
 pub mod key;
+mod leaf_reader;
 pub mod load;
 pub mod log;
 pub mod log_check;
 pub mod maintenance;
 mod newest;
 pub mod options;
+mod points;
 pub mod reader;
 pub mod tablets;
 
@@ -41,7 +42,7 @@ use crate::committer::{Answer, Committer, Recovered, Request};
 use crate::contract::{
     AtomicCommit, BulkCommit, BulkLoad, Cell, CommitBatch, Condition, FailedCondition, Family, FamilyFilter,
     LogStatistics, Mutation, Plain, ReadFilter, Row, RowMutation, RowRange, ScanOptions, SnapshotGuard, Store,
-    TabletInfo, TimestampRange, Validator, Watch,
+    TabletInfo, Validator, Watch,
 };
 use crate::env::{BoxFuture, EnvRef};
 use crate::error::{Result, StoreError};
@@ -54,16 +55,13 @@ use futures::channel::oneshot;
 use futures::stream::{self, BoxStream};
 use futures::{FutureExt, StreamExt};
 use hot::Hot;
-use hot_leaf::{Leaf, MOST_ROWS};
-use hot_rows::{Known, Missed};
 use kept_cursors::KeptCursors;
 use load::{Loader, Loads};
 use log::{Database, RocksLog};
 use maintenance::{Maintenance, TabletKeeper};
-use newest::{Course, End, Newest};
+use newest::Newest;
 pub use options::EmbeddedOptions;
 use reader::{ScanBounds, Scanner};
-use smallvec::smallvec;
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -182,106 +180,6 @@ impl EmbeddedStore {
         self.committer.failure()
     }
 
-    /// [`Store::read`] of one cell of [`Family::Write`]: rows that are hot without a seek, the others with one cursor.
-    fn read_newest(&self, keys: &[Bytes], wanted: &FamilyFilter) -> Result<Vec<Row>> {
-        if let [key] = keys {
-            let row = |cell| Row { key: key.clone(), cells: smallvec![cell] };
-            return Ok(self.newest_cell(key, wanted)?.map(row).into_iter().collect());
-        }
-        if keys.len() > KEYS_BY_LOOKUP && self.is_nothing_between(keys)? {
-            return Ok(Vec::new());
-        }
-        let find = |key: &Bytes| match keys.len() <= KEYS_BY_LOOKUP {
-            true => self.hot.rows.find(key, wanted),
-            // Not looked for there, so whatever there is of it is sought.
-            false => Known::Newer,
-        };
-        let mut known: Vec<Known> = keys.iter().map(find).collect();
-        let mut missed = Vec::new();
-        // At most twice: a row that was missed may turn out to be newer. The cursor has to know of all that happened until a row
-        // was missed, so all are looked up before it is taken.
-        loop {
-            let sought = known.iter_mut().zip(keys).filter(|(known, _)| known.is_sought());
-            let mut sought: Vec<(&mut Known, &Bytes)> = sought.collect();
-            if sought.is_empty() {
-                break;
-            }
-            self.cursors.newest(
-                &mut sought,
-                |(known, key)| (&key[..], known.range(wanted)),
-                |(known, key), cell| {
-                    if let Known::Missed(word) = **known {
-                        missed.push((word, *key, bytes_of(cell.as_ref())));
-                    }
-                    **known = match (&**known, cell) {
-                        (_, None) => Known::Nothing,
-                        (Known::Missed(word), Some(newest)) => {
-                            self.hot.rows.keep(*word, key, &newest);
-                            hot_rows::answer(&newest, wanted)
-                        }
-                        (_, Some(cell)) => Known::Cell(cell),
-                    };
-                },
-            )?;
-        }
-        for (word, key, bytes) in missed {
-            self.read_leaf(word, key, bytes)?;
-        }
-        let row = |(known, key): (Known, &Bytes)| match known {
-            Known::Cell(cell) => Some(Row { key: key.clone(), cells: smallvec![cell] }),
-            _ => None,
-        };
-        Ok(known.into_iter().zip(keys).filter_map(row).collect())
-    }
-
-    /// Whether keys are in order and no row lies from the first to the last: who loads rows behind those that are there looks for each
-    /// of them, and one look will do.
-    fn is_nothing_between(&self, keys: &[Bytes]) -> Result<bool> {
-        let (Some(first), Some(last)) = (keys.first(), keys.last()) else { return Ok(true) };
-        if !keys.is_sorted() {
-            return Ok(false);
-        }
-        let mut upper = Vec::with_capacity(2 * last.len() + 2);
-        key::push_prefix(last, &mut upper);
-        key::to_end_of_row(&mut upper);
-        let bounds = ScanBounds { lower: key::bound(first), upper: Some(upper) };
-        reader::is_empty(&self.database, Family::Write, bounds)
-    }
-
-    fn newest_cell(&self, key: &[u8], wanted: &FamilyFilter) -> Result<Option<Cell>> {
-        let word = match self.hot.rows.find(key, wanted) {
-            Known::Cell(found) => return Ok(Some(found)),
-            Known::Nothing => return Ok(None),
-            Known::Newer => return self.cursors.newest_of(key, wanted.range),
-            Known::Missed(word) => word,
-        };
-        let newest = self.cursors.newest_of(key, TimestampRange::ALL)?;
-        self.read_leaf(word, key, bytes_of(newest.as_ref()))?;
-        let Some(newest) = newest else { return Ok(None) };
-        self.hot.rows.keep(word, key, &newest);
-        match hot_rows::answer(&newest, wanted) {
-            Known::Cell(found) => Ok(Some(found)),
-            Known::Newer => self.cursors.newest_of(key, wanted.range),
-            Known::Nothing | Known::Missed(_) => Ok(None),
-        }
-    }
-
-    /// Where a second row of a leaf was missed, whose value has so many bytes: all of its rows are read and kept.
-    fn read_leaf(&self, word: Missed, key: &[u8], bytes: usize) -> Result<()> {
-        let Some(prefix) = self.hot.rows.wanted_leaf(word, key, bytes) else { return Ok(()) };
-        let bounds = maintenance::bounds(&RowRange::prefix(Bytes::copy_from_slice(prefix)));
-        let mut newest = Newest::default();
-        newest.begin(MOST_ROWS + 1);
-        let end = self.cursors.range(|iterator| {
-            iterator.seek(&bounds.lower);
-            let course = Course { iterator, within: Some(&bounds), range: TimestampRange::ALL };
-            newest.collect(course, MOST_ROWS + 1)
-        })?;
-        let leaf = (end == End::Scan).then(|| Leaf::of(prefix, &newest.rows())).flatten();
-        self.hot.rows.keep_leaf(word, prefix, leaf);
-        Ok(())
-    }
-
     /// The batches of a scan. `next` reads one of so many rows at most; `count` counts its rows.
     fn batches<'a, T: Send + 'a>(
         &'a self,
@@ -329,15 +227,6 @@ impl EmbeddedStore {
         }
         self.committer.request(request, ordered).await
     }
-}
-
-/// More keys than this in one read are looked up in the database only: who reads so many at a time does not come back for
-/// them soon.
-const KEYS_BY_LOOKUP: usize = 256;
-
-/// Bytes of the value of a row, if there is one.
-fn bytes_of(newest: Option<&Cell>) -> usize {
-    newest.map_or(0, |newest| newest.value.len())
 }
 
 /// Answers at the second poll.
@@ -442,7 +331,7 @@ impl Store for EmbeddedStore {
     ) -> BoxStream<'_, Result<PackedRows>> {
         let filter = ReadFilter::new().with(wanted.family, wanted.range, 1);
         let scanner = Scanner::new(&self.database, maintenance::bounds(&range), &filter, &options);
-        let scanner = scanner.beginning_with(&self.hot.ranges, &self.cursors);
+        let scanner = scanner.beginning_with(&self.hot, &self.cursors, range);
         self.batches(scanner, options, Scanner::next_packed, |rows: &PackedRows| {
             self.directory.count_ordered(rows.iter().map(|(key, _)| key), Tablet::count_reads);
             rows.len()

@@ -2,7 +2,11 @@
 //! lie in one piece of memory.
 
 use super::hot_ranges::{Extent, HotRanges, Known};
+use super::hot_rows::walk::{Prefix, Walk, Walked};
+use super::hot_rows::{HotRows, Missed};
+use super::kept_cursors::KeptCursors;
 use super::key::{self, Head};
+use super::leaf_reader;
 use super::reader::{EXAMINED_ROWS, SHORT_ROWS, STEPS_BEFORE_SEEK, ScanBounds};
 use crate::contract::TimestampRange;
 use crate::error::{Result, StoreError};
@@ -238,11 +242,39 @@ impl Newest {
         if extent == Extent::All && taken == rows.len() {
             return End::Scan;
         }
+        self.end_behind_last();
+        End::Row
+    }
+
+    /// Takes rows of leaves that are kept. If they are not all there: of which a row was missed.
+    pub fn walk(&mut self, hot: &HotRows, walk: Walk<'_>) -> std::result::Result<End, Option<(Missed, Prefix)>> {
+        match hot.walk(walk, &mut self.batch) {
+            Walked::Through(true) => Ok(End::Scan),
+            Walked::Through(false) => {
+                self.end_behind_last();
+                Ok(End::Row)
+            }
+            Walked::Missed(missed, prefix) => Err(Some((missed, prefix))),
+            Walked::Nowhere => Err(None),
+        }
+    }
+
+    /// The batch was read for rows of a leaf that were missed: the whole leaf is, if it is worth while.
+    pub fn read_leaf(&self, hot: &HotRows, cursors: &KeptCursors, missed: Missed, prefix: &[u8]) -> Result<()> {
+        // Longer keys say that it is none.
+        match self.batch.cells().next() {
+            Some((key, _, value)) if key.len() == prefix.len() + 1 => {
+                leaf_reader::read(cursors, hot, missed, prefix, value.len())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn end_behind_last(&mut self) {
         self.done.clear();
         if let Some(last) = self.batch.last_key() {
             key::push_prefix(last, &mut self.done);
         }
-        End::Row
     }
 
     /// After a batch of a range that began at its start, or, `reverse`, at its end: the rows that are known of it now, and which

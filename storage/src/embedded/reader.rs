@@ -1,11 +1,15 @@
 //! Reading rows: a cursor for each family that is asked for, merged by row.
 
+use super::hot::Hot;
 use super::hot_ranges::{HotRanges, Known};
+use super::hot_rows::walk::Walk;
 use super::kept_cursors::KeptCursors;
 use super::log::Database;
 use super::newest::{Course, End, MOST_BYTES, Newest};
 use super::{database_error, key};
-use crate::contract::{Cell, Cells, Family, FamilyFilter, Plain, ReadFilter, Row, ScanOptions, TimestampRange};
+use crate::contract::{
+    Cell, Cells, Family, FamilyFilter, Plain, ReadFilter, Row, RowRange, ScanOptions, TimestampRange,
+};
 use crate::error::{Result, StoreError};
 use crate::packed::PackedRows;
 use crate::timestamp::Timestamp;
@@ -242,6 +246,13 @@ impl Arena {
     }
 }
 
+/// Who knows the first batch of a scan of a range, or reads it.
+struct Beginning<'a> {
+    hot: &'a Hot,
+    cursors: &'a KeptCursors,
+    range: RowRange,
+}
+
 /// A scan under way: its cursors stay where they are between batches, so that what they had to step over (the
 /// tombstones of a large transaction's locks) is stepped over once.
 pub struct Scanner<'a> {
@@ -250,7 +261,7 @@ pub struct Scanner<'a> {
     snapshot: Option<Snapshot<'a>>,
     database: &'a Database,
     /// Who knows the first batch or reads it, where it is asked for.
-    kept: Option<(&'a HotRanges, &'a KeptCursors)>,
+    kept: Option<Beginning<'a>>,
     families: SmallVec<[FamilyFilter; 3]>,
     bounds: ScanBounds,
     reverse: bool,
@@ -289,11 +300,12 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The same, whose first batch `hot` knows or is read with a cursor of `kept`: of few rows that is all there is to do.
-    pub fn beginning_with(mut self, hot: &'a HotRanges, kept: &'a KeptCursors) -> Scanner<'a> {
+    /// The same of `range`, whose first batch `hot` knows or is read with one of these cursors: of few rows that is all there is to
+    /// do.
+    pub fn beginning_with(mut self, hot: &'a Hot, cursors: &'a KeptCursors, range: RowRange) -> Scanner<'a> {
         let newest_writes = matches!(self.families.as_slice(), [FamilyFilter { family: Family::Write, cells: 1, .. }]);
         // What is not to be kept in the cache is read through, and a kept cursor fills the cache.
-        self.kept = (newest_writes && self.cached).then_some((hot, kept));
+        self.kept = (newest_writes && self.cached).then_some(Beginning { hot, cursors, range });
         self
     }
 
@@ -448,7 +460,7 @@ impl Scanner<'_> {
     pub fn next_packed(&mut self, limit: usize) -> Result<PackedRows> {
         self.newest.begin(limit);
         let end = match self.kept.take().filter(|_| !self.ended) {
-            Some((hot, kept)) => self.begin_known(hot, kept, limit.min(SHORT_ROWS))?,
+            Some(beginning) => self.begin(&beginning, limit.min(SHORT_ROWS))?,
             None => {
                 if !self.begin_batch()? {
                     return Ok(PackedRows::default());
@@ -465,6 +477,21 @@ impl Scanner<'_> {
         };
         self.go_on(end);
         Ok(self.newest.rows())
+    }
+
+    fn begin(&mut self, beginning: &Beginning<'_>, limit: usize) -> Result<End> {
+        let Some(FamilyFilter { range, .. }) = self.families.first() else { return Ok(End::Scan) };
+        let Beginning { hot, cursors, range: rows } = beginning;
+        let walk = Walk { range: rows, wanted: *range, reverse: self.reverse, limit };
+        let missed = match self.newest.walk(&hot.rows, walk) {
+            Ok(end) => return Ok(end),
+            Err(missed) => missed,
+        };
+        let end = self.begin_known(&hot.ranges, cursors, limit)?;
+        if let Some((word, prefix)) = missed {
+            self.newest.read_leaf(&hot.rows, cursors, word, &prefix)?;
+        }
+        Ok(end)
     }
 
     fn begin_known(&mut self, hot: &HotRanges, kept: &KeptCursors, limit: usize) -> Result<End> {

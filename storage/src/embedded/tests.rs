@@ -2,6 +2,7 @@
 
 use super::folder::FORMAT_VERSION;
 use super::*;
+use crate::contract::TimestampRange;
 use crate::env::SystemEnv;
 use crate::testing::MemoryStore;
 use crate::testing::{CountingTimestamps, SimEnv, contract};

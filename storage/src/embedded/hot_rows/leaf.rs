@@ -1,11 +1,12 @@
 //! [`Leaf`]: the newest cells of all rows whose keys differ in nothing but their last byte, in one piece of memory: of a table
 //! by numbers some two hundred rows that follow each other. Must not know who reads or writes them, or what else is kept.
 
-use super::key::HEAD_BYTES;
 use crate::contract::{Cell, Family};
+use crate::embedded::key::HEAD_BYTES;
 use crate::packed::PackedRows;
 use crate::timestamp::Timestamp;
 use bytes::Bytes;
+use std::ops::RangeInclusive;
 
 /// Rows that a leaf can have: one for each last byte.
 pub const MOST_ROWS: usize = 256;
@@ -85,6 +86,35 @@ impl Leaf {
         let slot = self.slot(last)?;
         let value = Bytes::copy_from_slice(self.value(slot));
         Some(Cell { family: Family::Write, timestamp: slot.timestamp, value })
+    }
+
+    /// Calls `visit` with the rows with these last bytes, in key order or backwards, until it answers false: with the last byte, when
+    /// its newest cell was written, and its value.
+    pub fn visit(&self, lasts: RangeInclusive<u8>, reverse: bool, mut visit: impl FnMut(u8, Timestamp, &[u8]) -> bool) {
+        let (_, mut at) = self.place(*lasts.start());
+        let (present_at_end, end) = self.place(*lasts.end());
+        let mut behind = end + usize::from(present_at_end);
+        let mut go = |last: u8| {
+            let bits = self.present.get(usize::from(last / 64)).copied().unwrap_or(0);
+            if bits & (1 << (last % 64)) == 0 {
+                return true;
+            }
+            let slot = match reverse {
+                true => {
+                    behind -= 1;
+                    self.slots.get(behind)
+                }
+                false => {
+                    at += 1;
+                    self.slots.get(at - 1)
+                }
+            };
+            slot.is_none_or(|slot| visit(last, slot.timestamp, self.value(slot)))
+        };
+        match reverse {
+            true => lasts.rev().all(&mut go),
+            false => lasts.into_iter().all(&mut go),
+        };
     }
 
     /// Sets the cell of a row, unless it has a newer one.
@@ -179,6 +209,8 @@ mod tests {
         #[test]
         fn it_is_a_map(
             steps in prop::collection::vec((prop_oneof![any::<u8>(), 60..70u8], 0..20u64, 0..40usize), 0..400),
+            ends in any::<(u8, u8)>(),
+            most in 1..300usize,
         ) {
             let (mut leaf, mut expected) = (Leaf::default(), BTreeMap::new());
             for (last, timestamp, length) in steps {
@@ -195,6 +227,16 @@ mod tests {
                 let found = leaf.cell(last).map(|cell| (cell.timestamp.0, cell.value.to_vec()));
                 prop_assert_eq!(leaf.timestamp(last).map(|at| at.0), found.as_ref().map(|(at, _)| *at));
                 prop_assert_eq!(found, expected.get(&last).cloned());
+            }
+            let mut rows: Vec<_> = expected.range(ends.0..=ends.1.max(ends.0)).map(|(last, row)| (*last, row.clone())).collect();
+            for reverse in [false, true] {
+                let mut found = Vec::new();
+                leaf.visit(ends.0..=ends.1.max(ends.0), reverse, |last, timestamp, value| {
+                    found.push((last, (timestamp.0, value.to_vec())));
+                    found.len() < most
+                });
+                prop_assert_eq!(&found, &rows[..rows.len().min(most)]);
+                rows.reverse();
             }
         }
     }

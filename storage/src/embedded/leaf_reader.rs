@@ -1,0 +1,30 @@
+//! Reading a [`Leaf`] from the database, where a row of it was missed. Must not know why it is wanted.
+
+use super::hot_rows::leaf::{Leaf, MOST_ROWS};
+use super::hot_rows::{HotRows, Missed};
+use super::kept_cursors::KeptCursors;
+use super::maintenance;
+use super::newest::{Course, End, Newest};
+use crate::contract::{RowRange, TimestampRange};
+use crate::error::Result;
+use bytes::Bytes;
+
+/// Reads all rows whose keys begin with `prefix` and keeps them in `hot`, if that is worth while: one of them was missed, whose value
+/// has so many bytes. Errors of the database.
+pub fn read(cursors: &KeptCursors, hot: &HotRows, missed: Missed, prefix: &[u8], bytes: usize) -> Result<()> {
+    if !hot.wants_leaf(missed, prefix, bytes) {
+        return Ok(());
+    }
+    let bounds = maintenance::bounds(&RowRange::prefix(Bytes::copy_from_slice(prefix)));
+    let mut newest = Newest::default();
+    // One more: then they are no leaf.
+    let most = MOST_ROWS + 1;
+    newest.begin(most);
+    let end = cursors.range(|iterator| {
+        iterator.seek(&bounds.lower);
+        newest.collect(Course { iterator, within: Some(&bounds), range: TimestampRange::ALL }, most)
+    })?;
+    let leaf = (end == End::Scan).then(|| Leaf::of(prefix, &newest.rows())).flatten();
+    hot.keep_leaf(missed, prefix, leaf);
+    Ok(())
+}

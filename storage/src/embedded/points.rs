@@ -1,0 +1,113 @@
+//! Reads of the newest cells of rows by their keys: what is hot of them, and the rest from RocksDB. Must not know how what is hot
+//! is kept.
+
+use super::hot_rows::{self, Known, Missed, leaf};
+use super::reader::ScanBounds;
+use super::{EmbeddedStore, key, leaf_reader, reader};
+use crate::contract::{Cell, Family, FamilyFilter, Row, TimestampRange};
+use crate::error::Result;
+use bytes::Bytes;
+use smallvec::smallvec;
+
+/// More keys than this in one read are looked up in the database only: who reads so many at a time does not come back for
+/// them soon.
+const KEYS_BY_LOOKUP: usize = 256;
+
+/// Bytes of the value of a row, if there is one.
+fn bytes_of(newest: Option<&Cell>) -> usize {
+    newest.map_or(0, |newest| newest.value.len())
+}
+
+impl EmbeddedStore {
+    /// [`Store::read`] of one cell of [`Family::Write`]: rows that are hot without a seek, the others with one cursor.
+    pub(super) fn read_newest(&self, keys: &[Bytes], wanted: &FamilyFilter) -> Result<Vec<Row>> {
+        if let [key] = keys {
+            let row = |cell| Row { key: key.clone(), cells: smallvec![cell] };
+            return Ok(self.newest_cell(key, wanted)?.map(row).into_iter().collect());
+        }
+        if keys.len() > KEYS_BY_LOOKUP && self.is_nothing_between(keys)? {
+            return Ok(Vec::new());
+        }
+        let find = |key: &Bytes| match keys.len() <= KEYS_BY_LOOKUP {
+            true => self.hot.rows.find(key, wanted),
+            // Not looked for there, so whatever there is of it is sought.
+            false => Known::Newer,
+        };
+        let mut known: Vec<Known> = keys.iter().map(find).collect();
+        let mut missed = Vec::new();
+        // At most twice: a row that was missed may turn out to be newer. The cursor has to know of all that happened until a row
+        // was missed, so all are looked up before it is taken.
+        loop {
+            let sought = known.iter_mut().zip(keys).filter(|(known, _)| known.is_sought());
+            let mut sought: Vec<(&mut Known, &Bytes)> = sought.collect();
+            if sought.is_empty() {
+                break;
+            }
+            self.cursors.newest(
+                &mut sought,
+                |(known, key)| (&key[..], known.range(wanted)),
+                |(known, key), cell| {
+                    if let Known::Missed(word) = **known {
+                        missed.push((word, *key, bytes_of(cell.as_ref())));
+                    }
+                    **known = match (&**known, cell) {
+                        (_, None) => Known::Nothing,
+                        (Known::Missed(word), Some(newest)) => {
+                            self.hot.rows.keep(*word, key, &newest);
+                            hot_rows::answer(&newest, wanted)
+                        }
+                        (_, Some(cell)) => Known::Cell(cell),
+                    };
+                },
+            )?;
+        }
+        for (word, key, bytes) in missed {
+            self.read_leaf(word, key, bytes)?;
+        }
+        let row = |(known, key): (Known, &Bytes)| match known {
+            Known::Cell(cell) => Some(Row { key: key.clone(), cells: smallvec![cell] }),
+            _ => None,
+        };
+        Ok(known.into_iter().zip(keys).filter_map(row).collect())
+    }
+
+    /// Whether keys are in order and no row lies from the first to the last: who loads rows behind those that are there looks for each
+    /// of them, and one look will do.
+    fn is_nothing_between(&self, keys: &[Bytes]) -> Result<bool> {
+        let (Some(first), Some(last)) = (keys.first(), keys.last()) else { return Ok(true) };
+        if !keys.is_sorted() {
+            return Ok(false);
+        }
+        let mut upper = Vec::with_capacity(2 * last.len() + 2);
+        key::push_prefix(last, &mut upper);
+        key::to_end_of_row(&mut upper);
+        let bounds = ScanBounds { lower: key::bound(first), upper: Some(upper) };
+        reader::is_empty(&self.database, Family::Write, bounds)
+    }
+
+    pub(super) fn newest_cell(&self, key: &[u8], wanted: &FamilyFilter) -> Result<Option<Cell>> {
+        let word = match self.hot.rows.find(key, wanted) {
+            Known::Cell(found) => return Ok(Some(found)),
+            Known::Nothing => return Ok(None),
+            Known::Newer => return self.cursors.newest_of(key, wanted.range),
+            Known::Missed(word) => word,
+        };
+        let newest = self.cursors.newest_of(key, TimestampRange::ALL)?;
+        self.read_leaf(word, key, bytes_of(newest.as_ref()))?;
+        let Some(newest) = newest else { return Ok(None) };
+        self.hot.rows.keep(word, key, &newest);
+        match hot_rows::answer(&newest, wanted) {
+            Known::Cell(found) => Ok(Some(found)),
+            Known::Newer => self.cursors.newest_of(key, wanted.range),
+            Known::Nothing | Known::Missed(_) => Ok(None),
+        }
+    }
+
+    /// A row was missed, whose value has so many bytes: where others of its leaf were, too, all are read and kept.
+    fn read_leaf(&self, missed: Missed, key: &[u8], bytes: usize) -> Result<()> {
+        match leaf::split(key) {
+            Some((prefix, _)) => leaf_reader::read(&self.cursors, &self.hot.rows, missed, prefix, bytes),
+            None => Ok(()),
+        }
+    }
+}
