@@ -9,6 +9,9 @@
 //! change, and who loads rows of their range, after the database has it and before it is published. A reader that did not find a row notes how many changes its
 //! place had seen, reads the newest cell there is, and keeps it only if there were no more changes meanwhile. All rows of a leaf
 //! have the same place.
+//!
+//! And: no row that is not in a leaf has a key that begins as those of the leaf do. What may break it, a key of another length,
+//! ends the leaf: of each table is known how long what the keys of its leaves begin with is, before any of them is read.
 
 pub mod leaf;
 mod name;
@@ -20,20 +23,26 @@ pub mod walk;
 
 use crate::committer::Change;
 use crate::contract::{Cell, Family, FamilyFilter, ReadFilter, TimestampRange};
+use crate::embedded::key::HEAD_BYTES;
 use foldhash::fast::RandomState;
 use leaf::Leaf;
 use name::Name;
 use parking_lot::{Mutex, MutexGuard};
 use shard::{Place, Shard};
 use std::hash::BuildHasher;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use shard::Missed;
 
+/// Lengths of leaves' keys are known apart for so many groups of tables.
+const TABLES: usize = 256;
 /// Parts that are locked apart from each other.
 const SHARDS: usize = 64;
 /// See the head of the module.
 pub struct HotRows {
     shards: Vec<Mutex<Shard>>,
+    /// Bits: how long what the keys of leaves begin with is, beyond [`HEAD_BYTES`]; by a hash of those, so perhaps of other tables'.
+    lengths: Vec<AtomicU64>,
     hasher: RandomState,
 }
 
@@ -89,15 +98,30 @@ fn leaf_of(key: &[u8]) -> &[u8] {
     leaf::split(key).map_or(key, |(prefix, _)| prefix)
 }
 
+/// The bit of a length of what a leaf's keys begin with; `None` for those that are too short or too long for a leaf.
+fn length_bit(length: usize) -> Option<u64> {
+    1_u64.checked_shl(u32::try_from(length.checked_sub(HEAD_BYTES)?).ok()?)
+}
+
 impl HotRows {
     /// Room for about `bytes`; with 0 nothing is kept.
     pub fn new(bytes: u64) -> HotRows {
         let shard = || Mutex::new(Shard::new(bytes / SHARDS as u64));
-        HotRows { shards: (0..SHARDS).map(|_| shard()).collect(), hasher: RandomState::default() }
+        HotRows {
+            shards: (0..SHARDS).map(|_| shard()).collect(),
+            lengths: (0..TABLES).map(|_| AtomicU64::new(0)).collect(),
+            hasher: RandomState::default(),
+        }
     }
 
     fn place(&self, leaf: &[u8]) -> Place {
         Place::new(self.hasher.hash_one(leaf), SHARDS)
+    }
+
+    /// The lengths of the table that a key is in.
+    fn lengths(&self, key: &[u8]) -> Option<&AtomicU64> {
+        let hash = self.hasher.hash_one(key.get(..HEAD_BYTES)?);
+        self.lengths.get(hash as usize % TABLES)
     }
 
     fn locked(&self, place: Place) -> Option<MutexGuard<'_, Shard>> {
@@ -124,7 +148,13 @@ impl HotRows {
     /// Whether all rows of the leaf should be read whose keys begin with `prefix`: one of them was missed, whose value has so many
     /// bytes, and others may be asked for, too.
     pub fn wants_leaf(&self, missed: Missed, prefix: &[u8], bytes: usize) -> bool {
-        self.locked(missed.place).is_some_and(|mut shard| shard.wants_leaf(missed, prefix, bytes))
+        let (Some(lengths), Some(bit)) = (self.lengths(prefix), length_bit(prefix.len())) else { return false };
+        let wants = self.locked(missed.place).is_some_and(|mut shard| shard.wants_leaf(missed, prefix, bytes));
+        if wants {
+            // Before it is read: who writes a longer key behind that sees it.
+            lengths.fetch_or(bit, Ordering::SeqCst);
+        }
+        wants
     }
 
     /// Keeps all rows of a leaf, read from the database after `missed` was given. `None`: they are no leaf.
@@ -149,6 +179,26 @@ impl HotRows {
             let place = self.place(leaf_of(key));
             if let Some(mut shard) = self.locked(place) {
                 shard.change(place, key, timestamp, value);
+            }
+            self.end_leaves(key);
+        }
+    }
+
+    /// A row was changed: leaves that it is not in, but whose keys begin as its, are none any more.
+    fn end_leaves(&self, key: &[u8]) {
+        let Some(lengths) = self.lengths(key) else { return };
+        let mut bits = lengths.load(Ordering::SeqCst);
+        if let Some(own) = key.len().checked_sub(1).and_then(length_bit) {
+            bits &= !own;
+        }
+        while bits != 0 {
+            let length = HEAD_BYTES + bits.trailing_zeros() as usize;
+            bits &= bits - 1;
+            // Longer ones are no beginning of this key.
+            let Some(prefix) = key.get(..length) else { return };
+            let place = self.place(prefix);
+            if let Some(mut shard) = self.locked(place) {
+                shard.end_leaf(place, prefix);
             }
         }
     }

@@ -16,31 +16,54 @@ fn headed(key: &[u8]) -> Bytes {
     [HEAD.as_bytes(), key].concat().into()
 }
 
-/// The same request of rows of one table.
-fn within_table(request: Request) -> Request {
-    match request {
-        Request::Commit(mut batch) => {
-            batch.conditions.iter_mut().for_each(|condition| condition.key = headed(&condition.key));
-            batch.row_conditions.iter_mut().for_each(|(key, _)| *key = headed(key));
-            batch.cells.iter_mut().for_each(|cell: &mut CommitCell| cell.key = headed(&cell.key));
-            Request::Commit(batch)
-        }
-        Request::Rows { conditions, mut rows } => {
-            rows.iter_mut().for_each(|row| row.key = headed(&row.key));
-            Request::Rows { conditions, rows }
-        }
-        Request::RemoveRange(range) => Request::RemoveRange(RowRange {
-            start: headed(&range.start),
-            end: Some(range.end.map_or_else(|| "a table\0;".into(), |end| headed(&end))),
-        }),
-        Request::Claim(_) | Request::Prepared(_) => request,
-    }
+/// How the rows of a test are named.
+#[derive(Clone, Copy, Debug)]
+enum Keys {
+    /// By keys of one length: all may be in one leaf.
+    Alike,
+    /// Each by the beginning of the next one's.
+    Longer,
 }
 
-fn ranges() -> Vec<RowRange> {
-    let part = |from: &str, to: &str| RowRange { start: headed(from.as_bytes()), end: Some(headed(to.as_bytes())) };
-    let all = RowRange::prefix(headed(b""));
-    vec![all, part("a", "b"), part("a", "bb"), part("", "a"), part("bb", "d")]
+impl Keys {
+    /// The key of the row that is `a`, `b` or `c`.
+    fn of(self, row: &[u8]) -> Bytes {
+        match (self, row) {
+            (Keys::Longer, b"b") => headed(b"ab"),
+            (Keys::Longer, b"c") => headed(b"abc"),
+            _ => headed(row),
+        }
+    }
+
+    fn ranges(self) -> Vec<RowRange> {
+        let part = |from: &str, to: &str| RowRange { start: headed(from.as_bytes()), end: Some(headed(to.as_bytes())) };
+        let all = RowRange::prefix(headed(b""));
+        match self {
+            Keys::Alike => vec![all, part("a", "b"), part("a", "bb"), part("", "a"), part("bb", "d")],
+            Keys::Longer => vec![all, part("a", "ab"), part("a", "abb"), part("", "a"), part("aba", "ac")],
+        }
+    }
+
+    /// The same request of rows of one table.
+    fn within_table(self, request: Request) -> Request {
+        match request {
+            Request::Commit(mut batch) => {
+                batch.conditions.iter_mut().for_each(|condition| condition.key = self.of(&condition.key));
+                batch.row_conditions.iter_mut().for_each(|(key, _)| *key = self.of(key));
+                batch.cells.iter_mut().for_each(|cell: &mut CommitCell| cell.key = self.of(&cell.key));
+                Request::Commit(batch)
+            }
+            Request::Rows { conditions, mut rows } => {
+                rows.iter_mut().for_each(|row| row.key = self.of(&row.key));
+                Request::Rows { conditions, rows }
+            }
+            Request::RemoveRange(range) => {
+                let start = self.of(&range.start);
+                Request::RemoveRange(RowRange { end: crate::contract::prefix_end(&start), start })
+            }
+            Request::Claim(_) | Request::Prepared(_) => request,
+        }
+    }
 }
 
 /// A look at a range: which, backwards, rows of a batch, at the newest timestamp or at this.
@@ -49,7 +72,7 @@ fn looks() -> impl Strategy<Value = (usize, bool, usize, Option<u64>)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
     fn what_is_kept_is_what_is_there(
@@ -57,13 +80,14 @@ proptest! {
             (crate::committer::tests::requests(), prop::collection::vec(looks(), 0..4)),
             1..24,
         ),
+        keys in prop_oneof![Just(Keys::Alike), Just(Keys::Longer)],
     ) {
         let folder = tempfile::tempdir().unwrap();
         let timestamps = || Arc::new(CountingTimestamps::after(Timestamp(5)));
         let memory = MemoryStore::new(timestamps());
         let store = EmbeddedStore::open(folder.path(), timestamps(), env(), small()).unwrap();
         for (request, looks) in steps {
-            let request = within_table(request);
+            let request = keys.within_table(request);
             let expected = block_on(memory.request(request.clone()));
             let found = block_on(store.request(request, None));
             prop_assert_eq!(expected.is_ok(), found.is_ok());
@@ -71,7 +95,7 @@ proptest! {
                 let to = at.map_or(store.published(), Timestamp);
                 let wanted = FamilyFilter { family: Family::Write, range: TimestampRange::up_to(to), cells: 1 };
                 let newest = ReadFilter { families: smallvec![wanted] };
-                let range = ranges()[which].clone();
+                let range = keys.ranges()[which].clone();
                 let options = ScanOptions { reverse, batch_rows, limit: None, ..ScanOptions::default() };
                 let expected = contract::scan(&*memory, range.clone(), newest.clone(), options);
                 // What is asked for again is kept, and then found.
@@ -79,12 +103,12 @@ proptest! {
                     prop_assert_eq!(&contract::scan_packed(&*store, range.clone(), wanted, options), &expected);
                 }
                 // Rows one by one.
-                for row in ["a", "b", "c"].into_iter().cycle().skip(which).take(2) {
-                    let row = [headed(row.as_bytes())];
+                for row in ["a", "b", "c", "d"].into_iter().cycle().skip(which).take(2) {
+                    let row = [keys.of(row.as_bytes())];
                     let expected = block_on(memory.read(&row, &newest)).unwrap();
                     prop_assert_eq!(block_on(store.read(&row, &newest)).unwrap(), expected);
                 }
-                let mut short = ranges();
+                let mut short = keys.ranges();
                 short = vec![short.swap_remove(3), short.swap_remove(1)];
                 let expected = short.iter().flat_map(|range| {
                     contract::scan(&*memory, range.clone(), newest.clone(), ScanOptions::default())

@@ -191,9 +191,7 @@ impl Shard {
 
     /// A cell of a row was written, or removed when there is no value.
     pub fn change(&mut self, place: Place, key: &[u8], timestamp: Timestamp, value: Option<&Bytes>) {
-        if let Some(seen) = self.changes.get_mut(place.changes) {
-            *seen = seen.wrapping_add(1);
-        }
+        self.count_change(place);
         self.change_row(key, timestamp, value);
         if let Some((prefix, last)) = leaf::split(key) {
             self.change_leaf(prefix, last, timestamp, value);
@@ -233,6 +231,18 @@ impl Shard {
         // What is kept makes room for what comes new, not for what grows.
         if !goes_on || self.kept.weight() > self.share {
             self.kept.remove(&name);
+        }
+    }
+
+    /// A key of another length begins as those of a leaf do.
+    pub fn end_leaf(&mut self, place: Place, prefix: &[u8]) {
+        self.count_change(place);
+        self.kept.remove(&Name::leaf(prefix));
+    }
+
+    fn count_change(&mut self, place: Place) {
+        if let Some(seen) = self.changes.get_mut(place.changes) {
+            *seen = seen.wrapping_add(1);
         }
     }
 

@@ -139,9 +139,38 @@ fn rows_beside_each_other_are_kept_together() {
     assert_eq!(all(&rows, 9), ["longer", "two", "three"]);
     assert_eq!(all(&rows, 8), ["Newer", "two", "three"]);
     // What is no row of it.
-    rows.changed(&["a table\0:", "a table\0:1\0", "a table\0;1"].map(|key| set(key, 9, "another")));
+    rows.changed(&["a table\0", "a table\0;1"].map(|key| set(key, 9, "another")));
     rows.changed(&[remove("a table\0:3", 6), remove("a table\0:4", 7)]);
     assert_eq!(all(&rows, 9), ["longer", "two", "three"]);
+}
+
+/// What begins as the keys of a leaf do is in the leaf, or there is no leaf: ranges are read from it.
+#[test]
+fn a_key_of_another_length_ends_a_leaf() {
+    let rows = HotRows::new(64 << 20);
+    for other in ["a table\0:", "a table\0:1x", "a table\0:3xyz"] {
+        keep_leaf(&rows);
+        rows.changed(&[
+            set("a table\0", 9, "shorter"),
+            set("a table\0;1x", 9, "another's"),
+            set("b table\0:1x", 9, "another's"),
+        ]);
+        assert_eq!(all(&rows, 9), ["one", "Nothin", "three"]);
+        rows.changed(&[set(other, 9, "another's")]);
+        missed(&rows, "a table\0:1");
+        rows.shards.iter().for_each(|shard| shard.lock().forget_asked());
+        // While it is read, too.
+        let word = wanted(&rows);
+        rows.changed(&[set(other, 9, "another's")]);
+        rows.keep_leaf(word, PREFIX.as_bytes(), leaf(&[("1", 5, "one"), ("3", 7, "three")]));
+        missed(&rows, "a table\0:1");
+        rows.shards.iter().for_each(|shard| shard.lock().forget_asked());
+    }
+    // What is longer than all keys of leaves may be.
+    let long = format!("a table\0:{}", "1".repeat(80));
+    let (word, again) = (missed(&rows, &long), missed(&rows, &long));
+    assert!(!rows.wants_leaf(word, &long.as_bytes()[..long.len() - 1], 9));
+    assert!(!rows.wants_leaf(again, &long.as_bytes()[..long.len() - 1], 9));
 }
 
 #[test]
