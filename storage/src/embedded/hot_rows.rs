@@ -1,8 +1,8 @@
 //! [`HotRows`]: the newest cell of rows that were read lately, so that they are found without a seek. Must not know
 //! snapshots: whoever asks for an older version reads the database.
 //!
-//! A row is kept by itself; when a second one is missed whose key differs from its in the last byte alone, all such rows are, as a
-//! [`Leaf`], and with them the knowledge that there are no others.
+//! A row is kept by itself; when several were missed whose keys differ in the last byte alone, all such rows are, as a [`Leaf`],
+//! and with them the knowledge that there are no others.
 //!
 //! Invariant: what is kept of a row is the newest cell of [`Family::Write`] in the database, but for a change that is being
 //! written, which no snapshot shows before [`HotRows::changed`] was told of it. Two rules keep it. The committer tells of each

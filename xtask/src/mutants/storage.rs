@@ -278,6 +278,13 @@ pub const STORAGE: &[Mutant] = &[
         tests: &["-p", "percosql-storage", "--lib", "embedded::hot_rows"],
     },
     Mutant {
+        name: "leaves stay when a key of another length begins as theirs",
+        file: "storage/src/embedded/hot_rows.rs",
+        original: "            self.end_leaves(key);\n",
+        broken: "",
+        tests: &["-p", "percosql-storage", "--lib", "embedded::hot"],
+    },
+    Mutant {
         name: "rows with longer keys than others of their leaf are overlooked",
         file: "storage/src/embedded/hot_rows/leaf.rs",
         original: "_ => return None,",

@@ -11,23 +11,26 @@ use quick_cache::unsync::Cache;
 
 /// Changes are counted for so many groups of rows in each part.
 const PLACES: usize = 256;
-/// Leaves of which a row was missed are remembered, in so many places of each part.
+/// Rows that were missed are counted in so many places of each part.
 const ASKED: usize = 1024;
+/// So many in one place, and the leaf of the last of them is read: which takes as long as some sixteen seeks (2 of 70 µs were
+/// measured, 40 of 12,000 instructions), so that who asks for few rows of each leaf must not pay for all.
+pub(super) const MISSES_PER_LEAF: u32 = 8;
 /// Longer values are not kept.
 pub(super) const MOST_VALUE_BYTES: usize = 4 << 10;
 /// Leaves are not made of rows that are longer than this: few of them would be kept.
 pub(super) const MOST_LEAF_VALUE_BYTES: usize = leaf::MOST_BYTES / leaf::MOST_ROWS;
 /// What a row takes beside its key and value, about.
 const ROW_BYTES: u64 = 160;
-/// To read a leaf takes about as long as to read eight rows. Where there is no more room it is paid for with what was asked since
-/// the one before, so that who reads more rows than there is room for is not much slower for it: a row that was found pays
+/// Where there is no more room a leaf is paid for with what was asked since the one before, too, so that who reads more rows than
+/// there is room for is not much slower for it: a row that was found pays
 pub(super) const PAID_BY_FOUND: u32 = 4;
 /// and one that was missed
 const PAID_BY_MISSED: u32 = 1;
 /// of
-pub(super) const PRICE_OF_LEAF: u32 = 64;
+pub(super) const PRICE_OF_LEAF: u32 = 256;
 /// So much is saved at most.
-const MOST_SAVED: u32 = 64 * PRICE_OF_LEAF;
+const MOST_SAVED: u32 = 16 * PRICE_OF_LEAF;
 
 /// What is kept by a name.
 #[derive(Clone, Debug)]
@@ -55,9 +58,18 @@ pub struct Shard {
     /// Bytes that there is room for.
     share: u64,
     changes: [u32; PLACES],
-    asked: Box<[u32]>,
+    asked: Box<[Asked]>,
     /// What was paid for leaves.
     saved: u32,
+}
+
+/// What is known of rows that were missed, of several leaves.
+#[derive(Clone, Copy, Debug, Default)]
+struct Asked {
+    /// How many, up to [`MISSES_PER_LEAF`].
+    misses: u32,
+    /// [`Place::mark`] of what turned out to be no leaf.
+    refused: u32,
 }
 
 /// The word that a row was not there.
@@ -65,7 +77,7 @@ pub struct Shard {
 pub struct Missed {
     pub(super) place: Place,
     changes: u32,
-    /// Whether another row of its leaf was missed before.
+    /// Whether rows were missed before it, so that its leaf is wanted.
     again: bool,
 }
 
@@ -75,7 +87,7 @@ pub struct Place {
     pub(super) shard: usize,
     changes: usize,
     asked: usize,
-    /// By which a leaf is known among those that were asked for. Even.
+    /// By which a leaf is known among those of its place. Never 0.
     mark: u32,
 }
 
@@ -83,11 +95,7 @@ impl Place {
     /// By the hash of what the keys of the leaf begin with, in one of so many shards.
     pub fn new(hash: u64, shards: usize) -> Place {
         let (low, high) = (hash as usize, (hash >> 32) as u32);
-        Place { shard: low % shards, changes: high as usize % PLACES, asked: low / shards % ASKED, mark: high & !1 }
-    }
-
-    fn refused(&self) -> u32 {
-        self.mark | 1
+        Place { shard: low % shards, changes: high as usize % PLACES, asked: low / shards % ASKED, mark: high | 1 }
     }
 }
 
@@ -99,7 +107,7 @@ impl Shard {
             kept: Cache::with_weighter(items, share, Weight),
             share,
             changes: [0; PLACES],
-            asked: vec![0; ASKED].into(),
+            asked: vec![Asked::default(); ASKED].into(),
             saved: 0,
         }
     }
@@ -134,7 +142,10 @@ impl Shard {
         self.pay(PAID_BY_MISSED);
         let changes = self.changes.get(place.changes).copied().unwrap_or(0);
         let again = match self.asked.get_mut(place.asked) {
-            Some(asked) if *asked != place.refused() => std::mem::replace(asked, place.mark) == place.mark,
+            Some(asked) if asked.refused != place.mark => {
+                asked.misses = (asked.misses + 1).min(MISSES_PER_LEAF);
+                asked.misses == MISSES_PER_LEAF
+            }
             _ => false,
         };
         Missed { place, changes, again }
@@ -157,21 +168,18 @@ impl Shard {
 
     /// Whether the leaf is to be read whose keys begin with `prefix`: one of its rows was missed, whose value has so many bytes.
     pub fn wants_leaf(&mut self, missed: Missed, prefix: &[u8], bytes: usize) -> bool {
+        let Some(asked) = self.asked.get_mut(missed.place.asked) else { return false };
         // Of many keys that are asked for at once several may be in one.
-        let refused = || self.asked.get(missed.place.asked) == Some(&missed.place.refused());
-        if !missed.again || bytes > MOST_LEAF_VALUE_BYTES || refused() || self.kept.contains_key(&Name::leaf(prefix)) {
+        let is_known = asked.refused == missed.place.mark || self.kept.contains_key(&Name::leaf(prefix));
+        if !missed.again || bytes > MOST_LEAF_VALUE_BYTES || is_known {
             return false;
         }
-        if self.kept.weight() + leaf::MOST_BYTES as u64 <= self.share {
-            return true;
+        if self.kept.weight() + leaf::MOST_BYTES as u64 > self.share {
+            let Some(left) = self.saved.checked_sub(PRICE_OF_LEAF) else { return false };
+            self.saved = left;
         }
-        match self.saved.checked_sub(PRICE_OF_LEAF) {
-            Some(left) => {
-                self.saved = left;
-                true
-            }
-            None => false,
-        }
+        asked.misses = 0;
+        true
     }
 
     /// Keeps a leaf of which a row was missed. `None`: the rows that begin with `prefix` are none.
@@ -183,7 +191,7 @@ impl Shard {
             Some(_) => {}
             None => {
                 if let Some(asked) = self.asked.get_mut(missed.place.asked) {
-                    *asked = missed.place.refused();
+                    asked.refused = missed.place.mark;
                 }
             }
         }
@@ -260,6 +268,6 @@ impl Shard {
     /// Forgets which rows were missed.
     #[cfg(test)]
     pub fn forget_asked(&mut self) {
-        self.asked.fill(0);
+        self.asked.fill(Asked::default());
     }
 }

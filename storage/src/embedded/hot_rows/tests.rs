@@ -1,6 +1,6 @@
 //! Tests of what is kept of rows, one by one and together.
 
-use super::shard::{MOST_LEAF_VALUE_BYTES, MOST_VALUE_BYTES, PAID_BY_FOUND, PRICE_OF_LEAF};
+use super::shard::{MISSES_PER_LEAF, MOST_LEAF_VALUE_BYTES, MOST_VALUE_BYTES, PAID_BY_FOUND, PRICE_OF_LEAF};
 use super::*;
 use crate::contract::{RowRange, TimestampRange};
 use crate::packed::PackedRows;
@@ -101,15 +101,16 @@ fn leaf(rows: &[(&str, u64, &str)]) -> Option<Leaf> {
     Leaf::of(PREFIX.as_bytes(), &packed)
 }
 
-/// Two rows are missed, and so the leaf that they are in is wanted.
+/// Rows are missed, one after the other, until the leaf that they are in is wanted.
 fn wanted(rows: &HotRows) -> Missed {
-    let (first, second) = ("a table\0:1", "a table\0:2");
-    let word = missed(rows, first);
-    let again = missed(rows, second);
-    assert!(!rows.wants_leaf(word, PREFIX.as_bytes(), 0));
-    assert!(!rows.wants_leaf(again, PREFIX.as_bytes(), MOST_LEAF_VALUE_BYTES + 1));
-    assert!(rows.wants_leaf(again, PREFIX.as_bytes(), 9));
-    again
+    let mut word = missed(rows, "a table\0:1");
+    for _ in 1..MISSES_PER_LEAF {
+        assert!(!rows.wants_leaf(word, PREFIX.as_bytes(), 0));
+        word = missed(rows, "a table\0:2");
+    }
+    assert!(!rows.wants_leaf(word, PREFIX.as_bytes(), MOST_LEAF_VALUE_BYTES + 1));
+    assert!(rows.wants_leaf(word, PREFIX.as_bytes(), 9));
+    word
 }
 
 fn keep_leaf(rows: &HotRows) {
@@ -168,9 +169,9 @@ fn a_key_of_another_length_ends_a_leaf() {
     }
     // What is longer than all keys of leaves may be.
     let long = format!("a table\0:{}", "1".repeat(80));
-    let (word, again) = (missed(&rows, &long), missed(&rows, &long));
-    assert!(!rows.wants_leaf(word, &long.as_bytes()[..long.len() - 1], 9));
-    assert!(!rows.wants_leaf(again, &long.as_bytes()[..long.len() - 1], 9));
+    for _ in 0..2 * MISSES_PER_LEAF {
+        assert!(!rows.wants_leaf(missed(&rows, &long), &long.as_bytes()[..long.len() - 1], 9));
+    }
 }
 
 #[test]
