@@ -219,21 +219,21 @@ fn rows_beside_those_that_were_read_are_known() {
     };
     let is_known = |leaf, last| !matches!(store.hot.rows.find(&key(leaf, last), &wanted), hot_rows::Known::Missed(_));
     // By their keys: some that are there, and some that are not.
-    (0..7).for_each(|row| assert!(point(0, 2 * row + 1)));
+    (0..15).for_each(|row| assert!(point(0, 2 * row + 1)));
     assert!(!is_known(0, 77));
-    (0..9).for_each(|row| assert!(!point(1, 2 * row)));
+    (0..17).for_each(|row| assert!(!point(1, 2 * row)));
     assert!(is_known(1, 5));
     // Several at once.
-    let keys: Vec<Bytes> = (0..9).map(|row| key(2, row)).collect();
-    assert_eq!((store.read_newest(&keys, &wanted).unwrap().len(), is_known(2, 99)), (4, true));
+    let keys: Vec<Bytes> = (0..17).map(|row| key(2, row)).collect();
+    assert_eq!((store.read_newest(&keys, &wanted).unwrap().len(), is_known(2, 99)), (8, true));
     // First and last rows of ranges.
     for (leaf, reverse) in [(3, false), (4, true)] {
-        (0..9).for_each(|row| assert_eq!(scan(leaf, 40 + row, reverse), 10));
+        (0..17).for_each(|row| assert_eq!(scan(leaf, 40 + row, reverse), 10));
         assert!(is_known(leaf, 199));
     }
     // Where one has a longer key they are no leaf.
-    (0..20).for_each(|row| assert!(point(6, 2 * row + 1)));
-    assert!(!is_known(6, 77));
+    (0..40).for_each(|row| assert!(point(6, 2 * row + 1)));
+    assert!(!is_known(6, 177));
     // What is known is what others read.
     for (leaf, last) in [(3, 180), (4, 30), (4, 5), (2, 60)] {
         for reverse in [false, true] {
