@@ -13,8 +13,8 @@ use quick_cache::unsync::Cache;
 const PLACES: usize = 256;
 /// Rows that were missed are counted in so many places of each part.
 const ASKED: usize = 1024;
-/// So many in one place, and the leaf of the last of them is read: which takes about as long as they took (some 70 µs, and 490,000
-/// instructions; a seek 12,000), so that who asks for few rows of each leaf never pays more than twice what he had to.
+/// So many in one place, and the leaf of the last of them is read: which takes about as long as they took (some 100 µs, and a seek
+/// 5), so that who asks for few rows of each leaf pays no more than twice what he had to.
 pub(super) const MISSES_PER_LEAF: u32 = 16;
 /// Longer values are not kept.
 pub(super) const MOST_VALUE_BYTES: usize = 4 << 10;
