@@ -176,7 +176,7 @@ impl PackedRows {
 }
 
 /// Appends a key as it is.
-fn plain(key: &[u8]) -> impl FnOnce(&mut Vec<u8>) -> bool {
+pub(crate) fn plain(key: &[u8]) -> impl FnOnce(&mut Vec<u8>) -> bool {
     move |out| {
         out.extend_from_slice(key);
         true

@@ -354,6 +354,7 @@ impl Shard {
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 mod tests {
     use super::*;
+    use crate::packed::plain;
 
     /// The key of a row of the table whose keys begin with `table`, eight times, and a zero.
     fn key(table: char, row: &str) -> Bytes {
@@ -371,11 +372,7 @@ mod tests {
     fn rows(rows: &[(&str, u64)]) -> PackedRows {
         let mut packed = PackedRows::default();
         for (row, timestamp) in rows {
-            let put = |out: &mut Vec<u8>| {
-                out.extend_from_slice(&key('t', row));
-                true
-            };
-            assert!(packed.push(put, Timestamp(*timestamp), b"value"));
+            assert!(packed.push(plain(&key('t', row)), Timestamp(*timestamp), b"value"));
         }
         packed
     }

@@ -24,6 +24,7 @@ pub mod walk;
 use crate::committer::Change;
 use crate::contract::{Cell, Family, FamilyFilter, ReadFilter, TimestampRange};
 use crate::embedded::key::HEAD_BYTES;
+use crate::timestamp::Timestamp;
 use foldhash::fast::RandomState;
 use leaf::Leaf;
 use name::Name;
@@ -38,6 +39,7 @@ pub use shard::Missed;
 const TABLES: usize = 256;
 /// Parts that are locked apart from each other.
 const SHARDS: usize = 64;
+
 /// See the head of the module.
 pub struct HotRows {
     shards: Vec<Mutex<Shard>>,
@@ -84,12 +86,17 @@ pub fn of_newest(filter: &ReadFilter) -> Option<&FamilyFilter> {
 
 /// What the newest cell of a row says to a read of one cell.
 pub fn answer(newest: &Cell, wanted: &FamilyFilter) -> Known {
-    if newest.timestamp > wanted.range.to {
+    answer_of(newest.timestamp, wanted, || Some(newest.clone()))
+}
+
+/// The same, the cell made where it is asked for.
+fn answer_of(newest: Timestamp, wanted: &FamilyFilter, cell: impl FnOnce() -> Option<Cell>) -> Known {
+    if newest > wanted.range.to {
         Known::Newer
-    } else if newest.timestamp < wanted.range.from {
+    } else if newest < wanted.range.from {
         Known::Nothing
     } else {
-        Known::Cell(newest.clone())
+        cell().map_or(Known::Nothing, Known::Cell)
     }
 }
 
@@ -148,6 +155,10 @@ impl HotRows {
     /// Whether all rows of the leaf should be read whose keys begin with `prefix`: one of them was missed, whose value has so many
     /// bytes, and others may be asked for, too.
     pub fn wants_leaf(&self, missed: Missed, prefix: &[u8], bytes: usize) -> bool {
+        // Most are not, and take no lock again.
+        if !missed.is_wanted() {
+            return false;
+        }
         let (Some(lengths), Some(bit)) = (self.lengths(prefix), length_bit(prefix.len())) else { return false };
         let wants = self.locked(missed.place).is_some_and(|mut shard| shard.wants_leaf(missed, prefix, bytes));
         if wants {

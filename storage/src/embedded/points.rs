@@ -34,7 +34,7 @@ impl EmbeddedStore {
             false => Known::Newer,
         };
         let mut known: Vec<Known> = keys.iter().map(find).collect();
-        let mut missed = Vec::new();
+        let mut wanted_leaves = Vec::new();
         // At most twice: a row that was missed may turn out to be newer. The cursor has to know of all that happened until a row
         // was missed, so all are looked up before it is taken.
         loop {
@@ -47,8 +47,10 @@ impl EmbeddedStore {
                 &mut sought,
                 |(known, key)| (&key[..], known.range(wanted)),
                 |(known, key), cell| {
-                    if let Known::Missed(word) = **known {
-                        missed.push((word, *key, bytes_of(cell.as_ref())));
+                    if let Known::Missed(word) = **known
+                        && word.is_wanted()
+                    {
+                        wanted_leaves.push((word, *key, bytes_of(cell.as_ref())));
                     }
                     **known = match (&**known, cell) {
                         (_, None) => Known::Nothing,
@@ -61,7 +63,7 @@ impl EmbeddedStore {
                 },
             )?;
         }
-        for (word, key, bytes) in missed {
+        for (word, key, bytes) in wanted_leaves {
             self.read_leaf(word, key, bytes)?;
         }
         let row = |(known, key): (Known, &Bytes)| match known {

@@ -169,6 +169,7 @@ impl Leaf {
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 mod tests {
     use super::*;
+    use crate::packed::plain;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
@@ -177,11 +178,7 @@ mod tests {
     fn packed(rows: &[(&[u8], u64, &str)]) -> PackedRows {
         let mut packed = PackedRows::default();
         for (key, timestamp, value) in rows {
-            let put = |out: &mut Vec<u8>| {
-                out.extend_from_slice(key);
-                true
-            };
-            assert!(packed.push(put, Timestamp(*timestamp), value.as_bytes()));
+            assert!(packed.push(plain(key), Timestamp(*timestamp), value.as_bytes()));
         }
         packed
     }

@@ -6,7 +6,9 @@ use std::hash::{Hash, Hasher};
 /// By which something is kept: a row by its key, a leaf by what its keys begin with.
 #[derive(Clone, Copy, Debug)]
 pub struct Name<'n> {
+    /// Of the key.
     pub bytes: &'n [u8],
+    /// Whether it is a leaf.
     pub leaf: bool,
 }
 
@@ -16,13 +18,17 @@ impl Hash for Name<'_> {
     }
 }
 
+/// The same, kept.
 #[derive(Debug)]
 pub struct OwnName {
+    /// Of the key.
     pub bytes: Box<[u8]>,
+    /// Whether it is a leaf.
     pub leaf: bool,
 }
 
 impl OwnName {
+    /// As it is asked for.
     pub fn name(&self) -> Name<'_> {
         Name { bytes: &self.bytes, leaf: self.leaf }
     }
@@ -49,10 +55,12 @@ impl Equivalent<OwnName> for Name<'_> {
 }
 
 impl<'n> Name<'n> {
+    /// Of a row, by its key.
     pub fn row(bytes: &'n [u8]) -> Name<'n> {
         Name { bytes, leaf: false }
     }
 
+    /// Of a leaf, by what its keys begin with.
     pub fn leaf(bytes: &'n [u8]) -> Name<'n> {
         Name { bytes, leaf: true }
     }

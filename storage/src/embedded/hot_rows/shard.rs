@@ -2,7 +2,7 @@
 
 use super::leaf::{self, Leaf};
 use super::name::{Name, OwnName};
-use super::{Known, answer};
+use super::{Known, answer, answer_of};
 use crate::contract::{Cell, Family, FamilyFilter};
 use crate::timestamp::Timestamp;
 use bytes::Bytes;
@@ -14,7 +14,7 @@ const PLACES: usize = 256;
 /// Rows that were missed are counted in so many places of each part.
 const ASKED: usize = 1024;
 /// So many in one place, and the leaf of the last of them is read: which takes about as long as they took (some 100 µs, and a seek
-/// 5), so that who asks for few rows of each leaf pays no more than twice what he had to.
+/// 5), so that who asks for few rows of each leaf does not pay for all.
 pub(super) const MISSES_PER_LEAF: u32 = 16;
 /// Longer values are not kept.
 pub(super) const MOST_VALUE_BYTES: usize = 4 << 10;
@@ -33,7 +33,7 @@ pub(super) const PRICE_OF_LEAF: u32 = 256;
 const MOST_SAVED: u32 = 16 * PRICE_OF_LEAF;
 
 /// What is kept by a name.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 enum Kept {
     Row(Cell),
     Leaf(Box<Leaf>),
@@ -91,6 +91,13 @@ pub struct Place {
     mark: u32,
 }
 
+impl Missed {
+    /// Whether its leaf is worth reading.
+    pub fn is_wanted(&self) -> bool {
+        self.again
+    }
+}
+
 impl Place {
     /// By the hash of what the keys of the leaf begin with, in one of so many shards.
     pub fn new(hash: u64, shards: usize) -> Place {
@@ -115,11 +122,9 @@ impl Shard {
     /// What is known of a row.
     pub fn find(&mut self, key: &[u8], wanted: &FamilyFilter) -> Option<Known> {
         let known = match leaf::split(key).and_then(|(prefix, last)| Some((self.leaf(prefix)?, last))) {
-            Some((leaf, last)) => match leaf.timestamp(last) {
-                Some(newest) if newest > wanted.range.to => Known::Newer,
-                Some(newest) if newest >= wanted.range.from => leaf.cell(last).map_or(Known::Nothing, Known::Cell),
-                _ => Known::Nothing,
-            },
+            Some((leaf, last)) => {
+                leaf.timestamp(last).map_or(Known::Nothing, |newest| answer_of(newest, wanted, || leaf.cell(last)))
+            }
             None => match self.kept.get(&Name::row(key)) {
                 Some(Kept::Row(newest)) => answer(newest, wanted),
                 _ => return None,
@@ -171,7 +176,7 @@ impl Shard {
         let Some(asked) = self.asked.get_mut(missed.place.asked) else { return false };
         // Of many keys that are asked for at once several may be in one.
         let is_known = asked.refused == missed.place.mark || self.kept.contains_key(&Name::leaf(prefix));
-        if !missed.again || bytes > MOST_LEAF_VALUE_BYTES || is_known {
+        if !missed.is_wanted() || bytes > MOST_LEAF_VALUE_BYTES || is_known {
             return false;
         }
         if self.kept.weight() + leaf::MOST_BYTES as u64 > self.share {
@@ -228,6 +233,8 @@ impl Shard {
         let Some(mut kept) = self.kept.peek_mut(&name) else { return };
         let Kept::Leaf(leaf) = &mut *kept else { return };
         let goes_on = match value {
+            // Not even copied.
+            Some(value) if value.len() > leaf::MOST_BYTES => false,
             Some(value) => {
                 leaf.set(last, timestamp, value);
                 leaf.bytes() <= leaf::MOST_BYTES

@@ -3,7 +3,7 @@
 use super::shard::{MISSES_PER_LEAF, MOST_LEAF_VALUE_BYTES, MOST_VALUE_BYTES, PAID_BY_FOUND, PRICE_OF_LEAF};
 use super::*;
 use crate::contract::{RowRange, TimestampRange};
-use crate::packed::PackedRows;
+use crate::packed::{PackedRows, plain};
 use crate::timestamp::Timestamp;
 use bytes::Bytes;
 
@@ -45,14 +45,9 @@ fn a_row_is_what_was_written_last() {
     rows.changed(&[set("a", 7, "seven"), set("b", 7, "other")]);
     assert_eq!((found(&rows, "a", 9), found(&rows, "a", 6)), ("seven".into(), "Newer".into()));
     // An older cell that comes late, and the removal of one, leave the newest.
-    let remove = |timestamp| Change::Remove {
-        key: Bytes::from_static(b"a"),
-        family: Family::Write,
-        timestamp: Timestamp(timestamp),
-    };
-    rows.changed(&[set("a", 6, "six"), remove(5)]);
+    rows.changed(&[set("a", 6, "six"), remove("a", 5)]);
     assert_eq!(found(&rows, "a", 9), "seven");
-    rows.changed(&[remove(7)]);
+    rows.changed(&[remove("a", 7)]);
     missed(&rows, "a");
     rows.keep(missed(&rows, "a"), b"a", &cell(6, "six"));
     rows.changed(&[Change::RemoveRange(RowRange::prefix(Bytes::from_static(b"x")))]);
@@ -92,11 +87,7 @@ const PREFIX: &str = "a table\0:";
 fn leaf(rows: &[(&str, u64, &str)]) -> Option<Leaf> {
     let mut packed = PackedRows::default();
     for (last, timestamp, value) in rows {
-        let put = |out: &mut Vec<u8>| {
-            out.extend_from_slice(format!("{PREFIX}{last}").as_bytes());
-            true
-        };
-        assert!(packed.push(put, Timestamp(*timestamp), value.as_bytes()));
+        assert!(packed.push(plain(format!("{PREFIX}{last}").as_bytes()), Timestamp(*timestamp), value.as_bytes()));
     }
     Leaf::of(PREFIX.as_bytes(), &packed)
 }
@@ -111,6 +102,10 @@ fn wanted(rows: &HotRows) -> Missed {
     assert!(!rows.wants_leaf(word, PREFIX.as_bytes(), MOST_LEAF_VALUE_BYTES + 1));
     assert!(rows.wants_leaf(word, PREFIX.as_bytes(), 9));
     word
+}
+
+fn forget_asked(rows: &HotRows) {
+    rows.shards.iter().for_each(|shard| shard.lock().forget_asked());
 }
 
 fn keep_leaf(rows: &HotRows) {
@@ -159,13 +154,13 @@ fn a_key_of_another_length_ends_a_leaf() {
         assert_eq!(all(&rows, 9), ["one", "Nothin", "three"]);
         rows.changed(&[set(other, 9, "another's")]);
         missed(&rows, "a table\0:1");
-        rows.shards.iter().for_each(|shard| shard.lock().forget_asked());
+        forget_asked(&rows);
         // While it is read, too.
         let word = wanted(&rows);
         rows.changed(&[set(other, 9, "another's")]);
         rows.keep_leaf(word, PREFIX.as_bytes(), leaf(&[("1", 5, "one"), ("3", 7, "three")]));
         missed(&rows, "a table\0:1");
-        rows.shards.iter().for_each(|shard| shard.lock().forget_asked());
+        forget_asked(&rows);
     }
     // What is longer than all keys of leaves may be.
     let long = format!("a table\0:{}", "1".repeat(80));
@@ -185,10 +180,7 @@ fn rows_are_forgotten_together() {
         rows.changed(&[change]);
         missed(&rows, "a table\0:1");
         assert_eq!(rows.bytes(), 0);
-        // Forget what was asked for.
-        missed(&rows, "a table\0:1");
-        rows.keep_leaf(missed(&rows, "a table\0:1"), b"", None);
-        rows.shards.iter().for_each(|shard| shard.lock().forget_asked());
+        forget_asked(&rows);
     }
     keep_leaf(&rows);
     for (first, last) in [("a table", "a table\0"), ("a table\0;", "b"), ("a table", "a table\09")] {
@@ -198,7 +190,7 @@ fn rows_are_forgotten_together() {
     for (first, last) in [("a", "a table\0:"), ("a table\0:5", "a table\0:6"), ("a table\0:1", "b"), ("a", "b")] {
         rows.loaded(first.as_bytes(), last.as_bytes());
         missed(&rows, "a table\0:1");
-        rows.shards.iter().for_each(|shard| shard.lock().forget_asked());
+        forget_asked(&rows);
         keep_leaf(&rows);
     }
 }
@@ -227,7 +219,7 @@ fn what_is_no_leaf_is_not_read_again() {
         for word in [word, again] {
             assert!(!rows.wants_leaf(word, PREFIX.as_bytes(), 9));
         }
-        rows.shards.iter().for_each(|shard| shard.lock().forget_asked());
+        forget_asked(&rows);
     }
 }
 

@@ -143,6 +143,7 @@ mod tests {
     use super::*;
     use crate::contract::{Family, FamilyFilter};
     use crate::embedded::hot_rows::Known;
+    use crate::packed::plain;
     use bytes::Bytes;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
@@ -165,11 +166,7 @@ mod tests {
     fn packed<'a>(rows: impl Iterator<Item = (&'a Bytes, &'a u64)>) -> PackedRows {
         let mut packed = PackedRows::default();
         for (key, at) in rows {
-            let put = |out: &mut Vec<u8>| {
-                out.extend_from_slice(key);
-                true
-            };
-            assert!(packed.push(put, Timestamp(*at), &at.to_be_bytes()));
+            assert!(packed.push(plain(key), Timestamp(*at), &at.to_be_bytes()));
         }
         packed
     }
