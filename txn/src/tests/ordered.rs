@@ -179,3 +179,31 @@ fn who_has_seen_that_a_row_is_as_it_was_does_not_wait() {
         two.rollback().await;
     });
 }
+
+#[test]
+fn who_is_refused_for_what_is_not_published_is_told_when_it_is() {
+    on_paths(&[Path::OnePhase], |world| async move {
+        let memory = world.memory.clone().unwrap();
+        world.set("a", "1").await;
+        world.set("b", "1").await;
+        memory.hold_publishing();
+        let (one, two) = (begin(&world), world.begin());
+        get(&two, "a").await;
+        locked(&one, "a").await;
+        one.write(vec![update("a", "2")]).await.unwrap();
+        let first = committing(&world, &one).await;
+        assert_eq!(two.changed_since(&[key("b")]).await.unwrap(), None, "who is not refused goes on");
+        let other = two.clone();
+        let mut refused = beside(&world.env, async move { other.changed_since(&[key("a")]).await });
+        world.env.sleep(Duration::from_millis(1)).await;
+        assert!((&mut refused).now_or_never().is_none(), "whoever ran again would not see it yet");
+        memory.publish();
+        let conflict = refused.await.unwrap().unwrap().unwrap();
+        assert_eq!((conflict.key, conflict.found), (key("a"), first.await.unwrap()));
+        // A transaction that begins now is not refused for it.
+        let again = world.begin();
+        assert_eq!(get(&again, "a").await.as_deref(), Some("2"));
+        assert_eq!(again.changed_since(&[key("a")]).await.unwrap(), None);
+        two.rollback().await;
+    });
+}

@@ -9,6 +9,9 @@ impl Transaction {
     /// That another has written one of `keys` since the snapshot, which all of the transaction's writes are held against: writing
     /// that key would be refused at COMMIT. For rows that were just read: the store is asked for what it has at hand, and where
     /// it has nothing, or where statements have snapshots of their own, `None` says nothing.
+    ///
+    /// Answers when what was found can be read, as COMMIT's refusal does: who is told earlier and runs again takes a snapshot
+    /// without it, and is refused for the same commit again and again for as long as the log is being synced.
     pub async fn changed_since(&self, keys: &[Bytes]) -> Result<Option<Conflict>> {
         if !self.isolation().has_one_snapshot() {
             return Ok(None);
@@ -20,6 +23,9 @@ impl Transaction {
                 && let Some(cell) = found?
             {
                 let (key, found) = (key.clone(), cell.timestamp);
+                if let Some(atomic) = self.store().store.atomic() {
+                    atomic.when_published(found).await?;
+                }
                 return Ok(Some(Conflict { key, snapshot_ts, found, kind: ConflictKind::Write }));
             }
         }
