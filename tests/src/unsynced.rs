@@ -1,10 +1,11 @@
 //! [`Disk`]: what a disk would hold had the machine crashed, told from a trace of the server's system calls: of
 //! each file as many bytes as were synced, and only names whose folder was synced after they were made.
 //!
-//! The strictest disk that POSIX allows: what was not synced is gone. Files that are written anywhere but at
-//! their ends are not understood, and there are none (a trace that shows one fails).
+//! The strictest disk that POSIX allows: what was not synced is gone. Files are written from their beginnings to their ends (a
+//! trace that shows another order fails), but for zeroes that are appended to a log ahead of what is written: what falls on them
+//! and is not synced reads as zeroes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// Arguments of strace that make the trace this file reads.
@@ -23,8 +24,22 @@ pub const STRACE: [&str; 9] = [
 /// One file, whatever it is called.
 #[derive(Clone, Copy, Debug, Default)]
 struct File {
+    now: Extent,
+    synced: Extent,
+}
+
+/// How far a file is written, and how long it is: behind what is written are zeroes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Extent {
     written: u64,
-    synced: u64,
+    length: u64,
+}
+
+impl Extent {
+    fn write(&mut self, bytes: u64) {
+        self.written += bytes;
+        self.length = self.length.max(self.written);
+    }
 }
 
 /// See the head of the module.
@@ -35,8 +50,10 @@ pub struct Disk {
     names: HashMap<PathBuf, usize>,
     /// Names that a crash keeps.
     durable: HashMap<PathBuf, usize>,
-    /// Calls that began and have not ended, by thread: their text, and the length of the file they sync.
-    begun: HashMap<String, (String, u64)>,
+    /// Calls that began and have not ended, by thread: their text, and how far the file was that they sync.
+    begun: HashMap<String, (String, Extent)>,
+    /// Descriptors of logs that are only appended to: by zeroes.
+    ahead: HashSet<String>,
     /// Syncs seen.
     pub syncs: usize,
 }
@@ -54,21 +71,21 @@ impl Disk {
 
     fn line(&mut self, thread: &str, call: &str) {
         if let Some(begin) = call.strip_suffix(" <unfinished ...>") {
-            let length = descriptor(begin).map_or(0, |path| self.length(&path));
-            self.begun.insert(thread.to_string(), (begin.to_string(), length));
+            let extent = descriptor(begin).map_or_else(Extent::default, |path| self.extent(&path));
+            self.begun.insert(thread.to_string(), (begin.to_string(), extent));
             return;
         }
         if call.starts_with("<... ") {
-            let Some((begin, length)) = self.begun.remove(thread) else { return };
+            let Some((begin, extent)) = self.begun.remove(thread) else { return };
             let rest = call.split_once(" resumed>").map_or("", |(_, rest)| rest);
-            self.done(&format!("{begin}{rest}"), Some(length));
+            self.done(&format!("{begin}{rest}"), Some(extent));
             return;
         }
         self.done(call, None);
     }
 
-    fn length(&self, path: &Path) -> u64 {
-        self.names.get(path).and_then(|at| self.files.get(*at)).map_or(0, |file| file.written)
+    fn extent(&self, path: &Path) -> Extent {
+        self.names.get(path).and_then(|at| self.files.get(*at)).map_or_else(Extent::default, |file| file.now)
     }
 
     fn file(&mut self, path: &Path) -> usize {
@@ -80,13 +97,20 @@ impl Disk {
         self.files.len() - 1
     }
 
-    /// A call that has ended; of a sync, the length of its file when it began.
-    fn done(&mut self, call: &str, began_with: Option<u64>) {
+    /// A call that has ended; of a sync, how far its file was when it began.
+    fn done(&mut self, call: &str, began_with: Option<Extent>) {
         let Some((name, _)) = call.split_once('(') else { return };
         let result = call.rsplit_once(" = ").map_or("", |(_, result)| result);
         let number: i64 = result.split(['<', ' ']).next().and_then(|text| text.parse().ok()).unwrap_or(-1);
         if number < 0 {
             return;
+        }
+        if name == "openat" {
+            let opened = result.split_once('<').map_or("", |(descriptor, _)| descriptor).to_string();
+            match call.contains("O_APPEND") && call.contains(".log\"") {
+                true => self.ahead.insert(opened),
+                false => self.ahead.remove(&opened),
+            };
         }
         match name {
             "openat" if call.contains("O_CREAT") || call.contains("O_TRUNC") => {
@@ -100,27 +124,34 @@ impl Disk {
             "write" | "writev" => {
                 let Some(path) = descriptor(call).filter(|path| self.names.contains_key(path)) else { return };
                 let at = self.file(&path);
-                self.files[at].written += number.unsigned_abs();
+                let number_of = call.split_once('(').and_then(|(_, rest)| rest.split_once('<'));
+                let now = &mut self.files[at].now;
+                match number_of.is_some_and(|(descriptor, _)| self.ahead.contains(descriptor)) {
+                    true => now.length += number.unsigned_abs(),
+                    false => now.write(number.unsigned_abs()),
+                }
             }
             "pwrite64" | "pwritev" => {
                 let Some(path) = descriptor(call).filter(|path| self.names.contains_key(path)) else { return };
                 let offset = last_number(call).unwrap_or_else(|| panic!("no offset: {call}"));
                 let at = self.file(&path);
-                assert_eq!(offset, self.files[at].written, "written elsewhere than at the end: {call}");
-                self.files[at].written += number.unsigned_abs();
+                assert_eq!(offset, self.files[at].now.written, "written elsewhere than at the end: {call}");
+                self.files[at].now.write(number.unsigned_abs());
             }
             "ftruncate" => {
                 let Some(path) = descriptor(call).filter(|path| self.names.contains_key(path)) else { return };
                 let length = last_number(call).unwrap_or_else(|| panic!("no length: {call}"));
                 let at = self.file(&path);
-                self.files[at].written = length;
+                self.files[at].now = Extent { written: length, length };
             }
             "fsync" | "fdatasync" => {
                 let Some(path) = descriptor(call) else { return };
                 self.syncs += 1;
                 if let Some(at) = self.names.get(&path).copied() {
                     let file = &mut self.files[at];
-                    file.synced = file.synced.max(began_with.unwrap_or(file.written));
+                    let now = began_with.unwrap_or(file.now);
+                    let Extent { written, length } = file.synced;
+                    file.synced = Extent { written: written.max(now.written), length: length.max(now.length) };
                     return;
                 }
                 // A folder: its names are as they are now.
@@ -165,9 +196,12 @@ impl Disk {
                     dropped = (dropped.0 + content.len() as u64, dropped.1 + 1);
                     continue;
                 };
-                let synced = (self.files[*at].synced as usize).min(content.len());
+                let Extent { written, length } = self.files[*at].synced;
+                let synced = (written as usize).min(content.len());
                 dropped.0 += (content.len() - synced) as u64;
-                std::fs::write(target.join(entry.file_name()), &content[..synced]).expect("a copy");
+                let mut kept = content[..synced].to_vec();
+                kept.resize((length as usize).min(content.len()), 0);
+                std::fs::write(target.join(entry.file_name()), kept).expect("a copy");
             }
         }
         dropped
@@ -190,6 +224,29 @@ fn last_number(call: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_fell_on_zeroes_and_was_not_synced_is_zeroes() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path().join("from");
+        std::fs::create_dir_all(&root).expect("a folder");
+        std::fs::write(root.join("1.log"), b"abcdefgh\0\0").expect("a log");
+        let at = root.to_string_lossy();
+        let trace = format!(
+            "1 openat(AT_FDCWD</>, \"{at}/1.log\", O_WRONLY|O_CREAT|O_TRUNC) = 3<{at}/1.log>
+1 fsync(5<{at}>) = 0
+1 write(3<{at}/1.log>, \"\"..., 2) = 2
+2 openat(AT_FDCWD</>, \"{at}/1.log\", O_WRONLY|O_APPEND) = 4<{at}/1.log>
+2 write(4<{at}/1.log>, \"\"..., 8) = 8
+1 write(3<{at}/1.log>, \"\"..., 3) = 3
+1 fdatasync(3<{at}/1.log>) = 0
+2 openat(AT_FDCWD</>, \"{at}/other\", O_RDONLY) = 4<{at}/other>
+1 write(3<{at}/1.log>, \"\"..., 3) = 3"
+        );
+        let to = folder.path().join("to");
+        assert_eq!(Disk::from_trace(&trace).crash(&root, &to), (5, 0));
+        assert_eq!(std::fs::read(to.join("1.log")).expect("the log"), b"abcde\0\0\0\0\0");
+    }
 
     #[test]
     fn only_what_was_synced_under_a_synced_name_is_kept() {

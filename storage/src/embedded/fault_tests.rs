@@ -1,11 +1,13 @@
 //! Tests of the embedded engine with something broken: crashes, flipped bits, a full disk.
 
+use super::log_walk::{Verdict, walk};
 use super::tests::{commit, open, small};
 use super::*;
 use crate::testing::contract;
 use futures::executor::block_on;
 use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// The logs of a store, oldest first.
 pub fn logs(folder: &Path) -> Vec<PathBuf> {
@@ -30,6 +32,18 @@ pub fn crash_copy(from: &Path, to: &Path) {
     }
 }
 
+/// Bytes of a log that were written; zeroes ahead of it follow.
+fn written_bytes(log: &Path) -> u64 {
+    let content = fs::read(log).unwrap();
+    match walk(&content).verdict {
+        Verdict::Ended(offset) => offset as u64,
+        verdict => {
+            assert_eq!(verdict, Verdict::Intact);
+            content.len() as u64
+        }
+    }
+}
+
 fn newest_log(folder: &Path) -> PathBuf {
     logs(folder).pop().unwrap()
 }
@@ -49,7 +63,7 @@ fn a_crash_loses_nothing_synced_and_keeps_a_prefix_of_the_rest() {
         commit(&store, &[&format!("{total:06}")], "synced");
         total += 1;
         let log = newest_log(folder.path());
-        let (synced_rows, synced) = (total, fs::metadata(&log).unwrap().len());
+        let (synced_rows, synced) = (total, written_bytes(&log));
         for _ in 0..round % 7 {
             let mut batch = contract::batch(&[&format!("{total:06}")], Timestamp::ZERO, &"v".repeat(round * 500));
             batch.durable = false;
@@ -57,7 +71,7 @@ fn a_crash_loses_nothing_synced_and_keeps_a_prefix_of_the_rest() {
             total += 1;
         }
         crash_copy(folder.path(), copy.path());
-        let written = fs::metadata(&log).unwrap().len();
+        let written = written_bytes(&log);
         random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         let kept = synced + (random >> 33) % (written - synced + 1);
         let torn = copy.path().join("rocksdb").join(log.file_name().unwrap());
@@ -78,6 +92,97 @@ fn a_crash_loses_nothing_synced_and_keeps_a_prefix_of_the_rest() {
         drop(reopened);
         assert_eq!(values(&open(copy.path(), small()).unwrap()).len(), found.len() + 1);
     }
+}
+
+/// The machine loses power: of what was not synced any sectors are there, and any others read as they did before.
+#[test]
+fn a_loss_of_power_loses_nothing_synced_and_keeps_a_prefix_of_the_rest() {
+    let (folder, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let store = open(folder.path(), EmbeddedOptions { sync_interval: Duration::from_secs(3600), ..small() }).unwrap();
+    let mut random = 23u64;
+    let mut below = |limit: u64| {
+        random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (random >> 33) % limit
+    };
+    let (mut total, mut short) = (0, 0);
+    for round in 0..60 {
+        commit(&store, &[&format!("{total:06}")], "synced");
+        total += 1;
+        let log = newest_log(folder.path());
+        let (synced_rows, synced) = (total, written_bytes(&log));
+        for _ in 0..2 + round % 7 {
+            let value = "v".repeat(if round % 5 == 0 { 40_000 } else { 600 });
+            let mut batch = contract::batch(&[&format!("{total:06}")], Timestamp::ZERO, &value);
+            batch.durable = false;
+            block_on(store.commit_atomic(batch)).unwrap().unwrap();
+            total += 1;
+        }
+        crash_copy(folder.path(), copy.path());
+        let path = copy.path().join("rocksdb").join(log.file_name().unwrap());
+        let mut content = fs::read(&path).unwrap();
+        let sectors = synced / 512..written_bytes(&log).div_ceil(512);
+        for sector in sectors.clone() {
+            if below(1 + round % 4) == 0 && sectors.end - sector > below(8) {
+                continue;
+            }
+            let end = ((sector + 1) * 512).min(content.len() as u64) as usize;
+            content[(sector * 512).max(synced) as usize..end].fill(0);
+        }
+        fs::write(&path, content).unwrap();
+        let reopened = open(copy.path(), small()).unwrap();
+        let found = values(&reopened);
+        assert!((synced_rows..=total).contains(&found.len()), "{} of {synced_rows}..={total}", found.len());
+        let expected: Vec<Bytes> = (0..found.len()).map(|number| format!("{number:06}").into()).collect();
+        assert_eq!(found, expected, "no hole");
+        short += usize::from(found.len() < total);
+        commit(&reopened, &["zzz"], "after");
+        drop(reopened);
+        assert_eq!(values(&open(copy.path(), small()).unwrap()).len(), found.len() + 1);
+    }
+    assert!(short > 30, "only {short} of 60 lost anything");
+}
+
+#[test]
+fn a_sector_lost_from_what_was_synced_is_reported() {
+    let (folder, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let store = open(folder.path(), small()).unwrap();
+    for number in 0..50 {
+        commit(&store, &[&format!("{number:06}")], &"v".repeat(600));
+    }
+    let written = written_bytes(&newest_log(folder.path()));
+    // The last two may have been written before anything knew that those before them were synced.
+    for sector in 0..written / 512 - 6 {
+        crash_copy(folder.path(), copy.path());
+        let path = newest_log(copy.path());
+        let mut content = fs::read(&path).unwrap();
+        let place = sector as usize * 512;
+        content[place..place + 512].fill(0);
+        fs::write(&path, content).unwrap();
+        let opened = open(copy.path(), small());
+        assert!(matches!(opened, Err(StoreError::Corrupted(_))), "sector {sector}");
+    }
+}
+
+#[test]
+fn the_log_is_written_into_zeroes_that_a_start_cuts_off() {
+    let (folder, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let store = open(folder.path(), small()).unwrap();
+    for number in 0..2000 {
+        commit(&store, &[&format!("{number:06}")], &"v".repeat(600));
+        if number % 97 != 1 {
+            continue;
+        }
+        let log = newest_log(folder.path());
+        let ahead = fs::metadata(&log).unwrap().len() - written_bytes(&log);
+        assert!(ahead > 0 && ahead < 1 << 20, "{ahead} bytes ahead of commit {number}");
+    }
+    crash_copy(folder.path(), copy.path());
+    let reopened = open(copy.path(), small()).unwrap();
+    assert_eq!(values(&reopened).len(), 2000);
+    let log = newest_log(folder.path());
+    drop(store);
+    assert_eq!(fs::metadata(&log).unwrap().len(), written_bytes(&log), "RocksDB cuts what it closes");
+    assert_eq!(values(&open(folder.path(), small()).unwrap()).len(), 2000);
 }
 
 /// Flips bits of a copy of a file, and tells what became of the store each time.
@@ -113,7 +218,7 @@ fn a_bit_flipped_in_the_log_is_reported() {
     for number in 0..200 {
         commit(&store, &[&format!("{number:06}")], "value");
     }
-    let last = fs::metadata(newest_log(folder.path())).unwrap().len() as usize;
+    let last = written_bytes(&newest_log(folder.path())) as usize;
     crash_copy(folder.path(), copy.path());
     assert_eq!(values(&open(copy.path(), small()).unwrap()).len(), 200);
     let length = last - 200;

@@ -1,15 +1,18 @@
 //! [`RocksLog`]: the committer's log over RocksDB: one record is one write batch, and with it one record of
 //! the write-ahead log.
 
+use super::ahead::ZeroesAhead;
 use super::committer::SyncLog;
 use super::folder::free_bytes;
 use super::hot::Hot;
+use super::mark::Mark;
 use super::{database_error, key, options};
 use crate::bulk::PreparedCells;
 use crate::committer::{Change, CommitLog, LogRecord, Recovered, VersionReader};
 use crate::contract::{Family, LogStatistics, RowRange, TimestampRange};
 use crate::error::{Result, StoreError};
 use crate::timestamp::Timestamp;
+use parking_lot::Mutex;
 use rocksdb::{ColumnFamily, DB, DBRawIterator, ReadOptions, WriteBatch, WriteOptions};
 use std::ffi::CString;
 use std::sync::Arc;
@@ -21,12 +24,21 @@ const COMMITTER_KEY: &[u8] = b"committer";
 /// Key of the record, in the meta family, that tells of files that are being taken in as a commit: its timestamp, eight bytes,
 /// big-endian, then the key of one of its cells. They are taken in when that cell is there.
 const TAKING_IN_KEY: &[u8] = b"taking-in";
+/// Bytes that RocksDB puts before a record that fits a block of the log.
+const RECORD_HEADER: u64 = 7;
 /// Keys of [`Store::put_meta`](crate::Store::put_meta) begin with this.
 const META_PREFIX: &str = "meta/";
 
 /// The database with its families looked up.
 pub struct Database {
     db: DB,
+    /// The number of the newest record. Records are written one after the other, in the order of their numbers.
+    newest: Mutex<u64>,
+    /// Records up to this number are in the log.
+    written: AtomicU64,
+    /// Records up to this number are synced.
+    synced: AtomicU64,
+    ahead: Mutex<ZeroesAhead>,
     /// What [`LogStatistics`] tells.
     records: AtomicU64,
     bytes: AtomicU64,
@@ -36,7 +48,9 @@ pub struct Database {
 impl Database {
     /// Wraps an open database that has all families.
     pub fn new(db: DB) -> Arc<Database> {
-        Arc::new(Database { db, records: AtomicU64::new(0), bytes: AtomicU64::new(0), syncs: AtomicU64::new(0) })
+        let [written, synced, records, bytes, syncs] = std::array::from_fn(|_| AtomicU64::new(0));
+        let ahead = Mutex::new(ZeroesAhead::new(db.path()));
+        Arc::new(Database { db, newest: Mutex::new(0), written, synced, ahead, records, bytes, syncs })
     }
 
     /// RocksDB itself.
@@ -103,11 +117,20 @@ impl Database {
     }
 
     /// Writes a record, and syncs the log if it is to.
-    fn write(&self, batch: WriteBatch, sync: bool) -> Result<()> {
+    fn write(&self, mut batch: WriteBatch, sync: bool) -> Result<()> {
         let mut options = WriteOptions::default();
         options.set_sync(sync);
+        let mut newest = self.newest.lock();
+        let number = *newest + 1;
+        batch.put_log_data(Mark { number, synced: self.synced.load(Ordering::Acquire) }.encode());
         let bytes = batch.size_in_bytes() as u64;
         self.db.write_opt(batch, &options).map_err(database_error)?;
+        *newest = number;
+        self.written.store(number, Ordering::Release);
+        drop(newest);
+        if sync {
+            self.synced.fetch_max(number, Ordering::AcqRel);
+        }
         self.records.fetch_add(1, Ordering::Relaxed);
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
         self.syncs.fetch_add(u64::from(sync), Ordering::Relaxed);
@@ -115,7 +138,14 @@ impl Database {
     }
 
     fn sync(&self) -> Result<()> {
+        // Read before: what is written while the log is being synced may not be covered.
+        let written = self.written.load(Ordering::Acquire);
+        if let Some(mut ahead) = self.ahead.try_lock() {
+            let [bytes, records] = [&self.bytes, &self.records].map(|one| one.load(Ordering::Relaxed));
+            ahead.before_sync(bytes + records * RECORD_HEADER);
+        }
         self.db.flush_wal(true).map_err(database_error)?;
+        self.synced.fetch_max(written, Ordering::AcqRel);
         self.syncs.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }

@@ -4,6 +4,7 @@
 //! through one committer thread ([`committer`]); reads go straight to RocksDB ([`reader`]); tablets are
 //! metadata ([`tablets`], [`maintenance`]). FORMAT.md, beside this crate's sources, documents the bytes.
 
+mod ahead;
 mod bulk;
 pub mod committer;
 mod divide;
@@ -17,7 +18,9 @@ mod leaf_reader;
 pub mod load;
 pub mod log;
 pub mod log_check;
+mod log_walk;
 pub mod maintenance;
+mod mark;
 mod newest;
 pub mod options;
 mod points;

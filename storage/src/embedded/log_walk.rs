@@ -1,0 +1,366 @@
+//! [`walk`]: what one of RocksDB's logs, or its manifest, is made of: intact records, and what lies where none is. Must not know
+//! where it is kept, nor what becomes of the store.
+//!
+//! The format is RocksDB's log_format.h: blocks of 32 KiB; fragments of a masked CRC-32C over type and payload, a length of two
+//! bytes, a type, the payload.
+
+use super::mark::Mark;
+
+const BLOCK: usize = 32 << 10;
+const HEADER: usize = 7;
+/// What a disk writes whole or not at all.
+const SECTOR: usize = 512;
+const FULL: u8 = 1;
+const FIRST: u8 = 2;
+const LAST: u8 = 4;
+/// What RocksDB writes besides: compression type, sizes of user timestamps, predecessor.
+const OTHERS: [u8; 3] = [9, 10, 130];
+
+/// What a walk over a log found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Every record is intact.
+    Intact,
+    /// From this offset on there are only zeroes, written ahead of the log: as intact.
+    Ended(usize),
+    /// The record at this offset was not written to its end, and nobody was told of it nor of what follows.
+    Torn(usize),
+    /// Damage at the first offset, an intact record at the second.
+    Damaged(usize, usize),
+    /// Damage at this offset that no interrupted write leaves.
+    Changed(usize),
+}
+
+/// What a log holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Walk {
+    pub verdict: Verdict,
+    /// The marks of the first record and of the last one before the verdict's offset, where there are records, and they have one.
+    pub first: Option<Mark>,
+    pub last: Option<Mark>,
+}
+
+/// Walks a log checksum by checksum.
+pub fn walk(content: &[u8]) -> Walk {
+    let (mut offset, mut first, mut last, mut records) = (0, None, None, 0_u64);
+    let stopped = loop {
+        if offset >= content.len() {
+            break None;
+        }
+        if is_trailer(content, offset) {
+            offset = (offset / BLOCK + 1) * BLOCK;
+            continue;
+        }
+        match fragment(content, offset) {
+            Some((kind, payload)) if OTHERS.contains(&kind) => offset += HEADER + payload.len(),
+            _ => match record(content, offset) {
+                Ok((end, mark)) => {
+                    if records == 0 {
+                        first = mark;
+                    }
+                    (offset, last, records) = (end, mark, records + 1);
+                }
+                Err(damage) => break Some(damage),
+            },
+        }
+    };
+    let verdict = match stopped {
+        None => Verdict::Intact,
+        Some(_) if content.get(offset..).is_some_and(is_zero) => Verdict::Ended(offset),
+        Some(damage) => judge(content, offset, damage, last),
+    };
+    Walk { verdict, first, last }
+}
+
+/// Judges damage in the record that begins at `begin`, behind a record with the mark `last`.
+///
+/// An intact record behind it speaks against a crash, but for one that was written before the damaged one was synced, as it says
+/// itself. A record that is not intact says nothing.
+fn judge(content: &[u8], begin: usize, damage: usize, last: Option<Mark>) -> Verdict {
+    let interrupted = is_interrupted(content, damage);
+    let mut at = damage;
+    while let Some(next) = next_record(content, at) {
+        match record(content, next) {
+            Ok((end, mark)) => match (last, mark) {
+                (Some(last), Some(mark)) if interrupted && mark.synced <= last.number => at = end - 1,
+                _ => return Verdict::Damaged(damage, next),
+            },
+            Err(_) => at = next,
+        }
+    }
+    if interrupted { Verdict::Torn(begin) } else { Verdict::Changed(damage) }
+}
+
+fn masked_checksum(kind: u8, payload: &[u8]) -> u32 {
+    let checksum = crc32c::crc32c_append(crc32c::crc32c(&[kind]), payload);
+    checksum.rotate_right(15).wrapping_add(0xa282_ead8)
+}
+
+fn is_zero(bytes: &[u8]) -> bool {
+    bytes.iter().all(|byte| *byte == 0)
+}
+
+/// The end of the block that `offset` lies in, or of the log.
+fn end_of_block(content: &[u8], offset: usize) -> usize {
+    ((offset / BLOCK + 1) * BLOCK).min(content.len())
+}
+
+/// Header and what follows it in its block.
+fn header(content: &[u8], offset: usize) -> Option<([u8; HEADER], &[u8])> {
+    let (header, behind) = content.get(offset..end_of_block(content, offset))?.split_first_chunk::<HEADER>()?;
+    Some((*header, behind))
+}
+
+/// Type and payload of the intact fragment at `offset`.
+fn fragment(content: &[u8], offset: usize) -> Option<(u8, &[u8])> {
+    let ([c0, c1, c2, c3, low, high, kind], behind) = header(content, offset)?;
+    let payload = behind.get(..usize::from(u16::from_le_bytes([low, high])))?;
+    if !(FULL..=LAST).contains(&kind) && !OTHERS.contains(&kind) {
+        return None;
+    }
+    (masked_checksum(kind, payload) == u32::from_le_bytes([c0, c1, c2, c3])).then_some((kind, payload))
+}
+
+/// End and mark of the intact record that begins at `offset`. `Err`: where it is not.
+fn record(content: &[u8], mut offset: usize) -> Result<(usize, Option<Mark>), usize> {
+    let (mut begun, mut tail) = (false, Vec::new());
+    loop {
+        if begun && is_trailer(content, offset) {
+            offset = (offset / BLOCK + 1) * BLOCK;
+        }
+        let Some((kind, payload)) = fragment(content, offset) else { return Err(offset.min(content.len())) };
+        if (kind == FULL || kind == FIRST) == begun || OTHERS.contains(&kind) {
+            return Err(offset);
+        }
+        tail.extend_from_slice(payload.get(payload.len().saturating_sub(Mark::REACH)..).unwrap_or_default());
+        tail.drain(..tail.len().saturating_sub(Mark::REACH));
+        offset += HEADER + payload.len();
+        begun = true;
+        if kind == FULL || kind == LAST {
+            return Ok((offset, Mark::at_end_of(&tail)));
+        }
+    }
+}
+
+/// Whether the damage at `offset` may be a write that a crash interrupted: the log ends before it does, or a sector of it never
+/// arrived, and reads as zeroes.
+fn is_interrupted(content: &[u8], offset: usize) -> bool {
+    let block_end = end_of_block(content, offset);
+    let Some(([c0, c1, c2, c3, low, high, _], behind)) = header(content, offset) else {
+        return block_end == content.len();
+    };
+    let stored = u32::from_le_bytes([c0, c1, c2, c3]);
+    let length = u16::from_le_bytes([low, high]);
+    // The length itself may be what changed, by a bit: then as much of the rest as it was matches its checksum.
+    let whole = |length: u16| {
+        behind
+            .get(..usize::from(length))
+            .is_some_and(|payload| (FULL..=LAST).any(|kind| masked_checksum(kind, payload) == stored))
+    };
+    if whole(length) || (0..u16::BITS).any(|bit| whole(length ^ (1 << bit))) {
+        return false;
+    }
+    let end = offset + HEADER + usize::from(length);
+    let mut begin = offset;
+    while begin < end.min(block_end) {
+        // The last one whole, with what lies behind the record: a record does not end with zeroes, but with its mark.
+        let end = ((begin / SECTOR + 1) * SECTOR).min(content.len());
+        if content.get(begin..end).is_some_and(is_zero) {
+            return true;
+        }
+        begin = end;
+    }
+    end > block_end && block_end == content.len()
+}
+
+fn is_trailer(content: &[u8], offset: usize) -> bool {
+    let left = BLOCK - offset % BLOCK;
+    left < HEADER && content.get(offset..).is_some_and(|rest| rest.iter().take(left).all(|byte| *byte == 0))
+}
+
+/// The offset of the first intact fragment behind `damage` that starts a record. Fragments that
+/// continue one do not count: pages of one interrupted write may reach the disk in any order.
+fn next_record(content: &[u8], damage: usize) -> Option<usize> {
+    let mut offset = damage + 1;
+    while offset < content.len() {
+        match fragment(content, offset) {
+            Some((kind, _)) if kind == FULL || kind == FIRST || OTHERS.contains(&kind) => return Some(offset),
+            Some((_, payload)) => offset += HEADER + payload.len(),
+            None => offset += 1,
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+pub mod tests {
+    use super::*;
+
+    /// Writes logs as RocksDB does.
+    #[derive(Clone, Default)]
+    pub struct Log {
+        pub bytes: Vec<u8>,
+        /// The number of the newest record.
+        pub newest: u64,
+    }
+
+    impl Log {
+        fn push(&mut self, kind: u8, payload: &[u8]) {
+            self.bytes.extend(masked_checksum(kind, payload).to_le_bytes());
+            self.bytes.extend((payload.len() as u16).to_le_bytes());
+            self.bytes.push(kind);
+            self.bytes.extend(payload);
+        }
+        /// A record, in as many fragments as it takes.
+        fn record(&mut self, mut payload: &[u8]) {
+            let mut kind = [FULL, FIRST];
+            loop {
+                let left = BLOCK - self.bytes.len() % BLOCK;
+                if left < HEADER {
+                    self.bytes.resize(self.bytes.len() + left, 0);
+                    continue;
+                }
+                if payload.len() <= left - HEADER {
+                    return self.push(kind[0], payload);
+                }
+                let (now, later) = payload.split_at(left - HEADER);
+                self.push(kind[1], now);
+                (payload, kind) = (later, [LAST, 3]);
+            }
+        }
+        /// The next record with a mark, written when those up to `synced` were.
+        pub fn marked(&mut self, length: usize, synced: u64) {
+            self.newest += 1;
+            let mut payload: Vec<u8> = (0..length).map(|at| 1 + (at % 251) as u8).collect();
+            payload.extend([3, 20]);
+            payload.extend(Mark { number: self.newest, synced }.encode());
+            self.record(&payload);
+        }
+        fn verdict(&self) -> Verdict {
+            walk(&self.bytes).verdict
+        }
+        /// The same with a sector that did not arrive.
+        fn without(&self, sector: usize) -> Log {
+            let mut log = self.clone();
+            let end = ((sector + 1) * SECTOR).min(log.bytes.len());
+            log.bytes[sector * SECTOR..end].fill(0);
+            log
+        }
+    }
+
+    #[test]
+    fn damage_is_told_from_a_torn_end() {
+        let payload: Vec<u8> = (1..=100).collect();
+        for ahead in [0, 5000] {
+            let mut log = Log::default();
+            (0..10).for_each(|_| log.record(&payload));
+            let end = log.bytes.len();
+            log.bytes.resize(end + ahead, 0);
+            assert_eq!(log.verdict(), if ahead == 0 { Verdict::Intact } else { Verdict::Ended(end) });
+            for bit in 0..9 * 107 * 8 {
+                let mut flipped = log.clone();
+                flipped.bytes[bit / 8] ^= 1 << (bit % 8);
+                let record = bit / 8 / 107 * 107;
+                assert!(matches!(flipped.verdict(), Verdict::Damaged(at, _) if at == record), "bit {bit}");
+            }
+            for bit in 9 * 107 * 8..end * 8 {
+                let mut flipped = log.clone();
+                flipped.bytes[bit / 8] ^= 1 << (bit % 8);
+                assert_eq!(flipped.verdict(), Verdict::Changed(9 * 107), "bit {bit}");
+            }
+        }
+        let mut log = Log::default();
+        (0..10).for_each(|_| log.record(&payload));
+        for length in 9 * 107 + 1..log.bytes.len() {
+            assert_eq!(walk(&log.bytes[..length]).verdict, Verdict::Torn(9 * 107), "cut at {length}");
+        }
+    }
+
+    #[test]
+    fn a_hole_in_one_interrupted_write_is_a_torn_end() {
+        let mut log = Log::default();
+        log.record(&[1; 10]);
+        let begin = log.bytes.len();
+        log.record(&vec![2; 2 * BLOCK]);
+        assert_eq!(log.verdict(), Verdict::Intact);
+        log.bytes[BLOCK..BLOCK + 4096].fill(0);
+        assert_eq!(log.verdict(), Verdict::Torn(begin));
+        log.record(&[3; 10]);
+        assert!(matches!(log.verdict(), Verdict::Damaged(BLOCK, _)), "without marks nothing tells it from damage");
+    }
+
+    #[test]
+    fn a_record_that_ends_early_is_torn_wherever_it_ends() {
+        let mut log = Log::default();
+        log.marked(10, 0);
+        let begin = log.bytes.len();
+        log.marked(2 * BLOCK + 1000, 0);
+        for length in
+            (begin + 1..log.bytes.len()).step_by(331).chain([BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 2 * BLOCK + 3])
+        {
+            assert_eq!(walk(&log.bytes[..length]).verdict, Verdict::Torn(begin), "cut at {length}");
+        }
+    }
+
+    /// Ten records, of which the first five were synced when the sixth was written, and zeroes.
+    fn half_synced() -> (Log, Vec<usize>) {
+        let mut log = Log::default();
+        let mut ends = Vec::new();
+        for number in 1..=10 {
+            log.marked(if number % 3 == 0 { 40_000 } else { 700 }, if number < 6 { 0 } else { 5 });
+            ends.push(log.bytes.len());
+        }
+        log.bytes.resize(log.bytes.len() + 4 * SECTOR, 0);
+        (log, ends)
+    }
+
+    #[test]
+    fn a_hole_behind_what_was_synced_ends_the_log_and_one_before_is_damage() {
+        let (log, ends) = half_synced();
+        let walked = walk(&log.bytes);
+        assert_eq!(walked.verdict, Verdict::Ended(ends[9]));
+        assert_eq!(walked.first, Some(Mark { number: 1, synced: 0 }));
+        assert_eq!(walked.last, Some(Mark { number: 10, synced: 5 }));
+        for sector in 0..ends[9].div_ceil(SECTOR) {
+            let verdict = log.without(sector).verdict();
+            // The first record that the sector is a part of.
+            let hit = ends.iter().position(|end| *end > sector * SECTOR).unwrap();
+            if sector * SECTOR < ends[4] {
+                assert!(matches!(verdict, Verdict::Damaged(..)), "sector {sector}: {verdict:?}");
+                continue;
+            }
+            let begin = ends[hit - 1];
+            assert!(
+                matches!(verdict, Verdict::Torn(at) | Verdict::Ended(at) if at == begin),
+                "sector {sector}: {verdict:?}, not {begin}"
+            );
+            // Any others may be missing behind.
+            for more in [sector + 1, sector + 2, (sector + ends[9] / SECTOR) / 2, ends[9] / SECTOR] {
+                let verdict = log.without(sector).without(more).verdict();
+                let torn = matches!(verdict, Verdict::Torn(at) | Verdict::Ended(at) if at == begin);
+                assert!(torn, "sectors {sector} and {more}: {verdict:?}, not {begin}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_flipped_bit_is_no_hole_whether_it_was_synced_or_not() {
+        let (log, ends) = half_synced();
+        for bit in (0..ends[9] * 8).step_by(1009).chain(ends[8] * 8..ends[8] * 8 + 64) {
+            let mut flipped = log.clone();
+            flipped.bytes[bit / 8] ^= 1 << (bit % 8);
+            let verdict = flipped.verdict();
+            assert!(matches!(verdict, Verdict::Damaged(..) | Verdict::Changed(_)), "bit {bit}: {verdict:?}");
+        }
+    }
+
+    #[test]
+    fn a_hole_before_a_record_without_a_mark_is_damage() {
+        let (mut log, ends) = half_synced();
+        log.bytes.truncate(ends[9]);
+        log.record(&[7; 100]);
+        let verdict = log.without(ends[6] / SECTOR + 1).verdict();
+        assert!(matches!(verdict, Verdict::Damaged(_, next) if next == ends[9]), "{verdict:?}");
+    }
+}

@@ -1,0 +1,68 @@
+//! [`Mark`]: what a record of the log says of itself at its end. Must not know what else it holds.
+//!
+//! Several records are written while the ones before are synced. When the machine loses power, of those that were not synced
+//! any sectors may be there and any others not, so that an intact record may lie behind a hole. It is the mark that tells such
+//! a hole, of which nobody was told, from damage to what was synced. RocksDB keeps it in the log alone.
+
+/// Which record this is, and what was known of the log when it was written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mark {
+    /// Counts the records that a process writes, from 1.
+    pub number: u64,
+    /// Every record up to this number was synced before this one was written. Less than `number`.
+    pub synced: u64,
+}
+
+/// Ends a mark: never zero, so that the last sector of a record never looks like one that did not arrive.
+const END: [u8; 4] = *b"mark";
+/// Bytes of a mark.
+const BYTES: usize = 20;
+/// What RocksDB puts before data that is for the log alone (`kTypeLogData`), and its length.
+const BEFORE: [u8; 2] = [3, BYTES as u8];
+
+impl Mark {
+    /// Bytes at the end of a record that tell its mark.
+    pub const REACH: usize = BEFORE.len() + BYTES;
+
+    /// To be put last into a write batch.
+    pub fn encode(self) -> [u8; BYTES] {
+        debug_assert!(self.synced < self.number, "no record is synced before it is written");
+        let mut bytes = [0; BYTES];
+        let (number, rest) = bytes.split_at_mut(8);
+        let (synced, end) = rest.split_at_mut(8);
+        number.copy_from_slice(&self.number.to_be_bytes());
+        synced.copy_from_slice(&self.synced.to_be_bytes());
+        end.copy_from_slice(&END);
+        bytes
+    }
+
+    /// The mark of a record that ends with these bytes; `None`: it has none, as those written before there were marks.
+    pub fn at_end_of(record: &[u8]) -> Option<Mark> {
+        let (_, reach) = record.split_last_chunk::<{ Mark::REACH }>()?;
+        let bytes = reach.strip_prefix(&BEFORE)?.strip_suffix(&END)?;
+        let (number, synced) = bytes.split_first_chunk::<8>()?;
+        let (number, synced) = (u64::from_be_bytes(*number), u64::from_be_bytes(synced.try_into().ok()?));
+        Some(Mark { number, synced })
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_is_found_at_the_end_of_a_batch_and_nowhere_else() {
+        let mark = Mark { number: 0x0102_0304_0506_0708, synced: 0x0102_0304_0506_0000 };
+        let mut batch = rocksdb::WriteBatch::default();
+        batch.put(b"key", b"value");
+        assert_eq!(Mark::at_end_of(batch.data()), None);
+        batch.put_log_data(mark.encode());
+        assert_eq!(Mark::at_end_of(batch.data()), Some(mark));
+        let end = batch.data().len();
+        assert_eq!(Mark::at_end_of(&batch.data()[end - Mark::REACH..]), Some(mark));
+        assert_eq!(Mark::at_end_of(&batch.data()[end - Mark::REACH + 1..]), None);
+        batch.put(b"key", b"value");
+        assert_eq!(Mark::at_end_of(batch.data()), None);
+    }
+}
