@@ -67,22 +67,25 @@ pub fn walk(content: &[u8]) -> Walk {
     let verdict = match stopped {
         None => Verdict::Intact,
         Some(_) if content.get(offset..).is_some_and(is_zero) => Verdict::Ended(offset),
-        Some(damage) => judge(content, offset, damage, last),
+        Some(damage) => {
+            judge(content, offset, damage, if records == 0 { Some(0) } else { last.map(|last| last.number) })
+        }
     };
     Walk { verdict, first, last }
 }
 
-/// Judges damage in the record that begins at `begin`, behind a record with the mark `last`.
+/// Judges damage in the record that begins at `begin`, behind the record number `last`. (At the beginning of a log, where nothing tells,
+/// zero: as if it were the first of its process.)
 ///
 /// An intact record behind it speaks against a crash, but for one that was written before the damaged one was synced, as it says
 /// itself. A record that is not intact says nothing.
-fn judge(content: &[u8], begin: usize, damage: usize, last: Option<Mark>) -> Verdict {
+fn judge(content: &[u8], begin: usize, damage: usize, last: Option<u64>) -> Verdict {
     let interrupted = is_interrupted(content, damage);
     let mut at = damage;
     while let Some(next) = next_record(content, at) {
         match record(content, next) {
             Ok((end, mark)) => match (last, mark) {
-                (Some(last), Some(mark)) if interrupted && mark.synced <= last.number => at = end - 1,
+                (Some(last), Some(mark)) if interrupted && mark.synced <= last => at = end - 1,
                 _ => return Verdict::Damaged(damage, next),
             },
             Err(_) => at = next,
@@ -352,6 +355,21 @@ pub mod tests {
             flipped.bytes[bit / 8] ^= 1 << (bit % 8);
             let verdict = flipped.verdict();
             assert!(matches!(verdict, Verdict::Damaged(..) | Verdict::Changed(_)), "bit {bit}: {verdict:?}");
+        }
+    }
+
+    #[test]
+    fn a_hole_at_the_beginning_is_told_by_what_follows() {
+        for synced in [0, 1] {
+            let mut log = Log::default();
+            log.marked(2000, 0);
+            log.marked(2000, 0);
+            log.marked(2000, synced);
+            let verdict = log.without(1).verdict();
+            match synced {
+                0 => assert_eq!(verdict, Verdict::Torn(0)),
+                _ => assert!(matches!(verdict, Verdict::Damaged(0, _)), "{verdict:?}"),
+            }
         }
     }
 
