@@ -36,61 +36,69 @@ pub fn check(directory: &Path) -> Result<()> {
         }
     }
     logs.sort();
+    // Each log that is to be cut, and where.
     let mut ends = Vec::new();
-    // Damage is told of the log it is in, by whether something follows.
+    // Where history ends, if that is before the end of the newest log.
     let mut torn: Option<(PathBuf, usize)> = None;
-    let (mut newest, mut ended): (Option<Mark>, Option<(PathBuf, usize)>) = (None, None);
+    // The newest record so far, the log before, and whether zeroes follow that record.
+    let (mut newest, mut before, mut zeroes): (Option<Mark>, Option<(PathBuf, usize)>, bool) = (None, None, false);
     for (_, path) in logs {
         let content = fs::read(&path).map_err(|error| failed(&path, error))?;
-        let Walk { verdict, first, last } = walk(&content);
-        let begins = match verdict {
-            Verdict::Torn(offset) | Verdict::Ended(offset) => offset > 0,
-            Verdict::Intact | Verdict::Damaged(..) | Verdict::Changed(_) => !content.is_empty(),
-        };
-        if let (Some((earlier, offset)), true) = (&torn, begins) {
-            if !was_behind(newest, first, last) || matches!(verdict, Verdict::Damaged(..) | Verdict::Changed(_)) {
-                return Err(damaged(earlier, *offset, "and a later log is not empty"));
-            }
-            ends.push((path, 0));
-            continue;
-        }
-        if let (Some((earlier, offset)), true) = (&ended, begins)
-            && first.is_none_or(|first| first.number != newest.map_or(1, |newest| newest.number + 1))
-        {
-            return Err(damaged(earlier, *offset, "and a later log does not go on from there"));
-        }
-        if begins {
-            (newest, ended) = (last, None);
-        }
-        match verdict {
-            Verdict::Intact => {}
-            Verdict::Ended(offset) => {
-                ended = ended.or_else(|| Some((path.clone(), offset)));
-                ends.push((path, offset));
-            }
-            Verdict::Torn(offset) => {
-                torn = torn.or_else(|| Some((path.clone(), offset)));
-                tracing::warn!(log = %path.display(), offset, "cutting off a write that a crash interrupted");
-                ends.push((path, offset));
-            }
+        let Walk { verdict, first, last, synced } = walk(&content);
+        let length = match verdict {
+            Verdict::Torn(offset) | Verdict::Ended(offset) => offset,
+            Verdict::Intact => content.len(),
             Verdict::Damaged(offset, next) => {
                 return Err(damaged(&path, offset, &format!("and an intact record follows at {next}")));
             }
             Verdict::Changed(offset) => return Err(damaged(&path, offset, CHANGED)),
+        };
+        if length > 0 {
+            if torn.is_some() || !goes_on(newest, first, zeroes) {
+                if is_behind(newest, first, synced) {
+                    torn = torn.or(before.clone());
+                    ends.push((path, 0));
+                    continue;
+                }
+                if let (Some((earlier, offset)), true) = (torn.as_ref().or(before.as_ref()), torn.is_some() || zeroes) {
+                    return Err(damaged(earlier, *offset, "and a later log does not go on from there"));
+                }
+            }
+            (newest, zeroes) = (last, false);
+        }
+        match verdict {
+            Verdict::Torn(_) => {
+                tracing::warn!(log = %path.display(), offset = length, "cutting off a write that a crash interrupted");
+                torn = torn.or_else(|| Some((path.clone(), length)));
+            }
+            Verdict::Ended(_) => zeroes = true,
+            Verdict::Intact | Verdict::Damaged(..) | Verdict::Changed(_) => {}
+        }
+        before = Some((path.clone(), length));
+        if length < content.len() {
+            ends.push((path, length));
         }
     }
-    for (path, offset) in ends {
+    // The newest first: a start that is interrupted here leaves no log behind a hole that is a hole no more.
+    for (path, offset) in ends.into_iter().rev() {
         let file = OpenOptions::new().write(true).open(&path).map_err(|error| failed(&path, error))?;
         file.set_len(offset as u64).and_then(|()| file.sync_all()).map_err(|error| failed(&path, error))?;
     }
     Ok(())
 }
 
-/// Whether a log from the record `first` to the record `last` was written by the process that wrote the record `newest` to an earlier
+/// Whether a log that begins with the record `first` may follow one that ends with the record `newest`, and with `zeroes`. Where it does
+/// not end in zeroes, the two may be of two processes, of which each counts from 1 and has cut off what the one before left.
+fn goes_on(newest: Option<Mark>, first: Option<Mark>, zeroes: bool) -> bool {
+    let (Some(first), next) = (first, newest.map_or(1, |newest| newest.number + 1)) else { return !zeroes };
+    first.number == next || (!zeroes && (newest.is_none() || first.number < next))
+}
+
+/// Whether a log that begins with the record `first` was written by the process that wrote the record `newest` to an earlier
 /// one, when nothing behind that was synced. (Another process counts from 1.)
-fn was_behind(newest: Option<Mark>, first: Option<Mark>, last: Option<Mark>) -> bool {
-    let (Some(newest), Some(first), Some(last)) = (newest, first, last) else { return false };
-    first.number > newest.number && last.synced <= newest.number
+fn is_behind(newest: Option<Mark>, first: Option<Mark>, synced: u64) -> bool {
+    let (Some(newest), Some(first)) = (newest, first) else { return false };
+    first.number > newest.number && synced <= newest.number
 }
 
 const CHANGED: &str = "in a record that was written whole";
@@ -154,10 +162,15 @@ mod tests {
         assert_eq!(checked(&[&log(1, 3, 0), &[0; 9000], &log(4, 5, 3)]).unwrap(), [3 * RECORD, 0, 2 * RECORD]);
         assert_eq!(checked(&[&[0; 9000], &log(1, 1, 0)]).unwrap(), [0, RECORD]);
         for (first, second) in
-            [(log(1, 3, 0), log(5, 6, 3)), (log(1, 3, 0), log(1, 2, 0)), (vec![0; 9000], log(2, 3, 0))]
+            [(log(1, 3, 0), log(5, 6, 4)), (log(1, 3, 0), log(1, 2, 0)), (vec![0; 9000], log(2, 3, 0))]
         {
             assert!(is_refused(&[&first, &second]), "records between them are missing");
             assert!(is_refused(&[&first, &[0; 100], &second]));
+        }
+        // What is missing, and all that follows, was not synced.
+        let lost = log(1, 3, 0);
+        for lost in [&lost[..], &lost[..3 * RECORD]] {
+            assert_eq!(checked(&[lost, &log(5, 6, 3), &log(7, 7, 3)]).unwrap(), [3 * RECORD, 0, 0]);
         }
         // Whole as they are, two logs may be of two processes.
         let whole = &log(1, 3, 0)[..3 * RECORD];
@@ -173,6 +186,10 @@ mod tests {
         assert!(is_refused(&[&torn, &log(6, 8, 4)]), "what is missing was synced");
         assert!(is_refused(&[&torn, &log(6, 8, 3), &log(9, 9, 4)]));
         assert!(is_refused(&[&torn, &log(1, 2, 0)]), "another process found it whole");
+        let mut torn_too = Log { newest: 5, ..Log::default() };
+        [3, 3, 6].into_iter().for_each(|synced| torn_too.marked(2000, synced));
+        torn_too.bytes[5 * 512..6 * 512].fill(0);
+        assert!(is_refused(&[&torn, &torn_too.bytes]), "what stands behind its own hole says so");
         let mut flipped = log(6, 8, 3);
         flipped[RECORD + 50] ^= 1;
         assert!(is_refused(&[&torn, &flipped]));

@@ -38,11 +38,13 @@ pub struct Walk {
     /// The marks of the first record and of the last one before the verdict's offset, where there are records, and they have one.
     pub first: Option<Mark>,
     pub last: Option<Mark>,
+    /// Up to which record any intact record here, also behind that offset, says that the log was synced.
+    pub synced: u64,
 }
 
 /// Walks a log checksum by checksum.
 pub fn walk(content: &[u8]) -> Walk {
-    let (mut offset, mut first, mut last, mut records) = (0, None, None, 0_u64);
+    let (mut offset, mut first, mut last, mut records, mut synced) = (0, None, None, 0_u64, 0);
     let stopped = loop {
         if offset >= content.len() {
             break None;
@@ -58,6 +60,7 @@ pub fn walk(content: &[u8]) -> Walk {
                     if records == 0 {
                         first = mark;
                     }
+                    synced = synced.max(mark.map_or(0, |mark: Mark| mark.synced));
                     (offset, last, records) = (end, mark, records + 1);
                 }
                 Err(damage) => break Some(damage),
@@ -68,24 +71,28 @@ pub fn walk(content: &[u8]) -> Walk {
         None => Verdict::Intact,
         Some(_) if content.get(offset..).is_some_and(is_zero) => Verdict::Ended(offset),
         Some(damage) => {
-            judge(content, offset, damage, if records == 0 { Some(0) } else { last.map(|last| last.number) })
+            let number = if records == 0 { Some(0) } else { last.map(|last| last.number) };
+            judge(content, offset, damage, number, &mut synced)
         }
     };
-    Walk { verdict, first, last }
+    Walk { verdict, first, last, synced }
 }
 
 /// Judges damage in the record that begins at `begin`, behind the record number `last`. (At the beginning of a log, where nothing tells,
-/// zero: as if it were the first of its process.)
+/// zero: as if it were the first of its process. What is lost from the beginning of a later one looks like damage, therefore.)
 ///
 /// An intact record behind it speaks against a crash, but for one that was written before the damaged one was synced, as it says
 /// itself. A record that is not intact says nothing.
-fn judge(content: &[u8], begin: usize, damage: usize, last: Option<u64>) -> Verdict {
+fn judge(content: &[u8], begin: usize, damage: usize, last: Option<u64>, synced: &mut u64) -> Verdict {
     let interrupted = is_interrupted(content, damage);
     let mut at = damage;
     while let Some(next) = next_record(content, at) {
         match record(content, next) {
             Ok((end, mark)) => match (last, mark) {
-                (Some(last), Some(mark)) if interrupted && mark.synced <= last => at = end - 1,
+                (Some(last), Some(mark)) if interrupted && mark.synced <= last => {
+                    *synced = (*synced).max(mark.synced);
+                    at = end - 1;
+                }
                 _ => return Verdict::Damaged(damage, next),
             },
             Err(_) => at = next,
@@ -94,9 +101,48 @@ fn judge(content: &[u8], begin: usize, damage: usize, last: Option<u64>) -> Verd
     if interrupted { Verdict::Torn(begin) } else { Verdict::Changed(damage) }
 }
 
+const MASK: u32 = 0xa282_ead8;
+
+fn checksum(kind: u8, payload: &[u8]) -> u32 {
+    crc32c::crc32c_append(crc32c::crc32c(&[kind]), payload)
+}
+
 fn masked_checksum(kind: u8, payload: &[u8]) -> u32 {
-    let checksum = crc32c::crc32c_append(crc32c::crc32c(&[kind]), payload);
-    checksum.rotate_right(15).wrapping_add(0xa282_ead8)
+    checksum(kind, payload).rotate_right(15).wrapping_add(MASK)
+}
+
+/// What each byte adds to a CRC-32C.
+const STEPS: [u32; 256] = {
+    let mut steps = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let (mut step, mut bit) = (byte as u32, 0);
+        while bit < 8 {
+            step = if step & 1 == 1 { (step >> 1) ^ 0x82f6_3b78 } else { step >> 1 };
+            bit += 1;
+        }
+        steps[byte] = step;
+        byte += 1;
+    }
+    steps
+};
+
+/// Whether one bit of a fragment, or of its checksum, is all that does not match. (What a bit adds to a checksum depends on how many
+/// bytes follow it alone.)
+fn is_off_by_a_bit(kind: u8, payload: &[u8], stored: u32) -> bool {
+    if (masked_checksum(kind, payload) ^ stored).count_ones() == 1 {
+        return true;
+    }
+    let difference = checksum(kind, payload) ^ stored.wrapping_sub(MASK).rotate_left(15);
+    let step = |byte: u32| STEPS.get(byte as usize & 255).copied().unwrap_or_default();
+    let mut bits: [u32; 8] = std::array::from_fn(|bit| step(1 << bit));
+    for _ in 0..=payload.len() {
+        if bits.contains(&difference) {
+            return true;
+        }
+        bits = bits.map(|bit| (bit >> 8) ^ step(bit));
+    }
+    false
 }
 
 fn is_zero(bytes: &[u8]) -> bool {
@@ -149,7 +195,7 @@ fn record(content: &[u8], mut offset: usize) -> Result<(usize, Option<Mark>), us
 /// arrived, and reads as zeroes.
 fn is_interrupted(content: &[u8], offset: usize) -> bool {
     let block_end = end_of_block(content, offset);
-    let Some(([c0, c1, c2, c3, low, high, _], behind)) = header(content, offset) else {
+    let Some(([c0, c1, c2, c3, low, high, kind], behind)) = header(content, offset) else {
         return block_end == content.len();
     };
     let stored = u32::from_le_bytes([c0, c1, c2, c3]);
@@ -162,6 +208,16 @@ fn is_interrupted(content: &[u8], offset: usize) -> bool {
     };
     if whole(length) || (0..u16::BITS).any(|bit| whole(length ^ (1 << bit))) {
         return false;
+    }
+    // It may hold zeroes of its own: one bit that changed is no sector that did not arrive.
+    let payload = behind.get(..usize::from(length));
+    if payload.is_some_and(|payload| is_off_by_a_bit(kind, payload, stored)) {
+        return false;
+    }
+    // Of a sector that was being written to the disk while the record was put into it, a part may be there.
+    let is_end = kind == FULL || kind == LAST;
+    if is_end && payload.and_then(|payload| payload.split_last_chunk::<4>()).is_some_and(|(_, end)| is_zero(end)) {
+        return true;
     }
     let end = offset + HEADER + usize::from(length);
     let mut begin = offset;
@@ -356,6 +412,38 @@ pub mod tests {
             let verdict = flipped.verdict();
             assert!(matches!(verdict, Verdict::Damaged(..) | Verdict::Changed(_)), "bit {bit}: {verdict:?}");
         }
+    }
+
+    #[test]
+    fn a_flipped_bit_is_told_from_a_sector_that_did_not_arrive_in_a_record_that_holds_zeroes() {
+        let mut log = Log::default();
+        log.marked(10, 0);
+        let begin = log.bytes.len();
+        let mut payload = vec![0; 3000];
+        payload.extend([3, 20]);
+        payload.extend(Mark { number: 2, synced: 1 }.encode());
+        log.record(&payload);
+        let end = log.bytes.len();
+        log.bytes.resize(end + 5000, 0);
+        for bit in begin * 8..end * 8 {
+            let mut flipped = log.clone();
+            flipped.bytes[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(flipped.verdict(), Verdict::Changed(begin), "bit {bit}");
+        }
+        log.bytes[end - 15..end].fill(0);
+        assert_eq!(log.verdict(), Verdict::Torn(begin), "its end did not arrive, nor a part of a sector");
+    }
+
+    #[test]
+    fn what_is_said_behind_a_hole_is_heard() {
+        let mut log = Log::default();
+        log.newest = 5;
+        log.marked(600, 3);
+        log.marked(2000, 3);
+        log.marked(600, 6);
+        let walked = walk(&log.without(3).bytes);
+        assert!(matches!(walked.verdict, Verdict::Torn(_)));
+        assert_eq!((walked.last, walked.synced), (Some(Mark { number: 6, synced: 3 }), 6));
     }
 
     #[test]

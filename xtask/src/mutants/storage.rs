@@ -215,6 +215,13 @@ pub const STORAGE: &[Mutant] = &[
         tests: &["-p", "percosql-storage", "--lib", "damage_is_told_from_a_torn_end"],
     },
     Mutant {
+        name: "a bit that changed beside zeroes is taken for a sector that did not arrive",
+        file: "storage/src/embedded/log_walk.rs",
+        original: "is_some_and(|payload| is_off_by_a_bit(kind, payload, stored))",
+        broken: "is_none()",
+        tests: &["-p", "percosql-storage", "--lib", "a_flipped_bit_is_told_from"],
+    },
+    Mutant {
         name: "a record claims that those before it were synced",
         file: "storage/src/embedded/log.rs",
         original: "synced: self.synced.load(Ordering::Acquire) }",
@@ -231,15 +238,15 @@ pub const STORAGE: &[Mutant] = &[
     Mutant {
         name: "a log that ends in zeroes may go on anywhere",
         file: "storage/src/embedded/log_check.rs",
-        original: "first.is_none_or(|first| first.number != newest.map_or(1, |newest| newest.number + 1))",
-        broken: "first.is_none()",
+        original: "first.number == next || (!zeroes && (newest.is_none() || first.number < next))",
+        broken: "first.number > 0",
         tests: &["-p", "percosql-storage", "--lib", "zeroes_ahead_are_cut_off"],
     },
     Mutant {
         name: "a later log goes with a hole in what was synced",
         file: "storage/src/embedded/log_check.rs",
-        original: "first.number > newest.number && last.synced <= newest.number",
-        broken: "first.number > newest.number && last.number > 0",
+        original: "first.number > newest.number && synced <= newest.number",
+        broken: "first.number > newest.number && synced > 0",
         tests: &["-p", "percosql-storage", "--lib", "a_later_log_goes_with_a_hole"],
     },
     Mutant {
