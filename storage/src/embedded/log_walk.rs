@@ -436,8 +436,7 @@ pub mod tests {
 
     #[test]
     fn what_is_said_behind_a_hole_is_heard() {
-        let mut log = Log::default();
-        log.newest = 5;
+        let mut log = Log { newest: 5, ..Log::default() };
         log.marked(600, 3);
         log.marked(2000, 3);
         log.marked(600, 6);

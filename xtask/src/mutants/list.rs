@@ -33,13 +33,6 @@ pub const MUTANTS: &[Mutant] = &[
         tests: &["-p", "percosql-txn", "--lib", "tests::ordered"],
     },
     Mutant {
-        name: "who is refused is told before a new snapshot would see why",
-        file: "txn/src/transaction/changed.rs",
-        original: "                    atomic.when_published(found).await?;\n",
-        broken: "                    let _ = atomic;\n",
-        tests: &["-p", "percosql-txn", "--lib", "tests::ordered"],
-    },
-    Mutant {
         name: "a statement shows what is not published",
         file: "txn/src/transaction.rs",
         original: "            self.settled().await?;\n",

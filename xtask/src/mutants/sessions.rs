@@ -34,6 +34,13 @@ pub const SESSIONS: &[Mutant] = &[
         tests: &["-p", "percosql-tests", "--test", "sessions", "a_row_that_was_changed_since"],
     },
     Mutant {
+        name: "who is refused is told before a new snapshot would see why",
+        file: "txn/src/transaction/changed.rs",
+        original: "                    atomic.when_published(found).await?;\n",
+        broken: "                    let _ = atomic;\n",
+        tests: &["-p", "percosql-txn", "--lib", "tests::ordered"],
+    },
+    Mutant {
         name: "who lost again and again is never given a turn",
         file: "planner/src/session/transaction.rs",
         original: "        self.wait_for_turn().await;\n",
