@@ -23,11 +23,16 @@ impl Transaction {
     /// Resolves when all that it has looked at is published: to be awaited before anybody is told of what a quiet statement,
     /// or one that locks rows, has found. Errors: it never will be, for the log has failed.
     pub async fn settled(&self) -> Result<()> {
-        let looked_at = Timestamp(self.shared.looked_at.load(Ordering::SeqCst));
+        match Timestamp(self.shared.looked_at.load(Ordering::SeqCst)) {
+            Timestamp::ZERO => Ok(()),
+            looked_at => self.when_published(looked_at).await,
+        }
+    }
+
+    /// Resolves when every commit up to `timestamp` is published. Errors: it never will be, for the log has failed.
+    pub(crate) async fn when_published(&self, timestamp: Timestamp) -> Result<()> {
         match self.shared.store.store.atomic() {
-            Some(atomic) if looked_at > Timestamp::ZERO && atomic.published() < looked_at => {
-                Ok(atomic.when_published(looked_at).await?)
-            }
+            Some(atomic) if atomic.published() < timestamp => Ok(atomic.when_published(timestamp).await?),
             _ => Ok(()),
         }
     }

@@ -8,7 +8,8 @@
 //! end first or they do, what it writes is what is read there. It cuts the file where it ended when it closes it; after a crash
 //! `log_check.rs` does.
 
-use std::fs::{self, OpenOptions};
+use super::log_check::logs;
+use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -50,29 +51,18 @@ impl ZeroesAhead {
     }
 
     fn append(&self) -> io::Result<()> {
-        let Some(log) = newest_log(&self.directory)? else { return Ok(()) };
+        // That RocksDB writes to, or wrote to a moment ago.
+        let Some((_, log)) = logs(&self.directory)?.pop() else { return Ok(()) };
         // Opened anew each time: whoever keeps a file open keeps the space of one that was removed.
         OpenOptions::new().append(true).open(log)?.write_all(&ZEROES)
     }
-}
-
-/// The log that RocksDB writes to, or wrote to a moment ago.
-fn newest_log(directory: &Path) -> io::Result<Option<PathBuf>> {
-    let mut newest = None;
-    for entry in fs::read_dir(directory)? {
-        let path = entry?.path();
-        let number = path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse::<u64>().ok());
-        if let (Some(number), Some(true)) = (number, path.extension().map(|extension| extension == "log")) {
-            newest = newest.max(Some((number, path)));
-        }
-    }
-    Ok(newest.map(|(_, path)| path))
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn zeroes_are_appended_to_the_newest_log_while_writes_are_small() {

@@ -32,14 +32,12 @@ const META_PREFIX: &str = "meta/";
 /// The database with its families looked up.
 pub struct Database {
     db: DB,
-    /// The number of the newest record. Records are written one after the other, in the order of their numbers.
-    newest: Mutex<u64>,
-    /// Records up to this number are in the log.
-    written: AtomicU64,
+    /// Held while a record is written: they come one after the other, in the order of their numbers.
+    writing: Mutex<()>,
     /// Records up to this number are synced.
     synced: AtomicU64,
     ahead: Mutex<ZeroesAhead>,
-    /// What [`LogStatistics`] tells.
+    /// What [`LogStatistics`] tells; of the records, which are counted when they are in the log, also the number of the newest.
     records: AtomicU64,
     bytes: AtomicU64,
     syncs: AtomicU64,
@@ -48,9 +46,9 @@ pub struct Database {
 impl Database {
     /// Wraps an open database that has all families.
     pub fn new(db: DB) -> Arc<Database> {
-        let [written, synced, records, bytes, syncs] = std::array::from_fn(|_| AtomicU64::new(0));
+        let [synced, records, bytes, syncs] = std::array::from_fn(|_| AtomicU64::new(0));
         let ahead = Mutex::new(ZeroesAhead::new(db.path()));
-        Arc::new(Database { db, newest: Mutex::new(0), written, synced, ahead, records, bytes, syncs })
+        Arc::new(Database { db, writing: Mutex::new(()), synced, ahead, records, bytes, syncs })
     }
 
     /// RocksDB itself.
@@ -120,18 +118,16 @@ impl Database {
     fn write(&self, mut batch: WriteBatch, sync: bool) -> Result<()> {
         let mut options = WriteOptions::default();
         options.set_sync(sync);
-        let mut newest = self.newest.lock();
-        let number = *newest + 1;
+        let writing = self.writing.lock();
+        let number = self.records.load(Ordering::Relaxed) + 1;
         batch.put_log_data(Mark { number, synced: self.synced.load(Ordering::Acquire) }.encode());
         let bytes = batch.size_in_bytes() as u64;
         self.db.write_opt(batch, &options).map_err(database_error)?;
-        *newest = number;
-        self.written.store(number, Ordering::Release);
-        drop(newest);
+        self.records.store(number, Ordering::Release);
+        drop(writing);
         if sync {
             self.synced.fetch_max(number, Ordering::AcqRel);
         }
-        self.records.fetch_add(1, Ordering::Relaxed);
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
         self.syncs.fetch_add(u64::from(sync), Ordering::Relaxed);
         Ok(())
@@ -139,13 +135,12 @@ impl Database {
 
     fn sync(&self) -> Result<()> {
         // Read before: what is written while the log is being synced may not be covered.
-        let written = self.written.load(Ordering::Acquire);
+        let records = self.records.load(Ordering::Acquire);
         if let Some(mut ahead) = self.ahead.try_lock() {
-            let [bytes, records] = [&self.bytes, &self.records].map(|one| one.load(Ordering::Relaxed));
-            ahead.before_sync(bytes + records * RECORD_HEADER);
+            ahead.before_sync(self.bytes.load(Ordering::Relaxed) + records * RECORD_HEADER);
         }
         self.db.flush_wal(true).map_err(database_error)?;
-        self.synced.fetch_max(written, Ordering::AcqRel);
+        self.synced.fetch_max(records, Ordering::AcqRel);
         self.syncs.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }

@@ -19,40 +19,41 @@ use crate::error::{Result, StoreError};
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 
-/// Checks the logs and the manifest in a directory of RocksDB; cuts off the torn end of the newest log.
-/// Errors: `Corrupted`, `Io`.
-pub fn check(directory: &Path) -> Result<()> {
-    let failed = |path: &Path, error: std::io::Error| StoreError::Io(format!("{}: {error}", path.display()));
-    if !directory.exists() {
-        return Ok(());
-    }
-    check_manifest(directory)?;
-    let mut logs: Vec<(u64, PathBuf)> = Vec::new();
-    for entry in fs::read_dir(directory).map_err(|error| failed(directory, error))? {
-        let path = entry.map_err(|error| failed(directory, error))?.path();
+/// The logs in a directory of RocksDB with their numbers, oldest first.
+pub fn logs(directory: &Path) -> std::io::Result<Vec<(u64, PathBuf)>> {
+    let mut logs = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
         let number = path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse().ok());
         if let (Some(number), Some(true)) = (number, path.extension().map(|extension| extension == "log")) {
             logs.push((number, path));
         }
     }
     logs.sort();
+    Ok(logs)
+}
+
+fn failed(path: &Path, error: &std::io::Error) -> StoreError {
+    StoreError::Io(format!("{}: {error}", path.display()))
+}
+
+/// Checks the logs and the manifest in a directory of RocksDB; cuts off zeroes ahead of the logs, and what nobody was told of.
+/// Errors: `Corrupted`, `Io`.
+pub fn check(directory: &Path) -> Result<()> {
+    if !directory.exists() {
+        return Ok(());
+    }
+    check_manifest(directory)?;
     // Each log that is to be cut, and where.
     let mut ends = Vec::new();
     // Where history ends, if that is before the end of the newest log.
     let mut torn: Option<(PathBuf, usize)> = None;
     // The newest record so far, the log before, and whether zeroes follow that record.
     let (mut newest, mut before, mut zeroes): (Option<Mark>, Option<(PathBuf, usize)>, bool) = (None, None, false);
-    for (_, path) in logs {
-        let content = fs::read(&path).map_err(|error| failed(&path, error))?;
+    for (_, path) in logs(directory).map_err(|error| failed(directory, &error))? {
+        let content = fs::read(&path).map_err(|error| failed(&path, &error))?;
         let Walk { verdict, first, last, synced } = walk(&content);
-        let length = match verdict {
-            Verdict::Torn(offset) | Verdict::Ended(offset) => offset,
-            Verdict::Intact => content.len(),
-            Verdict::Damaged(offset, next) => {
-                return Err(damaged(&path, offset, &format!("and an intact record follows at {next}")));
-            }
-            Verdict::Changed(offset) => return Err(damaged(&path, offset, CHANGED)),
-        };
+        let length = kept_bytes(&path, &content, verdict)?;
         if length > 0 {
             if torn.is_some() || !goes_on(newest, first, zeroes) {
                 if is_behind(newest, first, synced) {
@@ -66,14 +67,11 @@ pub fn check(directory: &Path) -> Result<()> {
             }
             (newest, zeroes) = (last, false);
         }
-        match verdict {
-            Verdict::Torn(_) => {
-                tracing::warn!(log = %path.display(), offset = length, "cutting off a write that a crash interrupted");
-                torn = torn.or_else(|| Some((path.clone(), length)));
-            }
-            Verdict::Ended(_) => zeroes = true,
-            Verdict::Intact | Verdict::Damaged(..) | Verdict::Changed(_) => {}
+        if matches!(verdict, Verdict::Torn(_)) {
+            tracing::warn!(log = %path.display(), offset = length, "cutting off a write that a crash interrupted");
+            torn = torn.or_else(|| Some((path.clone(), length)));
         }
+        zeroes |= matches!(verdict, Verdict::Ended(_));
         before = Some((path.clone(), length));
         if length < content.len() {
             ends.push((path, length));
@@ -81,8 +79,8 @@ pub fn check(directory: &Path) -> Result<()> {
     }
     // The newest first: a start that is interrupted here leaves no log behind a hole that is a hole no more.
     for (path, offset) in ends.into_iter().rev() {
-        let file = OpenOptions::new().write(true).open(&path).map_err(|error| failed(&path, error))?;
-        file.set_len(offset as u64).and_then(|()| file.sync_all()).map_err(|error| failed(&path, error))?;
+        let file = OpenOptions::new().write(true).open(&path).map_err(|error| failed(&path, &error))?;
+        file.set_len(offset as u64).and_then(|()| file.sync_all()).map_err(|error| failed(&path, &error))?;
     }
     Ok(())
 }
@@ -101,7 +99,17 @@ fn is_behind(newest: Option<Mark>, first: Option<Mark>, synced: u64) -> bool {
     first.number > newest.number && synced <= newest.number
 }
 
-const CHANGED: &str = "in a record that was written whole";
+/// How many bytes of a log, or of a manifest, are to be read. Errors: it is damaged.
+fn kept_bytes(path: &Path, content: &[u8], verdict: Verdict) -> Result<usize> {
+    match verdict {
+        Verdict::Intact => Ok(content.len()),
+        Verdict::Torn(offset) | Verdict::Ended(offset) => Ok(offset),
+        Verdict::Damaged(offset, next) => {
+            Err(damaged(path, offset, &format!("and an intact record follows at {next}")))
+        }
+        Verdict::Changed(offset) => Err(damaged(path, offset, "in a record that was written whole")),
+    }
+}
 
 fn damaged(path: &Path, offset: usize, more: &str) -> StoreError {
     StoreError::Corrupted(format!("{} is damaged at byte {offset}, {more}", path.display()))
@@ -115,13 +123,7 @@ fn check_manifest(directory: &Path) -> Result<()> {
     let path = directory.join(current.trim_end());
     let content =
         fs::read(&path).map_err(|error| StoreError::Corrupted(format!("manifest {}: {error}", path.display())))?;
-    match walk(&content).verdict {
-        Verdict::Damaged(offset, next) => {
-            Err(damaged(&path, offset, &format!("and an intact record follows at {next}")))
-        }
-        Verdict::Changed(offset) => Err(damaged(&path, offset, CHANGED)),
-        Verdict::Intact | Verdict::Ended(_) | Verdict::Torn(_) => Ok(()),
-    }
+    kept_bytes(&path, &content, walk(&content).verdict).map(|_| ())
 }
 
 #[cfg(test)]

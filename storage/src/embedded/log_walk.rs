@@ -5,6 +5,7 @@
 //! bytes, a type, the payload.
 
 use super::mark::Mark;
+use smallvec::SmallVec;
 
 const BLOCK: usize = 32 << 10;
 const HEADER: usize = 7;
@@ -172,7 +173,7 @@ fn fragment(content: &[u8], offset: usize) -> Option<(u8, &[u8])> {
 
 /// End and mark of the intact record that begins at `offset`. `Err`: where it is not.
 fn record(content: &[u8], mut offset: usize) -> Result<(usize, Option<Mark>), usize> {
-    let (mut begun, mut tail) = (false, Vec::new());
+    let (mut begun, mut tail) = (false, SmallVec::<[u8; 2 * Mark::REACH]>::new());
     loop {
         if begun && is_trailer(content, offset) {
             offset = (offset / BLOCK + 1) * BLOCK;
@@ -234,7 +235,7 @@ fn is_interrupted(content: &[u8], offset: usize) -> bool {
 
 fn is_trailer(content: &[u8], offset: usize) -> bool {
     let left = BLOCK - offset % BLOCK;
-    left < HEADER && content.get(offset..).is_some_and(|rest| rest.iter().take(left).all(|byte| *byte == 0))
+    left < HEADER && content.get(offset..end_of_block(content, offset)).is_some_and(is_zero)
 }
 
 /// The offset of the first intact fragment behind `damage` that starts a record. Fragments that

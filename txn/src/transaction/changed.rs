@@ -23,9 +23,7 @@ impl Transaction {
                 && let Some(cell) = found?
             {
                 let (key, found) = (key.clone(), cell.timestamp);
-                if let Some(atomic) = self.store().store.atomic() {
-                    atomic.when_published(found).await?;
-                }
+                self.when_published(found).await?;
                 return Ok(Some(Conflict { key, snapshot_ts, found, kind: ConflictKind::Write }));
             }
         }

@@ -36,8 +36,8 @@ pub const SESSIONS: &[Mutant] = &[
     Mutant {
         name: "who is refused is told before a new snapshot would see why",
         file: "txn/src/transaction/changed.rs",
-        original: "                    atomic.when_published(found).await?;\n",
-        broken: "                    let _ = atomic;\n",
+        original: "                self.when_published(found).await?;\n",
+        broken: "",
         tests: &["-p", "percosql-txn", "--lib", "tests::ordered"],
     },
     Mutant {

@@ -225,14 +225,14 @@ pub const STORAGE: &[Mutant] = &[
         name: "a record claims that those before it were synced",
         file: "storage/src/embedded/log.rs",
         original: "synced: self.synced.load(Ordering::Acquire) }",
-        broken: "synced: *newest }",
+        broken: "synced: number - 1 }",
         tests: &["-p", "percosql-storage", "--lib", "a_loss_of_power"],
     },
     Mutant {
         name: "a record never claims that one before it was synced",
         file: "storage/src/embedded/log.rs",
-        original: "        self.synced.fetch_max(written, Ordering::AcqRel);\n",
-        broken: "        let _ = written;\n",
+        original: "        self.synced.fetch_max(records, Ordering::AcqRel);\n",
+        broken: "",
         tests: &["-p", "percosql-storage", "--lib", "a_sector_lost_from_what_was_synced"],
     },
     Mutant {
@@ -252,8 +252,8 @@ pub const STORAGE: &[Mutant] = &[
     Mutant {
         name: "zeroes are not written ahead of the log",
         file: "storage/src/embedded/log.rs",
-        original: "            ahead.before_sync(bytes + records * RECORD_HEADER);\n",
-        broken: "            let _ = (&mut ahead, bytes, records);\n",
+        original: "            ahead.before_sync(self.bytes.load(Ordering::Relaxed) + records * RECORD_HEADER);\n",
+        broken: "            let _ = &mut ahead;\n",
         tests: &["-p", "percosql-storage", "--lib", "the_log_is_written_into_zeroes"],
     },
     Mutant {
