@@ -10,6 +10,7 @@ pub mod condition;
 pub mod detached;
 pub mod direct;
 pub mod dml;
+pub(crate) mod evaluation_order;
 pub mod extension;
 pub mod first_rows;
 pub mod generate_series;

@@ -1,18 +1,17 @@
 //! [`LeanProjectionExec`]: DataFusion's projection without the metrics that it makes for each expression each time it runs, with a
 //! text of each: for a statement of one row they cost more than the expressions. Must not know what is computed.
 
-use super::lazy_junction::{guarded, has_effects};
+use super::evaluation_order::Order;
+use super::lazy_junction::guarded;
 use super::projected::Projected;
 use super::returned::Returned;
-use datafusion::arrow::array::{Array, ArrayRef};
-use datafusion::arrow::compute::concat;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
-use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{Result, Statistics};
 use datafusion::execution::TaskContext;
-use datafusion::physical_expr::expressions::{Column, Literal};
-use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_plan::metrics::MetricsSet;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
@@ -37,104 +36,6 @@ pub struct Projector {
     schema: SchemaRef,
     expressions: Arc<[Arc<dyn PhysicalExpr>]>,
     order: Order,
-}
-
-/// The order in which expressions over the same rows are computed: what has an effect (`nextval`) behind what may only fail, so that the
-/// failing statement has none, as where PostgreSQL computes constants beforehand. Those that ask sequences for what others of them ask
-/// are computed row by row.
-#[derive(Clone, Debug)]
-pub struct Order {
-    places: Option<Arc<[usize]>>,
-    by_row: Option<Arc<[usize]>>,
-}
-
-impl Order {
-    /// Of some expressions.
-    pub fn of(expressions: &[Arc<dyn PhysicalExpr>]) -> Order {
-        let volatile: Vec<bool> = expressions.iter().map(has_effects).collect();
-        let by_row = row_wise(expressions).map(Into::into);
-        if volatile.is_sorted() {
-            return Order { places: None, by_row };
-        }
-        let mut places: Vec<usize> = (0..expressions.len()).collect();
-        places.sort_by_key(|at| volatile.get(*at));
-        Order { places: Some(places.into()), by_row }
-    }
-
-    /// The values of the expressions over a batch.
-    pub fn evaluate(
-        &self,
-        expressions: &[Arc<dyn PhysicalExpr>],
-        batch: &RecordBatch,
-        rows: usize,
-    ) -> Result<Vec<ArrayRef>> {
-        let value = |expression: &Arc<dyn PhysicalExpr>| expression.evaluate(batch)?.into_array(rows);
-        let by_row = self.by_row.as_deref().filter(|_| rows > 1).unwrap_or_default();
-        if self.places.is_none() && by_row.is_empty() {
-            return expressions.iter().map(value).collect();
-        }
-        let place = |turn: usize| self.places.as_ref().map_or(Some(turn), |places| places.get(turn).copied());
-        let mut found: Vec<(usize, ArrayRef)> = Vec::with_capacity(expressions.len());
-        for at in (0..expressions.len()).filter_map(place).filter(|at| !by_row.contains(at)) {
-            if let Some(expression) = expressions.get(at) {
-                found.push((at, value(expression)?));
-            }
-        }
-        if !by_row.is_empty() {
-            found.extend(one_by_one(expressions, by_row, batch)?);
-        }
-        found.sort_by_key(|(at, _)| *at);
-        Ok(found.into_iter().map(|(_, values)| values).collect())
-    }
-}
-
-/// The values of the expressions at `places`, those of a row before those of the next.
-fn one_by_one(
-    expressions: &[Arc<dyn PhysicalExpr>],
-    places: &[usize],
-    batch: &RecordBatch,
-) -> Result<Vec<(usize, ArrayRef)>> {
-    let mut parts: Vec<Vec<ArrayRef>> = vec![Vec::with_capacity(batch.num_rows()); places.len()];
-    for row in 0..batch.num_rows() {
-        let one = batch.slice(row, 1);
-        for (at, parts) in places.iter().zip(&mut parts) {
-            if let Some(expression) = expressions.get(*at) {
-                parts.push(expression.evaluate(&one)?.into_array(1)?);
-            }
-        }
-    }
-    let joined = |(at, parts): (&usize, Vec<ArrayRef>)| {
-        let parts: Vec<&dyn Array> = parts.iter().map(AsRef::as_ref).collect();
-        Ok((*at, concat(&parts)?))
-    };
-    places.iter().zip(parts).map(joined).collect()
-}
-
-/// The places of the expressions that ask sequences, where one of their calls changes what another answers: all of a row come before
-/// those of the next.
-fn row_wise(expressions: &[Arc<dyn PhysicalExpr>]) -> Option<Vec<usize>> {
-    let (mut calls, mut places): (Vec<(bool, Option<String>)>, Vec<usize>) = (Vec::new(), Vec::new());
-    for (at, expression) in expressions.iter().enumerate() {
-        let before = calls.len();
-        // The visitor cannot fail.
-        let _ = expression.apply(|part| {
-            let call = part.downcast_ref::<ScalarFunctionExpr>();
-            let name = call.map_or("", |call| call.fun().name());
-            if matches!(name, "nextval" | "setval" | "currval" | "lastval") {
-                let sequence = call.and_then(|call| call.args().first()).filter(|argument| argument.is::<Literal>());
-                calls.push((matches!(name, "nextval" | "setval"), sequence.map(ToString::to_string)));
-            }
-            Ok(TreeNodeRecursion::Continue)
-        });
-        if calls.len() > before {
-            places.push(at);
-        }
-    }
-    let meet = |one: &Option<String>, other: &Option<String>| one.is_none() || other.is_none() || one == other;
-    let changes = calls.iter().enumerate().any(|(at, (writes, sequence))| {
-        *writes && calls.iter().enumerate().any(|(other, (_, asked))| other != at && meet(sequence, asked))
-    });
-    changes.then_some(places)
 }
 
 impl Projector {

@@ -136,7 +136,8 @@ impl std::fmt::Display for Value {
     }
 }
 
-fn as_slot(function: &datafusion::logical_expr::ScalarUDF) -> Option<&SlotFunction> {
+/// The slot that a function reads, if it is one.
+pub fn as_slot(function: &datafusion::logical_expr::ScalarUDF) -> Option<&SlotFunction> {
     (function.inner().as_ref() as &dyn std::any::Any).downcast_ref::<SlotFunction>()
 }
 

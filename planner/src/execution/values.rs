@@ -2,8 +2,8 @@
 //!
 //! [`ValuesNode`] is the logical node, [`ValuesExec`] the operator.
 
+use super::evaluation_order::Order;
 use super::leaf;
-use super::projection::Order;
 use crate::error::SqlError;
 use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::compute::concat;

@@ -25,6 +25,7 @@ mod newest;
 pub mod options;
 mod points;
 pub mod reader;
+mod room;
 pub mod tablets;
 
 #[cfg(test)]

@@ -271,4 +271,11 @@ pub const SESSIONS: &[Mutant] = &[
         broken: "fewest(Duration::MAX)",
         tests: &["-p", "percosql", "--lib", "a_new_task_begins_beside"],
     },
+    Mutant {
+        name: "constants of many rows are those of one",
+        file: "planner/src/execution/evaluation_order.rs",
+        original: "Some(single) if rows == 1 =>",
+        broken: "Some(single) =>",
+        tests: &["-p", "percosql-planner", "--lib", "one_row_has_the_values_of_many"],
+    },
 ];

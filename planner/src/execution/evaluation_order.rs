@@ -1,0 +1,189 @@
+//! [`Order`]: in which order expressions over the same rows are computed, and how. Must not know what becomes of the values.
+
+use super::lazy_junction::has_effects;
+use super::value::as_slot;
+use datafusion::arrow::array::{Array, ArrayRef};
+use datafusion::arrow::compute::concat;
+use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::common::Result;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::logical_expr::ScalarUDF;
+use datafusion::physical_expr::expressions::Literal;
+use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
+use std::sync::Arc;
+
+/// The order in which expressions over the same rows are computed: what has an effect (`nextval`) behind what may only fail, so that the
+/// failing statement has none, as where PostgreSQL computes constants beforehand. Those that ask sequences for what others of them ask
+/// are computed row by row.
+#[derive(Clone, Debug)]
+pub struct Order {
+    places: Option<Arc<[usize]>>,
+    by_row: Option<Arc<[usize]>>,
+    /// For one row, in the expressions' own order.
+    single: Arc<[Single]>,
+}
+
+/// Constants of so many bytes at most are kept ready for one row: plans are kept, and longer ones are not made often.
+const KEPT_BYTES: usize = 512;
+
+/// How the value of an expression for one row is found. Most of what INSERT and UPDATE write are constants and parameters, of which
+/// DataFusion makes a value of its own, checks it, and makes an array of it, each time.
+#[derive(Clone, Debug)]
+enum Single {
+    Constant(ArrayRef),
+    /// A call of a [`super::slot_function::SlotFunction`].
+    Slot(ScalarUDF),
+    Computed,
+}
+
+impl Single {
+    fn of(expression: &Arc<dyn PhysicalExpr>) -> Single {
+        if let Some(literal) = expression.downcast_ref::<Literal>() {
+            let short = Some(literal.value()).filter(|value| value.size() <= KEPT_BYTES);
+            return short.and_then(|value| value.to_array().ok()).map_or(Single::Computed, Single::Constant);
+        }
+        let slot = expression.downcast_ref::<ScalarFunctionExpr>().filter(|call| as_slot(call.fun()).is_some());
+        slot.map_or(Single::Computed, |call| Single::Slot(call.fun().clone()))
+    }
+
+    /// The value over a batch of one row.
+    fn evaluate(&self, expression: &Arc<dyn PhysicalExpr>, batch: &RecordBatch) -> Result<ArrayRef> {
+        match self {
+            Single::Constant(value) => Ok(Arc::clone(value)),
+            Single::Slot(function) => match as_slot(function) {
+                Some(slot) => slot.value()?.to_array(),
+                None => expression.evaluate(batch)?.into_array(1),
+            },
+            Single::Computed => expression.evaluate(batch)?.into_array(1),
+        }
+    }
+}
+
+impl Order {
+    /// Of some expressions.
+    pub fn of(expressions: &[Arc<dyn PhysicalExpr>]) -> Order {
+        let volatile: Vec<bool> = expressions.iter().map(has_effects).collect();
+        let by_row = row_wise(expressions).map(Into::into);
+        let single = expressions.iter().map(Single::of).collect();
+        if volatile.is_sorted() {
+            return Order { places: None, by_row, single };
+        }
+        let mut places: Vec<usize> = (0..expressions.len()).collect();
+        places.sort_by_key(|at| volatile.get(*at));
+        Order { places: Some(places.into()), by_row, single }
+    }
+
+    /// The values of the expressions over a batch.
+    pub fn evaluate(
+        &self,
+        expressions: &[Arc<dyn PhysicalExpr>],
+        batch: &RecordBatch,
+        rows: usize,
+    ) -> Result<Vec<ArrayRef>> {
+        let value = |(at, expression): (usize, &Arc<dyn PhysicalExpr>)| match self.single.get(at) {
+            Some(single) if rows == 1 => single.evaluate(expression, batch),
+            _ => expression.evaluate(batch)?.into_array(rows),
+        };
+        let by_row = self.by_row.as_deref().filter(|_| rows > 1).unwrap_or_default();
+        if self.places.is_none() && by_row.is_empty() {
+            return expressions.iter().enumerate().map(value).collect();
+        }
+        let place = |turn: usize| self.places.as_ref().map_or(Some(turn), |places| places.get(turn).copied());
+        let mut found: Vec<(usize, ArrayRef)> = Vec::with_capacity(expressions.len());
+        for at in (0..expressions.len()).filter_map(place).filter(|at| !by_row.contains(at)) {
+            if let Some(expression) = expressions.get(at) {
+                found.push((at, value((at, expression))?));
+            }
+        }
+        if !by_row.is_empty() {
+            found.extend(one_by_one(expressions, by_row, batch)?);
+        }
+        found.sort_by_key(|(at, _)| *at);
+        Ok(found.into_iter().map(|(_, values)| values).collect())
+    }
+}
+
+/// The values of the expressions at `places`, those of a row before those of the next.
+fn one_by_one(
+    expressions: &[Arc<dyn PhysicalExpr>],
+    places: &[usize],
+    batch: &RecordBatch,
+) -> Result<Vec<(usize, ArrayRef)>> {
+    let mut parts: Vec<Vec<ArrayRef>> = vec![Vec::with_capacity(batch.num_rows()); places.len()];
+    for row in 0..batch.num_rows() {
+        let one = batch.slice(row, 1);
+        for (at, parts) in places.iter().zip(&mut parts) {
+            if let Some(expression) = expressions.get(*at) {
+                parts.push(expression.evaluate(&one)?.into_array(1)?);
+            }
+        }
+    }
+    let joined = |(at, parts): (&usize, Vec<ArrayRef>)| {
+        let parts: Vec<&dyn Array> = parts.iter().map(AsRef::as_ref).collect();
+        Ok((*at, concat(&parts)?))
+    };
+    places.iter().zip(parts).map(joined).collect()
+}
+
+/// The places of the expressions that ask sequences, where one of their calls changes what another answers: all of a row come before
+/// those of the next.
+fn row_wise(expressions: &[Arc<dyn PhysicalExpr>]) -> Option<Vec<usize>> {
+    let (mut calls, mut places): (Vec<(bool, Option<String>)>, Vec<usize>) = (Vec::new(), Vec::new());
+    for (at, expression) in expressions.iter().enumerate() {
+        let before = calls.len();
+        // The visitor cannot fail.
+        let _ = expression.apply(|part| {
+            let call = part.downcast_ref::<ScalarFunctionExpr>();
+            let name = call.map_or("", |call| call.fun().name());
+            if matches!(name, "nextval" | "setval" | "currval" | "lastval") {
+                let sequence = call.and_then(|call| call.args().first()).filter(|argument| argument.is::<Literal>());
+                calls.push((matches!(name, "nextval" | "setval"), sequence.map(ToString::to_string)));
+            }
+            Ok(TreeNodeRecursion::Continue)
+        });
+        if calls.len() > before {
+            places.push(at);
+        }
+    }
+    let meet = |one: &Option<String>, other: &Option<String>| one.is_none() || other.is_none() || one == other;
+    let changes = calls.iter().enumerate().any(|(at, (writes, sequence))| {
+        *writes && calls.iter().enumerate().any(|(other, (_, asked))| other != at && meet(sequence, asked))
+    });
+    changes.then_some(places)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+    use crate::types::Datum;
+    use datafusion::arrow::array::Int32Array;
+    use datafusion::arrow::datatypes::{DataType, Field, Schema};
+    use datafusion::physical_expr::expressions::{Column, lit};
+
+    #[test]
+    fn one_row_has_the_values_of_many() {
+        let schema = Arc::new(Schema::new(vec![Field::new("a", DataType::Int32, true)]));
+        let batch = RecordBatch::try_new(schema, vec![Arc::new(Int32Array::from(vec![7, 8]))]).unwrap();
+        let constants = [
+            Datum::Int32(Some(5)),
+            Datum::Int32(None),
+            Datum::Utf8(Some("text".into())),
+            Datum::TimestampMicrosecond(None, Some("+00:00".into())),
+            Datum::Decimal128(Some(105), 10, 2),
+            Datum::Utf8(Some("long".repeat(KEPT_BYTES))),
+            Datum::Null,
+        ];
+        let mut expressions: Vec<Arc<dyn PhysicalExpr>> = constants.into_iter().map(lit).collect();
+        expressions.push(Arc::new(Column::new("a", 0)));
+        let order = Order::of(&expressions);
+        let two = order.evaluate(&expressions, &batch, 2).unwrap();
+        for row in 0..2 {
+            let one = order.evaluate(&expressions, &batch.slice(row, 1), 1).unwrap();
+            assert_eq!(one.len(), expressions.len());
+            for (one, two) in one.iter().zip(&two) {
+                assert_eq!((two.len(), one), (2, &two.slice(row, 1)));
+            }
+        }
+    }
+}
