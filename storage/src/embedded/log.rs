@@ -3,9 +3,9 @@
 
 use super::ahead::ZeroesAhead;
 use super::committer::SyncLog;
+use super::folder::free_bytes;
 use super::hot::Hot;
 use super::mark::Mark;
-use super::room::Room;
 use super::{database_error, key, options};
 use crate::bulk::PreparedCells;
 use crate::committer::{Change, CommitLog, LogRecord, Recovered, VersionReader};
@@ -168,13 +168,15 @@ impl Database {
 pub struct RocksLog {
     database: Arc<Database>,
     hot: Arc<Hot>,
-    room: Room,
+    /// The directory, for the free space of its file system.
+    path: CString,
+    reserve_bytes: u64,
 }
 
 impl RocksLog {
     /// A log that refuses to leave less than `reserve_bytes` free where `path` is.
     pub fn new(database: Arc<Database>, hot: Arc<Hot>, path: CString, reserve_bytes: u64) -> RocksLog {
-        RocksLog { database, hot, room: Room::new(path, reserve_bytes) }
+        RocksLog { database, hot, path, reserve_bytes }
     }
 }
 
@@ -269,8 +271,15 @@ impl CommitLog for RocksLog {
         if bytes == 0 {
             return Ok(());
         }
+        let free = free_bytes(&self.path).map_err(|error| StoreError::Io(format!("free space: {error}")))?;
         // A batch is written to the log and, when its memtable is flushed, to an SSTable.
-        self.room.take(bytes.saturating_mul(2))
+        if free < self.reserve_bytes.saturating_add(bytes.saturating_mul(2)) {
+            return Err(StoreError::DiskFull(format!(
+                "{free} bytes are free, {} are kept in reserve",
+                self.reserve_bytes
+            )));
+        }
+        Ok(())
     }
 
     fn write(&mut self, record: &LogRecord<'_>, sync: bool) -> Result<()> {

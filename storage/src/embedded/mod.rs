@@ -25,7 +25,6 @@ mod newest;
 pub mod options;
 mod points;
 pub mod reader;
-mod room;
 pub mod tablets;
 
 #[cfg(test)]

@@ -487,11 +487,4 @@ pub const STORAGE: &[Mutant] = &[
         broken: "if ends.is_empty() {",
         tests: &["-p", "percosql-planner", "--lib", "rows_of_several_streams"],
     },
-    Mutant {
-        name: "the disk is asked for room once",
-        file: "storage/src/embedded/room.rs",
-        original: "            self.unasked.set(left);\n",
-        broken: "",
-        tests: &["-p", "percosql-storage", "--lib", "asked_again_when_what_it_allowed"],
-    },
 ];
