@@ -7,7 +7,6 @@ use datafusion::arrow::compute::concat;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::common::Result;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::logical_expr::ScalarUDF;
 use datafusion::physical_expr::expressions::Literal;
 use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 use std::sync::Arc;
@@ -19,44 +18,17 @@ use std::sync::Arc;
 pub struct Order {
     places: Option<Arc<[usize]>>,
     by_row: Option<Arc<[usize]>>,
-    /// For one row, in the expressions' own order.
-    single: Arc<[Single]>,
+    /// The short ones of the expressions that are constants, in their places, for one row.
+    constants: Arc<[Option<ArrayRef>]>,
 }
 
 /// Constants of so many bytes at most are kept ready for one row: plans are kept, and longer ones are not made often.
 const KEPT_BYTES: usize = 512;
 
-/// How the value of an expression for one row is found. Most of what INSERT and UPDATE write are constants and parameters, of which
-/// DataFusion makes a value of its own, checks it, and makes an array of it, each time.
-#[derive(Clone, Debug)]
-enum Single {
-    Constant(ArrayRef),
-    /// A call of a [`super::slot_function::SlotFunction`].
-    Slot(ScalarUDF),
-    Computed,
-}
-
-impl Single {
-    fn of(expression: &Arc<dyn PhysicalExpr>) -> Single {
-        if let Some(literal) = expression.downcast_ref::<Literal>() {
-            let short = Some(literal.value()).filter(|value| value.size() <= KEPT_BYTES);
-            return short.and_then(|value| value.to_array().ok()).map_or(Single::Computed, Single::Constant);
-        }
-        let slot = expression.downcast_ref::<ScalarFunctionExpr>().filter(|call| as_slot(call.fun()).is_some());
-        slot.map_or(Single::Computed, |call| Single::Slot(call.fun().clone()))
-    }
-
-    /// The value over a batch of one row.
-    fn evaluate(&self, expression: &Arc<dyn PhysicalExpr>, batch: &RecordBatch) -> Result<ArrayRef> {
-        match self {
-            Single::Constant(value) => Ok(Arc::clone(value)),
-            Single::Slot(function) => match as_slot(function) {
-                Some(slot) => slot.value()?.to_array(),
-                None => expression.evaluate(batch)?.into_array(1),
-            },
-            Single::Computed => expression.evaluate(batch)?.into_array(1),
-        }
-    }
+/// The value of an expression that is a short constant, for one row.
+fn constant(expression: &Arc<dyn PhysicalExpr>) -> Option<ArrayRef> {
+    let value = expression.downcast_ref::<Literal>()?.value();
+    (value.size() <= KEPT_BYTES).then(|| value.to_array().ok()).flatten()
 }
 
 impl Order {
@@ -64,13 +36,23 @@ impl Order {
     pub fn of(expressions: &[Arc<dyn PhysicalExpr>]) -> Order {
         let volatile: Vec<bool> = expressions.iter().map(has_effects).collect();
         let by_row = row_wise(expressions).map(Into::into);
-        let single = expressions.iter().map(Single::of).collect();
+        let constants = expressions.iter().map(constant).collect();
         if volatile.is_sorted() {
-            return Order { places: None, by_row, single };
+            return Order { places: None, by_row, constants };
         }
         let mut places: Vec<usize> = (0..expressions.len()).collect();
         places.sort_by_key(|at| volatile.get(*at));
-        Order { places: Some(places.into()), by_row, single }
+        Order { places: Some(places.into()), by_row, constants }
+    }
+
+    /// The value for one row of what depends on none. Most of what INSERT and UPDATE write are constants and parameters, of which
+    /// DataFusion makes a value of its own, checks it, and makes an array of it, each time.
+    fn of_one_row(&self, at: usize, expression: &Arc<dyn PhysicalExpr>) -> Option<Result<ArrayRef>> {
+        if let Some(constant) = self.constants.get(at)? {
+            return Some(Ok(Arc::clone(constant)));
+        }
+        let slot = as_slot(expression.downcast_ref::<ScalarFunctionExpr>()?.fun())?;
+        Some(slot.value().map_err(Into::into).and_then(|value| value.to_array()))
     }
 
     /// The values of the expressions over a batch.
@@ -80,9 +62,9 @@ impl Order {
         batch: &RecordBatch,
         rows: usize,
     ) -> Result<Vec<ArrayRef>> {
-        let value = |(at, expression): (usize, &Arc<dyn PhysicalExpr>)| match self.single.get(at) {
-            Some(single) if rows == 1 => single.evaluate(expression, batch),
-            _ => expression.evaluate(batch)?.into_array(rows),
+        let value = |(at, expression): (usize, &Arc<dyn PhysicalExpr>)| {
+            let ready = if rows == 1 { self.of_one_row(at, expression) } else { None };
+            ready.unwrap_or_else(|| expression.evaluate(batch)?.into_array(rows))
         };
         let by_row = self.by_row.as_deref().filter(|_| rows > 1).unwrap_or_default();
         if self.places.is_none() && by_row.is_empty() {

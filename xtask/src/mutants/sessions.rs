@@ -274,8 +274,8 @@ pub const SESSIONS: &[Mutant] = &[
     Mutant {
         name: "constants of many rows are those of one",
         file: "planner/src/execution/evaluation_order.rs",
-        original: "Some(single) if rows == 1 =>",
-        broken: "Some(single) =>",
+        original: "if rows == 1 { self.of_one_row(at, expression) } else { None }",
+        broken: "self.of_one_row(at, expression)",
         tests: &["-p", "percosql-planner", "--lib", "one_row_has_the_values_of_many"],
     },
 ];
