@@ -39,6 +39,7 @@ pub mod oracle;
 pub mod protocol;
 pub mod query;
 pub mod reactor;
+mod reserve;
 mod runtime;
 pub mod server;
 pub mod store;

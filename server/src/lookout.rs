@@ -1,18 +1,19 @@
 //! [`Lookout`]: a thread that sees to it that sockets and timers of a runtime are looked after while one of its threads
-//! computes.
+//! computes. It also wakes the spare threads of reactors ([`Reserve`]).
 //!
 //! Of tokio's worker threads one waits for sockets and timers, and the others sleep. When an event wakes it, it runs the
 //! task that the event was for, and nobody takes its place unless there is more to do: should that task compute for
 //! seconds without a pause, no other connection is heard meanwhile, although a thread is free. Waking another thread at
 //! each event would cost every short statement a switch; looking now and then costs nothing that can be measured.
 
-use std::sync::mpsc;
+use crate::reserve::Reserve;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
-use storage::env::Env;
+use storage::env::EnvRef;
 use tokio::runtime::{Handle, RuntimeMetrics};
 
-/// How long a thread may compute until another is woken to take its place.
-const PATIENCE: Duration = Duration::from_millis(20);
+/// The time between two looks. A thread may compute for up to twice as long until another is woken to take its place.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 
 /// Looks after runtimes until it is dropped.
 pub struct Lookout {
@@ -21,13 +22,16 @@ pub struct Lookout {
 }
 
 impl Lookout {
-    /// Begins to look after `runtimes`, on a thread of its own.
-    pub fn over(runtimes: Vec<Handle>, env: &dyn Env) -> Lookout {
+    /// Begins to look after `runtimes` and `reserves`, on a thread of its own.
+    pub fn over(runtimes: Vec<Handle>, reserves: Vec<Arc<Reserve>>, env: &EnvRef) -> Lookout {
         let (stop, stopped) = mpsc::channel();
         let mut watched: Vec<Watched> = runtimes.into_iter().map(Watched::new).collect();
+        let clock = Arc::clone(env);
         let look = move || {
-            while stopped.recv_timeout(PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout) {
+            while stopped.recv_timeout(BETWEEN_LOOKS) == Err(mpsc::RecvTimeoutError::Timeout) {
                 watched.iter_mut().for_each(Watched::look);
+                let now = clock.monotonic();
+                reserves.iter().for_each(|reserve| reserve.look(now));
             }
         };
         env.spawn_thread("percosql-lookout", Box::new(look));
@@ -98,8 +102,8 @@ mod tests {
             }
         };
         drop(runtime.spawn(serve));
-        let env = SystemEnv::new(runtime.handle().clone());
-        let _lookout = lookout.then(|| Lookout::over(vec![runtime.handle().clone()], env.as_ref()));
+        let env: EnvRef = SystemEnv::new(runtime.handle().clone());
+        let _lookout = lookout.then(|| Lookout::over(vec![runtime.handle().clone()], Vec::new(), &env));
         let (mut long, mut short) = (TcpStream::connect(address).unwrap(), TcpStream::connect(address).unwrap());
         let mut byte = [0];
         for connection in [&mut long, &mut short] {

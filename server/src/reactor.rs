@@ -2,20 +2,24 @@
 //! answer on one thread, and wakes no other: among threads that share their tasks each event may, which costs more than the
 //! statement. Must not know what a task does.
 //!
-//! Nobody helps a reactor. A new task goes to one that is not computing long at the moment, or to the shared threads where all
-//! are: it may bring the word that ends what they compute. And a task stays on its own only while it is quick: one that has
-//! computed for [`LONG`] without a pause twice in a row goes on on the shared threads, where others are heard beside it, and comes
-//! back once it has been quick for [`QUICK_FOR`]. What the system gave to other threads meanwhile does not count ([`ThreadTime`]): on a
-//! busy machine every task would be long now and then. It is moved between two polls, as it is;
-//! its socket stays with the reactor that knows it. What blocks in the midst of a poll (`nextval` that waits for the store)
+//! A reactor has one thread at work, and a [`Reserve`] of threads that sleep until a poll holds that thread up. A new task goes to
+//! a reactor that is not held up, or to the shared threads if all are: it may bring the word that ends what they compute.
+//!
+//! A task stays on its reactor only while it is quick. If it has computed for [`LONG`] without a pause twice in a row, it goes on
+//! on a thread of its own: the system shares the processors among threads, so other connections are heard beside it. It comes back
+//! once it has been quick for [`QUICK_FOR`]. Time that the system gave to other threads does not count ([`ThreadTime`]): on a
+//! busy machine every task would be long now and then. A task is moved between two polls, as it is;
+//! its socket stays with the reactor that knows it. A task that blocks inside a poll (`nextval` that waits for the store)
 //! leaves its reactor another thread meanwhile.
 
+use crate::reserve::Reserve;
 use crate::runtime;
 use crate::thread_time::ThreadTime;
+use futures::future::{AbortHandle, Abortable};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use storage::env::EnvRef;
@@ -28,6 +32,9 @@ const LONG: Duration = Duration::from_millis(1);
 const STUCK: Duration = Duration::from_millis(20);
 /// How long nothing long was computed until a task goes back.
 const QUICK_FOR: Duration = Duration::from_millis(100);
+/// Spare threads of a reactor: so many polls may be stuck in it at once, and its other connections are still heard. A task that
+/// pauses now and then leaves the reactor, so only tasks in their first long poll count.
+const SPARE: usize = 8;
 
 /// How long the timer of a reactor that has nothing to do with anybody runs: less than most that statements and connections set.
 const BEAT: Duration = Duration::from_secs(20);
@@ -37,7 +44,7 @@ type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// See the head of the module. The threads end when it is dropped, and what still runs on them is dropped with them.
 pub struct Reactors {
     env: EnvRef,
-    /// Where long tasks go on.
+    /// Where long tasks get a thread each.
     shared: Handle,
     reactors: Vec<Reactor>,
 }
@@ -45,47 +52,13 @@ pub struct Reactors {
 struct Reactor {
     /// `None` once it is being dropped.
     runtime: Option<Runtime>,
-    load: Arc<Load>,
-}
-
-/// What a reactor has to do.
-#[derive(Default)]
-struct Load {
+    reserve: Arc<Reserve>,
     /// How many tasks it looks after.
-    tasks: AtomicUsize,
-    /// Since when it polls one of them, in µs of the monotonic clock; 0: it does not.
-    polling: AtomicU64,
-}
-
-impl Load {
-    /// For how long a task on it has computed without a pause.
-    fn held_up(&self, now: Duration) -> Duration {
-        match self.polling.load(Ordering::Relaxed) {
-            0 => Duration::ZERO,
-            since => now.saturating_sub(Duration::from_micros(since)),
-        }
-    }
-}
-
-/// A poll of one of a reactor's tasks, until it is dropped: also when the task panics.
-struct Polling<'a>(&'a Load);
-
-impl<'a> Polling<'a> {
-    fn since(began: Duration, load: &'a Load) -> Polling<'a> {
-        let since = u64::try_from(began.as_micros()).unwrap_or(u64::MAX).max(1);
-        load.polling.store(since, Ordering::Relaxed);
-        Polling(load)
-    }
-}
-
-impl Drop for Polling<'_> {
-    fn drop(&mut self) {
-        self.0.polling.store(0, Ordering::Relaxed);
-    }
+    tasks: Arc<AtomicUsize>,
 }
 
 impl Reactors {
-    /// Starts `count` threads; what turns out to be long goes on on `shared`. Errors are sentences for a person.
+    /// Starts `count` reactors; a task that turns out to be long goes on on a thread of `shared`. Errors are sentences for a person.
     pub fn start(count: usize, shared: Handle, env: EnvRef) -> Result<Reactors, String> {
         let reactors = (0..count.max(1)).map(|_| Reactor::start()).collect::<Result<_, String>>()?;
         Ok(Reactors { env, shared, reactors })
@@ -99,27 +72,33 @@ impl Reactors {
     {
         let now = self.env.monotonic();
         let fewest = |held_up: Duration| {
-            let free = self.reactors.iter().filter(|reactor| reactor.load.held_up(now) < held_up);
-            free.min_by_key(|reactor| reactor.load.tasks.load(Ordering::Relaxed))
+            let free = self.reactors.iter().filter(|reactor| reactor.reserve.held_up(now) < held_up);
+            free.min_by_key(|reactor| reactor.tasks.load(Ordering::Relaxed))
         };
         let Some(reactor) = fewest(LONG).or_else(|| fewest(STUCK)) else {
             set.spawn_on(async move { task().await }, &self.shared);
             return;
         };
         let Some(runtime) = &reactor.runtime else { return };
-        let counted = Counted::new(&reactor.load);
-        let (env, shared) = (Arc::clone(&self.env), self.shared.clone());
+        let counted = Counted::new(&reactor.tasks);
+        let (env, shared, reserve) = (Arc::clone(&self.env), self.shared.clone(), Arc::clone(&reactor.reserve));
         let begin = async move {
             let place = Place::Here(Box::pin(async move { task().await }));
-            Wandering { place, long: false, env, shared, counted }.await;
+            Wandering { place, long: false, env, shared, reserve, _counted: counted }.await;
         };
         set.spawn_on(begin, runtime.handle());
+    }
+
+    /// The spare threads of each reactor, for the lookout.
+    pub fn reserves(&self) -> Vec<Arc<Reserve>> {
+        self.reactors.iter().map(|reactor| Arc::clone(&reactor.reserve)).collect()
     }
 }
 
 impl Reactor {
     fn start() -> Result<Reactor, String> {
-        let runtime = runtime::start("percosql-reactor", Some(1))?;
+        let runtime = runtime::start("percosql-reactor", Some(1 + SPARE))?;
+        let reserve = Reserve::new(runtime.handle().clone(), 1 + SPARE, SPARE);
         // A timer that ends before all others are to has its thread wake itself to hear of it, two calls to the system: so that the one
         // of each new connection, for its authentication, is not that timer, there is another.
         runtime.spawn(async {
@@ -127,13 +106,14 @@ impl Reactor {
                 tokio::time::sleep(BEAT).await;
             }
         });
-        Ok(Reactor { runtime: Some(runtime), load: Arc::default() })
+        Ok(Reactor { runtime: Some(runtime), reserve, tasks: Arc::default() })
     }
 }
 
 impl Drop for Reactor {
     fn drop(&mut self) {
-        // What blocks must not keep who drops it.
+        self.reserve.end();
+        // A task that blocks must not hold up the thread that drops this.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
@@ -141,35 +121,36 @@ impl Drop for Reactor {
 }
 
 /// A task in a reactor's count, until it is dropped.
-struct Counted(Arc<Load>);
+struct Counted(Arc<AtomicUsize>);
 
 impl Counted {
-    fn new(load: &Arc<Load>) -> Counted {
-        load.tasks.fetch_add(1, Ordering::Relaxed);
-        Counted(Arc::clone(load))
+    fn new(tasks: &Arc<AtomicUsize>) -> Counted {
+        tasks.fetch_add(1, Ordering::Relaxed);
+        Counted(Arc::clone(tasks))
     }
 }
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        self.0.tasks.fetch_sub(1, Ordering::Relaxed);
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-/// A task that goes to the shared threads while it is long. This stays with the reactor.
+/// A task that goes to a thread of its own while it is long. This stays with the reactor.
 struct Wandering {
     place: Place,
     /// Whether the last poll took long, and perhaps by its own doing.
     long: bool,
     env: EnvRef,
     shared: Handle,
-    counted: Counted,
+    reserve: Arc<Reserve>,
+    _counted: Counted,
 }
 
 enum Place {
     /// On the reactor.
     Here(Task),
-    /// On the shared threads.
+    /// On a thread of its own.
     There(Visit),
     Over,
 }
@@ -185,7 +166,7 @@ impl Future for Wandering {
                     // It costs as much as some statements: only who is under suspicion is measured.
                     let taken = if this.long { ThreadTime::now() } else { None };
                     let began = this.env.monotonic();
-                    let polling = Polling::since(began, &this.counted.0);
+                    let polling = this.reserve.poll_begins(began);
                     let polled = task.as_mut().poll(context);
                     drop(polling);
                     if polled.is_ready() {
@@ -199,9 +180,9 @@ impl Future for Wandering {
                     // Who wakes it from here on wakes nobody, so it is polled there at once.
                     let Place::Here(task) = std::mem::replace(&mut this.place, Place::Over) else { continue };
                     let visiting = Visiting { task: Some(task), env: Arc::clone(&this.env), last_long: None };
-                    this.place = Place::There(Visit(this.shared.spawn(visiting)));
+                    this.place = Place::There(Visit::begin(&this.shared, visiting));
                 }
-                Place::There(visit) => match std::task::ready!(Pin::new(&mut visit.0).poll(context)) {
+                Place::There(visit) => match std::task::ready!(Pin::new(&mut visit.thread).poll(context)) {
                     Ok(Some(task)) => this.place = Place::Here(task),
                     Ok(None) => {
                         this.place = Place::Over;
@@ -231,16 +212,31 @@ fn pass_on(error: JoinError) {
     }
 }
 
-/// A task on the shared threads, which ends with whom it was begun for.
-struct Visit(JoinHandle<Option<Task>>);
+/// A task on a thread of its own. Dropping this ends the task at its next pause.
+///
+/// A thread each, and not a task among tasks: a poll may compute for seconds without a pause, and as many of them as there are
+/// threads would keep all others waiting.
+struct Visit {
+    thread: JoinHandle<Option<Task>>,
+    ends: AbortHandle,
+}
 
-impl Drop for Visit {
-    fn drop(&mut self) {
-        self.0.abort();
+impl Visit {
+    fn begin(threads: &Handle, visiting: Visiting) -> Visit {
+        let (ends, registration) = AbortHandle::new_pair();
+        let (runtime, work) = (threads.clone(), Abortable::new(visiting, registration));
+        let thread = threads.spawn_blocking(move || runtime.block_on(work).ok().flatten());
+        Visit { thread, ends }
     }
 }
 
-/// What runs on the shared threads: gives the task back once it has been quick for a while; `None` when it is over.
+impl Drop for Visit {
+    fn drop(&mut self) {
+        self.ends.abort();
+    }
+}
+
+/// Runs on the task's own thread: gives the task back once it has been quick for a while; `None` when it is over.
 struct Visiting {
     task: Option<Task>,
     env: EnvRef,
@@ -405,7 +401,7 @@ mod tests {
         while Arc::strong_count(&dropped) > 1 {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
-        assert!(reactors.reactors.iter().all(|reactor| reactor.load.tasks.load(Ordering::Relaxed) == 0));
+        assert!(reactors.reactors.iter().all(|reactor| reactor.tasks.load(Ordering::Relaxed) == 0));
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -433,6 +429,59 @@ mod tests {
         stop.store(1, Ordering::SeqCst);
         set.abort_all();
         while set.join_next().await.is_some() {}
+    }
+
+    /// The longest that a connection of a reactor waited for an answer while other tasks of it were stuck in one poll.
+    #[allow(clippy::disallowed_methods)]
+    async fn longest_wait(stuck: usize) -> Duration {
+        let reactors = reactors(1).await;
+        let env: EnvRef = SystemEnv::current().unwrap();
+        let _lookout = crate::lookout::Lookout::over(Vec::new(), reactors.reserves(), &env);
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (socket, _) = listener.accept().unwrap();
+        socket.set_nonblocking(true).unwrap();
+        let mut set = JoinSet::new();
+        reactors.spawn(&mut set, move || async move {
+            use tokio::io::{AsyncReadExt, AsyncWriteExt};
+            let (mut socket, mut byte) = (tokio::net::TcpStream::from_std(socket).unwrap(), [0]);
+            while socket.read_exact(&mut byte).await.is_ok() {
+                socket.write_all(&byte).await.unwrap();
+            }
+        });
+        let stop = Arc::new(AtomicUsize::new(0));
+        for _ in 0..stuck {
+            let over = Arc::clone(&stop);
+            reactors.spawn(&mut set, move || async move {
+                while over.load(Ordering::SeqCst) == 0 {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            });
+        }
+        let asked = tokio::task::spawn_blocking(move || {
+            use std::io::{Read, Write};
+            let mut longest = Duration::ZERO;
+            for _ in 0..20 {
+                let (began, mut byte) = (Instant::now(), [0]);
+                client.write_all(b"x").unwrap();
+                client.read_exact(&mut byte).unwrap();
+                longest = longest.max(began.elapsed());
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            longest
+        });
+        let longest = asked.await.unwrap();
+        stop.store(1, Ordering::SeqCst);
+        while set.join_next().await.is_some() {}
+        longest
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn polls_that_never_pause_keep_no_other_connection_waiting() {
+        for stuck in [1, SPARE / 2] {
+            let longest = longest_wait(stuck).await;
+            assert!(longest < Duration::from_millis(500), "{stuck}: {longest:?}");
+        }
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

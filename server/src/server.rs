@@ -29,8 +29,10 @@ pub async fn run(config: Config, workers: tokio::runtime::Handle) -> Result<(), 
         None => None,
     };
     let store = crate::store::open(&config).await?;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let reactors = Reactors::start(cores, workers.clone(), Arc::clone(&store.env))?;
     let runtimes = vec![tokio::runtime::Handle::current(), workers.clone()];
-    let _lookout = Lookout::over(runtimes, store.env.as_ref());
+    let _lookout = Lookout::over(runtimes, reactors.reserves(), &store.env);
     let options = EngineOptions {
         memory_bytes: config.query_memory,
         spill_directory: Some(spill_directory(&config)?),
@@ -61,8 +63,6 @@ pub async fn run(config: Config, workers: tokio::runtime::Handle) -> Result<(), 
     let shared = Arc::new(Shared { database, backends, tls, stopping: watch::Sender::new(false) });
     banner(&config, address, any_password);
 
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let reactors = Reactors::start(cores, tokio::runtime::Handle::current(), Arc::clone(&store.env))?;
     let running = tokio::spawn(Listener::new(socket, Arc::clone(&shared), reactors).run(config.shutdown_timeout));
     let failure = tokio::select! {
         _ = terminate.recv() => { tracing::info!("SIGTERM: stopping"); None }

@@ -1,0 +1,251 @@
+//! [`Reserve`]: threads of a runtime that sleep until every thread at work is held up.
+//!
+//! A reactor has one thread at work, so a short statement wakes no other thread. A poll that computes for seconds would keep
+//! all other connections of that reactor waiting. So each reactor has spare threads. They are ordinary workers of the same
+//! tokio runtime, and each one sleeps inside a task that blocks ([`Reserve::keep`]). To tokio they look busy, so no event wakes
+//! them and they cost nothing.
+//!
+//! ```text
+//! thread at work   poll ──────────────── long ────────────────▶ poll, poll
+//! lookout                  │ held up: wake one                       │ calm: send one to sleep
+//! spare thread     asleep  └▶ takes sockets, timers, queued tasks ───┘ asleep
+//! ```
+//!
+//! The [lookout](crate::lookout) asks every few milliseconds. It wakes a spare thread when every thread at work has been inside
+//! one poll for [`PATIENCE`]. The woken thread steals what is queued and waits for sockets and timers in place of the others.
+//! Once [`CALM`] has passed without need, a spare thread goes back to sleep.
+
+use parking_lot::{Condvar, Mutex};
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use tokio::runtime::Handle;
+
+/// A thread that has been inside one poll for so long is held up.
+pub const PATIENCE: Duration = Duration::from_millis(10);
+
+/// A spare thread goes back to sleep when it was not needed for so long. Shorter, and a client that repeats a long statement
+/// would be met by a sleeping reserve each time.
+const CALM: Duration = Duration::from_secs(1);
+
+/// At most so long a start waits until the spare threads sleep.
+const SETTLING: Duration = Duration::from_secs(5);
+
+/// Since when a thread has been inside one poll: µs of the monotonic clock; 0 means that it is outside.
+type Mark = AtomicU64;
+
+thread_local! {
+    /// This thread's mark. A thread belongs to one runtime for its whole life.
+    static MARK: RefCell<Option<Arc<Mark>>> = const { RefCell::new(None) };
+}
+
+/// See the head of the module.
+pub struct Reserve {
+    runtime: Handle,
+    /// All workers of the runtime, asleep or at work.
+    threads: usize,
+    marks: Mutex<Vec<Weak<Mark>>>,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// Threads that sleep.
+    asleep: usize,
+    /// Tasks that were sent to put a thread to sleep and have not done it yet.
+    on_their_way: usize,
+    /// Threads that were told to wake and have not woken yet.
+    called: usize,
+    /// Threads that slept at the last look.
+    seen_asleep: usize,
+    /// When all threads at work were last needed.
+    needed: Duration,
+    /// The runtime ends: nobody sleeps any more.
+    over: bool,
+}
+
+impl Reserve {
+    /// Puts `spare` of the `threads` workers of a new runtime to sleep, and waits until they do.
+    pub fn new(runtime: Handle, threads: usize, spare: usize) -> Arc<Reserve> {
+        let spare = spare.min(threads.saturating_sub(1));
+        let state = State { on_their_way: spare, ..State::default() };
+        let (marks, changed) = (Mutex::default(), Condvar::new());
+        let reserve = Arc::new(Reserve { runtime, threads, marks, state: Mutex::new(state), changed });
+        for _ in 0..spare {
+            reserve.send_keeper();
+        }
+        let mut state = reserve.state.lock();
+        let settled = |state: &mut State| state.on_their_way > 0;
+        reserve.changed.wait_while_for(&mut state, settled, SETTLING);
+        drop(state);
+        reserve
+    }
+
+    /// Notes that this thread, one of the runtime's, begins a poll at `now`. The note ends when the value is dropped, also by a panic.
+    pub fn poll_begins(&self, now: Duration) -> Polling {
+        let since = u64::try_from(now.as_micros()).unwrap_or(u64::MAX).max(1);
+        let mark = MARK.with_borrow_mut(|mark| Arc::clone(mark.get_or_insert_with(|| self.new_mark())));
+        mark.store(since, Ordering::Relaxed);
+        Polling(mark)
+    }
+
+    fn new_mark(&self) -> Arc<Mark> {
+        let mark = Arc::new(Mark::new(0));
+        self.marks.lock().push(Arc::downgrade(&mark));
+        mark
+    }
+
+    /// For how long every thread at work has been held up. Zero: one of them at least is free.
+    pub fn held_up(&self, now: Duration) -> Duration {
+        let mut held = self.held(now);
+        held.sort_unstable_by(|a, b| b.cmp(a));
+        let at_work = self.at_work(&self.state.lock());
+        held.get(at_work.saturating_sub(1)).copied().unwrap_or_default()
+    }
+
+    /// For how long each thread that is inside a poll has been there.
+    fn held(&self, now: Duration) -> Vec<Duration> {
+        let mut held = Vec::new();
+        self.marks.lock().retain(|mark| {
+            let Some(mark) = mark.upgrade() else { return false };
+            match mark.load(Ordering::Relaxed) {
+                0 => {}
+                since => held.push(now.saturating_sub(Duration::from_micros(since))),
+            }
+            true
+        });
+        held
+    }
+
+    fn at_work(&self, state: &State) -> usize {
+        (self.threads + state.called).saturating_sub(state.asleep + state.on_their_way)
+    }
+
+    /// Wakes a spare thread or sends one to sleep, if it is time. The lookout calls this every few milliseconds.
+    pub fn look(self: &Arc<Self>, now: Duration) {
+        let held = self.held(now).into_iter().filter(|held| *held >= PATIENCE).count();
+        let mut state = self.state.lock();
+        let at_work = self.at_work(&state);
+        // Of several awake threads, tokio lets one wait for sockets and wakes no other while that one computes. A task from
+        // outside wakes one, which waits for sockets next. The same holds when the thread that fell asleep was the waiting one.
+        let nudge = held > 0 || state.asleep > state.seen_asleep;
+        state.seen_asleep = state.asleep;
+        if held + 1 >= at_work && at_work > 1 {
+            state.needed = now;
+        }
+        if held >= at_work && state.asleep > state.called {
+            state.called += 1;
+            state.needed = now;
+            self.changed.notify_all();
+        } else if at_work > held + 1 && now.saturating_sub(state.needed) >= CALM {
+            state.on_their_way += 1;
+            drop(state);
+            self.send_keeper();
+        }
+        if nudge {
+            drop(self.runtime.spawn(std::future::ready(())));
+        }
+    }
+
+    fn send_keeper(self: &Arc<Self>) {
+        let this = Arc::clone(self);
+        drop(self.runtime.spawn(async move {
+            // tokio runs a task from outside at once, also when the worker's slot for the next task is full, and no other
+            // worker can take a task from that slot. A task that has yielded runs when the slot is empty.
+            tokio::task::yield_now().await;
+            this.keep();
+        }));
+    }
+
+    /// Keeps this thread asleep until it is called.
+    fn keep(&self) {
+        let mut state = self.state.lock();
+        state.on_their_way = state.on_their_way.saturating_sub(1);
+        state.asleep += 1;
+        self.changed.notify_all();
+        self.changed.wait_while(&mut state, |state| state.called == 0 && !state.over);
+        state.called = state.called.saturating_sub(1);
+        state.asleep = state.asleep.saturating_sub(1);
+    }
+
+    /// Wakes all for good: the runtime ends.
+    pub fn end(&self) {
+        self.state.lock().over = true;
+        self.changed.notify_all();
+    }
+
+    /// How many threads sleep.
+    #[cfg(test)]
+    pub fn asleep(&self) -> usize {
+        self.state.lock().asleep
+    }
+}
+
+/// A poll under way, until it is dropped.
+pub struct Polling(Arc<Mark>);
+
+impl Drop for Polling {
+    fn drop(&mut self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+    use crate::runtime;
+
+    const SPARE: usize = 3;
+
+    #[test]
+    fn spare_threads_sleep_until_all_others_are_held_up() {
+        let runtime = runtime::start("test-reserve", Some(1 + SPARE)).unwrap();
+        let reserve = Reserve::new(runtime.handle().clone(), 1 + SPARE, SPARE);
+        assert_eq!(reserve.asleep(), SPARE);
+        let (began, clock) = (std::time::Instant::now(), Duration::from_secs(100));
+        let now = || clock + began.elapsed();
+        reserve.look(now());
+        assert_eq!(reserve.asleep(), SPARE);
+        // Two polls that do not end, each on the thread that is free at the moment.
+        let mut stuck = Vec::new();
+        for held in 1..=2 {
+            let (release, released) = std::sync::mpsc::channel::<()>();
+            let (say, said) = std::sync::mpsc::channel();
+            let (marks, at) = (Arc::clone(&reserve), now());
+            drop(runtime.spawn(async move {
+                let _polling = marks.poll_begins(at);
+                say.send(()).unwrap();
+                let _ = released.recv();
+            }));
+            said.recv_timeout(Duration::from_secs(10)).unwrap();
+            stuck.push(release);
+            assert_eq!(reserve.held_up(now() + Duration::from_secs(1)) >= PATIENCE, true);
+            // Not yet: it may be short.
+            reserve.look(at);
+            assert_eq!(reserve.state.lock().called, 0);
+            reserve.look(at + PATIENCE);
+            let (say, said) = std::sync::mpsc::channel();
+            drop(runtime.spawn(async move { say.send(()).unwrap() }));
+            said.recv_timeout(Duration::from_secs(10)).unwrap();
+            assert_eq!(reserve.asleep(), SPARE - held);
+            assert_eq!(reserve.held_up(now() + Duration::from_secs(1)), Duration::ZERO);
+        }
+        drop(stuck);
+        let deadline = std::time::Instant::now() + Duration::from_secs(10);
+        let mut later = now() + CALM;
+        while reserve.asleep() < SPARE {
+            assert!(std::time::Instant::now() < deadline, "they do not go back to sleep");
+            later += CALM;
+            reserve.look(later);
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        // The thread at work still waits for sockets and timers.
+        reserve.look(later);
+        let slept = runtime.spawn(tokio::time::sleep(Duration::from_millis(5)));
+        runtime.block_on(tokio::time::timeout(Duration::from_secs(10), slept)).unwrap().unwrap();
+        reserve.end();
+    }
+}
