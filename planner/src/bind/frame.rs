@@ -62,9 +62,8 @@ impl Bound {
             _ => false,
         }
     }
-    /// As DataFusion has it. `start`: whether it is the frame's start.
-    fn native(&self, start: bool, units: WindowFrameUnits) -> Result<WindowFrameBound> {
-        let unbounded = if units == WindowFrameUnits::Range { Datum::Null } else { Datum::UInt64(None) };
+    /// As DataFusion has it. `start`: whether it is the frame's start; `unbounded`: the NULL that stands for no offset.
+    fn native(&self, start: bool, units: WindowFrameUnits, unbounded: Datum) -> Result<WindowFrameBound> {
         let offset = || match (units, self.constant()) {
             (WindowFrameUnits::Range, Some(value)) => Ok(value.clone()),
             (_, Some(Datum::Int64(Some(rows)))) => Ok(Datum::UInt64(u64::try_from(*rows).ok())),
@@ -153,7 +152,10 @@ impl Binder<'_> {
             if units == WindowFrameUnits::Range && !order.ranges() {
                 units = WindowFrameUnits::Groups;
             }
-            Some(WindowFrame::new_bounds(units, start.native(true, units)?, end.native(false, units)?))
+            // As in the frame of an OVER that names none, so that both are computed once.
+            let unbounded = Datum::UInt64(None);
+            let start = start.native(true, units, unbounded.clone())?;
+            Some(WindowFrame::new_bounds(units, start, end.native(false, units, unbounded)?))
         } else {
             None
         };
@@ -215,7 +217,8 @@ impl Binder<'_> {
             Some(wide) if start.stays_within(ty) && end.stays_within(ty) && !start.is_behind(&end) => {
                 sort.expr = self.resolver.cast(key.clone(), wide, CastContext::Implicit)?.expr;
                 let units = WindowFrameUnits::Range;
-                Some(WindowFrame::new_bounds(units, start.native(true, units)?, end.native(false, units)?))
+                let start = start.native(true, units, Datum::Null)?;
+                Some(WindowFrame::new_bounds(units, start, end.native(false, units, Datum::Null)?))
             }
             _ => None,
         };

@@ -12,6 +12,7 @@ use super::postponed;
 use super::query::{BoundQuery, Tail};
 use super::record::all_fields;
 use super::scope::{Scope, ScopeColumn};
+use super::window::windows_over;
 use crate::error::{Result, SqlError, state};
 use crate::functions::TypedExpr;
 use crate::functions::place::without_place;
@@ -205,7 +206,7 @@ impl Binder<'_> {
             for expr in exprs {
                 *expr = self.take_windows(expr.clone(), &mut calls)?;
             }
-            plan = LogicalPlanBuilder::window_plan(plan, calls)?;
+            plan = windows_over(plan, calls)?;
             let mut arguments = arguments.into_iter();
             row_functions.iter_mut().try_for_each(|function| function.set_arguments(&mut arguments))?;
         }
@@ -524,17 +525,14 @@ impl Binder<'_> {
         }
     }
 
-    /// Replaces window functions by the columns that will hold them, which have DataFusion's names.
-    fn take_windows(&self, expr: Expr, calls: &mut Vec<Expr>) -> Result<Expr> {
-        let taken = expr.transform_down(|expr| {
+    /// Replaces window functions by the columns that will hold them.
+    fn take_windows(&self, expr: Expr, calls: &mut Vec<(Expr, String)>) -> Result<Expr> {
+        let taken = expr.transform_down(|mut expr| {
             if !matches!(expr, Expr::WindowFunction(_)) {
                 return Ok(Transformed::no(expr));
             }
-            let held = column(expr.schema_name().to_string());
-            if !calls.contains(&expr) {
-                calls.push(expr);
-            }
-            Ok(Transformed::new(held, true, TreeNodeRecursion::Jump))
+            self.beneath(&mut expr, calls);
+            Ok(Transformed::new(expr, true, TreeNodeRecursion::Jump))
         })?;
         Ok(taken.data)
     }

@@ -11,9 +11,11 @@ use crate::functions::frame::Exclude;
 use crate::functions::{TypedExpr, WindowCall};
 use crate::parse::{EXCLUDE, fold, is_word};
 use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::logical_expr::utils::{compare_sort_expr, group_window_expr_by_sort_keys};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use sqlparser::ast::{self, NamedWindowExpr, WindowType};
 use sqlparser::tokenizer::Span;
+use std::cmp::Ordering;
 
 /// A window's parts.
 #[derive(Default)]
@@ -203,6 +205,27 @@ impl Binder<'_> {
         let typed = self.expr(expr, env)?;
         self.settle(typed)
     }
+}
+
+/// Computes window functions over the rows of a plan. Each gets a column of its own name: DataFusion names a call after part of what it
+/// says, so that two different calls may have one name.
+pub fn windows_over(mut plan: LogicalPlan, calls: Vec<(Expr, String)>) -> Result<LogicalPlan> {
+    let mut groups = group_window_expr_by_sort_keys(calls.iter().map(|(call, _)| call.clone()))?;
+    // The longest of orders that begin alike comes first, and serves the others.
+    groups.sort_by(|(one, _), (other, _)| {
+        let keys = one.iter().zip(other).map(|((one, _), (other, _))| compare_sort_expr(one, other, plan.schema()));
+        keys.fold(Ordering::Equal, Ordering::then).then(other.len().cmp(&one.len()))
+    });
+    for (_, group) in groups {
+        let named = group.into_iter().map(|call| {
+            let name = calls.iter().find(|(known, _)| *known == call).map(|(_, name)| name.clone());
+            let name = name.ok_or_else(|| SqlError::internal("a window function without a name"))?;
+            Ok(call.alias(name))
+        });
+        let named = named.collect::<Result<Vec<_>>>()?;
+        plan = LogicalPlanBuilder::from(plan).window(named)?.build()?;
+    }
+    Ok(plan)
 }
 
 /// Whether an expression reads a row of a query around its own.

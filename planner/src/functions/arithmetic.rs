@@ -138,7 +138,7 @@ fn kernel(symbol: &str, ty: SqlType) -> Option<Kernel> {
 pub(super) fn binary_operator(symbol: &str, left: TypedExpr, right: TypedExpr, ty: SqlType) -> Result<TypedExpr> {
     let kernel = kernel(symbol, ty).ok_or_else(|| super::operator::no_operator(symbol, Some(left.ty), right.ty))?;
     let function = KernelFunction::new(symbol, vec![ty, ty], ty, Stability::Immutable, kernel, None);
-    Ok(function.call(vec![left.expr, right.expr]))
+    Ok(function.strict(true).call(vec![left.expr, right.expr]))
 }
 
 /// `<<` and `>>`: the distance is int4, taken modulo the width.
@@ -159,7 +159,7 @@ pub(super) fn shift(symbol: &str, left: TypedExpr, right: TypedExpr) -> Result<T
         }),
     };
     let function = KernelFunction::new(symbol, vec![ty, SqlType::INT4], ty, Stability::Immutable, kernel, None);
-    Ok(function.call(vec![left.expr, right.expr]))
+    Ok(function.strict(true).call(vec![left.expr, right.expr]))
 }
 
 fn unary_call(name: &str, operand: TypedExpr, kernel: Kernel) -> Result<TypedExpr> {

@@ -133,7 +133,7 @@ fn convert(resolver: &Resolver<'_>, expr: TypedExpr, to: SqlType, context: CastC
     let (kernel, stability) = cast_kernel::kernel(from, plain)?;
     let slots = (stability == Stability::Stable).then(|| Arc::clone(resolver.slots));
     let name = format!("cast_{}_{}", context_name(context), plain.name());
-    let function = KernelFunction::new(name, vec![from], plain, stability, kernel, slots);
+    let function = KernelFunction::new(name, vec![from], plain, stability, kernel, slots).strict(true);
     match expr.constant() {
         Some(value) if stability == Stability::Immutable => match function.evaluate(std::slice::from_ref(value)) {
             Ok(value) => Ok(TypedExpr::literal(value, plain)),
@@ -170,7 +170,7 @@ fn enforce_modifier(expr: TypedExpr, to: SqlType, context: CastContext) -> Resul
         return Ok(TypedExpr::new(expr.expr, to));
     };
     let name = format!("limit_{}_{}", context_name(context), to.format());
-    let function = KernelFunction::new(name, vec![expr.ty], to, Stability::Immutable, kernel, None);
+    let function = KernelFunction::new(name, vec![expr.ty], to, Stability::Immutable, kernel, None).strict(true);
     match expr.constant() {
         Some(value) => Ok(TypedExpr::literal(function.evaluate(std::slice::from_ref(value))?, to)),
         None => Ok(function.call(vec![expr.expr])),

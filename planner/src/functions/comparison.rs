@@ -51,7 +51,7 @@ fn float_key(expr: TypedExpr) -> TypedExpr {
 fn jsonb_key(expr: TypedExpr) -> TypedExpr {
     let kernel = unary::<Text, Bytea, _>(|text: &str| json::key(text));
     let function = KernelFunction::new("jsonb_key", vec![expr.ty], SqlType::BYTEA, Stability::Immutable, kernel, None);
-    function.call(vec![expr.expr])
+    function.strict(true).call(vec![expr.expr])
 }
 
 fn fold(name: &str, kernel: super::Kernel, expr: TypedExpr, result: SqlType) -> TypedExpr {
@@ -61,7 +61,7 @@ fn fold(name: &str, kernel: super::Kernel, expr: TypedExpr, result: SqlType) -> 
     {
         return TypedExpr::literal(value, result);
     }
-    function.call(vec![expr.expr])
+    function.strict(true).call(vec![expr.expr])
 }
 
 fn trimmed(expr: TypedExpr) -> TypedExpr {

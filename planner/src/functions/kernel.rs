@@ -85,6 +85,7 @@ pub struct KernelFunction {
     signature: Signature,
     kernel: Kernel,
     slots: Option<Arc<Slots>>,
+    strict: bool,
 }
 
 impl KernelFunction {
@@ -115,7 +116,21 @@ impl KernelFunction {
             signature: Signature::new(signature, volatility),
             kernel,
             slots,
+            strict: false,
         }
+    }
+    /// The same function, whose result is NULL if an argument is: where that is known it need not be called.
+    pub fn strict(mut self, strict: bool) -> Self {
+        self.strict = strict;
+        self
+    }
+    /// Whether its result is NULL if an argument is.
+    pub fn is_strict(&self) -> bool {
+        self.strict
+    }
+    /// The type of its result.
+    pub fn result(&self) -> SqlType {
+        self.result
     }
     /// How far its result may be kept.
     pub fn stability(&self) -> Stability {

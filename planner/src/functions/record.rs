@@ -132,7 +132,8 @@ pub(super) fn record_key(record: TypedExpr) -> TypedExpr {
     }
     let kernel =
         unary::<NumericBytes, NumericBytes, _>(|bytes: &[u8]| Ok(crate::encoding::record_key(bytes)?.to_vec()));
-    KernelFunction::new("record_key", vec![ty], ty, Stability::Immutable, kernel, None).call(vec![record.expr])
+    let function = KernelFunction::new("record_key", vec![ty], ty, Stability::Immutable, kernel, None);
+    function.strict(true).call(vec![record.expr])
 }
 
 /// The same of records with a field that has no type, and so no comparison. Errors: 42883 when two records are alike up to

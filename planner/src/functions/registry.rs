@@ -49,6 +49,8 @@ pub struct ScalarFunction {
     pub result: ResultType,
     /// How far the result may be kept.
     pub stability: Stability,
+    /// Whether the result is NULL if an argument is, by PostgreSQL's list.
+    pub strict: bool,
     /// What it computes.
     pub kernel: Kernel,
 }
@@ -68,6 +70,7 @@ impl ScalarFunction {
             variadic: false,
             result: ResultType::Is(result),
             stability,
+            strict: false,
             kernel,
         }
     }
@@ -80,7 +83,7 @@ impl ScalarFunction {
         stability: Stability,
         kernel: Kernel,
     ) -> Self {
-        ScalarFunction { name, arguments: arguments.to_vec(), variadic, result, stability, kernel }
+        ScalarFunction { name, arguments: arguments.to_vec(), variadic, result, stability, strict: false, kernel }
     }
 
     /// Whether its parameters are of PostgreSQL's types.
@@ -129,10 +132,21 @@ fn tables() -> Vec<Vec<ScalarFunction>> {
 static REGISTRY: LazyLock<HashMap<&'static str, Vec<ScalarFunction>>> = LazyLock::new(|| {
     let mut by_name: HashMap<&'static str, Vec<ScalarFunction>> = HashMap::new();
     let kept = crate::pg_catalog::signature::kept();
+    let strict = crate::pg_catalog::signature::strict();
     for mut function in tables().into_iter().flatten() {
         // What is the same for the same arguments says PostgreSQL: plans keep it, indexes rely on it.
         let same = kept.get(function.name).into_iter().flatten().find(|(types, _)| function.is_of(types));
         function.stability = same.map_or(function.stability, |(_, longest)| function.stability.max(*longest));
+        let listed = strict.get(function.name).map_or(&[][..], Vec::as_slice);
+        let alike = |types: &[Oid]| types.len() == function.arguments.len();
+        function.strict = match listed.iter().find(|(types, _)| function.is_of(types)) {
+            Some((_, strict)) => *strict,
+            // The list has other types: what all of one name and number of arguments are.
+            None => {
+                let mut others = listed.iter().filter(|(types, _)| alike(types)).peekable();
+                others.peek().is_some() && others.all(|(_, strict)| *strict)
+            }
+        };
         by_name.entry(function.name).or_default().push(function);
     }
     by_name
@@ -250,8 +264,9 @@ fn call(resolver: &Resolver<'_>, function: &ScalarFunction, args: Vec<TypedExpr>
         ResultType::ArrayOf(at) => of(at).array_of(),
     };
     let slots = (function.stability != Stability::Immutable).then(|| Arc::clone(resolver.slots));
-    Ok(KernelFunction::new(function.name, types, result, function.stability, Arc::clone(&function.kernel), slots)
-        .call(arguments))
+    let kernel = Arc::clone(&function.kernel);
+    let made = KernelFunction::new(function.name, types, result, function.stability, kernel, slots);
+    Ok(made.strict(function.strict).call(arguments))
 }
 
 /// 42804: an argument has no type that the others could follow.

@@ -61,10 +61,30 @@ pub fn kept() -> HashMap<&'static str, Vec<(&'static [Oid], Stability)>> {
     by_name
 }
 
+/// By name: the types that functions take, and whether their result is NULL if an argument is.
+pub fn strict() -> HashMap<&'static str, Vec<(&'static [Oid], bool)>> {
+    let mut by_name: HashMap<_, Vec<_>> = HashMap::new();
+    for function in ALL_FUNCTIONS.iter().filter(|function| function.kind == "f") {
+        by_name.entry(function.name).or_default().push((&function.arguments[..], function.row.field(9) == Some("t")));
+    }
+    by_name
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn strict_functions_are_those_of_postgresql() {
+        use crate::functions::registry::all;
+        for (name, strict) in
+            [("textcat", true), ("substr", true), ("concat", false), ("format", false), ("nextval", true)]
+        {
+            let mut found = all().filter(|function| function.name == name).peekable();
+            assert!(found.peek().is_some() && found.all(|function| function.strict == strict), "{name}");
+        }
+    }
 
     #[test]
     fn results_are_kept_no_longer_than_postgresql_says() {

@@ -6,6 +6,7 @@
 //! before rule out, and only that; what depends on a row or on the session waits for it.
 
 use super::correlated::subquery_of;
+use super::strict::{folded, strict_type};
 use crate::error::{Result, SqlError};
 use crate::functions::COALESCE;
 use crate::functions::guarded_case::is_searched;
@@ -106,6 +107,20 @@ impl Constants<'_> {
             Expr::Exists(Exists { ref subquery, .. }) => {
                 self.check_exists(&subquery.subquery)?;
                 Ok(expression)
+            }
+            other if strict_type(&other).is_some() => {
+                // A NULL among the operands is found before their subqueries are looked at.
+                let subqueries = |child: &Expr| child.exists(|part| Ok(subquery_of(part).is_some()));
+                let fold = |child: Expr| self.fold(child).map(Transformed::yes);
+                let plain = |child: Expr| if subqueries(&child)? { Ok(Transformed::no(child)) } else { fold(child) };
+                match folded(other.map_children(plain)?.data)? {
+                    Transformed { data, transformed: true, .. } => Ok(data),
+                    Transformed { data, .. } => {
+                        let rest =
+                            |child: Expr| if subqueries(&child)? { fold(child) } else { Ok(Transformed::no(child)) };
+                        computed(folded(data.map_children(rest)?.data)?.data)
+                    }
+                }
             }
             other => {
                 if let Some(subquery) = subquery_of(&other) {

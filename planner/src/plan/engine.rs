@@ -6,6 +6,7 @@ use super::careful_rule::CarefulRule;
 use super::column_first::ColumnFirst;
 use super::constants::check_constants;
 use super::correlated::{apply_subqueries, has_correlated, subquery_of};
+use super::cross_joins::CrossJoins;
 use super::empty_relations::EmptyRelations;
 use super::in_order::InOrder;
 use super::interruptible_rule::InterruptibleRule;
@@ -17,6 +18,8 @@ use super::one_row::hold_filters;
 use super::optional_rule::OptionalRule;
 use super::prepared::Uses;
 use super::slotting::{fill_placeholders, filters_to_scans};
+use super::strict::fold_nulls;
+use super::unsound_steps::UnsoundSteps;
 use super::written_orders::WrittenOrders;
 use crate::error::{Result, SqlError, state};
 use crate::execution::detached::Workers;
@@ -208,7 +211,7 @@ impl Engine {
     /// The whole way from a bound plan to one that can run, again and again, with `slots`.
     pub async fn plan(&self, plan: &LogicalPlan, slots: &Arc<Slots>) -> Result<Arc<dyn ExecutionPlan>> {
         check_constants(plan, &self.state)?;
-        let optimized = self.optimize(plan)?;
+        let optimized = self.optimize(&fold_nulls(plan.clone())?)?;
         refuse_full_joins(&optimized)?;
         let filled = filters_to_scans(fill_placeholders(optimized, slots)?)?;
         let planner = self.planner(slots);
@@ -359,6 +362,7 @@ fn logical_rules() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
     let rules = rules.map(|rule| match rule.name() {
         "eliminate_join" => Arc::new(CarefulRule(rule)) as Arc<dyn OptimizerRule + Send + Sync>,
         "push_down_filter" => Arc::new(ColumnFirst(rule)),
+        "eliminate_cross_join" => Arc::new(CrossJoins),
         _ => rule,
     });
     rules.map(|rule| Arc::new(InterruptibleRule(rule)) as Arc<dyn OptimizerRule + Send + Sync>).collect()
@@ -392,5 +396,6 @@ fn physical_rules(reverse_scans: bool) -> Vec<Arc<dyn PhysicalOptimizerRule + Se
     }
     rules.push(Arc::new(kept_orders));
     rules.push(Arc::new(InOrder));
+    rules.push(Arc::new(UnsoundSteps));
     rules
 }

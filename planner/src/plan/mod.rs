@@ -9,6 +9,7 @@ mod careful_rule;
 mod column_first;
 mod constants;
 pub mod correlated;
+mod cross_joins;
 mod empty_relations;
 pub mod engine;
 mod in_order;
@@ -25,6 +26,8 @@ mod one_row;
 mod optional_rule;
 pub mod prepared;
 pub mod slotting;
+mod strict;
+mod unsound_steps;
 mod written_orders;
 
 pub use engine::{Engine, EngineOptions, NodePlanner, NodePlannerFactory};

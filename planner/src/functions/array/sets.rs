@@ -39,6 +39,7 @@ pub(in crate::functions) fn operator(
     let ty = left.ty.plain();
     let name = if any { "&&" } else { "@>" };
     Ok(KernelFunction::new(name, vec![ty, ty], SqlType::BOOL, Stability::Immutable, kernel, None)
+        .strict(true)
         .call(vec![left.expr, right.expr]))
 }
 

@@ -114,6 +114,7 @@ pub(super) fn operator(resolver: &Resolver<'_>, symbol: &str, left: TypedExpr, r
 fn call(name: &str, args: Vec<TypedExpr>, result: SqlType, kernel: Kernel) -> TypedExpr {
     let types = args.iter().map(|arg| arg.ty.plain()).collect();
     KernelFunction::new(format!("json {name}"), types, result, Stability::Immutable, kernel, None)
+        .strict(true)
         .call(args.into_iter().map(|arg| arg.expr).collect())
 }
 

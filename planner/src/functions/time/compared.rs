@@ -35,7 +35,7 @@ pub(in crate::functions) fn compared(resolver: &Resolver<'_>, expr: TypedExpr, t
         true => (Stability::Stable, Some(Arc::clone(resolver.slots))),
         false => (Stability::Immutable, None),
     };
-    let function = KernelFunction::new("compared", vec![from], to, stability, kernel, slots);
+    let function = KernelFunction::new("compared", vec![from], to, stability, kernel, slots).strict(true);
     match expr.constant() {
         Some(value) if !zoned => Ok(TypedExpr::literal(function.evaluate(std::slice::from_ref(value))?, to)),
         _ => Ok(function.call(vec![expr.expr])),

@@ -104,6 +104,7 @@ pub(in crate::functions) fn operator(
     let slots = (stability == Stability::Stable).then(|| Arc::clone(resolver.slots));
     let name = format!("{} {symbol}", first.name());
     Ok(KernelFunction::new(name, vec![first, second], result, stability, kernel, slots)
+        .strict(true)
         .call(vec![left.expr, right.expr]))
 }
 

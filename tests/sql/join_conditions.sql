@@ -1,0 +1,38 @@
+-- Conditions of joins that name three relations and more, and joins without a condition between them.
+create table ja (id int, k int);
+create table jb (i int);
+create table jc (r int, n int);
+insert into ja values (1, 1), (2, 5), (3, null);
+insert into jb values (1), (2), (null);
+insert into jc values (1, 1), (1, 2), (1, 3), (2, 6), (3, null);
+select * from ja cross join jb join jc on r = id and n = k + i order by 1, 2, 3, 4, 5;
+select * from ja join jb on true join jc on r = id and n = k + i order by 1, 2, 3, 4, 5;
+select * from ja cross join jb join jc on n = k + i and r = id order by 1, 2, 3, 4, 5;
+select * from ja cross join jb join jc on k + i = n order by 1, 2, 3, 4, 5;
+select * from ja cross join jb join jc on r = id and n - k = i order by 1, 2, 3, 4, 5;
+select * from jb cross join ja join jc on r = id and n = k + i order by 1, 2, 3, 4, 5;
+select * from jb cross join ja left join jc on r = id and n = k + i order by 1, 2, 3, 4, 5;
+select * from jc right join (ja cross join jb) on r = id and n = k + i order by 1, 2, 3, 4, 5;
+select * from jc full join (ja cross join jb) on r = id and n = k + i order by 1, 2, 3, 4, 5;
+select * from ja cross join jb join jc on r = id where n = k + i order by 1, 2, 3, 4, 5;
+select * from ja cross join jb join jc on r = id and n = k + i join jc d on d.r = jc.r and d.n = k - i + 1 order by 1, 2, 3, 4, 5, 6, 7;
+select * from ja cross join jb cross join jb b join jc on r = id and n = k + jb.i + b.i order by 1, 2, 3, 4, 5, 6;
+select * from ja cross join jb join jc on r = id and (n = k + i or n = k) order by 1, 2, 3, 4, 5;
+select * from ja cross join jb join jc on (r = id and n = k + i) or (r = id and n = i) order by 1, 2, 3, 4, 5;
+select count(*) from ja cross join jb where exists (select from jc join jb b on true join ja a on a.id = r and n = a.k + b.i where r = ja.id);
+select * from ja cross join lateral (select i from jb where i >= k) b join jc on r = id and n = k + i order by 1, 2, 3, 4, 5;
+update ja set k = 0 from jb cross join jb b join jc on jc.n = b.i + jb.i where ja.id = jc.r returning ja.id;
+-- The same with keys and with what ANALYZE finds out.
+create table ka (id int primary key, k int);
+create table kc (r int, n int, primary key (r, n));
+insert into ka select g, g % 7 from generate_series(1, 300) g;
+insert into kc select g, h from generate_series(1, 300) g, generate_series(1, 9) h;
+create index on kc (n);
+select count(*), sum(r), sum(n + i) from ka cross join jb join kc on r = id and n = k + i;
+select count(*), sum(r), sum(n + i) from ka cross join jb left join kc on r = id and n = k + i;
+select * from ka cross join jb join kc on r = id and n = k + i where id in (4, 9) order by 1, 3;
+analyze;
+select count(*), sum(r), sum(n + i) from ka cross join jb join kc on r = id and n = k + i;
+select count(*), sum(r), sum(n + i) from ka cross join jb left join kc on r = id and n = k + i;
+select * from ka cross join jb join kc on r = id and n = k + i where id in (4, 9) order by 1, 3;
+select count(*) from ka a cross join ka b join kc on r = a.id and n = a.k + b.k where b.id < 4;
