@@ -1,10 +1,11 @@
 //! Privileges: who may do what with an object, as lists of grants; and what roles act for whom. Plain data and its
 //! rules. Must not know SQL text.
 
-use super::{Catalog, predefined};
+use super::{Catalog, ColumnId, DatabaseDescriptor, RoleDescriptor, TableDescriptor, predefined};
 use crate::parse::names::quote;
 use crate::types::Oid;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Everybody, as a grantee.
 pub const PUBLIC: Oid = 0;
@@ -210,24 +211,37 @@ pub fn revoke(
     }
 }
 
+/// The roles whose privileges a role has: itself, and those that it is a member of and inherits from. `owner`: that of the database.
+fn inherited(role: Oid, owner: Oid, known: impl Fn(Oid) -> Option<Arc<RoleDescriptor>>) -> Vec<Oid> {
+    let mut roles = vec![role];
+    let mut at = 0;
+    while let Some(next) = roles.get(at).copied() {
+        at += 1;
+        if next == owner && !roles.contains(&predefined::DATABASE_OWNER) {
+            roles.push(predefined::DATABASE_OWNER);
+        }
+        let Some(descriptor) = known(next).filter(|role| role.inherits()) else { continue };
+        for membership in &descriptor.member_of {
+            if !roles.contains(&membership.role) {
+                roles.push(membership.role);
+            }
+        }
+    }
+    roles
+}
+
+/// Whether a role may connect to a database, by the roles of the server.
+pub fn may_connect(role: &RoleDescriptor, database: &DatabaseDescriptor, all: &[Arc<RoleDescriptor>]) -> bool {
+    let Some(acl) = database.acl.as_ref().filter(|_| !role.superuser) else { return true };
+    let roles = inherited(role.oid, database.owner, |oid| all.iter().find(|role| role.oid == oid).cloned());
+    let held = acl.iter().filter(|grant| grant.grantee == PUBLIC || roles.contains(&grant.grantee));
+    held.fold(0, |all, grant| all | grant.rights) & CONNECT != 0
+}
+
 impl Catalog {
     /// The roles whose privileges a role has: itself, and those that it is a member of and inherits from.
     pub fn acts_for(&self, role: Oid) -> Vec<Oid> {
-        let mut roles = vec![role];
-        let mut at = 0;
-        while let Some(next) = roles.get(at).copied() {
-            at += 1;
-            if next == self.database().owner && !roles.contains(&predefined::DATABASE_OWNER) {
-                roles.push(predefined::DATABASE_OWNER);
-            }
-            let Some(descriptor) = self.role_by_oid(next).filter(|role| role.inherits()) else { continue };
-            for membership in &descriptor.member_of {
-                if !roles.contains(&membership.role) {
-                    roles.push(membership.role);
-                }
-            }
-        }
-        roles
+        inherited(role, self.database().owner, |role| self.role_by_oid(role))
     }
     /// Whether a role is a member of another, however far, whether it inherits or not: it may SET ROLE to it.
     pub fn is_member(&self, role: Oid, of: Oid) -> bool {
@@ -239,6 +253,26 @@ impl Catalog {
                 return true;
             }
             for membership in self.role_by_oid(next).iter().flat_map(|role| role.member_of.iter()) {
+                if !roles.contains(&membership.role) {
+                    roles.push(membership.role);
+                }
+            }
+        }
+        false
+    }
+    /// Whether a role may make others members of `of`: a role that it is or belongs to has ADMIN OPTION. No role has it on itself.
+    pub fn administers(&self, role: Oid, of: Oid) -> bool {
+        if self.is_superuser(role) {
+            return true;
+        }
+        let mut roles = vec![role];
+        let mut at = 0;
+        while let Some(next) = roles.get(at).copied().filter(|_| role != of) {
+            at += 1;
+            for membership in self.role_by_oid(next).iter().flat_map(|role| role.member_of.iter()) {
+                if membership.role == of && membership.admin {
+                    return true;
+                }
                 if !roles.contains(&membership.role) {
                     roles.push(membership.role);
                 }
@@ -271,6 +305,22 @@ impl Catalog {
         let held = acl.iter().filter(|grant| grant.grantee == PUBLIC || roles.contains(&grant.grantee));
         let everywhere = predefined::rights(&roles, kind);
         held.fold(everywhere, |all, grant| all | grant.rights) & wanted
+    }
+    /// Whether a role may read columns of a table. It reads an expression of an index (column 0) if it may read all columns.
+    pub fn reads(&self, role: Oid, table: &TableDescriptor, columns: impl IntoIterator<Item = ColumnId>) -> bool {
+        if self.rights(role, Kind::Table, table.owner, table.acl.as_ref(), SELECT) == SELECT {
+            return true;
+        }
+        columns.into_iter().all(|id| {
+            let column = table.column(id).filter(|_| id != 0);
+            column
+                .is_some_and(|column| self.rights(role, Kind::Column, table.owner, Some(&column.acl), SELECT) == SELECT)
+        })
+    }
+    /// Whether a role may know the values of a table's columns that others write: it may read them, or sees the statements of others
+    /// as a member of pg_read_all_stats.
+    pub fn watches(&self, role: Oid, table: &TableDescriptor, columns: impl IntoIterator<Item = ColumnId>) -> bool {
+        self.acts_for(role).contains(&predefined::READ_ALL_STATISTICS) || self.reads(role, table, columns)
     }
     /// Which of the privileges `wanted` a role may grant.
     pub fn grantable(&self, role: Oid, kind: Kind, owner: Oid, acl: Option<&Acl>, wanted: Rights) -> Rights {

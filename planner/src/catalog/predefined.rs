@@ -15,15 +15,20 @@ pub const WRITE_ALL_DATA: Oid = 6182;
 pub const READ_ALL_STATISTICS: Oid = 3375;
 /// Ends what others do.
 pub const SIGNAL_BACKEND: Oid = 4200;
-const MONITOR: Oid = 3373;
+/// Starts checkpoints.
+pub const CHECKPOINT: Oid = 4544;
+/// Sees settings that tell of the machine.
+pub const READ_ALL_SETTINGS: Oid = 3374;
+/// Sees all of these things.
+pub const MONITOR: Oid = 3373;
 
 const ALL: &[(Oid, &str)] = &[
     (MONITOR, "pg_monitor"),
-    (3374, "pg_read_all_settings"),
+    (READ_ALL_SETTINGS, "pg_read_all_settings"),
     (READ_ALL_STATISTICS, "pg_read_all_stats"),
     (3377, "pg_stat_scan_tables"),
     (SIGNAL_BACKEND, "pg_signal_backend"),
-    (4544, "pg_checkpoint"),
+    (CHECKPOINT, "pg_checkpoint"),
     (4569, "pg_read_server_files"),
     (4570, "pg_write_server_files"),
     (4571, "pg_execute_server_program"),
@@ -41,7 +46,8 @@ pub fn is_predefined(role: Oid) -> bool {
 pub fn roles() -> impl Iterator<Item = RoleDescriptor> {
     ALL.iter().map(|(oid, name)| {
         let of = |role| Membership { role, grantor: super::builder::SUPERUSER_OID, admin: false };
-        let member_of = if *oid == MONITOR { vec![of(3374), of(READ_ALL_STATISTICS), of(3377)] } else { Vec::new() };
+        let member_of =
+            if *oid == MONITOR { vec![of(READ_ALL_SETTINGS), of(READ_ALL_STATISTICS), of(3377)] } else { Vec::new() };
         RoleDescriptor { oid: *oid, name: (*name).to_string(), member_of, ..Default::default() }
     })
 }

@@ -44,6 +44,7 @@ pub async fn alter_settings(context: &DdlContext, alter: &AlterSettings) -> Resu
         }),
     };
     if let Some(role) = &role {
+        super::role::must_not_be_reserved(role)?;
         let user = catalog.role_by_oid(context.user);
         let superuser = user.as_ref().is_some_and(|user| user.superuser);
         if role.superuser && !superuser {
@@ -104,7 +105,8 @@ fn kept_name(name: &str) -> Result<String> {
 fn change(context: &DdlContext, settings: &mut StoredSettings, change: &SettingChange) -> Result<()> {
     let (name, value) = match change {
         SettingChange::ResetAll => {
-            settings.clear();
+            // Those that the user may not set stay.
+            settings.retain(|(name, _)| context.settings.may_set(name).is_err());
             return Ok(());
         }
         SettingChange::Reset(name) => {
@@ -112,6 +114,7 @@ fn change(context: &DdlContext, settings: &mut StoredSettings, change: &SettingC
             (kept_name(name)?, None)
         }
         SettingChange::FromCurrent(name) => {
+            context.settings.may_set(name)?;
             let value = context.settings.get(name).ok_or_else(|| unknown(name))?;
             (kept_name(name)?, Some(value))
         }

@@ -105,6 +105,7 @@ pub(super) async fn rename_index_to(context: &DdlContext, name: &ObjectName, new
         return Err(context.no_relation(name));
     };
     context.lock(&table).await?;
+    context.may_create_in(&*context.schema(&table.schema)?)?;
     Chosen::default().claim_relation(context, &table.schema, new)?;
     let mut table = TableDescriptor::clone(&table);
     table.version += 1;

@@ -6,11 +6,11 @@ use super::alter_type::Retyped;
 use super::computed::{index_writer, row_computer};
 use super::create_table::Making;
 use super::evaluate::AddedDefault;
-use crate::catalog::{ColumnDescriptor, ColumnId, IndexDescriptor, StorageId, TableDescriptor, keys};
+use crate::catalog::{Catalog, ColumnDescriptor, ColumnId, IndexDescriptor, StorageId, TableDescriptor, keys};
 use crate::encoding::{RowDecoder, RowEncoder, TableKey};
 use crate::error::{Result, SqlError, state};
 use crate::execution::dml::{Arena, IndexWriter, RowComputer, key_text, live_schema};
-use crate::types::SqlType;
+use crate::types::{Oid, SqlType};
 use bytes::Bytes;
 use datafusion::arrow::array::{Array, ArrayRef, new_null_array};
 use futures::stream::BoxStream;
@@ -121,8 +121,9 @@ impl<'a> Sink<'a> {
     }
 }
 
-/// 23505.
+/// 23505. Its detail has the key if the role may read the columns of the index.
 pub(super) fn duplicated(
+    (catalog, role): (&Catalog, Oid),
     table: &TableDescriptor,
     index: &IndexDescriptor,
     writer: Option<&IndexWriter>,
@@ -130,8 +131,12 @@ pub(super) fn duplicated(
     row: usize,
 ) -> SqlError {
     let values = writer.and_then(|writer| writer.expression_values(columns, row).ok()).unwrap_or_default();
+    let detail = match catalog.reads(role, table, index.columns.iter().map(|key| key.column)) {
+        true => format!("Key {} is duplicated.", key_text(table, index, columns, &values, row)),
+        false => "Duplicate keys exist.".into(),
+    };
     SqlError::new(state::UNIQUE_VIOLATION, format!("could not create unique index \"{}\"", index.name))
-        .detail(format!("Key {} is duplicated.", key_text(table, index, columns, &values, row)))
+        .detail(detail)
         .table(&table.schema, &table.name)
         .constraint(&index.name)
 }
@@ -160,7 +165,7 @@ async fn add_entries(
     let unique = rows.iter().zip(&entries).filter(|((_, unique), _)| *unique);
     let unique: Vec<(usize, Bytes)> = unique.map(|((row, _), (key, _))| (*row, key.clone())).collect();
     if let Some(row) = sink.duplicate(&unique)? {
-        return Err(duplicated(table, index, Some(writer), columns, row));
+        return Err(duplicated(sink.context.reader(), table, index, Some(writer), columns, row));
     }
     for (key, value) in entries {
         sink.put(key, value);
@@ -245,7 +250,7 @@ pub(super) async fn rewrite(making: &mut Making<'_>, before: &TableDescriptor, c
             new_keys = Arena::strings(count, |row, out| row_key.encode(&columns, row, out))?;
             let unique: Vec<(usize, Bytes)> = new_keys.iter().cloned().enumerate().collect();
             if let Some(row) = sink.duplicate(&unique)? {
-                return Err(duplicated(table, primary, None, &columns, row));
+                return Err(duplicated(sink.context.reader(), table, primary, None, &columns, row));
             }
         } else {
             while new_keys.len() < count {

@@ -28,13 +28,22 @@ pub struct Problem {
 /// Problems reported of one index, at most.
 const MOST: usize = 1000;
 
-/// CHECK INDEX name. No problems means that the index and its table agree. Errors: 42P01.
+/// Errors: 42501 for a role that does not own a table: what is found shows keys, and the whole table is read.
+fn must_own(context: &StatementContext, table: &TableDescriptor) -> Result<()> {
+    if context.catalog.owns(context.role(), table.owner) {
+        return Ok(());
+    }
+    Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, format!("must be owner of table {}", table.name)))
+}
+
+/// CHECK INDEX name. No problems means that the index and its table agree. Errors: 42P01, 42501.
 pub async fn check_index(context: &StatementContext, name: &ObjectName) -> Result<Vec<Problem>> {
     let (schema, index_name) = fold_name(name)?;
     let path = context.settings.search_path();
     let Some((table, position)) = context.catalog.index_named(schema.as_deref(), &index_name, path) else {
         return Err(SqlError::new(state::UNDEFINED_OBJECT, format!("index \"{name}\" does not exist")));
     };
+    must_own(context, &table)?;
     let mut problems = Vec::new();
     if let Some(index) = table.indexes.get(position) {
         check(context, &table, index, &mut problems).await?;
@@ -42,7 +51,7 @@ pub async fn check_index(context: &StatementContext, name: &ObjectName) -> Resul
     Ok(problems)
 }
 
-/// CHECK TABLE name: its rows, and all its indexes.
+/// CHECK TABLE name: its rows, and all its indexes. Errors: 42P01, 42501.
 pub async fn check_table(context: &StatementContext, name: &ObjectName) -> Result<Vec<Problem>> {
     let (schema, table_name) = fold_name(name)?;
     let path = context.settings.search_path();
@@ -50,6 +59,7 @@ pub async fn check_table(context: &StatementContext, name: &ObjectName) -> Resul
         return Err(context.catalog.no_relation(schema.as_deref(), &table_name, path));
     };
     super::names::expect_kind(&table, RelationKind::Table)?;
+    must_own(context, &table)?;
     let mut problems = Vec::new();
     // Every row can be read.
     let mut rows = Rows::new(&context.transaction, &table)?;

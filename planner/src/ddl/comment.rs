@@ -102,8 +102,9 @@ async fn comment_on(context: &DdlContext, comment: &Comment) -> Result<String> {
         CommentOn::Role(name) => {
             let role = context.role(name)?;
             let user = context.catalog.role_by_oid(context.user);
-            if !user.is_some_and(|user| user.superuser || user.create_role) {
-                let message = format!("must be member of role \"{name}\" or have CREATEROLE privilege");
+            let (superuser, creates) = user.map_or((false, false), |user| (user.superuser, user.create_role));
+            if !superuser && (role.superuser || !creates) {
+                let message = if role.superuser { "must be superuser" } else { "must have CREATEROLE privilege" };
                 return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
             }
             let mut changed = crate::catalog::RoleDescriptor::clone(&role);

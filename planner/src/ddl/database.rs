@@ -61,16 +61,13 @@ impl DdlContext {
 async fn create(context: &DdlContext, name: &str, options: &[DatabaseOption]) -> Result<()> {
     let options = Options::of_new(context, options)?;
     let owner = match &options.owner {
-        Some(owner) => context.role(owner)?.oid,
+        Some(owner) => super::owner::role_called(context, owner)?,
         None => context.user,
     };
     if !context.may_create_databases() {
         return Err(denied("permission denied to create database"));
     }
-    if !context.catalog.is_superuser(context.user) && !context.catalog.is_member(context.user, owner) {
-        let owner = options.owner.as_deref().unwrap_or_default();
-        return Err(denied(format!("must be member of role \"{owner}\"")));
-    }
+    super::owner::must_be_member(context, owner)?;
     let wanted = options.source.as_deref().unwrap_or("template1");
     let Some(source) = context.catalog.databases().into_iter().find(|database| database.name == wanted) else {
         let message = format!("template database \"{wanted}\" does not exist");
@@ -143,10 +140,7 @@ async fn alter(context: &DdlContext, name: &str, change: &DatabaseChange) -> Res
             if owner == old.owner {
                 return Ok(());
             }
-            let superuser = context.catalog.is_superuser(context.user);
-            if !superuser && !context.catalog.is_member(context.user, owner) {
-                return Err(denied(format!("must be member of role \"{name}\"")));
-            }
+            super::owner::must_be_member(context, owner)?;
             if !context.may_create_databases() {
                 return Err(denied("permission denied to change owner of database"));
             }

@@ -1,11 +1,11 @@
 //! ALTER DEFAULT PRIVILEGES: what is granted on objects that a role will make.
 
-use super::DdlContext;
 use super::grant::apply;
 use super::wanted::wanted;
+use super::{DdlContext, owner};
 use crate::catalog::acl::{self, Acl, DefaultAcl, Kind, PUBLIC};
 use crate::catalog::{DatabaseDescriptor, SchemaDescriptor};
-use crate::error::{Result, SqlError, state};
+use crate::error::{Result, SqlError};
 use crate::parse::{DefaultKind, DefaultPrivileges};
 use crate::types::Oid;
 
@@ -13,15 +13,19 @@ impl DdlContext {
     /// The grants on a new object of the user; `None` where they are PostgreSQL's own. `schema`: where it will be, 0 for
     /// a schema itself.
     pub(super) fn first_acl(&self, kind: Kind, schema: Oid) -> Option<Acl> {
+        self.first_acl_of(self.user, kind, schema)
+    }
+    /// The same of an object that another role will own.
+    pub(super) fn first_acl_of(&self, owner: Oid, kind: Kind, schema: Oid) -> Option<Acl> {
         let entries = &self.catalog.database().default_acls;
         let of = |schema: Oid| {
-            entries.iter().find(|entry| entry.role == self.user && entry.kind() == kind && entry.schema == schema)
+            entries.iter().find(|entry| entry.role == owner && entry.kind() == kind && entry.schema == schema)
         };
         let (anywhere, there) = (of(0), of(schema).filter(|_| schema != 0));
         if anywhere.is_none() && there.is_none() {
             return None;
         }
-        let own = acl::default_acl(kind, self.user);
+        let own = acl::default_acl(kind, owner);
         let mut merged = anywhere.map_or_else(|| own.clone(), |entry| entry.acl.clone());
         for grant in there.iter().flat_map(|entry| &entry.acl) {
             acl::grant(&mut merged, grant.grantee, grant.grantor, grant.rights, false);
@@ -60,11 +64,8 @@ pub async fn alter(context: &DdlContext, alter: &DefaultPrivileges) -> Result<St
     }
     let mut roles = Vec::new();
     for name in &alter.roles {
-        let role = context.grantee(name)?;
-        if !context.catalog.is_superuser(context.user) && !context.catalog.is_member(context.user, role) {
-            let message = format!("must be member of role \"{name}\"");
-            return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
-        }
+        let role = owner::role_called(context, name)?;
+        owner::must_be_member(context, role)?;
         roles.push(role);
     }
     if alter.roles.is_empty() {

@@ -239,10 +239,11 @@ pub(crate) async fn change(context: &DdlContext, name: &ObjectName, change: &Typ
     let mut new = old.clone();
     match change {
         TypeChange::Owner(owner) => {
-            let owner = match owner.as_str() {
-                "current_user" | "current_role" | "session_user" => context.user,
-                role => context.role(role)?.oid,
-            };
+            let owner = super::owner::role_called(context, owner)?;
+            if owner == old.owner {
+                return Ok("ALTER TYPE".into());
+            }
+            super::owner::may_give(context, &old.schema, owner)?;
             super::grant::change_owner(&mut new.acl, old.owner, owner);
             new.owner = owner;
         }

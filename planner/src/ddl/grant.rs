@@ -5,7 +5,7 @@ use super::{DdlContext, drop};
 use crate::catalog::acl::{self, Acl, Kind, PUBLIC, Rights};
 use crate::catalog::builder::PUBLIC_SCHEMA_OID;
 use crate::catalog::{
-    CatalogWriter, DatabaseDescriptor, Membership, RelationKind, RoleDescriptor, SchemaDescriptor, TableDescriptor,
+    CatalogWriter, DatabaseDescriptor, RelationKind, RoleDescriptor, SchemaDescriptor, TableDescriptor, predefined,
 };
 use crate::error::{Result, SqlError, state};
 use crate::parse::{Grant, GrantObjects};
@@ -13,7 +13,6 @@ use crate::session::Notice;
 use crate::types::Oid;
 use crate::types::enumeration::EnumDescriptor;
 use sqlparser::ast::{DataType, Ident, ObjectName, ObjectType};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// 0LP01.
@@ -22,17 +21,11 @@ pub(super) fn invalid(message: impl Into<String>) -> SqlError {
 }
 
 impl DdlContext {
-    /// A role by name, or one of the words that stand for one.
-    /// A role that something is granted to. Errors: 42704.
+    /// A role that something is granted to: by name, or by one of the words that stand for one. Errors: 42704.
     pub(super) fn grantee(&self, name: &str) -> Result<Oid> {
-        match name {
-            "public" => Ok(PUBLIC),
-            "current_user" | "current_role" => Ok(self.user),
-            "session_user" => Ok(self.session.user_oid),
-            name => Ok(self.role(name)?.oid),
-        }
+        if name == "public" { Ok(PUBLIC) } else { super::owner::role_called(self, name) }
     }
-    fn warning(&self, code: crate::error::SqlState, message: String) {
+    pub(super) fn warning(&self, code: crate::error::SqlState, message: String) {
         self.session.notify(Notice::warning(code, message));
     }
 }
@@ -41,7 +34,7 @@ impl DdlContext {
 pub async fn grant(context: &DdlContext, grant: &Grant) -> Result<String> {
     let verb = if grant.grants { "GRANT" } else { "REVOKE" };
     let Some(objects) = &grant.objects else {
-        roles(context, grant).await?;
+        super::membership::grant(context, grant).await?;
         if grant.of_group {
             return Ok("ALTER ROLE".into());
         }
@@ -317,74 +310,6 @@ fn changed(
     Ok(Some(acl))
 }
 
-/// GRANT role TO role, REVOKE role FROM role.
-async fn roles(context: &DdlContext, grant: &Grant) -> Result<()> {
-    let catalog = &context.catalog;
-    let by = grant.by.as_deref().map(|by| context.grantee(by)).transpose()?;
-    if grant.grants && by.is_some_and(|by| by != context.user) && !catalog.is_superuser(context.user) {
-        return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, "must be superuser to set grantor"));
-    }
-    let grantor = by.unwrap_or(context.user);
-    let mut changed: BTreeMap<Oid, RoleDescriptor> = BTreeMap::new();
-    for (name, _) in &grant.privileges {
-        let role = context.role(name)?;
-        let admin = catalog.role_by_oid(context.user).is_some_and(|user| {
-            user.superuser
-                || (user.create_role && !role.superuser)
-                || user.member_of.iter().any(|membership| membership.role == role.oid && membership.admin)
-        });
-        if !admin {
-            let message = match role.superuser {
-                true => "must be superuser to alter superusers".to_string(),
-                false => format!("must have admin option on role \"{name}\""),
-            };
-            return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
-        }
-        for member in &grant.roles {
-            if member == "public" {
-                return Err(SqlError::new(state::UNDEFINED_OBJECT, "role \"public\" does not exist"));
-            }
-            let oid = context.grantee(member)?;
-            let Some(old) = catalog.role_by_oid(oid) else { continue };
-            let entry = changed.entry(oid).or_insert_with(|| RoleDescriptor::clone(&old));
-            let at = entry.member_of.iter().position(|membership| membership.role == role.oid);
-            if grant.grants {
-                if catalog.is_member(role.oid, oid) {
-                    return Err(invalid(format!("role \"{name}\" is a member of role \"{}\"", old.name)));
-                }
-                match at.and_then(|at| entry.member_of.get_mut(at)) {
-                    Some(known) if known.admin || !grant.option => context.notice(
-                        state::SUCCESSFUL_COMPLETION,
-                        format!("role \"{}\" is already a member of role \"{name}\"", old.name),
-                    ),
-                    Some(known) => *known = Membership { grantor, admin: true, ..*known },
-                    None => entry.member_of.push(Membership { role: role.oid, grantor, admin: grant.option }),
-                }
-            } else {
-                match at {
-                    None => context
-                        .warning(state::WARNING, format!("role \"{}\" is not a member of role \"{name}\"", old.name)),
-                    Some(at) if grant.option_only => {
-                        if let Some(known) = entry.member_of.get_mut(at) {
-                            known.admin = false;
-                        }
-                    }
-                    Some(at) => {
-                        entry.member_of.remove(at);
-                    }
-                }
-            }
-        }
-    }
-    let mut writer = context.writer();
-    for role in changed.values() {
-        if let Some(old) = catalog.role_by_oid(role.oid) {
-            writer.put_role(Some(&old), role)?;
-        }
-    }
-    writer.flush().await
-}
-
 fn may_act_for(context: &DdlContext, role: &RoleDescriptor, what: &str) -> Result<()> {
     if context.catalog.owns(context.user, role.oid) {
         return Ok(());
@@ -394,12 +319,10 @@ fn may_act_for(context: &DdlContext, role: &RoleDescriptor, what: &str) -> Resul
 
 /// A role whose objects are to be dropped or given away: `verb` as one is permitted it, `done` as it is done to objects.
 fn named_owner(context: &DdlContext, name: &str, verb: &str, done: &str) -> Result<Arc<RoleDescriptor>> {
-    let role = context.role(&match name {
-        "current_user" | "current_role" => owner_name(context),
-        name => name.to_string(),
-    })?;
+    let role = super::owner::role_called(context, name)?;
+    let role = context.catalog.role_by_oid(role).ok_or_else(|| SqlError::internal("a named role is missing"))?;
     may_act_for(context, &role, verb)?;
-    if role.oid == crate::catalog::builder::SUPERUSER_OID {
+    if role.oid == crate::catalog::builder::SUPERUSER_OID || predefined::is_predefined(role.oid) {
         let message = format!(
             "cannot {done} objects owned by role {} because they are required by the database system",
             role.name
@@ -411,12 +334,12 @@ fn named_owner(context: &DdlContext, name: &str, verb: &str, done: &str) -> Resu
 
 /// REASSIGN OWNED: what roles own in this database, and the databases that they own.
 pub async fn reassign_owned(context: &DdlContext, from: &[String], to: &str) -> Result<String> {
-    let new = context.grantee(to)?;
     let mut old = Vec::new();
     for name in from {
         let role = named_owner(context, name, "reassign", "reassign ownership of")?;
         old.push(role.oid);
     }
+    let new = super::owner::role_called(context, to)?;
     if let Some(role) = context.catalog.role_by_oid(new) {
         may_act_for(context, &role, "reassign")?;
     }
@@ -448,10 +371,6 @@ pub async fn reassign_owned(context: &DdlContext, from: &[String], to: &str) -> 
     }
     writer.flush().await?;
     Ok("REASSIGN OWNED".into())
-}
-
-fn owner_name(context: &DdlContext) -> String {
-    context.catalog.role_by_oid(context.user).map(|role| role.name.clone()).unwrap_or_default()
 }
 
 /// The grants of an owner become those of the next one.

@@ -2,6 +2,7 @@
 
 use super::create_table::Making;
 use super::sequence;
+use crate::catalog::acl::SELECT;
 use crate::catalog::{
     CheckDescriptor, ColumnDescriptor, ColumnId, CommentOf, IndexColumn, IndexDescriptor, IndexState, RelationKind,
     TableDescriptor,
@@ -24,7 +25,7 @@ impl Taken<'_> {
 }
 
 impl Making<'_> {
-    /// Takes the columns over. Errors: 42P01, 42701, 42809 for a sequence.
+    /// Takes the columns over. Errors: 42P01, 42701, 42501, 42809 for a sequence.
     pub(super) async fn take_columns<'l>(&mut self, like: &'l Like) -> Result<Taken<'l>> {
         let Some(source) = self.context.find(&like.table)? else {
             return Err(self.context.no_relation(&like.table).about_part(crate::bind::span_of(&like.table)));
@@ -34,6 +35,9 @@ impl Making<'_> {
             return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message)
                 .detail("This operation is not supported for sequences.")
                 .about_part(crate::bind::span_of(&like.table)));
+        }
+        if source.kind != RelationKind::SystemView {
+            self.context.may(&source, SELECT)?;
         }
         let mut columns = Vec::new();
         for column in source.live_columns() {

@@ -36,6 +36,7 @@ mod foreign_key;
 mod function;
 mod grant;
 mod like;
+mod membership;
 mod names;
 #[cfg(test)]
 mod nodes_tests;
@@ -126,6 +127,10 @@ impl DdlContext {
     async fn lock_schema(&self, schema: &SchemaDescriptor) -> Result<()> {
         let target = LockTarget::Schema(self.catalog.database().oid, schema.oid);
         self.locks.acquire(target, LockMode::Exclusive, self.settings.lock_timeout()).await
+    }
+    /// The catalog and the role by which errors show values.
+    fn reader(&self) -> (&Catalog, Oid) {
+        (&self.catalog, self.user)
     }
     /// Whether the user may do everything with what `owner` owns.
     fn is_owner(&self, owner: Oid) -> bool {

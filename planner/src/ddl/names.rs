@@ -2,7 +2,7 @@
 //! the errors when something is not there.
 
 use super::DdlContext;
-use crate::catalog::acl::{CREATE, Kind};
+use crate::catalog::acl::{CREATE, Kind, TEMPORARY};
 use crate::catalog::{RelationKind, SchemaDescriptor, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{fold, fold_name, is_system_column, own_database};
@@ -30,7 +30,9 @@ impl DdlContext {
                 let message = "cannot create temporary relation in non-temporary schema";
                 return Err(SqlError::new(state::INVALID_TABLE_DEFINITION, message));
             }
-            return Ok((self.temporary_schema()?, name));
+            let schema = self.temporary_schema()?;
+            self.may_create_in(&schema)?;
+            return Ok((schema, name));
         }
         if let Some(other) = schema.as_ref().filter(|schema| crate::catalog::is_temporary(schema)) {
             self.schema(other)?;
@@ -46,7 +48,9 @@ impl DdlContext {
                     SqlError::new(state::INVALID_SCHEMA_NAME, message).about(&name)
                 })?;
                 if own(first) {
-                    return Ok((self.temporary_schema()?, name));
+                    let schema = self.temporary_schema()?;
+                    self.may_create_in(&schema)?;
+                    return Ok((schema, name));
                 }
                 self.schema(first)?
             }
@@ -61,12 +65,25 @@ impl DdlContext {
     }
     /// Errors: 42501 for who may make nothing in a schema.
     pub(super) fn may_create_in(&self, schema: &SchemaDescriptor) -> Result<()> {
-        if crate::catalog::is_temporary(&schema.name) {
+        let temporary = crate::catalog::is_temporary(&schema.name);
+        let held = match temporary {
+            true => {
+                let database = self.catalog.database();
+                let (kind, acl) = (Kind::Database, database.acl.as_ref());
+                self.catalog.rights(self.user, kind, database.owner, acl, TEMPORARY)
+            }
+            false => {
+                let own = super::schema_acl(schema);
+                self.catalog.rights(self.user, Kind::Schema, schema.owner, own.as_ref(), CREATE)
+            }
+        };
+        if held != 0 {
             return Ok(());
         }
-        let own = super::schema_acl(schema);
-        if self.catalog.rights(self.user, Kind::Schema, schema.owner, own.as_ref(), CREATE) == CREATE {
-            return Ok(());
+        if temporary && self.catalog.schema(&schema.name).is_none() {
+            let name = &self.catalog.database().name;
+            let message = format!("permission denied to create temporary tables in database \"{name}\"");
+            return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
         }
         let message = format!("permission denied for schema {}", schema.name);
         Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message))

@@ -156,6 +156,7 @@ async fn run(context: &OnlineContext, create: &CreateIndex, cancel: CancelToken)
             database: context.database,
             table: table.oid,
             index: index.oid,
+            user: context.user,
             locks: Arc::clone(&locks),
             timeout,
             cancel: cancel.clone(),
@@ -251,6 +252,8 @@ async fn resume_table(store: &Arc<CatalogStore>, database: Oid, oid: Oid, timeou
                 database,
                 table: oid,
                 index,
+                // Nobody is told what it meets.
+                user: Oid::MAX,
                 locks: Arc::clone(&locks),
                 timeout: None,
                 cancel: CancelToken::new(),
@@ -272,6 +275,8 @@ pub(super) struct IndexBuild {
     pub(super) database: Oid,
     pub(super) table: Oid,
     pub(super) index: Oid,
+    /// The role that is told what it meets.
+    pub(super) user: Oid,
     locks: Arc<HeldLocks>,
     timeout: Option<Duration>,
     pub(super) cancel: CancelToken,

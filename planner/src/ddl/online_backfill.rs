@@ -97,7 +97,7 @@ impl<'a> Backfill<'a> {
                 continue;
             }
             if unique && (stored.is_some() || taken.insert(key.clone(), row).is_some()) {
-                return Err(duplicated(&table, &index, Some(&writer), &arrays, row));
+                return Err(duplicated((&catalog, self.build.user), &table, &index, Some(&writer), &arrays, row));
             }
             writes.push(Write { key, kind: WriteKind::Put(value), strength: LockStrength::Update });
         }

@@ -27,25 +27,37 @@ pub(super) fn role_called(context: &DdlContext, name: &str) -> Result<Oid> {
     }
 }
 
-/// Makes a relation another role's. Errors: 42501 for who is not a member of that role, or when it may make nothing in the schema.
-pub(super) fn change(context: &DdlContext, relation: &mut TableDescriptor, new: Oid) -> Result<()> {
-    if relation.owner == new {
+/// Errors: 42501 for a user that is not a member of a role to which it wants to give something.
+pub(super) fn must_be_member(context: &DdlContext, role: Oid) -> Result<()> {
+    if context.catalog.is_superuser(context.user) || context.catalog.is_member(context.user, role) {
         return Ok(());
     }
-    if !context.catalog.is_superuser(context.user) {
-        if !context.catalog.is_member(context.user, new) {
-            let name = context.catalog.role_by_oid(new).map(|role| role.name.clone()).unwrap_or_default();
-            let message = format!("must be member of role \"{name}\"");
-            return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
-        }
-        let schema = context.schema(&relation.schema)?;
-        let own = super::schema_acl(&schema);
-        if context.catalog.rights(new, Kind::Schema, schema.owner, own.as_ref(), CREATE) != CREATE {
-            let message = format!("permission denied for schema {}", schema.name);
-            return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
-        }
+    let name = context.catalog.role_by_oid(role).map(|role| role.name.clone()).unwrap_or_default();
+    Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, format!("must be member of role \"{name}\"")))
+}
+
+/// Errors: 42501 unless the user may give what is in a schema to a role: it must be a member of the role, and the role must have
+/// CREATE on the schema.
+pub(super) fn may_give(context: &DdlContext, schema: &str, new: Oid) -> Result<()> {
+    if context.catalog.is_superuser(context.user) {
+        return Ok(());
     }
-    give(relation, new);
+    must_be_member(context, new)?;
+    let schema = context.schema(schema)?;
+    let own = super::schema_acl(&schema);
+    if context.catalog.rights(new, Kind::Schema, schema.owner, own.as_ref(), CREATE) == CREATE {
+        return Ok(());
+    }
+    let message = format!("permission denied for schema {}", schema.name);
+    Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message))
+}
+
+/// Makes a relation another role's. Errors: 42501 as of [`may_give`].
+pub(super) fn change(context: &DdlContext, relation: &mut TableDescriptor, new: Oid) -> Result<()> {
+    if relation.owner != new {
+        may_give(context, &relation.schema, new)?;
+        give(relation, new);
+    }
     Ok(())
 }
 

@@ -1,8 +1,9 @@
 //! CREATE, ALTER and DROP ROLE.
 
+use super::membership::Memberships;
 use super::{DdlContext, scram};
 use crate::catalog::acl::Acl;
-use crate::catalog::{Catalog, Membership, RoleDescriptor, predefined};
+use crate::catalog::{Catalog, RoleDescriptor, predefined};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{fold, fold_name};
 use crate::types::text::{InputContext, input};
@@ -92,7 +93,7 @@ pub(super) async fn create(context: &DdlContext, create: &CreateRole) -> Result<
         }
     }
     context.may_create_roles(create.superuser == Some(true), "create role")?;
-    let mut writer = context.writer();
+    let mut memberships = Memberships::new(context);
     for name in &create.names {
         let word = name.0.last().and_then(ObjectNamePart::as_ident).ok_or_else(|| SqlError::internal("no name"))?;
         let name = new_name(word)?;
@@ -109,32 +110,47 @@ pub(super) async fn create(context: &DdlContext, create: &CreateRole) -> Result<
             replication: create.replication.unwrap_or(false),
             bypass_rls: create.bypassrls.unwrap_or(false),
             comment: None,
-            member_of: create
-                .in_role
-                .iter()
-                .chain(&create.in_group)
-                .map(|role| {
-                    Ok(Membership { role: context.role(&fold(role))?.oid, grantor: context.user, admin: false })
-                })
-                .collect::<Result<_>>()?,
             no_inherit: create.inherit == Some(false),
             connection_limit: create.connection_limit.as_ref().map_or(Ok(None), connection_limit)?,
             valid_until: create.valid_until.as_ref().map_or(Ok(None), |until| context.moment(until))?,
             password: create.password.as_ref().map_or(Ok(None), |password| context.verifier(password))?,
             ..Default::default()
         };
-        writer.put_role(None, &role)?;
-        for (members, admin) in [(&create.role, false), (&create.user, false), (&create.admin, true)] {
-            for member in members {
-                let old = context.role(&fold(member))?;
-                let mut member = RoleDescriptor::clone(&old);
-                member.member_of.push(Membership { role: role.oid, grantor: context.user, admin });
-                writer.put_role(Some(&old), &member)?;
-            }
+        let made = role.oid;
+        memberships.make(role);
+        for role in create.in_role.iter().chain(&create.in_group) {
+            let role = memberships.named(&fold(role))?;
+            memberships.add(role, &[made], context.user, false)?;
+        }
+        for (members, admin) in [(&create.admin, true), (&create.role, false), (&create.user, false)] {
+            let members = members.iter().map(|member| memberships.named(&fold(member))).collect::<Result<Vec<_>>>()?;
+            memberships.add(made, &members, context.user, admin)?;
         }
     }
-    writer.flush().await?;
+    memberships.store(&mut context.writer()).await?;
     Ok("CREATE ROLE".into())
+}
+
+/// Errors: 42939 for a role that PostgreSQL brings along, of which nothing is changed.
+pub(super) fn must_not_be_reserved(role: &RoleDescriptor) -> Result<()> {
+    if !predefined::is_predefined(role.oid) {
+        return Ok(());
+    }
+    let message = format!("role name \"{}\" is reserved", role.name);
+    Err(SqlError::new("42939", message).detail("Cannot alter reserved roles."))
+}
+
+/// Errors: 42501 for a user that may not change a role by ALTER GROUP, whatever ADMIN OPTION it has; 42704, 42939.
+pub(super) fn may_alter_group(context: &DdlContext, name: &str) -> Result<()> {
+    let role = context.role(name)?;
+    must_not_be_reserved(&role)?;
+    if role.superuser {
+        return context.must_be_superuser("alter superuser roles or change superuser attribute");
+    }
+    if role.replication {
+        return context.must_be_superuser("alter replication roles or change replication attribute");
+    }
+    context.may_create_roles(false, "").map_err(|error| SqlError::new(error.state(), "permission denied"))
 }
 
 /// The words that stand for a role where one is meant.
@@ -178,11 +194,15 @@ pub(super) async fn alter(context: &DdlContext, name: &Ident, operation: &AlterR
         false => Some(context.role(&fold(name))?),
     };
     let old = old.ok_or_else(|| SqlError::internal("a session without a role"))?;
-    if predefined::is_predefined(old.oid) {
-        return Err(SqlError::new("42939", format!("role name \"{}\" is reserved", old.name))
-            .detail("Cannot alter reserved roles."));
-    }
+    must_not_be_reserved(&old)?;
     let mut role = RoleDescriptor::clone(&old);
+    if let AlterRoleOperation::RenameRole { role_name } = operation {
+        role.name = renamed(context, &old, role_name)?;
+        let mut writer = context.writer();
+        writer.put_role(Some(&old), &role)?;
+        writer.flush().await?;
+        return Ok("ALTER ROLE".into());
+    }
     let own_password = role.oid == context.user
         && matches!(operation, AlterRoleOperation::WithOptions { options }
             if options.iter().all(|option| matches!(option, RoleOption::Password(_))));
@@ -201,18 +221,10 @@ pub(super) async fn alter(context: &DdlContext, name: &Ident, operation: &AlterR
         let allowed = context.may_create_roles(false, "alter role");
         allowed.map_err(|error| match operation {
             AlterRoleOperation::WithOptions { .. } => SqlError::new(error.state(), "permission denied"),
-            AlterRoleOperation::RenameRole { .. } => SqlError::new(error.state(), "permission denied to rename role"),
             _ => error,
         })?;
     }
     match operation {
-        AlterRoleOperation::RenameRole { role_name } => {
-            let new = new_name(role_name)?;
-            if context.catalog.role(&new).is_some() {
-                return Err(SqlError::new(state::DUPLICATE_OBJECT, format!("role \"{new}\" already exists")));
-            }
-            role.name = new;
-        }
         AlterRoleOperation::WithOptions { options } => {
             let kinds: Vec<_> = options.iter().map(std::mem::discriminant).collect();
             if kinds.iter().enumerate().any(|(at, kind)| kinds.iter().skip(at + 1).any(|other| other == kind)) {
@@ -241,8 +253,30 @@ pub(super) async fn alter(context: &DdlContext, name: &Ident, operation: &AlterR
     Ok("ALTER ROLE".into())
 }
 
+/// The new name of a role. Errors: 42501; 0A000 for a role of the session; 42939, 42710.
+fn renamed(context: &DdlContext, old: &RoleDescriptor, name: &Ident) -> Result<String> {
+    let session = context.catalog.role(&context.settings.session_user()).map(|role| role.oid);
+    for (is, what) in [(session == Some(old.oid), "session"), (old.oid == context.user, "current")] {
+        if is {
+            let message = format!("{what} user cannot be renamed");
+            return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
+        }
+    }
+    let new = new_name(name)?;
+    if context.catalog.role(&new).is_some() {
+        return Err(SqlError::new(state::DUPLICATE_OBJECT, format!("role \"{new}\" already exists")));
+    }
+    match old.superuser {
+        true => context.must_be_superuser("rename superusers")?,
+        false => context.may_create_roles(false, "rename role")?,
+    }
+    Ok(new)
+}
+
 /// DROP ROLE.
 pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectName]) -> Result<String> {
+    context.may_create_roles(false, "drop role")?;
+    let session = context.catalog.role(&context.settings.session_user()).map(|role| role.oid);
     let mut writer = context.writer();
     for name in names {
         let public = |name: &Ident| fold(name) == "public";
@@ -257,9 +291,13 @@ pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectN
             }
             return Err(SqlError::new(state::UNDEFINED_OBJECT, format!("role \"{name}\" does not exist")));
         };
-        context.may_create_roles(role.superuser, "drop role")?;
-        if role.oid == context.user {
-            return Err(SqlError::new(state::OBJECT_IN_USE, "current user cannot be dropped"));
+        for (is, what) in [(role.oid == context.user, "current"), (session == Some(role.oid), "session")] {
+            if is {
+                return Err(SqlError::new(state::OBJECT_IN_USE, format!("{what} user cannot be dropped")));
+            }
+        }
+        if role.superuser {
+            context.must_be_superuser("drop superusers")?;
         }
         if predefined::is_predefined(role.oid) || role.oid == crate::catalog::builder::SUPERUSER_OID {
             let message = format!("cannot drop role {name} because it is required by the database system");

@@ -4,7 +4,7 @@ use super::dependents::{self, Dependent, Object};
 use super::enum_references::{self, Renaming};
 use super::referenced::Referring;
 use super::taken_defaults::{self, TakenDefault};
-use super::{DdlContext, drop, enumeration, referenced, sequence};
+use super::{DdlContext, drop, enumeration, owner, referenced, sequence};
 use crate::catalog::acl::{CREATE, Kind};
 use crate::catalog::{CatalogWriter, SchemaDescriptor, TableDescriptor};
 use crate::error::{Result, SqlError, state};
@@ -13,7 +13,7 @@ use crate::pg_catalog;
 use crate::session::settings::Settings;
 use crate::types::enumeration::{EnumDescriptor, EnumType};
 use crate::types::{BaseType, SqlType};
-use sqlparser::ast::{AlterSchema, AlterSchemaOperation, Ident, ObjectName, Owner, SchemaName};
+use sqlparser::ast::{AlterSchema, AlterSchemaOperation, Ident, ObjectName, SchemaName};
 
 /// CREATE SCHEMA.
 pub(super) async fn create(context: &DdlContext, name: &SchemaName, if_not_exists: bool) -> Result<String> {
@@ -29,6 +29,7 @@ pub(super) async fn create(context: &DdlContext, name: &SchemaName, if_not_exist
         }
     };
     may_name_schemas(context)?;
+    owner::must_be_member(context, owner)?;
     if context.catalog.schema(&name).is_some() {
         if if_not_exists {
             context.notice(state::DUPLICATE_SCHEMA, format!("schema \"{name}\" already exists, skipping"));
@@ -47,7 +48,7 @@ pub(super) async fn create(context: &DdlContext, name: &SchemaName, if_not_exist
             oid: context.store.numbers().oid().await?,
             name,
             owner,
-            acl: context.first_acl(crate::catalog::acl::Kind::Schema, 0),
+            acl: context.first_acl_of(owner, Kind::Schema, 0),
             ..Default::default()
         },
     )?;
@@ -93,9 +94,15 @@ pub(super) async fn alter(context: &DdlContext, alter: &AlterSchema) -> Result<S
     for operation in operations {
         match operation {
             AlterSchemaOperation::Rename { name } => new.name = fold_name(name)?.1,
-            AlterSchemaOperation::OwnerTo { owner: Owner::Ident(role) } => new.owner = context.role(&fold(role))?.oid,
-            AlterSchemaOperation::OwnerTo { owner: Owner::CurrentRole | Owner::CurrentUser | Owner::SessionUser } => {
-                new.owner = context.user
+            AlterSchemaOperation::OwnerTo { owner } => {
+                let role = owner::role_of(context, owner)?;
+                if role == old.owner {
+                    continue;
+                }
+                owner::must_be_member(context, role)?;
+                may_name_schemas(context)?;
+                super::grant::change_owner(&mut new.acl, old.owner, role);
+                new.owner = role;
             }
             other => return Err(SqlError::unsupported(format!("ALTER SCHEMA {other}"))),
         }

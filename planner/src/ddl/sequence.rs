@@ -299,11 +299,7 @@ pub async fn alter(context: &DdlContext, alter: &AlterSequence) -> Result<String
         return Ok("ALTER SEQUENCE".into());
     }
     if let Some(owner) = &alter.owner {
-        let owner = fold_name(owner)?.1;
-        let role = match owner.as_str() {
-            "current_user" | "current_role" | "session_user" => context.user,
-            owner => context.role(owner)?.oid,
-        };
+        let role = super::owner::role_called(context, &fold_name(owner)?.1)?;
         change_owner(context, &sequence, role).await?;
         return Ok("ALTER SEQUENCE".into());
     }
@@ -359,6 +355,7 @@ fn identity_of(context: &DdlContext, sequence: &TableDescriptor) -> Option<Strin
 /// Gives a sequence another name, also where columns take their values from it.
 pub(super) async fn rename(context: &DdlContext, sequence: &TableDescriptor, name: &str) -> Result<()> {
     context.lock(sequence).await?;
+    context.may_create_in(&*context.schema(&sequence.schema)?)?;
     names::Chosen::default().claim_relation(context, &sequence.schema, name)?;
     let mut changed = sequence.clone();
     changed.version += 1;

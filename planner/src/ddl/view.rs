@@ -300,6 +300,7 @@ pub(super) async fn alter_view(context: &DdlContext, view: &TableDescriptor, alt
                 if schema.is_some() {
                     return Err(SqlError::syntax("syntax error at or near \".\""));
                 }
+                context.may_create_in(&*context.schema(&view.schema)?)?;
                 if context.catalog.name_is_taken(&view.schema, &name) {
                     let message = format!("relation \"{name}\" already exists");
                     return Err(SqlError::new(state::DUPLICATE_TABLE, message));
