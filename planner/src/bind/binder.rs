@@ -138,8 +138,10 @@ pub struct Binder<'a> {
     pub kept: bool,
     /// Whose view's query this is.
     pub owner: Option<crate::types::Oid>,
-    /// Relations of which only some columns may be read: their qualifiers, and by whom.
+    /// Relations of which only some columns may be read.
     pub read: RefCell<Vec<super::privilege::Partly>>,
+    /// Of the view through which the relation that is scanned is written.
+    pub beneath: Option<Arc<super::scope::Reading>>,
     /// Whether the relation that is scanned is the one that is written.
     pub writing: Cell<bool>,
 }
@@ -177,6 +179,7 @@ impl<'a> Binder<'a> {
             kept: false,
             owner: None,
             read: RefCell::default(),
+            beneath: None,
             writing: Cell::new(false),
         }
     }
@@ -202,7 +205,7 @@ impl<'a> Binder<'a> {
         }
         for partly in other.read.borrow().iter() {
             let mut read = self.read.borrow_mut();
-            if !read.contains(partly) {
+            if !read.iter().any(|known| known.is(partly)) {
                 read.push(partly.clone());
             }
         }
@@ -274,6 +277,7 @@ impl<'a> Binder<'a> {
                 }
             })?;
         }
+        self.require_all_sequences(&table)?;
         self.note(&table);
         self.note_name(schema.as_deref(), &relation, &table);
         Ok(table)
@@ -322,9 +326,7 @@ impl<'a> Binder<'a> {
         } else {
             kind
         };
-        match &kind {
-            BoundKind::Query { plan, .. } | BoundKind::Dml { plan, .. } => self.check_plan(plan)?,
-        }
+        self.check_read()?;
         let own = match &kind {
             BoundKind::Dml { table, .. } => table.as_ref().map(|table| table.oid),
             BoundKind::Query { .. } => None,

@@ -44,8 +44,6 @@ impl Binder<'_> {
         let scope = source.scope;
         if let Some(selection) = &delete.selection {
             let filter = self.predicate(selection, Env::new(&scope, Clause::Where))?;
-            self.check_read(&filter)?;
-            self.check_view_read(&target, &relation, &filter)?;
             plan = LogicalPlanBuilder::from(plan).filter(filter)?.build()?;
         }
         if delete.returning.is_some() {

@@ -237,7 +237,6 @@ impl Binder<'_> {
         let name = alias.map_or_else(|| table.name.clone(), |alias| fold(&alias.name));
         let qualifier = self.qualifier(&name);
         self.note_scan(&qualifier, table);
-        self.require_read(table, &qualifier)?;
         let source = (self.context.table_source)(table.clone());
         let has_key = source.schema().field_with_name(KEY_COLUMN).is_ok();
         let plan = LogicalPlanBuilder::scan(qualifier.clone(), source, None)?.build()?;
@@ -249,11 +248,12 @@ impl Binder<'_> {
                 ty: column.ty,
                 table_oid: table.oid,
                 attnum: column.id,
+                reading: None,
             })
             .collect();
         let mut columns = self.seen_columns(table.oid, columns);
         rename(&name, &mut columns, alias)?;
-        let relation = ScopeRelation {
+        let mut relation = ScopeRelation {
             present: None,
             scalar: false,
             name,
@@ -264,7 +264,9 @@ impl Binder<'_> {
             key: has_key.then(|| Column::new(Some(qualifier), KEY_COLUMN)),
             keys: Vec::new(),
             unlockable: None,
+            reading: None,
         };
+        self.require_read(table, &mut relation)?;
         Ok(Source::of(plan, relation, parent))
     }
 
@@ -453,7 +455,14 @@ impl Binder<'_> {
         parent: Option<&'p Scope<'p>>,
     ) -> Result<Source<'p>> {
         let shown = function.alias.map_or_else(|| function.name.clone(), |alias| fold(&alias.name));
-        let made = |name: &str, expr, ty| ScopeColumn { name: name.to_string(), expr, ty, table_oid: 0, attnum: 0 };
+        let made = |name: &str, expr, ty| ScopeColumn {
+            name: name.to_string(),
+            expr,
+            ty,
+            table_oid: 0,
+            attnum: 0,
+            reading: None,
+        };
         let mut exprs = carried;
         let (plan, mut columns) = match bound {
             BoundFunction::Value(typed) => {

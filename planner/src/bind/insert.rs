@@ -10,7 +10,7 @@ use super::table_expression::table_relation;
 use super::target::Target;
 use super::{BoundKind, Verb};
 use crate::catalog::acl::{INSERT, SELECT};
-use crate::catalog::{ColumnDescriptor, Identity, TableDescriptor};
+use crate::catalog::{ColumnDescriptor, ColumnId, Identity, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::execution::dml::InsertNode;
 use crate::functions::TypedExpr;
@@ -58,12 +58,12 @@ impl Binder<'_> {
         self.may_meet_conflicts(&target, insert.on.as_ref())?;
         let columns = target.named().live_columns().map(|column| column.name.clone());
         let unseen = std::iter::once(Unseen::new(&shown, columns));
-        let input = self.not_seeing(unseen, || self.insert_input(&target, insert))?;
+        let (input, given) = self.not_seeing(unseen, || self.insert_input(&target, insert))?;
         let (on_conflict, rows) = self.on_conflict(&target, &shown, &qualifier, insert.on.as_ref())?;
         let rules = self.target_rules(&target)?;
         let returning = insert.returning.is_some();
         let node = InsertNode::new(table.clone(), qualifier.clone(), input, on_conflict, rules, returning)?;
-        let node = node.with_rows(rows);
+        let node = node.with_rows(rows).with_given(given);
         let plan = extension(node);
         let mut relation = match returning {
             true => self.named_relation(&target, &shown, &qualifier, plan.schema())?,
@@ -75,35 +75,37 @@ impl Binder<'_> {
         Ok(BoundKind::Dml { plan, columns, verb: Verb::Insert, table: Some(table) })
     }
 
-    /// What ON CONFLICT needs to look at rows that are there: nothing where it only passes over those in conflict, whatever they are in
-    /// conflict with. Errors: 42501.
+    /// What ON CONFLICT needs to look at rows that are there: the privilege to read the columns that are to be in conflict. Errors: 42501.
     fn may_meet_conflicts(&self, target: &Target, on: Option<&ast::OnInsert>) -> Result<()> {
-        let Some(on) = on else { return Ok(()) };
-        if let ast::OnInsert::OnConflict(clause) = on
-            && clause.action == ast::OnConflictAction::DoNothing
-        {
-            match &clause.conflict_target {
-                None => return Ok(()),
-                Some(ast::ConflictTarget::Columns(columns)) => {
-                    let names: Vec<String> = columns.iter().map(fold).collect();
-                    if names.iter().all(|name| target.named().column_named(name).is_some()) {
-                        return self.require_columns(target.named(), SELECT, names.iter().map(String::as_str));
-                    }
-                }
-                Some(ast::ConflictTarget::OnConstraint(_)) => {}
+        let Some(ast::OnInsert::OnConflict(clause)) = on else { return Ok(()) };
+        let named = target.named();
+        let names: Vec<String> = match &clause.conflict_target {
+            None => return Ok(()),
+            Some(ast::ConflictTarget::Columns(columns)) => columns.iter().map(fold).collect(),
+            Some(ast::ConflictTarget::OnConstraint(name)) => {
+                let constraint = fold_name(name)?.1;
+                let index = named.indexes.iter().find(|index| index.constraint.is_some() && index.name == constraint);
+                // What is not there is told later.
+                let Some(index) = index else { return Ok(()) };
+                let columns = index.columns.iter().filter_map(|key| named.column(key.column));
+                columns.map(|column| column.name.clone()).collect()
             }
+        };
+        // An expression may read any column.
+        match names.iter().all(|name| named.column_named(name).is_some()) {
+            true => self.require_columns(named, SELECT, names.iter().map(String::as_str)),
+            false => self.require(named, SELECT),
         }
-        self.require(target.named(), SELECT)
     }
 
-    /// The rows that are given, with all of the table's columns.
-    fn insert_input(&self, target: &Target, insert: &ast::Insert) -> Result<LogicalPlan> {
+    /// The rows that are given, with all of the table's columns, and which columns are given.
+    fn insert_input(&self, target: &Target, insert: &ast::Insert) -> Result<(LogicalPlan, Vec<ColumnId>)> {
         let table = &target.table;
         Ok(match &insert.source {
             None => {
                 self.insert_targets(target, insert, 0)?;
                 let rows = vec![self.defaults(target)?];
-                self.table_rows(table, rows)?
+                (self.table_rows(table, rows)?, Vec::new())
             }
             Some(query) => match query.body.as_ref() {
                 SetExpr::Values(values) if is_plain(query) => {
@@ -124,7 +126,10 @@ impl Binder<'_> {
                         }
                     }
                     match rows.is_empty() {
-                        false => self.table_rows(table, rows)?,
+                        false => {
+                            let given = targets.iter().take(width).map(|column| column.id);
+                            (self.table_rows(table, rows)?, given.collect())
+                        }
                         true => {
                             let (values, insert) = self.without_defaults(target, values, insert);
                             self.insert_query(target, &as_select(query, &values)?, &insert)?
@@ -347,7 +352,12 @@ impl Binder<'_> {
         Ok(self.rows(rows, &types)?.0)
     }
 
-    fn insert_query(&self, target: &Target, query: &ast::Query, insert: &ast::Insert) -> Result<LogicalPlan> {
+    fn insert_query(
+        &self,
+        target: &Target,
+        query: &ast::Query,
+        insert: &ast::Insert,
+    ) -> Result<(LogicalPlan, Vec<ColumnId>)> {
         let bound = self.open_query(query)?;
         let targets = self.insert_targets(target, insert, bound.columns.len())?;
         let names: Vec<Span> = insert.columns.iter().map(span_of).collect();
@@ -390,7 +400,8 @@ impl Binder<'_> {
             };
             exprs.push(value.alias(self.unique("v")));
         }
-        Ok(LogicalPlanBuilder::from(bound.plan).project(exprs)?.build()?)
+        let ids = targets.iter().take(bound.columns.len()).map(|column| column.id).collect();
+        Ok((LogicalPlanBuilder::from(bound.plan).project(exprs)?.build()?, ids))
     }
 }
 

@@ -246,7 +246,7 @@ impl Binder<'_> {
         for name in names {
             let of_left = only(&left.scope, name, "left")?;
             let of_right = only(&right.scope, name, "right")?;
-            let equal = self.resolver.operator("=", Some(of_left.typed()), of_right.typed())?;
+            let equal = self.resolver.operator("=", Some(of_left.read()), of_right.read())?;
             conditions.push(equal.expr);
             let ty = if of_left.ty == of_right.ty {
                 of_left.ty
@@ -258,7 +258,7 @@ impl Binder<'_> {
                 JoinType::Full => {
                     let both = vec![self.coerce(of_left.typed(), ty)?.expr, self.coerce(of_right.typed(), ty)?.expr];
                     let expr = crate::functions::coalesce(both);
-                    ScopeColumn { name: name.clone(), expr, ty, table_oid: 0, attnum: 0 }
+                    ScopeColumn { name: name.clone(), expr, ty, table_oid: 0, attnum: 0, reading: None }
                 }
                 JoinType::Right => self.merged(of_right, ty)?,
                 JoinType::Inner if of_left.ty != ty && of_right.ty == ty => of_right,

@@ -70,7 +70,14 @@ impl Binder<'_> {
             let typed = self.settle(item.typed)?;
             let name = self.unique("c");
             exprs.push(typed.expr.alias(&name));
-            columns.push(ScopeColumn { name: item.name, expr: column(name), ty: typed.ty, table_oid: 0, attnum: 0 });
+            columns.push(ScopeColumn {
+                name: item.name,
+                expr: column(name),
+                ty: typed.ty,
+                table_oid: 0,
+                attnum: 0,
+                reading: None,
+            });
         }
         let name = fold(&alias.name);
         super::from::rename(&name, &mut columns, Some(alias))?;

@@ -82,7 +82,6 @@ impl Binder<'_> {
         let alone = Scope { schema: Some(schema), barred: Some(shown), ..source_scope };
 
         let on = self.predicate(&merge.on, Env::new(&both, Clause::JoinOn))?;
-        self.check_read(&on)?;
         let mut whens: Vec<When> = Vec::new();
         let mut ended = [false, false];
         for clause in &merge.clauses {
@@ -196,9 +195,6 @@ impl Binder<'_> {
             }
             None => None,
         };
-        if let Some(condition) = &condition {
-            self.check_read(condition)?;
-        }
         let (action, values) = match &clause.action {
             ast::MergeAction::DoNothing { .. } => (MergeAction::Nothing, Vec::new()),
             ast::MergeAction::Delete { .. } => {
@@ -215,7 +211,6 @@ impl Binder<'_> {
                 let set = self.assignments(target, assignments, Env::new(scope, Clause::Update))?;
                 let ids: Vec<ColumnId> = set.iter().map(|(id, _)| *id).collect();
                 self.require_written(target, UPDATE, &ids)?;
-                set.iter().try_for_each(|(_, value)| self.check_read(value))?;
                 (MergeAction::Update(ids), set)
             }
             ast::MergeAction::Insert(insert) => (MergeAction::Insert, self.merge_insert(target, insert, scope)?),

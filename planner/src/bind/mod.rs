@@ -90,7 +90,7 @@ pub use table_expression::{
     TableExpression, bind_computed, bind_constant, bind_default, bind_generated, bind_index, bind_stored,
     bind_table_expression, canonical_text, cast_to, is_immutable,
 };
-pub use target::invokes;
+pub use target::role_below;
 pub use type_name::{catalog_type, sql_type};
 pub use updatable::{Level, NO_COLUMNS, events, level};
 pub use view::{BoundView, bind_stored_view, bind_view, the_query, view_statement};

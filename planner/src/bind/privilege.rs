@@ -1,26 +1,30 @@
 //! Privileges: what a statement needs of the relations that it names, asked while it is bound.
 
 use super::binder::Binder;
-use super::scope::Scope;
+use super::scope::{Reading, ScopeRelation};
 use super::view::Names;
 use crate::catalog::acl::{Kind, Rights, SELECT, USAGE};
-use crate::catalog::{RelationKind, TableDescriptor, is_temporary};
+use crate::catalog::{RelationKind, TableDescriptor, is_temporary, predefined};
 use crate::error::{Result, SqlError, state};
+use crate::pg_catalog;
 use crate::types::Oid;
-use datafusion::common::TableReference;
-use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::logical_expr::{Expr, LogicalPlan};
 use std::sync::Arc;
 
-/// A relation of which a role may read some columns only.
-#[derive(Clone, Debug, PartialEq)]
+/// A relation of which a role may not read all columns.
+#[derive(Clone, Debug)]
 pub struct Partly {
-    /// Under which it is read.
-    qualifier: TableReference,
     table: Arc<TableDescriptor>,
-    role: Oid,
-    /// Whether it is the one that is written.
-    target: bool,
+    /// Of those that it may not read.
+    reading: Arc<Reading>,
+    /// The relation is beneath a view that is written: it counts only if the view is read.
+    beneath: Option<Arc<Reading>>,
+}
+
+impl Partly {
+    /// Whether the two are of one place in a statement.
+    pub fn is(&self, other: &Partly) -> bool {
+        Arc::ptr_eq(&self.reading, &other.reading)
+    }
 }
 
 /// 42501.
@@ -103,88 +107,59 @@ impl Binder<'_> {
         };
         if any || some() { Ok(()) } else { Err(denied(table)) }
     }
-    /// Notes that a relation is read under a qualifier: what is read of it must be allowed, which the end of the binding
-    /// tells. Errors: 42501 when nothing of it is.
-    pub fn require_read(&self, table: &Arc<TableDescriptor>, qualifier: &TableReference) -> Result<()> {
+    /// Notes that a relation is read: what names of the statement stand for must be allowed, which the end of the binding tells.
+    /// Errors: 42501 when nothing of it is; of the relation that is written none has to be.
+    pub fn require_read(&self, table: &Arc<TableDescriptor>, relation: &mut ScopeRelation) -> Result<()> {
         let Some(role) = self.acting() else { return Ok(()) };
-        if self.has(role, table, SELECT) {
-            return Ok(());
+        if !self.writing.get() {
+            self.require_columns_as(role, table, SELECT, [])?;
         }
-        let target = self.writing.get();
-        if !target {
-            self.require_columns(table, SELECT, [])?;
-        }
-        let partly = Partly { qualifier: qualifier.clone(), table: table.clone(), role, target };
-        self.read.borrow_mut().push(partly);
+        self.watch(role, table, relation, self.beneath.as_ref());
         Ok(())
     }
-    /// Errors: 42501 for an expression that reads columns on which the privilege to read is not there.
-    pub fn check_read(&self, expr: &Expr) -> Result<()> {
-        self.wrongly_read(expr, true).map_or(Ok(()), |table| Err(denied(&table)))
+    /// Notes which of the columns that a role may not read are read. `beneath`: of the view through which the relation is written.
+    pub fn watch(
+        &self,
+        role: Oid,
+        table: &Arc<TableDescriptor>,
+        relation: &mut ScopeRelation,
+        beneath: Option<&Arc<Reading>>,
+    ) {
+        if self.has(role, table, SELECT) {
+            return;
+        }
+        let also = relation.reading.clone();
+        let reading = Reading::along_with(also);
+        for column in &mut relation.columns {
+            let held = table
+                .column(column.attnum)
+                .map(|column| self.context.catalog.rights(role, Kind::Column, table.owner, Some(&column.acl), SELECT));
+            if held != Some(SELECT) {
+                column.reading = Some(Arc::clone(&reading));
+            }
+        }
+        relation.reading = Some(Arc::clone(&reading));
+        self.read.borrow_mut().push(Partly { table: table.clone(), reading, beneath: beneath.cloned() });
     }
-    /// The relation of a column that an expression reads and may not; `targets`: also of the one that is written.
-    fn wrongly_read(&self, expr: &Expr, targets: bool) -> Option<Arc<TableDescriptor>> {
+    /// Errors: 42501 when a column was read on which the privilege to read is not there.
+    pub fn check_read(&self) -> Result<()> {
         let read = self.read.borrow();
-        if read.is_empty() {
-            return None;
-        }
-        let mut wrong = None;
-        // The visitor cannot fail.
-        let _ = expr.apply(|part| {
-            // A place is made of a number that is no column, or of one that may be read; to read it takes the whole table.
-            if let Expr::ScalarFunction(call) = part
-                && super::system_column::is_place(call.name())
-                && let Some(Expr::Column(key) | Expr::OuterReferenceColumn(_, key)) = call.args.first()
-                && let Some(partly) = read.iter().find(|partly| key.relation.as_ref() == Some(&partly.qualifier))
-                && (targets || !partly.target)
-            {
-                wrong = Some(partly.table.clone());
-                return Ok(TreeNodeRecursion::Stop);
-            }
-            if let Expr::Column(column) | Expr::OuterReferenceColumn(_, column) = part
-                && let Some(partly) = read.iter().find(|partly| column.relation.as_ref() == Some(&partly.qualifier))
-                && (targets || !partly.target)
-                && let Some(named) = partly.table.column_named(&column.name)
-                && self.context.catalog.rights(partly.role, Kind::Column, partly.table.owner, Some(&named.acl), SELECT)
-                    != SELECT
-            {
-                wrong = Some(partly.table.clone());
-                return Ok(TreeNodeRecursion::Stop);
-            }
-            Ok(TreeNodeRecursion::Continue)
-        });
-        wrong
+        let counts = |partly: &&Partly| partly.beneath.as_ref().is_none_or(|view| view.is_noted());
+        let wrong = read.iter().filter(counts).find(|partly| partly.reading.is_noted());
+        wrong.map_or(Ok(()), |partly| Err(denied(&partly.table)))
     }
-    /// Errors: 42501 for expressions of RETURNING that read columns of the written relation, the scope's first, which may
-    /// not be read.
-    pub fn require_returned<'e>(&self, scope: &Scope<'_>, exprs: impl Iterator<Item = &'e Expr>) -> Result<()> {
-        let Some(target) = scope.relations.first() else { return Ok(()) };
-        let table = target.columns.first().and_then(|column| self.context.catalog.relation_by_oid(column.table_oid));
-        let Some(table) = table else { return Ok(()) };
-        let mut names: Vec<&str> = Vec::new();
-        for expr in exprs {
-            // The visitor cannot fail.
-            let _ = expr.apply(|part| {
-                let read = target.columns.iter().find(|column| matches!(part, Expr::Column(_)) && column.expr == *part);
-                names.extend(read.and_then(|read| table.column(read.attnum)).map(|column| column.name.as_str()));
-                Ok(TreeNodeRecursion::Continue)
-            });
+    /// Errors: 42501 for `percosql.sequences` of a role that may not read every sequence. A query of one sequence reads its row there, and
+    /// needs the privilege on that sequence alone.
+    pub fn require_all_sequences(&self, table: &TableDescriptor) -> Result<()> {
+        match self.acting() {
+            Some(role)
+                if table.oid == pg_catalog::SEQUENCES
+                    && !self.context.catalog.owns(role, predefined::READ_ALL_DATA) =>
+            {
+                Err(denied(table))
+            }
+            _ => Ok(()),
         }
-        if names.is_empty() { Ok(()) } else { self.require_columns(&table, SELECT, names) }
-    }
-    /// The same for all that a plan reads of relations that it does not write.
-    pub fn check_plan(&self, plan: &LogicalPlan) -> Result<()> {
-        if self.read.borrow().is_empty() {
-            return Ok(());
-        }
-        let mut wrong = None;
-        plan.apply_with_subqueries(|node| {
-            node.apply_expressions(|expr| {
-                wrong = wrong.take().or_else(|| self.wrongly_read(expr, false));
-                Ok(TreeNodeRecursion::Continue)
-            })
-        })?;
-        wrong.map_or(Ok(()), |table| Err(denied(&table)))
     }
     /// Errors: 42501 for a schema that is not to be looked into.
     pub fn require_usage(&self, schema: &str) -> Result<()> {

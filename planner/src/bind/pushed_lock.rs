@@ -100,8 +100,14 @@ impl Binder<'_> {
                 let unique = self.unique("l");
                 let marked = format!("{LOCK_KEY}{unique}");
                 self.pushes.borrow_mut().hidden.insert(marked.clone(), (table, name));
-                let carried =
-                    ScopeColumn { name: marked, expr: column(&unique), ty: key_type(), table_oid: 0, attnum: 0 };
+                let carried = ScopeColumn {
+                    name: marked,
+                    expr: column(&unique),
+                    ty: key_type(),
+                    table_oid: 0,
+                    attnum: 0,
+                    reading: None,
+                };
                 found.push((expr.alias(unique), carried));
             }
         }

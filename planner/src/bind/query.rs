@@ -238,6 +238,7 @@ impl Binder<'_> {
                 ty: *ty,
                 table_oid: if kept { old.table_oid } else { 0 },
                 attnum: if kept { old.attnum } else { 0 },
+                reading: None,
                 name: old.name,
             });
         }
@@ -268,8 +269,8 @@ impl Binder<'_> {
         let mut renamed = Vec::new();
         for old in columns {
             let name = self.unique("c");
-            exprs.push(old.expr.clone().alias(&name));
-            renamed.push(ScopeColumn { expr: column(name), ..old });
+            exprs.push(old.read().expr.alias(&name));
+            renamed.push(ScopeColumn { expr: column(name), reading: None, ..old });
         }
         Ok(BoundQuery { plan: LogicalPlanBuilder::from(plan).project(exprs)?.build()?, columns: renamed })
     }

@@ -24,7 +24,6 @@ impl Binder<'_> {
             target.key = target.key.take().filter(|key| plan.schema().has_column(key));
         }
         let items = self.items(projection, Env::new(&scope, Clause::Returning))?;
-        self.require_returned(&scope, items.iter().map(|item| &item.typed.expr))?;
         let mut exprs = Vec::new();
         let mut columns = Vec::new();
         for item in items {
@@ -45,6 +44,7 @@ impl Binder<'_> {
                 ty: typed.ty,
                 table_oid: item.table_oid,
                 attnum: item.attnum,
+                reading: None,
             });
         }
         let plan = LogicalPlanBuilder::from(plan).project(exprs)?.build()?;

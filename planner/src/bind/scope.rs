@@ -10,6 +10,33 @@ use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, DFSchema, DFSchemaRef, ExprSchema};
 use datafusion::logical_expr::Expr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether names of a statement stand for some columns: then it reads them.
+#[derive(Debug, Default)]
+pub struct Reading {
+    read: AtomicBool,
+    /// What is read along with them.
+    also: Option<Arc<Reading>>,
+}
+
+impl Reading {
+    /// Of columns that are read along with others.
+    pub fn along_with(also: Option<Arc<Reading>>) -> Arc<Self> {
+        Arc::new(Reading { read: AtomicBool::new(false), also })
+    }
+    /// Notes that one of the columns is read.
+    fn note(&self) {
+        self.read.store(true, Ordering::Relaxed);
+        if let Some(also) = &self.also {
+            also.note();
+        }
+    }
+    /// Whether one was read.
+    pub fn is_noted(&self) -> bool {
+        self.read.load(Ordering::Relaxed)
+    }
+}
 
 /// A column that a name can stand for.
 #[derive(Clone, Debug)]
@@ -24,9 +51,18 @@ pub struct ScopeColumn {
     pub table_oid: Oid,
     /// Its number there, else 0.
     pub attnum: i16,
+    /// What is told that a name stood for it, where a privilege depends on that.
+    pub reading: Option<Arc<Reading>>,
 }
 
 impl ScopeColumn {
+    /// The column as an expression of the statement's, which reads it.
+    pub fn read(&self) -> TypedExpr {
+        if let Some(reading) = &self.reading {
+            reading.note();
+        }
+        self.typed()
+    }
     /// The column as an expression.
     pub fn typed(&self) -> TypedExpr {
         TypedExpr { expr: self.expr.clone(), ty: self.ty }
@@ -56,14 +92,28 @@ pub struct ScopeRelation {
     pub keys: Vec<HiddenKey>,
     /// What it is, if it is nothing whose rows can be locked.
     pub unlockable: Option<&'static str>,
+    /// What is told that a system column of it is read, where a privilege depends on that.
+    pub reading: Option<Arc<Reading>>,
 }
 
 impl ScopeRelation {
     /// Of columns alone: no table stands behind it.
     pub fn of_columns(name: String, columns: Vec<ScopeColumn>) -> ScopeRelation {
         let (schema, table, key, keys) = (None, None, None, Vec::new());
-        let (present, unlockable) = (None, None);
-        ScopeRelation { scalar: false, name, schema, columns, table, row_of: 0, key, present, keys, unlockable }
+        let (present, unlockable, reading) = (None, None, None);
+        ScopeRelation {
+            scalar: false,
+            name,
+            schema,
+            columns,
+            table,
+            row_of: 0,
+            key,
+            present,
+            keys,
+            unlockable,
+            reading,
+        }
     }
 }
 
@@ -204,18 +254,21 @@ impl<'p> Scope<'p> {
     fn system(&self, relation: &ScopeRelation, name: &str, depth: usize) -> Result<Option<TypedExpr>> {
         let schema = self.schema.as_deref();
         let Some(column) = system_column(relation, schema, name)? else { return Ok(None) };
+        if let Some(reading) = &relation.reading {
+            reading.note();
+        }
         let expr = if depth == 0 { column.expr } else { outer_references(column.expr, schema)? };
         Ok(Some(TypedExpr { expr, ty: column.ty }))
     }
 
     /// A column as an expression of a query so far within.
     pub fn seen_from(&self, column: &ScopeColumn, depth: usize) -> Result<TypedExpr> {
+        let typed = column.read();
         if depth == 0 {
-            return Ok(column.typed());
+            return Ok(typed);
         }
         let schema = self.schema.as_deref();
-        let expr = outer_references(column.expr.clone(), schema)?;
-        Ok(TypedExpr { expr, ty: column.ty })
+        Ok(TypedExpr { expr: outer_references(typed.expr, schema)?, ty: typed.ty })
     }
 }
 

@@ -255,6 +255,7 @@ impl Binder<'_> {
                 ty: typed.ty,
                 table_oid: item.table_oid,
                 attnum: item.attnum,
+                reading: None,
             });
         }
         let mut sorts = Vec::new();
@@ -585,7 +586,7 @@ pub(super) fn replace(expr: Expr, parts: &[(Expr, Expr)]) -> Result<Expr> {
 
 /// A column of `*`.
 fn star_item(column: &ScopeColumn) -> Item {
-    Item { name: column.name.clone(), typed: column.typed(), table_oid: column.table_oid, attnum: column.attnum }
+    Item { name: column.name.clone(), typed: column.read(), table_oid: column.table_oid, attnum: column.attnum }
 }
 
 /// Whether the types of the select list must be known at once: it is compared or sorted.

@@ -63,11 +63,6 @@ pub fn system_column(relation: &ScopeRelation, schema: Option<&DFSchema>, name: 
     }))
 }
 
-/// Whether this is the name of a function that makes the place of a row.
-pub fn is_place(function: &str) -> bool {
-    [PLACE_OF_NUMBER, PLACE_OF_KEY].contains(&function)
-}
-
 /// Whether an item of RETURNING names a column.
 pub fn mentions(item: &ast::SelectItem, name: &str) -> bool {
     let mut found = false;

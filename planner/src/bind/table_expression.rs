@@ -9,10 +9,10 @@ use super::system_column::SYSTEM_COLUMNS;
 use crate::catalog::{ColumnDescriptor, IndexDescriptor, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::execution::dml::{Computed, IndexExpressions, Rules};
-use crate::functions::{CastContext, ParameterTypes, TypedExpr};
+use crate::functions::{CastContext, ParameterTypes, TypedExpr, next_identity};
 use crate::parse::source::Source;
 use crate::parse::{fold, parse_expression};
-use crate::types::{BaseType, Datum, SqlType};
+use crate::types::{Datum, SqlType};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchema, TableReference};
 use datafusion::logical_expr::{Expr, Volatility};
@@ -335,6 +335,7 @@ pub fn table_relation(table: &TableDescriptor, name: &str, qualifier: &TableRefe
             ty: column.ty,
             table_oid: table.oid,
             attnum: column.id,
+            reading: None,
         })
         .collect();
     let schema = (name == table.name).then(|| table.schema.clone());
@@ -349,6 +350,7 @@ pub fn table_relation(table: &TableDescriptor, name: &str, qualifier: &TableRefe
         key: None,
         keys: Vec::new(),
         unlockable: None,
+        reading: None,
     }
 }
 
@@ -378,23 +380,14 @@ impl Binder<'_> {
 
     /// What a column gets when nothing is said of it.
     pub fn default_of(&self, table: &TableDescriptor, column: &ColumnDescriptor) -> Result<Expr> {
+        let owned = || self.context.catalog.owned_sequence(table.oid, column.id);
+        if let Some(sequence) = column.identity.and_then(|_| owned()) {
+            let next = next_identity(sequence.oid, self.context.slots);
+            return Ok(self.resolver.cast(next, column.ty, CastContext::Assignment)?.expr);
+        }
         if let Some(text) = &column.default {
             let (expr, source) = parse_expression(text)?;
             return Ok(bind_constant(&expr, &source, &column.name, column.ty, &self.context)?.expr);
-        }
-        if column.identity.is_some() {
-            let sequence = self.context.catalog.relations().into_iter().find(|relation| {
-                relation.sequence.as_ref().is_some_and(|sequence| sequence.owned_by == Some((table.oid, column.id)))
-            });
-            let Some(sequence) = sequence else {
-                return Err(SqlError::internal(format!("identity column \"{}\" has no sequence", column.name)));
-            };
-            let oid = TypedExpr {
-                expr: Expr::Literal(Datum::Int64(Some(i64::from(sequence.oid))), None),
-                ty: SqlType::of(BaseType::Regclass),
-            };
-            let next = self.resolver.function("nextval", vec![oid])?;
-            return Ok(self.resolver.cast(next, column.ty, CastContext::Assignment)?.expr);
         }
         Ok(Expr::Literal(Datum::try_from(&column.ty.arrow())?, None))
     }

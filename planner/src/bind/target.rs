@@ -3,19 +3,18 @@
 use super::binder::Binder;
 use super::expression::{Clause, Env};
 use super::from::{Source, rename};
-use super::scope::{Scope, ScopeColumn, ScopeRelation};
+use super::scope::{Reading, Scope, ScopeColumn, ScopeRelation};
 use super::table_expression::{bind_constant, has_subquery, table_relation};
 use super::updatable::{self, Level, Reason};
 use super::view::{Names, the_query, view_statement};
 use super::{KEY_COLUMN, Verb};
-use crate::catalog::acl::{Rights, SELECT};
+use crate::catalog::acl::Rights;
 use crate::catalog::{CheckOption, ColumnDescriptor, ColumnId, RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::execution::dml::{Rules, table_schema};
 use crate::functions::ParameterTypes;
 use crate::parse::{fold, fold_name, parse_expression};
 use crate::types::{Datum, Oid};
-use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{Column, DFSchemaRef, TableReference};
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
 use sqlparser::ast;
@@ -173,9 +172,8 @@ impl Binder<'_> {
     /// Whose privileges on the relation at a level count.
     fn role_at(&self, target: &Target, level: usize) -> Option<Oid> {
         let asked = self.acting()?;
-        let views = target.levels.get(..level).unwrap_or(&target.levels);
-        let owner = views.iter().rev().find(|level| !invokes(&level.view));
-        Some(owner.map_or(asked, |level| level.view.owner))
+        let above = level.checked_sub(1).and_then(|above| target.levels.get(above));
+        Some(above.and_then(|above| role_below(&above.view)).unwrap_or(asked))
     }
 
     /// Errors: 42501 unless columns of the table may be written, by who asks and by the owners of the views.
@@ -197,22 +195,14 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// Errors: 42501 for an expression that reads columns of a view which may not be read.
-    pub fn check_view_read(&self, target: &Target, relation: &ScopeRelation, expr: &Expr) -> Result<()> {
-        if target.levels.is_empty() {
-            return Ok(());
-        }
-        let reads = |column: &&ScopeColumn| expr.exists(|part| Ok(*part == column.expr)).unwrap_or(true);
-        let names: Vec<&str> = relation.columns.iter().filter(reads).map(|column| column.name.as_str()).collect();
-        if names.is_empty() { Ok(()) } else { self.require_columns(target.named(), SELECT, names) }
-    }
-
     /// The rows of what UPDATE and DELETE write.
     pub fn target_rows<'p>(&self, target: &Target, alias: Option<&ast::TableAlias>) -> Result<TargetRows<'p>> {
         let parameters = ParameterTypes::new(Vec::new());
         let mut reader = Binder::new(self.context, self.source, self.extras, &parameters);
         reader.owner = if target.levels.is_empty() { self.owner } else { self.role_at(target, target.levels.len()) };
         reader.writing.set(true);
+        let view = Reading::along_with(None);
+        reader.beneath = (!target.levels.is_empty()).then(|| Arc::clone(&view));
         reader.share_names_with(self);
         let scanned = reader.scan(&target.table, alias.filter(|_| target.levels.is_empty()), None);
         self.share_names_with(&reader);
@@ -225,9 +215,8 @@ impl Binder<'_> {
         };
         let columns = base.columns.iter().map(|column| column.expr.clone()).collect();
         let schema = plan.schema().clone();
-        let (mut relation, filters) = self.through(target, base, &schema)?;
+        let (mut relation, filters) = self.through(target, base, &schema, &view)?;
         for filter in filters.into_iter().flatten() {
-            self.check_read(&filter)?;
             plan = LogicalPlanBuilder::from(plan).filter(filter)?.build()?;
         }
         if let Some(alias) = alias {
@@ -245,20 +234,25 @@ impl Binder<'_> {
         qualifier: &TableReference,
         schema: &DFSchemaRef,
     ) -> Result<ScopeRelation> {
-        let base = table_relation(&target.table, shown, qualifier);
-        let mut relation = self.through(target, base, schema)?.0;
+        let mut base = table_relation(&target.table, shown, qualifier);
+        let view = Reading::along_with(None);
+        if let Some(role) = self.role_at(target, target.levels.len()) {
+            self.watch(role, &target.table, &mut base, Some(&view).filter(|_| !target.levels.is_empty()));
+        }
+        let mut relation = self.through(target, base, schema, &view)?.0;
         relation.name = shown.to_string();
         relation.schema = (shown == target.named().name).then(|| target.named().schema.clone());
         Ok(relation)
     }
 
     /// The columns of the view that the statement names over those of its table, and the conditions of the views, the
-    /// last one's first.
+    /// last one's first. `view` is told what is read of the view that the statement names.
     fn through(
         &self,
         target: &Target,
         base: ScopeRelation,
         schema: &DFSchemaRef,
+        view: &Arc<Reading>,
     ) -> Result<(ScopeRelation, Vec<Option<Expr>>)> {
         let mut relation = base;
         let mut filters = Vec::new();
@@ -273,7 +267,14 @@ impl Binder<'_> {
             inner.share_names_with(self);
             let bound = inner.view_columns(level, relation, schema).map_err(SqlError::without_position);
             self.share_names_with(&inner);
-            let (outer, filter) = bound?;
+            let (mut outer, filter) = bound?;
+            if at == 0 {
+                outer.columns.iter_mut().for_each(|column| column.reading = Some(Arc::clone(view)));
+                outer.reading = Some(Arc::clone(view));
+            }
+            if let Some(role) = self.role_at(target, at) {
+                self.watch(role, &level.view, &mut outer, Some(view).filter(|_| at > 0));
+            }
             relation = outer;
             filters.push(filter);
         }
@@ -306,6 +307,7 @@ impl Binder<'_> {
             key: key.clone(),
             keys: Vec::new(),
             unlockable: None,
+            reading: below.reading,
         };
         let scope = Scope::of(inside, schema.clone(), None);
         let items = self.items(&select.projection, Env::new(&scope, Clause::Select))?;
@@ -322,6 +324,7 @@ impl Binder<'_> {
                 ty: column.ty,
                 table_oid: level.view.oid,
                 attnum: column.id,
+                reading: None,
             });
         }
         let relation = ScopeRelation {
@@ -335,6 +338,7 @@ impl Binder<'_> {
             key,
             keys: Vec::new(),
             unlockable: None,
+            reading: None,
         };
         Ok((relation, filter))
     }
@@ -355,7 +359,7 @@ impl Binder<'_> {
         let qualifier = TableReference::bare(target.table.name.as_str());
         let schema: DFSchemaRef = Arc::new(table_schema(&target.table, &qualifier)?);
         let base = table_relation(&target.table, &target.table.name, &qualifier);
-        let (_, filters) = self.through(target, base, &schema)?;
+        let (_, filters) = self.through(target, base, &schema, &Reading::along_with(None))?;
         let levels = target.levels.iter().zip(checked).rev();
         for ((level, _), filter) in levels.zip(filters).filter(|((_, checked), _)| *checked) {
             let Some(filter) = filter else { continue };
@@ -385,7 +389,8 @@ impl Binder<'_> {
     }
 }
 
-/// Whether a view is read and written with the privileges of who asks.
-pub fn invokes(view: &TableDescriptor) -> bool {
-    view.view.as_ref().is_some_and(|view| view.security_invoker == Some(true))
+/// Whose privileges count on what a view reads and writes: those of its owner, or (`None`) of the role that runs the statement.
+pub fn role_below(view: &TableDescriptor) -> Option<Oid> {
+    let invokes = view.view.as_ref().is_some_and(|view| view.security_invoker == Some(true));
+    (!invokes).then_some(view.owner)
 }

@@ -44,17 +44,11 @@ impl Binder<'_> {
         let scope = source.scope;
         if let Some(selection) = &update.selection {
             let filter = self.predicate(selection, Env::new(&scope, Clause::Where))?;
-            self.check_read(&filter)?;
-            self.check_view_read(&target, &relation, &filter)?;
             plan = LogicalPlanBuilder::from(plan).filter(filter)?.build()?;
         }
         let set = self.assignments(&target, &update.assignments, Env::new(&scope, Clause::Update))?;
         let ids: Vec<_> = set.iter().map(|(id, _)| *id).collect();
         self.require_written(&target, UPDATE, &ids)?;
-        for (_, value) in &set {
-            self.check_read(value)?;
-            self.check_view_read(&target, &relation, value)?;
-        }
         let mut assigned = Vec::new();
         for (column, value) in set {
             assigned.push(column);

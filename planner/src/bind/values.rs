@@ -62,6 +62,7 @@ impl Binder<'_> {
                 ty,
                 table_oid: 0,
                 attnum: 0,
+                reading: None,
             })
             .collect();
         Ok(BoundQuery { plan, columns })

@@ -239,7 +239,7 @@ impl<'a> Binder<'a> {
         let mut inner = Binder::new(self.context, &statement.source, &statement.extras, &parameters);
         inner.names = Names::Of(stored);
         inner.depth = depth;
-        inner.owner = if super::invokes(view) { self.owner } else { Some(view.owner) };
+        inner.owner = super::role_below(view);
         inner.share_names_with(self);
         let name = alias.map_or_else(|| view.name.clone(), |alias| crate::parse::fold(&alias.name));
         self.push_into(&name);
@@ -266,11 +266,12 @@ impl<'a> Binder<'a> {
             name: described.name.clone(),
             table_oid: view.oid,
             attnum: described.id,
+            reading: None,
             ..column
         });
         let mut columns = self.seen_columns(view.oid, columns.collect());
         rename(&name, &mut columns, alias)?;
-        let relation = ScopeRelation {
+        let mut relation = ScopeRelation {
             present: None,
             scalar: false,
             name,
@@ -281,7 +282,9 @@ impl<'a> Binder<'a> {
             key: None,
             keys,
             unlockable: None,
+            reading: None,
         };
+        self.require_read(view, &mut relation)?;
         Ok(Source::of(bound.plan, relation, parent))
     }
 }

@@ -99,6 +99,7 @@ impl Binder<'_> {
                 ty: output.ty,
                 table_oid: output.table_oid,
                 attnum: output.attnum,
+                reading: None,
             });
             let node = Arc::new(HeldRowsNode { part: number, schema: plan.schema().clone() });
             BoundQuery { columns: columns.collect(), plan: LogicalPlan::Extension(Extension { node }) }

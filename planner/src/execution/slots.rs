@@ -42,6 +42,19 @@ impl StatementContext {
     pub fn role(&self) -> crate::types::Oid {
         self.catalog.role(self.settings.user()).map_or(self.session.user_oid, |role| role.oid)
     }
+    /// The same of the whole table.
+    pub fn shows_all(&self, table: &crate::catalog::TableDescriptor) -> bool {
+        let (kind, select) = (crate::catalog::acl::Kind::Table, crate::catalog::acl::SELECT);
+        self.catalog.rights(self.role(), kind, table.owner, table.acl.as_ref(), select) == select
+    }
+    /// Whether errors may show the values of columns of a table: the role may read them.
+    pub fn shows(
+        &self,
+        table: &crate::catalog::TableDescriptor,
+        columns: impl IntoIterator<Item = crate::catalog::ColumnId>,
+    ) -> bool {
+        self.catalog.reads(self.role(), table, columns)
+    }
 }
 
 /// The slot that a plan instance's leaves and slot functions read.

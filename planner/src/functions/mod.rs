@@ -58,6 +58,7 @@ pub use kernel::{Call, Kernel, Stability};
 pub use parameters::ParameterTypes;
 pub use registry::{Param, ResultType, ScalarFunction, is_internal};
 pub use resolver::Resolver;
+pub use sequence::next_identity;
 pub(crate) use session::wait;
 pub use window::WindowCall;
 

@@ -1,14 +1,16 @@
 //! nextval, currval, lastval and setval. What they do is the catalog's.
 
-use super::kernel::{Call, Stability};
+use super::TypedExpr;
+use super::kernel::{Call, KernelFunction, Stability};
 use super::registry::ScalarFunction;
 use super::session::{of_context, with_context};
 use super::typed::{Bool, Int8, SqlWrite};
 use crate::catalog::Persistence;
 use crate::catalog::acl::{Kind, Rights, SELECT, UPDATE, USAGE};
 use crate::error::{Result, SqlError, state};
-use crate::execution::StatementContext;
-use crate::types::{Oid, SqlType};
+use crate::execution::{Slots, StatementContext};
+use crate::types::{Datum, Oid, SqlType};
+use datafusion::logical_expr::Expr;
 use std::sync::Arc;
 
 fn oid(value: i64) -> Result<Oid> {
@@ -30,20 +32,30 @@ fn writable(context: &StatementContext, sequence: Oid, what: &str) -> Result<()>
     Ok(())
 }
 
-/// Errors: 42501 for who has none of these privileges on a sequence. That of an identity column serves whoever may insert.
+/// Errors: 42501 for a role that has none of these privileges on a sequence.
 fn allowed(context: &StatementContext, sequence: Oid, rights: Rights) -> Result<()> {
     if !context.settings.is_checked() {
         return Ok(());
     }
     let Some(table) = context.catalog.relation_by_oid(sequence) else { return Ok(()) };
-    let owned = table.sequence.as_ref().and_then(|sequence| sequence.owned_by);
-    let identity = owned.and_then(|(table, column)| context.catalog.relation_by_oid(table)?.column(column)?.identity);
     let held = context.catalog.rights(context.role(), Kind::Sequence, table.owner, table.acl.as_ref(), rights);
-    if held != 0 || identity.is_some() || table.sequence.is_none() {
+    if held != 0 || table.sequence.is_none() {
         return Ok(());
     }
     let message = format!("permission denied for sequence {}", table.name);
     Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message))
+}
+
+/// The next value of an identity column's sequence: the privilege to insert is enough, and no name calls this.
+pub fn next_identity(sequence: Oid, slots: &Arc<Slots>) -> TypedExpr {
+    let kernel = with_context::<Int8, Int8>(|context, sequence| {
+        writable(context, oid(sequence)?, "nextval()")?;
+        let store = context.session.database()?.catalog();
+        store.sequences().next_value(context, oid(sequence)?).map(Some)
+    });
+    let (types, slots) = (vec![SqlType::REGCLASS], Some(Arc::clone(slots)));
+    let next = KernelFunction::new("nextval", types, SqlType::INT8, Stability::Volatile, kernel, slots);
+    next.call(vec![Expr::Literal(Datum::Int64(Some(i64::from(sequence))), None)])
 }
 
 /// The functions of this module.

@@ -9,7 +9,8 @@ use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
 use crate::session::activity::Backend;
 use crate::session::exported;
-use crate::session::{Link, Notice};
+use crate::session::settings::registry;
+use crate::session::{Link, Notice, private, sees_private};
 use crate::types::datetime::{timestamp_to_date, to_local, wall_clock};
 use crate::types::place::{xid8_number, xid8_value};
 use crate::types::value::ValueRef;
@@ -64,6 +65,7 @@ pub(super) fn with_context<A: SqlRead, R: SqlWrite>(
 
 fn current_setting(context: &StatementContext, name: &str, missing_ok: bool) -> Result<Option<String>> {
     match context.session.settings().get(name) {
+        Some(_) if registry::is_private(name) && !sees_private(&context.catalog, context.role()) => Err(private(name)),
         Some(value) => Ok(Some(value)),
         None if missing_ok => Ok(None),
         None => Err(SqlError::new(state::UNDEFINED_OBJECT, format!("unrecognized configuration parameter \"{name}\""))),

@@ -15,7 +15,8 @@ use super::describe;
 use super::pg_description::comment;
 use super::privileges;
 use super::view_definition::{Layout, view_definition};
-use crate::catalog::{RelationKind, TableDescriptor};
+use crate::catalog::acl::{CONNECT, Kind};
+use crate::catalog::{DatabaseDescriptor, RelationKind, TableDescriptor, predefined};
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
 use crate::functions::{Call, Kernel, Param, ResultType, ScalarFunction, Stability};
@@ -258,8 +259,6 @@ fn definitions() -> Vec<ScalarFunction> {
         null("pg_get_statisticsobjdef_expressions", &[oid], text.array_of()),
         null("pg_get_partition_constraintdef", &[oid], text),
         null("pg_partition_root", &[SqlType::REGCLASS], SqlType::REGCLASS),
-        null("pg_current_logfile", &[], text),
-        null("pg_current_logfile", &[text], text),
         null("pg_last_xact_replay_timestamp", &[], SqlType::TIMESTAMPTZ),
     ]
 }
@@ -382,6 +381,17 @@ fn sizes() -> Vec<ScalarFunction> {
         }
         Ok(Some(Datum::Int64(Some(sum))))
     }
+    /// The size of a database; NULL of others than the own, which nobody has counted. Errors: 42501 for a role that may not connect to it.
+    fn size_of(context: &StatementContext, database: Option<&Arc<DatabaseDescriptor>>) -> Result<Option<Datum>> {
+        let Some(database) = database else { return Ok(None) };
+        let (role, kind, acl) = (context.role(), Kind::Database, database.acl.as_ref());
+        let connects = context.catalog.rights(role, kind, database.owner, acl, CONNECT) != 0;
+        if !connects && !context.catalog.owns(role, predefined::READ_ALL_STATISTICS) {
+            let message = format!("permission denied for database {}", database.name);
+            return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
+        }
+        if database.oid == context.catalog.database().oid { database_size(context) } else { Ok(None) }
+    }
     fn pretty(size: i64) -> String {
         // As PostgreSQL: up to 10240 of a unit, then the next one, rounded half away from zero.
         const UNITS: [&str; 6] = ["bytes", "kB", "MB", "GB", "TB", "PB"];
@@ -416,12 +426,12 @@ fn sizes() -> Vec<ScalarFunction> {
         }),
         // Of this database alone: the relations of others are not known here.
         function("pg_database_size", &[SqlType::OID], int8, |context, arguments| {
-            let own = arguments.oid(0) == Some(context.catalog.database().oid);
-            if own { database_size(context) } else { Ok(None) }
+            let databases = context.catalog.databases();
+            size_of(context, databases.iter().find(|database| Some(database.oid) == arguments.oid(0)))
         }),
         function("pg_database_size", &[SqlType::NAME], int8, |context, arguments| {
-            let own = arguments.text(0) == Some(context.catalog.database().name.as_str());
-            if own { database_size(context) } else { Ok(None) }
+            let databases = context.catalog.databases();
+            size_of(context, databases.iter().find(|database| Some(database.name.as_str()) == arguments.text(0)))
         }),
         // Everything is in one place.
         function("pg_tablespace_size", &[SqlType::OID], int8, |context, arguments| {

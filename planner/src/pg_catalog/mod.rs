@@ -77,7 +77,10 @@ pub mod signature;
 #[cfg(test)]
 mod tests;
 mod view_definition;
+mod visible;
 mod zones;
+
+pub use percosql_sequences::OID as SEQUENCES;
 
 use crate::catalog::TableDescriptor;
 use crate::error::Result;

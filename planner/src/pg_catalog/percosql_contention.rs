@@ -1,11 +1,12 @@
 //! `percosql.contention`: who waited for whom, and who was refused because of whom, newest last: the last thousand waits of all servers
-//! of a store, and the last thousand refused on this one. `kind`: of waits what was waited for (tuple, relation, advisory), `conflict` of transactions that were refused.
+//! of a store, and the last thousand refused on this one. Keys are shown to roles that may read their columns, and to members of
+//! pg_read_all_stats. `kind`: of waits what was waited for (tuple, relation, advisory), `conflict` of transactions that were refused.
 
 use super::definition::{Definition, Fill, Rows, value};
 use super::pg_locks::What;
 use crate::error::Result;
 use crate::execution::StatementContext;
-use crate::session::conflict::key_text;
+use crate::session::conflict::{key_columns, key_text};
 use crate::types::Datum;
 use bytes::Bytes;
 use futures::future::BoxFuture;
@@ -39,8 +40,10 @@ async fn named(context: &StatementContext, what: &What, tag: &Bytes) -> Result<(
             let storage = crate::encoding::storage_id_of(tag);
             let found = storage.and_then(|storage| context.catalog.by_storage_id(storage));
             let text = match found {
-                Some((table, index)) => key_text(context.session.database()?, &table, index, tag).await,
-                None => None,
+                Some((table, index)) if context.catalog.watches(context.role(), &table, key_columns(&table, index)) => {
+                    key_text(context.session.database()?, &table, index, tag).await
+                }
+                _ => None,
             };
             (name(*table), text)
         }
@@ -77,8 +80,17 @@ fn rows<'a>(context: &'a StatementContext, rows: &'a mut Rows) -> BoxFuture<'a, 
         let own = context.session.database_oid;
         for refused in database.contention().refused().into_iter().filter(|refused| refused.database == own) {
             let fields = refused.error.fields();
-            let relation =
-                fields.schema.as_ref().zip(fields.table.as_ref()).map(|(schema, table)| format!("{schema}.{table}"));
+            let named = fields.schema.as_ref().zip(fields.table.as_ref());
+            let relation = named.map(|(schema, table)| format!("{schema}.{table}"));
+            // The detail names a key of the table.
+            let shown = named.is_none_or(|(schema, table)| {
+                let table = context.catalog.relation(Some(schema.as_str()), table, &[]);
+                table.is_some_and(|table| {
+                    let all = table.live_columns().map(|column| column.id);
+                    context.catalog.watches(context.role(), &table, all)
+                })
+            });
+            let detail = fields.detail.as_deref().filter(|_| shown);
             rows.add([
                 ("at", time(refused.at)),
                 ("kind", value::text("conflict")),
@@ -86,7 +98,7 @@ fn rows<'a>(context: &'a StatementContext, rows: &'a mut Rows) -> BoxFuture<'a, 
                 ("pid", Datum::from(refused.pid)),
                 ("outcome", value::text(refused.error.state())),
                 ("retries", Datum::from(i32::try_from(refused.retries).unwrap_or(i32::MAX))),
-                ("detail", value::optional(fields.detail.as_deref())),
+                ("detail", value::optional(detail)),
             ])?;
         }
         Ok(())

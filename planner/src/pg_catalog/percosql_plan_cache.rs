@@ -24,7 +24,7 @@ fn number(count: u64) -> Datum {
 }
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
-    only_superusers(context, "plan_cache")?;
+    only_superusers(context, "view plan_cache")?;
     let Ok(database) = context.session.database() else { return Ok(()) };
     let own = context.session.database_oid;
     for (key, planned) in database.plans().list() {

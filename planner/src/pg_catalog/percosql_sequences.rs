@@ -1,14 +1,17 @@
-//! `percosql.sequences`: the state of every sequence. `SELECT * FROM sequence` reads its row.
+//! `percosql.sequences`: the state of every sequence, for roles that may read them all. `SELECT * FROM sequence` reads its row.
 
 use super::definition::{Definition, Fill, Rows, value};
 use crate::error::Result;
 use crate::execution::StatementContext;
-use crate::types::Datum;
+use crate::types::{Datum, Oid};
 use futures::future::BoxFuture;
+
+/// OID of the view.
+pub const OID: Oid = 15_001;
 
 /// `percosql.sequences`.
 pub(super) const VIEW: Definition = Definition {
-    oid: 15_001,
+    oid: OID,
     name: "percosql.sequences",
     columns: "oid oid, last_value int8, log_cnt int8, is_called bool",
     fill: Fill::Later(rows),

@@ -1,7 +1,7 @@
 //! `percosql.tablets`: the tablets of the store, one row each, with every table and index that may have rows in it.
 
 use super::definition::{Definition, Fill, Rows, value};
-use crate::catalog::{Catalog, RelationKind, keys};
+use crate::catalog::{Catalog, RelationKind, keys, predefined};
 use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::Datum;
@@ -10,7 +10,7 @@ use std::fmt::Write;
 use storage::{RowRange, TabletInfo};
 
 /// `percosql.tablets`. `bytes` is the tablet's size, `relation_bytes` that of each of `relations` within it, both
-/// as the engine estimates them.
+/// as the engine estimates them. Keys are shown to roles that may read the columns in them, and to members of pg_read_all_stats.
 pub(super) const VIEW: Definition = Definition {
     oid: 15_000,
     name: "percosql.tablets",
@@ -18,6 +18,27 @@ pub(super) const VIEW: Definition = Definition {
               relations text[], relation_bytes int8[]",
     fill: Fill::Later(rows),
 };
+
+/// A key in hexadecimal, unless it has values of a table that the role may not know: of keys that belong to no table of this database only
+/// superusers and members of pg_read_all_stats know.
+fn shown_key(context: &StatementContext, key: &[u8]) -> Option<String> {
+    let catalog = &context.catalog;
+    let found = crate::encoding::storage_id_of(key).and_then(|storage| catalog.by_storage_id(storage));
+    let known = match found {
+        _ if key.is_empty() => true,
+        Some((table, index)) => {
+            let ids = crate::session::conflict::key_columns(&table, index);
+            let plain = table.indexes.iter().any(|index| keys::rows_of(index.storage_id).start == key)
+                || keys::rows_of(table.storage_id).start == key;
+            plain || catalog.watches(context.role(), &table, ids)
+        }
+        None => {
+            let role = context.role();
+            catalog.is_superuser(role) || catalog.acts_for(role).contains(&predefined::READ_ALL_STATISTICS)
+        }
+    };
+    known.then(|| hexadecimal(key))
+}
 
 fn hexadecimal(key: &[u8]) -> String {
     key.iter().fold(String::from("\\x"), |mut text, byte| {
@@ -78,8 +99,11 @@ fn rows<'a>(context: &'a StatementContext, rows: &'a mut Rows) -> BoxFuture<'a, 
             let (relations, sizes) = inside(context, &tablet, &all).await?;
             rows.add([
                 ("tablet_id", number(tablet.id)),
-                ("start_key", value::text(hexadecimal(&tablet.range.start))),
-                ("end_key", value::optional(tablet.range.end.as_deref().map(hexadecimal).as_deref())),
+                ("start_key", value::optional(shown_key(context, &tablet.range.start).as_deref())),
+                (
+                    "end_key",
+                    value::optional(tablet.range.end.as_deref().and_then(|key| shown_key(context, key)).as_deref()),
+                ),
                 ("relation", value::optional(relation(&context.catalog, &tablet.range.start).as_deref())),
                 ("bytes", number(tablet.bytes)),
                 ("reads", number(tablet.reads)),

@@ -2,6 +2,7 @@
 
 use super::definition::{Definition, Fill, Rows, value};
 use super::describe;
+use crate::catalog::acl::{Kind, SELECT, USAGE};
 use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::Datum;
@@ -18,9 +19,12 @@ pub(super) const VIEW: Definition = Definition {
 
 fn rows<'a>(context: &'a StatementContext, rows: &'a mut Rows) -> BoxFuture<'a, Result<()>> {
     Box::pin(async move {
+        let role = context.role();
         for table in context.catalog.user_relations() {
             let Some(sequence) = &table.sequence else { continue };
             let stored = context.catalog.sequences()?.stored(&context.transaction, table).await?;
+            let (kind, rights) = (Kind::Sequence, SELECT | USAGE);
+            let shown = context.catalog.rights(role, kind, table.owner, table.acl.as_ref(), rights) != 0;
             rows.add([
                 ("schemaname", value::text(&table.schema)),
                 ("sequencename", value::text(&table.name)),
@@ -32,7 +36,7 @@ fn rows<'a>(context: &'a StatementContext, rows: &'a mut Rows) -> BoxFuture<'a, 
                 ("increment_by", Datum::from(sequence.increment)),
                 ("cycle", Datum::from(sequence.cycle)),
                 ("cache_size", Datum::from(sequence.cache)),
-                ("last_value", Datum::Int64(stored.is_called.then_some(stored.last_value))),
+                ("last_value", Datum::Int64((shown && stored.is_called).then_some(stored.last_value))),
             ])?;
         }
         Ok(())

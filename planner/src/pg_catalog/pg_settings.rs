@@ -3,8 +3,9 @@
 use super::definition::{Definition, Fill, Rows, value};
 use crate::error::Result;
 use crate::execution::StatementContext;
+use crate::session::sees_private;
 use crate::session::settings::category::category;
-use crate::session::settings::registry::{Changeable, Kind};
+use crate::session::settings::registry::{self, Changeable, Kind};
 use crate::session::settings::value::{in_base_unit, shown};
 use crate::types::Datum;
 
@@ -19,7 +20,11 @@ pub(super) const VIEW: Definition = Definition {
 };
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    let private = sees_private(&context.catalog, context.role());
     for (definition, setting) in context.settings.all() {
+        if !private && registry::is_private(definition.name) {
+            continue;
+        }
         let (setting, unit) = in_base_unit(definition, &setting);
         let (default, _) = in_base_unit(definition, definition.default);
         let (kind, bounds, words) = match definition.kind {

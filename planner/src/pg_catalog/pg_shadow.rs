@@ -17,7 +17,7 @@ pub(super) const VIEW: Definition = Definition {
 };
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
-    only_superusers(context, "pg_shadow")?;
+    only_superusers(context, "view pg_shadow")?;
 
     for role in context.catalog.roles().iter().filter(|role| role.login) {
         rows.add([

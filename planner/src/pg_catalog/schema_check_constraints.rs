@@ -3,9 +3,11 @@
 use super::definition::{Definition, Fill, Rows, value};
 use super::deparse::Context;
 use super::describe;
-use crate::catalog::RelationKind;
+use super::visible::Visible;
+use crate::catalog::{RelationKind, TableDescriptor};
 use crate::error::Result;
 use crate::execution::StatementContext;
+use std::sync::Arc;
 
 /// `information_schema.check_constraints`.
 pub(super) const VIEW: Definition = Definition {
@@ -18,7 +20,9 @@ pub(super) const VIEW: Definition = Definition {
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     let database = value::text(&context.catalog.database().name);
     let reader = Context::of_statement(context);
-    for table in context.catalog.user_relations().filter(|table| table.kind == RelationKind::Table) {
+    let visible = Visible::new(context);
+    let owned = |table: &&Arc<TableDescriptor>| table.kind == RelationKind::Table && visible.owns(table.owner);
+    for table in context.catalog.user_relations().filter(owned) {
         let checks = table.checks.iter().map(|check| {
             let shown = describe::check_definition(&reader, table, check, false);
             let clause = shown.strip_prefix("CHECK ").unwrap_or_default();

@@ -3,6 +3,7 @@
 use super::definition::{Definition, Fill, Rows, value};
 use super::deparse::Context;
 use super::pg_type::type_facts;
+use super::visible::Visible;
 use super::{PG_CATALOG, describe};
 use crate::catalog::{Identity, RelationKind};
 use crate::error::Result;
@@ -48,11 +49,12 @@ fn numbers(ty: &SqlType) -> (Option<i32>, Option<i32>, Option<i32>) {
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     let reader = Context::of_statement(context);
     let database = &context.catalog.database().name;
+    let visible = Visible::new(context);
     for table in context.catalog.relations() {
         if table.kind == RelationKind::Sequence {
             continue;
         }
-        for column in table.live_columns() {
+        for column in table.live_columns().filter(|column| visible.column(&table, column)) {
             let position = i32::from(column.id);
             let ty = column.ty;
             let events = crate::bind::events(&context.catalog, &table, Some(column.id));

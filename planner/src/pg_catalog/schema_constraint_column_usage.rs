@@ -2,6 +2,7 @@
 
 use super::definition::{Definition, Fill, Rows, value};
 use super::describe;
+use super::visible::Visible;
 use crate::error::Result;
 use crate::execution::StatementContext;
 
@@ -16,7 +17,8 @@ pub(super) const VIEW: Definition = Definition {
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     let database = value::text(&context.catalog.database().name);
-    for table in context.catalog.user_relations() {
+    let visible = Visible::new(context);
+    for table in context.catalog.user_relations().filter(|table| visible.owns(table.owner)) {
         let keys = table.indexes.iter().filter(|index| index.constraint.is_some());
         let keys =
             keys.map(|index| (index.name.as_str(), index.columns.iter().map(|key| key.column).collect::<Vec<_>>()));
@@ -38,7 +40,8 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     // A FOREIGN KEY uses the columns that it refers to.
     for table in context.catalog.user_relations() {
         for key in &table.foreign_keys {
-            let Some(parent) = context.catalog.relation_by_oid(key.parent) else { continue };
+            let parent = context.catalog.relation_by_oid(key.parent).filter(|parent| visible.owns(parent.owner));
+            let Some(parent) = parent else { continue };
             for column in key.referenced.iter().filter_map(|id| parent.column(*id)) {
                 rows.add([
                     ("table_catalog", database.clone()),

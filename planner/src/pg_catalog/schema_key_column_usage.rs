@@ -1,6 +1,7 @@
 //! `information_schema.key_column_usage`.
 
 use super::definition::{Definition, Fill, Rows, value};
+use super::visible::Visible;
 use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::Datum;
@@ -16,10 +17,12 @@ pub(super) const VIEW: Definition = Definition {
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     let database = value::text(&context.catalog.database().name);
+    let visible = Visible::new(context);
     for table in context.catalog.user_relations() {
         for index in table.indexes.iter().filter(|index| index.constraint.is_some()) {
             for (position, key) in (1_i32..).zip(&index.columns) {
-                let Some(column) = table.column(key.column) else { continue };
+                let column = table.column(key.column).filter(|column| visible.column(table, column));
+                let Some(column) = column else { continue };
                 rows.add([
                     ("constraint_catalog", database.clone()),
                     ("constraint_schema", value::text(&table.schema)),
@@ -36,7 +39,8 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             let parent = context.catalog.relation_by_oid(key.parent);
             let index = parent.as_ref().and_then(|parent| parent.indexes.iter().find(|index| index.oid == key.index));
             for (position, (id, referenced)) in (1_i32..).zip(key.columns.iter().zip(&key.referenced)) {
-                let Some(column) = table.column(*id) else { continue };
+                let column = table.column(*id).filter(|column| visible.column(table, column));
+                let Some(column) = column else { continue };
                 let place = index.and_then(|index| {
                     (1_i32..).zip(&index.columns).find(|(_, part)| part.column == *referenced).map(|(place, _)| place)
                 });

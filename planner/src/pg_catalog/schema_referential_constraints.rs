@@ -1,9 +1,13 @@
 //! `information_schema.referential_constraints`.
 
 use super::definition::{Definition, Fill, Rows, value};
+use super::visible::{BEYOND_SELECT, ON_COLUMNS, Visible};
+use crate::catalog::TableDescriptor;
+use crate::catalog::acl::SELECT;
 use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::Datum;
+use std::sync::Arc;
 
 /// `information_schema.referential_constraints`.
 pub(super) const VIEW: Definition = Definition {
@@ -17,7 +21,9 @@ pub(super) const VIEW: Definition = Definition {
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     let database = value::text(&context.catalog.database().name);
-    for table in context.catalog.user_relations() {
+    let visible = Visible::new(context);
+    let seen = |table: &&Arc<TableDescriptor>| visible.table(table, BEYOND_SELECT, ON_COLUMNS & !SELECT);
+    for table in context.catalog.user_relations().filter(seen) {
         for key in &table.foreign_keys {
             let Some(parent) = context.catalog.relation_by_oid(key.parent) else { continue };
             let unique = parent.indexes.iter().find(|index| index.oid == key.index && index.constraint.is_some());

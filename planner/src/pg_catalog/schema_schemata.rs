@@ -2,6 +2,7 @@
 
 use super::definition::{Definition, Fill, Rows, value};
 use super::describe;
+use super::visible::Visible;
 use crate::error::Result;
 use crate::execution::StatementContext;
 
@@ -15,7 +16,8 @@ pub(super) const VIEW: Definition = Definition {
 };
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
-    for schema in context.catalog.schemas() {
+    let visible = Visible::new(context);
+    for schema in context.catalog.schemas().into_iter().filter(|schema| visible.schema(schema)) {
         rows.add([
             ("catalog_name", value::text(&context.catalog.database().name)),
             ("schema_name", value::text(&schema.name)),

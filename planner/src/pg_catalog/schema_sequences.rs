@@ -1,6 +1,7 @@
 //! `information_schema.sequences`.
 
 use super::definition::{Definition, Fill, Rows, value};
+use super::visible::Visible;
 use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::Datum;
@@ -16,7 +17,8 @@ pub(super) const VIEW: Definition = Definition {
 };
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
-    for table in context.catalog.user_relations() {
+    let visible = Visible::new(context);
+    for table in context.catalog.user_relations().filter(|table| visible.sequence(table)) {
         let Some(sequence) = &table.sequence else { continue };
         // Those of identity columns are the columns' own.
         let owner = sequence.owned_by.and_then(|(table, id)| {

@@ -2,10 +2,13 @@
 
 use super::definition::{Definition, Fill, Rows, value};
 use super::describe;
-use crate::catalog::RelationKind;
+use super::visible::{BEYOND_SELECT, ON_COLUMNS, Visible};
+use crate::catalog::acl::SELECT;
+use crate::catalog::{RelationKind, TableDescriptor};
 use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::Datum;
+use std::sync::Arc;
 
 /// `information_schema.table_constraints`.
 pub(super) const VIEW: Definition = Definition {
@@ -19,7 +22,11 @@ pub(super) const VIEW: Definition = Definition {
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     let database = value::text(&context.catalog.database().name);
-    for table in context.catalog.user_relations().filter(|table| table.kind == RelationKind::Table) {
+    let visible = Visible::new(context);
+    let seen = |table: &&Arc<TableDescriptor>| {
+        table.kind == RelationKind::Table && visible.table(table, BEYOND_SELECT, ON_COLUMNS & !SELECT)
+    };
+    for table in context.catalog.user_relations().filter(seen) {
         let keys = table.indexes.iter().filter(|index| index.constraint.is_some());
         let keys =
             keys.map(|index| (index.name.clone(), if index.is_declared_primary() { "PRIMARY KEY" } else { "UNIQUE" }));

@@ -2,6 +2,7 @@
 
 use super::definition::{Definition, Fill, Rows, value};
 use super::describe;
+use super::visible::{ON_COLUMNS, ON_TABLES, Visible};
 use crate::catalog::is_temporary;
 use crate::error::Result;
 use crate::execution::StatementContext;
@@ -17,7 +18,11 @@ pub(super) const VIEW: Definition = Definition {
 };
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    let visible = Visible::new(context);
     for table in context.catalog.relations() {
+        if !visible.table(&table, ON_TABLES, ON_COLUMNS) {
+            continue;
+        }
         let kind = match describe::relation_kind(&table) {
             "r" => "BASE TABLE",
             "v" => "VIEW",

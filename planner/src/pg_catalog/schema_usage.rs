@@ -5,6 +5,8 @@ use super::PG_CATALOG;
 use super::definition::{Definition, Fill, Rows, value};
 use super::object_names::COLLATIONS;
 use super::pg_type::type_facts;
+use super::visible::Visible;
+use crate::catalog::builder::SUPERUSER_OID;
 use crate::catalog::{ColumnDescriptor, RelationKind};
 use crate::error::Result;
 use crate::execution::StatementContext;
@@ -34,9 +36,8 @@ pub(super) const GENERATED: Definition = Definition {
     name: "information_schema.column_column_usage",
     columns: "table_catalog name, table_schema name, table_name name, column_name name, dependent_column name",
     fill: Fill::Now(|context, rows| {
-        let roles = context.catalog.acts_for(context.role());
-        let superuser = context.catalog.is_superuser(context.role());
-        for table in context.catalog.user_relations().filter(|table| superuser || roles.contains(&table.owner)) {
+        let visible = Visible::new(context);
+        for table in context.catalog.user_relations().filter(|table| visible.owns(table.owner)) {
             for generated in table.live_columns() {
                 let Some(text) = &generated.generated else { continue };
                 let used = crate::ddl::canonical::referenced(&crate::parse::parse_expression(text)?.0)?;
@@ -117,12 +118,13 @@ fn collation(context: &StatementContext, name: &str) -> [(&'static str, Datum); 
 
 fn constraint_tables(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     let database = value::text(&context.catalog.database().name);
+    let visible = Visible::new(context);
     for table in context.catalog.user_relations() {
         let keys = table.indexes.iter().filter(|index| index.constraint.is_some());
         let keys = keys.map(|index| (&index.name, Some(table.clone())));
         let foreign = table.foreign_keys.iter().map(|key| (&key.name, context.catalog.relation_by_oid(key.parent)));
         for (name, used) in keys.chain(foreign) {
-            let Some(used) = used else { continue };
+            let Some(used) = used.filter(|used| visible.owns(used.owner)) else { continue };
             rows.add([
                 ("table_catalog", database.clone()),
                 ("table_schema", value::text(&used.schema)),
@@ -148,12 +150,18 @@ pub(super) fn type_of(column: &ColumnDescriptor) -> (String, String) {
 }
 
 fn column_types(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    let visible = Visible::new(context);
     let database = value::text(&context.catalog.database().name);
     for table in context.catalog.relations().iter().filter(|table| table.kind != RelationKind::Sequence) {
-        if !context.catalog.owns(context.role(), table.owner) {
-            continue;
-        }
         for column in table.live_columns() {
+            // Of an array the type of its elements counts.
+            let owner = match column.ty.base {
+                BaseType::Enum(own) => own.descriptor().owner,
+                _ => SUPERUSER_OID,
+            };
+            if !visible.owns(owner) {
+                continue;
+            }
             let (schema, name) = type_of(column);
             rows.add([
                 ("udt_catalog", database.clone()),
@@ -171,9 +179,10 @@ fn column_types(context: &StatementContext, rows: &mut Rows) -> Result<()> {
 
 /// The types of the elements of columns that are arrays.
 fn elements(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    let visible = Visible::new(context);
     let database = value::text(&context.catalog.database().name);
     for table in context.catalog.relations().iter().filter(|table| table.kind != RelationKind::Sequence) {
-        for column in table.live_columns().filter(|column| column.ty.array) {
+        for column in table.live_columns().filter(|column| column.ty.array && visible.column(table, column)) {
             let element = ColumnDescriptor { ty: column.ty.element(), ..column.clone() };
             let (schema, name) = type_of(&element);
             let position = column.id;
@@ -200,8 +209,10 @@ fn elements(context: &StatementContext, rows: &mut Rows) -> Result<()> {
 }
 
 fn data_types(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    let visible = Visible::new(context);
     for table in context.catalog.relations().iter().filter(|table| table.kind != RelationKind::Sequence) {
-        for position in table.live_columns().map(|column| column.id) {
+        let columns = table.live_columns().filter(|column| visible.column(table, column));
+        for position in columns.map(|column| column.id) {
             rows.add([
                 ("object_catalog", value::text(&context.catalog.database().name)),
                 ("object_schema", value::text(&table.schema)),

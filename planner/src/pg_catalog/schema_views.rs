@@ -4,6 +4,7 @@ use super::definition::{Definition, Fill, Rows, value};
 use super::deparse::Context;
 use super::describe;
 use super::view_definition::{Layout, view_definition};
+use super::visible::{ON_COLUMNS, ON_TABLES, Visible};
 use crate::catalog::CheckOption;
 use crate::error::Result;
 use crate::execution::StatementContext;
@@ -37,9 +38,14 @@ pub(super) const COLUMN_USAGE: Definition = Definition {
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     let reader = Context::of_statement(context);
+    let visible = Visible::new(context);
     for view in context.catalog.relations().iter().filter(|table| describe::relation_kind(table) == "v") {
+        if !visible.table(view, ON_TABLES, ON_COLUMNS) {
+            continue;
+        }
         let events = crate::bind::events(&context.catalog, view, None);
-        let definition = view_definition(&reader, view, Layout::PLAIN);
+        let owned = visible.owns(view.owner);
+        let definition = owned.then(|| view_definition(&reader, view, Layout::PLAIN)).flatten();
         rows.add([
             ("table_catalog", value::text(&context.catalog.database().name)),
             ("table_schema", value::text(&view.schema)),
@@ -64,12 +70,14 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
 }
 
 fn table_usage(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    let visible = Visible::new(context);
     let database = &context.catalog.database().name;
     for view in context.catalog.user_relations() {
         let Some(stored) = &view.view else { continue };
         let mut seen = Vec::new();
         for relation in &stored.relations {
-            let Some(table) = context.catalog.relation_by_oid(relation.oid) else { continue };
+            let table = context.catalog.relation_by_oid(relation.oid).filter(|table| visible.owns(table.owner));
+            let Some(table) = table else { continue };
             if seen.contains(&table.oid) {
                 continue;
             }
@@ -88,12 +96,14 @@ fn table_usage(context: &StatementContext, rows: &mut Rows) -> Result<()> {
 }
 
 fn column_usage(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    let visible = Visible::new(context);
     let database = &context.catalog.database().name;
     for view in context.catalog.user_relations() {
         let Some(stored) = &view.view else { continue };
         let mut seen = Vec::new();
         for relation in &stored.relations {
-            let Some(table) = context.catalog.relation_by_oid(relation.oid) else { continue };
+            let table = context.catalog.relation_by_oid(relation.oid).filter(|table| visible.owns(table.owner));
+            let Some(table) = table else { continue };
             for id in &relation.used {
                 let Some(column) = table.column(*id).filter(|_| !seen.contains(&(table.oid, *id))) else { continue };
                 seen.push((table.oid, *id));

@@ -1,10 +1,12 @@
 //! Names what two transactions fought over: turns the key of a conflict into table, constraint and values.
 
 use super::database::Database;
+use super::settings::Settings;
 use super::shared::SessionShared;
 use crate::catalog::{Catalog, CatalogStore, ColumnId, TableDescriptor, keys};
 use crate::encoding::{IndexDecoder, RowDecoder, storage_id_of};
 use crate::error::{Result, SqlError, serialization_message, state};
+use crate::types::Oid;
 use crate::types::text::{OutputContext, output_string};
 use bytes::Bytes;
 use std::sync::Arc;
@@ -16,6 +18,7 @@ pub async fn name_conflict(
     database: &Database,
     shared: &SessionShared,
     catalog: Option<&Arc<Catalog>>,
+    settings: &Settings,
     error: TxnError,
 ) -> SqlError {
     let TxnError::Conflict(conflict) = &error else { return error.into() };
@@ -33,7 +36,7 @@ pub async fn name_conflict(
         shared.losses.lock().lost(&conflict.key);
     }
     let named = match catalog {
-        Some(catalog) => describe(database, shared, catalog, conflict).await,
+        Some(catalog) => describe(database, shared, catalog, settings, conflict).await,
         None => None,
     };
     let Some((table, detail)) = named else { return error.into() };
@@ -47,11 +50,16 @@ async fn describe(
     database: &Database,
     shared: &SessionShared,
     catalog: &Arc<Catalog>,
+    settings: &Settings,
     conflict: &Conflict,
 ) -> Option<(Arc<TableDescriptor>, String)> {
     let key = &conflict.key;
     if let Some((table, index)) = storage_id_of(key).and_then(|storage| catalog.by_storage_id(storage)) {
-        let text = key_text(database, &table, index, key).await;
+        let role = catalog.role(settings.user()).map_or(Oid::MAX, |role| role.oid);
+        let text = match catalog.reads(role, &table, key_columns(&table, index)) {
+            true => key_text(database, &table, index, key).await,
+            false => None,
+        };
         let what = match conflict.kind {
             ConflictKind::LockOnly => "locked",
             ConflictKind::Lock => "being changed",
@@ -75,6 +83,11 @@ async fn describe(
         .find(|table| CatalogStore::is_definition_of(key, shared.database_oid, table.oid))?;
     let detail = format!("The definition of table \"{}\" was changed by another transaction.", table.name);
     Some((table, detail))
+}
+
+/// The columns whose values are in the keys of an index; 0 stands for an expression.
+pub fn key_columns(table: &TableDescriptor, index: usize) -> Vec<ColumnId> {
+    table.indexes.get(index).map(|index| index.columns.iter().map(|key| key.column).collect()).unwrap_or_default()
 }
 
 /// `(id)=(1)`: as much of the key as the key, or the row that is there now, tells.

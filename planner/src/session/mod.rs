@@ -48,6 +48,7 @@ pub use notification::{Inbox, Notification};
 pub use outcome::{Deallocated, Notice, Outcome, OutputColumn, RowsTag, TransactionStatus};
 pub use prepared::Prepared;
 pub(crate) use set::flattened;
+pub use set::{private, sees_private};
 pub(crate) use settings::is_custom_name;
 pub use startup::{Link, RoleLogin, Startup, Tls};
 pub use statement::Statement;
@@ -117,6 +118,12 @@ impl Session {
             let message = format!("database \"{}\" is not currently accepting connections", descriptor.name);
             return Err(SqlError::new(state::OBJECT_NOT_IN_PREREQUISITE_STATE, message));
         }
+        if !crate::catalog::acl::may_connect(&role, &descriptor, &roles) {
+            let message = format!("permission denied for database \"{}\"", descriptor.name);
+            return Err(
+                SqlError::new(state::INSUFFICIENT_PRIVILEGE, message).detail("User does not have CONNECT privilege.")
+            );
+        }
         if let Some(limit) = descriptor.connection_limit.filter(|_| !role.superuser) {
             let sessions = database.activities().list();
             let own = sessions.iter().filter(|session| session.backend.database.0 == descriptor.oid).count();
@@ -135,6 +142,7 @@ impl Session {
         };
         let (mut settings, wrong) = crate::ddl::first_settings(settings, &roles, &role, &descriptor);
         for (name, value) in &startup.options {
+            settings.may_set(name)?;
             settings = settings.with(name, value)?;
         }
         let now = database.now();

@@ -4,8 +4,10 @@ use super::Session;
 use super::dispatch::text_columns;
 use super::outcome::{Notice, Outcome, RowsTag};
 use super::settings::{registry, unknown};
+use crate::catalog::{Catalog, predefined};
 use crate::error::{Result, SqlError, state};
 use crate::parse::TransactionModes;
+use crate::types::Oid;
 use datafusion::arrow::array::{ArrayRef, StringArray};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::arrow::record_batch::RecordBatch;
@@ -45,9 +47,7 @@ impl Session {
             }
             _ => {}
         }
-        let Some(values) = value else {
-            return self.shared.with_settings(|stack| stack.reset(name));
-        };
+        let Some(values) = value else { return self.run_reset(name) };
         let value = flattened(name, values)?;
         self.shared.set_config(name, &value, local)?;
         Ok(())
@@ -155,28 +155,52 @@ impl Session {
 
     pub(super) fn run_reset(&mut self, name: &str) -> Result<()> {
         self.block.ensure()?;
+        self.shared.settings().may_set(name)?;
         self.shared.with_settings(|stack| stack.reset(name))
     }
 
-    pub(super) fn run_show(&mut self, name: &str) -> Result<Outcome> {
+    pub(super) async fn run_show(&mut self, name: &str) -> Result<Outcome> {
         self.block.ensure()?;
+        if registry::is_private(name) && !self.sees_private_settings().await? {
+            return Err(private(name));
+        }
         let (title, value) =
             (registry::find(name).map_or(name, |definition| definition.name), self.shared.settings().get(name));
         let value = value.ok_or_else(|| unknown(name))?;
         text_rows(&[title], &[vec![value]], "SHOW")
     }
 
-    pub(super) fn run_show_all(&mut self) -> Result<Outcome> {
+    /// Whether the role in force sees settings that tell of the machine.
+    async fn sees_private_settings(&mut self) -> Result<bool> {
+        let catalog = self.block.statement(false).await?.catalog;
+        Ok(catalog.role(self.shared.settings().user()).is_some_and(|role| sees_private(&catalog, role.oid)))
+    }
+
+    pub(super) async fn run_show_all(&mut self) -> Result<Outcome> {
         self.block.ensure()?;
+        let private = self.sees_private_settings().await?;
         let rows: Vec<Vec<String>> = self
             .shared
             .settings()
             .all()
             .into_iter()
+            .filter(|(definition, _)| private || !registry::is_private(definition.name))
             .map(|(definition, value)| vec![definition.name.to_string(), value, definition.description.to_string()])
             .collect();
         text_rows(&["name", "setting", "description"], &rows, "SHOW")
     }
+}
+
+/// Whether a role sees settings that tell of the machine.
+pub fn sees_private(catalog: &Catalog, role: Oid) -> bool {
+    catalog.owns(role, predefined::READ_ALL_SETTINGS)
+}
+
+/// 42501 for such a setting.
+pub fn private(name: &str) -> SqlError {
+    let name = registry::find(name).map_or(name, |definition| definition.name);
+    let message = format!("must be superuser or have privileges of pg_read_all_settings to examine \"{name}\"");
+    SqlError::new(state::INSUFFICIENT_PRIVILEGE, message)
 }
 
 /// The values that SET gives a setting, as one. Errors: 42704, 22023.

@@ -84,13 +84,15 @@ pub fn locked_with(
     settings: &Settings,
     relation: Arc<TableDescriptor>,
 ) -> Vec<(Arc<TableDescriptor>, Option<Oid>)> {
-    let role = catalog.role(settings.user()).filter(|_| settings.is_checked()).map(|role| role.oid);
+    // What is no role any more has the privileges of everybody.
+    let user = || catalog.role(settings.user()).map_or(Oid::MAX, |role| role.oid);
+    let role = settings.is_checked().then(user);
     let mut found = vec![(relation, role)];
     let mut at = 0;
     while let Some((view, asks)) = found.get(at).cloned() {
         at += 1;
         let Some(query) = &view.view else { continue };
-        let asks = asks.map(|asks| if query.security_invoker == Some(true) { asks } else { view.owner });
+        let asks = asks.and(crate::bind::role_below(&view).or(role));
         for named in &query.relations {
             let known = |(other, by): &(Arc<TableDescriptor>, Option<Oid>)| other.oid == named.oid && *by == asks;
             if let Some(relation) = catalog.relation_by_oid(named.oid).filter(|_| !found.iter().any(known)) {

@@ -9,7 +9,7 @@ use super::statement::Statement;
 use super::table_locks::{self, TableLockMode, locked_with, may_lock};
 use super::{Session, query};
 use crate::bind::bind_parameter_values;
-use crate::catalog::RelationKind;
+use crate::catalog::{RelationKind, predefined};
 use crate::error::{Result, SqlError, state};
 use crate::execution::{Slots, with_binding};
 use crate::parse::{AnalyzedTable, Discard, StatementKind, VacuumOptions, fold_name};
@@ -102,8 +102,8 @@ impl Session {
                 self.shared.with_settings(|stack| stack.reset_all());
                 done("RESET")
             }
-            StatementKind::Show(name) => self.run_show(name)?,
-            StatementKind::ShowAll => self.run_show_all()?,
+            StatementKind::Show(name) => self.run_show(name).await?,
+            StatementKind::ShowAll => self.run_show_all().await?,
             StatementKind::Prepare { name, types, statement } => {
                 self.run_prepare(name, types, statement, text).await?;
                 done("PREPARE")
@@ -164,7 +164,15 @@ impl Session {
                 self.shared.said.lock().notify(channel, payload)?;
                 done("NOTIFY")
             }
-            StatementKind::Checkpoint => done("CHECKPOINT"),
+            StatementKind::Checkpoint => {
+                let context = self.begin_statement(Vec::new()).await?;
+                let role = context.role();
+                if !context.catalog.owns(role, predefined::CHECKPOINT) {
+                    let message = "must be superuser or have privileges of pg_checkpoint to do CHECKPOINT";
+                    return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
+                }
+                done("CHECKPOINT")
+            }
             StatementKind::LockTable { tables, mode, nowait } => {
                 self.lock_tables(statement.alone, tables, *mode, *nowait).await?
             }
@@ -310,7 +318,7 @@ impl Session {
         }
         self.tables_named(tables).await?;
         // Versions of single tables are collected in the background; VACUUM of everything runs a pass now.
-        if tables.is_empty() {
+        if tables.is_empty() && self.may_vacuum_all().await? {
             let report = self.database.transactions().collect_garbage().await?;
             tracing::info!(?report, "VACUUM");
         }
@@ -318,6 +326,13 @@ impl Session {
             self.analyze(tables, options.verbose).await?;
         }
         Ok(done("VACUUM"))
+    }
+
+    /// Whether the role may collect what no snapshot sees of every table, or only of its own, which the background does.
+    async fn may_vacuum_all(&mut self) -> Result<bool> {
+        let catalog = self.block.statement(false).await?.catalog;
+        let user = catalog.role(self.shared.settings().user()).map_or(self.shared.user_oid, |role| role.oid);
+        Ok(catalog.owns(user, catalog.database().owner))
     }
 
     /// Keeps definitions of tables as they are until the transaction ends. Errors: 25P01, 42P01, 42809, 55P03.

@@ -3,6 +3,7 @@
 use super::codec::TableCodec;
 use crate::catalog::{IndexDescriptor, TableDescriptor};
 use crate::error::{Result, SqlError, state};
+use crate::execution::StatementContext;
 use crate::types::text::{OutputContext, output_string};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
@@ -41,6 +42,7 @@ pub fn first_failure(
     schema: &SchemaRef,
     columns: &[ArrayRef],
     rows: usize,
+    shown: Shown<'_>,
 ) -> Result<Option<(usize, SqlError)>> {
     let table = &codec.table;
     let mut first: Option<(usize, SqlError)> = None;
@@ -57,10 +59,9 @@ pub fn first_failure(
                     column.name, table.name
                 ),
             )
-            .detail(failing_row(table, columns, row))
             .table(&table.schema, &table.name)
             .column(&column.name);
-            first = Some((row, error));
+            first = Some((row, shown.with_failing_row(error, table, columns, row)));
         }
     }
     if !checks.is_empty() {
@@ -82,36 +83,70 @@ pub fn first_failure(
             {
                 if check.view {
                     let message = format!("new row violates check option for view \"{}\"", check.name);
-                    let detail = failing_row(table, &columns, row);
-                    first = Some((row, SqlError::new("44000", message).detail(detail)));
+                    let error = SqlError::new("44000", message);
+                    first = Some((row, shown.with_failing_row(error, table, &columns, row)));
                     continue;
                 }
                 let error = SqlError::new(
                     state::CHECK_VIOLATION,
                     format!("new row for relation \"{}\" violates check constraint \"{}\"", table.name, check.name),
                 )
-                .detail(failing_row(table, &columns, row))
                 .table(&table.schema, &table.name)
                 .constraint(&check.name);
-                first = Some((row, error));
+                first = Some((row, shown.with_failing_row(error, table, &columns, row)));
             }
         }
     }
     Ok(first)
 }
 
-/// 23505 for the row whose key exists.
+/// What errors of a write may show of a row, as in PostgreSQL: the values that the role may read, and those that the statement gave.
+#[derive(Clone, Copy)]
+pub struct Shown<'a> {
+    /// Says what the role may read.
+    pub context: &'a StatementContext,
+    /// The places among the live columns of those that the statement gave values.
+    pub given: &'a [usize],
+}
+
+impl Shown<'_> {
+    /// The error with the failing row in its detail, as far as it may be shown.
+    fn with_failing_row(self, error: SqlError, table: &TableDescriptor, columns: &[ArrayRef], row: usize) -> SqlError {
+        let values = table.live_columns().zip(columns).enumerate();
+        let all = self.context.shows_all(table);
+        let mut names = Vec::new();
+        let mut texts = Vec::new();
+        for (place, (column, array)) in values {
+            if all || self.given.contains(&place) || self.context.shows(table, [column.id]) {
+                names.push(column.name.as_str());
+                texts.push(cut(value_text(column.ty, array, row)));
+            }
+        }
+        let texts = texts.join(", ");
+        match names.is_empty() {
+            _ if all => error.detail(format!("Failing row contains ({texts}).")),
+            true => error,
+            false => error.detail(format!("Failing row contains ({}) = ({texts}).", names.join(", "))),
+        }
+    }
+}
+
+/// 23505 for the row whose key exists. Its detail has the key if the role may read the columns of the index.
 pub fn unique_violation(
+    context: &StatementContext,
     table: &TableDescriptor,
     index: &IndexDescriptor,
     columns: &[ArrayRef],
     expressions: &[ArrayRef],
     row: usize,
 ) -> SqlError {
-    SqlError::new(state::UNIQUE_VIOLATION, format!("duplicate key value violates unique constraint \"{}\"", index.name))
-        .detail(format!("Key {} already exists.", key_text(table, index, columns, expressions, row)))
-        .table(&table.schema, &table.name)
-        .constraint(&index.name)
+    let message = format!("duplicate key value violates unique constraint \"{}\"", index.name);
+    let error =
+        SqlError::new(state::UNIQUE_VIOLATION, message).table(&table.schema, &table.name).constraint(&index.name);
+    if !context.shows(table, index.columns.iter().map(|key| key.column)) {
+        return error;
+    }
+    error.detail(format!("Key {} already exists.", key_text(table, index, columns, expressions, row)))
 }
 
 /// `(a, b)=(1, x)`. `expressions`: the values of the key's expressions in this row alone.
@@ -149,24 +184,16 @@ fn value_text(ty: crate::types::SqlType, array: &ArrayRef, row: usize) -> String
     output_string(ty, array.as_ref(), row, &OutputContext::PLAIN).unwrap_or_else(|_| "?".to_string())
 }
 
-/// `Failing row contains (1, null).`, long values cut as PostgreSQL cuts them.
-fn failing_row(table: &TableDescriptor, columns: &[ArrayRef], row: usize) -> String {
+/// A value in the detail of an error, cut as PostgreSQL cuts it.
+fn cut(mut text: String) -> String {
     const LONGEST: usize = 64;
-    let values: Vec<String> = table
-        .live_columns()
-        .zip(columns)
-        .map(|(column, array)| {
-            let mut text = value_text(column.ty, array, row);
-            if text.len() > LONGEST {
-                let mut end = LONGEST;
-                while !text.is_char_boundary(end) {
-                    end -= 1;
-                }
-                text.truncate(end);
-                text.push_str("...");
-            }
-            text
-        })
-        .collect();
-    format!("Failing row contains ({}).", values.join(", "))
+    if text.len() > LONGEST {
+        let mut end = LONGEST;
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        text.truncate(end);
+        text.push_str("...");
+    }
+    text
 }

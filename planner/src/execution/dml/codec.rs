@@ -4,6 +4,7 @@ use super::computed::{Computed, IndexWriter, ToPhysical};
 use crate::catalog::{IndexDescriptor, IndexState, TableDescriptor};
 use crate::encoding::{IndexEntry, RowEncoder, TableKey};
 use crate::error::{Result, SqlError, state};
+use crate::execution::StatementContext;
 use crate::types::value::Values;
 use bytes::Bytes;
 use datafusion::arrow::array::ArrayRef;
@@ -100,10 +101,16 @@ impl TableCodec {
         index.writer.entries(columns, keys)
     }
     /// 23505 for a row whose key in an index exists.
-    pub fn unique_violation(&self, index: &IndexDescriptor, columns: &[ArrayRef], row: usize) -> SqlError {
+    pub fn unique_violation(
+        &self,
+        context: &StatementContext,
+        index: &IndexDescriptor,
+        columns: &[ArrayRef],
+        row: usize,
+    ) -> SqlError {
         let writer = self.indexes.iter().find(|other| other.index.oid == index.oid).map(|codec| &codec.writer);
         let values = writer.map_or(Ok(Vec::new()), |writer| writer.expression_values(columns, row));
-        super::check::unique_violation(&self.table, index, columns, &values.unwrap_or_default(), row)
+        super::check::unique_violation(context, &self.table, index, columns, &values.unwrap_or_default(), row)
     }
 }
 

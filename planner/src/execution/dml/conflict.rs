@@ -152,7 +152,7 @@ impl Run {
             refuse_deferrable(codec, conflict.arbiter)?;
         }
         // PostgreSQL would not have come to the rows after the first that fails.
-        let failure = first_failure(codec, &target.checks, &target.schema, columns, rows)?;
+        let failure = first_failure(codec, &target.checks, &target.schema, columns, rows, self.shown(&target))?;
         let rows = failure.as_ref().map_or(rows, |(row, _)| *row);
         let failure = failure.map(|(_, error)| error);
         // A row that meets what an earlier one does is looked at once that is done.
@@ -236,7 +236,7 @@ impl Run {
                     done = row;
                     break 'rows;
                 }
-                failure = Some(codec.unique_violation(keys.index, columns, row));
+                failure = Some(codec.unique_violation(&self.context, keys.index, columns, row));
                 break 'rows;
             }
             if changes_keys && !pending.is_empty() {

@@ -58,6 +58,8 @@ pub struct InsertNode {
     /// Where subqueries of DO UPDATE see its rows: by which part of the statement they are held, and what makes of them
     /// the number of each row that WHERE keeps, and its new values. Then DO UPDATE has no expressions.
     pub rows: Option<(usize, LogicalPlan)>,
+    /// The columns that the statement gives values; details of errors may show them.
+    pub given: Vec<ColumnId>,
     schema: DFSchemaRef,
 }
 
@@ -293,7 +295,13 @@ impl InsertNode {
         };
         let mut on_conflict = on_conflict;
         let subqueries = on_conflict.as_mut().map(OnConflict::take_subqueries).transpose()?.unwrap_or_default();
-        Ok(InsertNode { table, input, on_conflict, rules, returning, qualifier, subqueries, rows: None, schema })
+        let given = Vec::new();
+        Ok(InsertNode { table, input, on_conflict, rules, returning, qualifier, subqueries, rows: None, given, schema })
+    }
+    /// The same with the columns that the statement gives values.
+    #[must_use]
+    pub fn with_given(self, given: Vec<ColumnId>) -> Self {
+        InsertNode { given, ..self }
     }
     /// The same with what makes new values of rows in conflict.
     #[must_use]

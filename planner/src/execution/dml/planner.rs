@@ -160,7 +160,13 @@ impl ExtensionPlanner for DmlPlanner {
         let input = || physical_inputs.first().ok_or_else(|| DataFusionError::Internal("a write has one input".into()));
         if let Some(insert) = node.as_any().downcast_ref::<InsertNode>() {
             let (codec, computer) = self.codec(&insert.table, &insert.rules, session)?;
+            let updated = match &insert.on_conflict {
+                Some(OnConflict::DoUpdate { set, .. }) => set.as_slice(),
+                _ => &[],
+            };
+            let given = insert.given.iter().chain(updated.iter().map(|(id, _)| id));
             let operation = Operation::Insert {
+                given: given.map(|id| live_position(&insert.table, *id)).collect::<Result<_>>()?,
                 on_conflict: self.conflict(
                     &codec,
                     insert,

@@ -89,7 +89,7 @@ impl Run {
         let Some(conflict) = self.context.transaction.changed_since(keys).await? else { return Ok(()) };
         let (session, catalog) = (&self.context.session, &self.context.catalog);
         let error = TxnError::Conflict(conflict);
-        Err(Box::pin(name_conflict(session.database()?, session, Some(catalog), error)).await)
+        Err(Box::pin(name_conflict(session.database()?, session, Some(catalog), &self.context.settings, error)).await)
     }
 
     /// The batch of which some rows changed before they were locked, or are gone: what the statement makes of their newest

@@ -1,6 +1,6 @@
 //! [`Run`]: one execution of an INSERT, UPDATE or DELETE: takes batches, buffers writes.
 
-use super::check::{Check, batch_of, first_failure};
+use super::check::{Check, Shown, batch_of, first_failure};
 use super::claims::Claims;
 use super::codec::{Arena, IndexCodec, TableCodec};
 use super::computed::RowComputer;
@@ -55,6 +55,8 @@ pub enum Operation {
     Insert {
         /// ON CONFLICT.
         on_conflict: Option<Conflict>,
+        /// Places among the live columns of those that the statement gives values.
+        given: Vec<usize>,
     },
     /// UPDATE.
     Update {
@@ -155,13 +157,13 @@ impl Run {
         let target = self.target.clone();
         let live = target.schema.fields().len();
         let returned = match &target.operation {
-            Operation::Insert { on_conflict: None } => {
+            Operation::Insert { on_conflict: None, .. } => {
                 let mut columns = batch.columns().to_vec();
                 target.computer.compute(&target.schema, &mut columns, batch.num_rows())?;
                 self.insert(&columns, batch.num_rows()).await?;
                 (columns, batch.num_rows())
             }
-            Operation::Insert { on_conflict: Some(conflict) } => {
+            Operation::Insert { on_conflict: Some(conflict), .. } => {
                 let mut columns = batch.columns().to_vec();
                 target.computer.compute(&target.schema, &mut columns, batch.num_rows())?;
                 Box::pin(self.insert_or(conflict, &columns, batch.num_rows())).await?
@@ -308,11 +310,20 @@ impl Run {
         self.taken + row as u64
     }
 
+    /// What errors may show of rows.
+    pub fn shown<'t>(&'t self, target: &'t Target) -> Shown<'t> {
+        let given: &[usize] = match &target.operation {
+            Operation::Insert { given, .. } | Operation::Update { assigned: given } => given,
+            Operation::Delete | Operation::Merge { .. } => &[],
+        };
+        Shown { context: &self.context, given }
+    }
+
     /// Inserts rows. Errors: 23502, 23514, 23505.
     pub async fn insert(&mut self, columns: &[ArrayRef], rows: usize) -> Result<()> {
         let target = self.target.clone();
         let codec = &target.codec;
-        let failure = first_failure(codec, &target.checks, &target.schema, columns, rows)?;
+        let failure = first_failure(codec, &target.checks, &target.schema, columns, rows, self.shown(&target))?;
         // PostgreSQL would not have come to the rows after the first that fails.
         let rows = failure.as_ref().map_or(rows, |(row, _)| *row);
         let before: Vec<ArrayRef> = match &failure {
@@ -360,7 +371,7 @@ impl Run {
         }
         let violation = violation.filter(|_| !self.fed || failure.is_none());
         if let Some((row, index)) = violation {
-            return Err(codec.unique_violation(index, columns, row).row(self.input_row(row)));
+            return Err(codec.unique_violation(&self.context, index, columns, row).row(self.input_row(row)));
         }
         if let Some((row, error)) = failure {
             return Err(error.row(self.input_row(row)));

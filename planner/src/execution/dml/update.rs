@@ -23,7 +23,9 @@ impl Run {
         let target = self.target.clone();
         let codec = &target.codec;
         let rows = keys.len();
-        if let Some((row, error)) = first_failure(codec, &target.checks, &target.schema, new, rows)? {
+        if let Some((row, error)) =
+            first_failure(codec, &target.checks, &target.schema, new, rows, self.shown(&target))?
+        {
             return Err(self.earlier_failure(keys, old, new, assigned, row).await?.unwrap_or(error));
         }
         let rekeyed =
@@ -41,7 +43,7 @@ impl Run {
                     moved = true;
                     mark(&mut strengths, row);
                     if !keys_change.replace(old_key.clone(), new_key.clone(), row, true) {
-                        return Err(codec.unique_violation(primary, new, row));
+                        return Err(codec.unique_violation(&self.context, primary, new, row));
                     }
                 }
             }
@@ -83,7 +85,7 @@ impl Run {
                         let look_up = new_entry.unique || moved;
                         let put = put_entry(new_entry);
                         if !change.take(put.key.clone(), row, look_up) {
-                            return Err(codec.unique_violation(&index.index, new, row));
+                            return Err(codec.unique_violation(&self.context, &index.index, new, row));
                         }
                         puts.push(put);
                         continue;
@@ -113,7 +115,7 @@ impl Run {
                 let look_up = new_entry.unique || moved;
                 let put = put_entry(new_entry);
                 if !change.replace(old_key, put.key.clone(), row, look_up) {
-                    return Err(codec.unique_violation(&index.index, new, row));
+                    return Err(codec.unique_violation(&self.context, &index.index, new, row));
                 }
                 puts.push(put);
             }
@@ -176,7 +178,7 @@ impl Run {
         let codec = &self.target.codec;
         let violation = |key: &Bytes| {
             let row = changes.looked_up.get(key).copied().unwrap_or(0);
-            codec.unique_violation(index, new, row)
+            codec.unique_violation(&self.context, index, new, row)
         };
         let claims = self.claims.get_mut(space).ok_or_else(|| SqlError::internal("an unknown index"))?;
         deletes.extend(claims.settle(&changes.keys, &exists, violation)?.into_iter().map(delete_key));

@@ -1,8 +1,9 @@
 //! `has_table_privilege` and its kin, `pg_has_role`. Must not know who asks: the role in force is the statement's.
 
+use super::super::visible::is_open;
 use super::{Arguments, function, relation, role, some_bool};
-use crate::catalog::RelationKind;
 use crate::catalog::acl::{self, Acl, Kind, Rights};
+use crate::catalog::{RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
 use crate::functions::{Call, Kernel, ScalarFunction, Stability};
@@ -48,12 +49,17 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
     fn last(arguments: &Arguments) -> &str {
         arguments.text(arguments.0.len().saturating_sub(1)).unwrap_or_default()
     }
+    fn of_system(context: &StatementContext, table: &TableDescriptor, user: Oid, wanted: &[(Rights, bool)]) -> bool {
+        let reads = wanted.iter().any(|wanted| *wanted == (acl::SELECT, false));
+        table.kind == RelationKind::SystemView && (context.catalog.is_superuser(user) || reads && is_open(table))
+    }
     fn on_table(context: &StatementContext, arguments: &Arguments, user: Oid, at: usize) -> Result<Option<Datum>> {
         let wanted = named(last(arguments), Kind::Table)?;
         let Some(table) = relation(context, arguments, at)? else { return Ok(None) };
         if table.kind == RelationKind::SystemView {
             let reads = wanted.iter().any(|(right, _)| *right == acl::SELECT);
-            return some_bool(reads || context.catalog.is_superuser(user));
+            let open = reads && is_open(&table);
+            return some_bool(open || context.catalog.is_superuser(user));
         }
         some_bool(holds(context, user, Kind::Table, (table.owner, table.acl.as_ref()), &wanted))
     }
@@ -61,7 +67,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
         let wanted = named(last(arguments), Kind::Column)?;
         let Some(table) = relation(context, arguments, at)? else { return Ok(None) };
         let whole = holds(context, user, Kind::Table, (table.owner, table.acl.as_ref()), &wanted)
-            || table.kind == RelationKind::SystemView;
+            || of_system(context, &table, user, &wanted);
         some_bool(
             whole
                 || table
@@ -86,7 +92,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
         };
         let Some(column) = column else { return Ok(None) };
         some_bool(
-            table.kind == RelationKind::SystemView
+            of_system(context, &table, user, &wanted)
                 || holds(context, user, Kind::Table, (table.owner, table.acl.as_ref()), &wanted)
                 || holds(context, user, Kind::Column, (table.owner, Some(&column.acl)), &wanted),
         )
@@ -196,16 +202,35 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             }
         }
     }
-    fn same_role(context: &StatementContext, user: Oid, role: Oid) -> bool {
-        context.catalog.is_superuser(user) || context.catalog.is_member(user, role)
+    // USAGE: its privileges; MEMBER: SET ROLE; WITH ADMIN OPTION: the right to make others members.
+    fn has_role(context: &StatementContext, arguments: &Arguments, user: Oid, of: Oid) -> Result<Option<Datum>> {
+        let catalog = &context.catalog;
+        let mut any = false;
+        for wanted in last(arguments).split(',') {
+            any |= match wanted.trim().to_ascii_uppercase().as_str() {
+                "USAGE" => catalog.owns(user, of),
+                "MEMBER" => catalog.is_superuser(user) || catalog.is_member(user, of),
+                "USAGE WITH GRANT OPTION"
+                | "USAGE WITH ADMIN OPTION"
+                | "MEMBER WITH GRANT OPTION"
+                | "MEMBER WITH ADMIN OPTION" => catalog.administers(user, of),
+                _ => {
+                    let message = format!("unrecognized privilege type: \"{}\"", wanted.trim());
+                    return Err(SqlError::new(state::INVALID_PARAMETER_VALUE, message));
+                }
+            };
+        }
+        some_bool(any)
     }
     for object in [name, oid] {
         all.push(function("pg_has_role", &[object, text], SqlType::BOOL, |context, arguments| {
-            some_bool(same_role(context, context.role(), role(context, arguments, 0)?))
+            has_role(context, arguments, context.role(), role(context, arguments, 0)?)
         }));
-        all.push(function("pg_has_role", &[object, object, text], SqlType::BOOL, |context, arguments| {
-            some_bool(same_role(context, role(context, arguments, 0)?, role(context, arguments, 1)?))
-        }));
+        for user in [name, oid] {
+            all.push(function("pg_has_role", &[user, object, text], SqlType::BOOL, |context, arguments| {
+                has_role(context, arguments, role(context, arguments, 0)?, role(context, arguments, 1)?)
+            }));
+        }
     }
     all
 }

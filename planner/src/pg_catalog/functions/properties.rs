@@ -3,6 +3,7 @@
 use super::super::pg_am::BTREE;
 use super::{Arguments, function, null, some_bool, some_oid, some_text, type_name};
 use crate::catalog::ReplicaIdentity;
+use crate::catalog::acl::{Kind, SELECT, USAGE};
 use crate::catalog::sequences::sequence_table;
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
@@ -97,6 +98,11 @@ fn identifying_index(context: &StatementContext, arguments: &Arguments) -> Resul
 /// The value that a sequence gave last, as `pg_sequences` shows it. Errors: 42809, 42P01.
 fn last_value(context: &StatementContext, arguments: &Arguments) -> Result<Option<Datum>> {
     let found = sequence_table(context, arguments.oid(0).unwrap_or(0))?;
+    let (kind, rights) = (Kind::Sequence, SELECT | USAGE);
+    if context.catalog.rights(context.role(), kind, found.owner, found.acl.as_ref(), rights) == 0 {
+        let message = format!("permission denied for sequence {}", found.name);
+        return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
+    }
     let stored = wait(context.catalog.sequences()?.stored(&context.transaction, &found))?;
     Ok(Some(Datum::Int64(stored.is_called.then_some(stored.last_value))))
 }

@@ -6,11 +6,12 @@ use super::super::object_names::{Found, Place, find};
 use super::descriptions::described;
 use super::objects::function_of;
 use super::{Arguments, function, role, some_bool};
+use crate::catalog::predefined;
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
 use crate::functions::{Call, Kernel, Param, ResultType, ScalarFunction, Stability, wait};
 use crate::types::{BaseType, Datum, Oid, SqlType};
-use datafusion::arrow::array::{BooleanArray, NullArray};
+use datafusion::arrow::array::{BooleanArray, NullArray, new_null_array};
 use datafusion::scalar::ScalarValue;
 use std::sync::Arc;
 
@@ -40,8 +41,19 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
     all.push(function("pg_safe_snapshot_blocking_pids", &[int4], int4.array_of(), |_, _| Ok(Some(value::int4s([])))));
     // No counters are kept, so there is nothing to put back.
     for name in ["pg_stat_reset", "pg_stat_clear_snapshot"] {
-        let kernel: Kernel = Arc::new(|call: &Call<'_>| Ok(Arc::new(NullArray::new(call.rows)) as _));
+        let kernel: Kernel = Arc::new(move |call: &Call<'_>| {
+            may_call(&*call.context()?, name)?;
+            Ok(Arc::new(NullArray::new(call.rows)) as _)
+        });
         all.push(ScalarFunction::new(name, &[], SqlType::VOID, Stability::Volatile, kernel));
+    }
+    // The server writes no log file of its own.
+    for arguments in [&[][..], &[text]] {
+        let kernel: Kernel = Arc::new(|call: &Call<'_>| {
+            may_call(&*call.context()?, "pg_current_logfile")?;
+            Ok(new_null_array(&call.result.arrow(), call.rows))
+        });
+        all.push(ScalarFunction::new("pg_current_logfile", arguments, text, Stability::Volatile, kernel));
     }
     all
 }
@@ -63,6 +75,66 @@ fn collation_for() -> ScalarFunction {
     });
     let result = ResultType::Is(SqlType::TEXT);
     ScalarFunction::polymorphic("pg_collation_for", &[Param::Any], false, result, Stability::Immutable, kernel)
+}
+
+/// The functions that not everybody may call: superusers, and members of a role.
+const RESTRICTED: [(&str, Option<Oid>); 39] = [
+    ("lo_export", None),
+    ("lo_import", None),
+    ("pg_backup_start", None),
+    ("pg_backup_stop", None),
+    ("pg_config", None),
+    ("pg_create_restore_point", None),
+    ("pg_current_logfile", None),
+    ("pg_get_backend_memory_contexts", Some(predefined::READ_ALL_STATISTICS)),
+    ("pg_get_shmem_allocations", Some(predefined::READ_ALL_STATISTICS)),
+    ("pg_hba_file_rules", None),
+    ("pg_ident_file_mappings", None),
+    ("pg_log_backend_memory_contexts", None),
+    ("pg_ls_archive_statusdir", Some(predefined::MONITOR)),
+    ("pg_ls_dir", None),
+    ("pg_ls_logdir", Some(predefined::MONITOR)),
+    ("pg_ls_logicalmapdir", Some(predefined::MONITOR)),
+    ("pg_ls_logicalsnapdir", Some(predefined::MONITOR)),
+    ("pg_ls_replslotdir", Some(predefined::MONITOR)),
+    ("pg_ls_tmpdir", Some(predefined::MONITOR)),
+    ("pg_ls_waldir", Some(predefined::MONITOR)),
+    ("pg_promote", None),
+    ("pg_read_binary_file", None),
+    ("pg_read_file", None),
+    ("pg_reload_conf", None),
+    ("pg_rotate_logfile", None),
+    ("pg_show_all_file_settings", None),
+    ("pg_show_replication_origin_status", None),
+    ("pg_stat_file", None),
+    ("pg_stat_have_stats", None),
+    ("pg_stat_reset", None),
+    ("pg_stat_reset_replication_slot", None),
+    ("pg_stat_reset_shared", None),
+    ("pg_stat_reset_single_function_counters", None),
+    ("pg_stat_reset_single_table_counters", None),
+    ("pg_stat_reset_slru", None),
+    ("pg_stat_reset_subscription_stats", None),
+    ("pg_switch_wal", None),
+    ("pg_wal_replay_pause", None),
+    ("pg_wal_replay_resume", None),
+];
+
+/// Whether a role may call a function.
+fn calls(context: &StatementContext, role: Oid, function: &str) -> bool {
+    match RESTRICTED.iter().find(|(name, _)| *name == function) {
+        None => true,
+        Some((_, Some(members))) => context.catalog.owns(role, *members),
+        Some((_, None)) => context.catalog.is_superuser(role),
+    }
+}
+
+/// Errors: 42501 for a role that may not call a function.
+fn may_call(context: &StatementContext, function: &str) -> Result<()> {
+    if calls(context, context.role(), function) {
+        return Ok(());
+    }
+    Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, format!("permission denied for function {function}")))
 }
 
 /// What a kind of object grants: to everybody, or to superusers alone.
@@ -133,13 +205,15 @@ fn holds(
     user: Oid,
     at: usize,
 ) -> Result<Option<Datum>> {
-    match (arguments.text(at), granted.exists) {
-        (Some(text), _) => {
-            (granted.find)(context, text)?;
-        }
-        (None, Some(exists)) if exists(context, arguments.oid(at).unwrap_or(0)) => {}
+    let oid = match (arguments.text(at), granted.exists) {
+        (Some(text), _) => (granted.find)(context, text)?,
+        (None, Some(exists)) if exists(context, arguments.oid(at).unwrap_or(0)) => arguments.oid(at).unwrap_or(0),
         _ => return Ok(None),
-    }
+    };
+    let open = match function_of(Some(oid)).filter(|_| granted.name == "has_function_privilege") {
+        Some(function) => calls(context, user, function.name),
+        None => granted.everybody,
+    };
     let superuser = context.catalog.is_superuser(user);
     let mut any = false;
     for wanted in arguments.text(at + 1).unwrap_or_default().split(',') {
@@ -149,7 +223,7 @@ fn holds(
             let message = format!("unrecognized privilege type: \"{}\"", wanted.trim());
             return Err(SqlError::new(state::INVALID_PARAMETER_VALUE, message));
         }
-        any |= superuser || (granted.everybody && plain.is_none());
+        any |= superuser || (open && plain.is_none());
     }
     some_bool(any)
 }

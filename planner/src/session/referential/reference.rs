@@ -51,6 +51,14 @@ fn key_text(context: &StatementContext, table: &TableDescriptor, ids: &[ColumnId
     Ok(format!("Key ({})=({})", names.join(", "), values.join(", ")))
 }
 
+/// The same of a role that may read the columns, else `Key`.
+fn shown_key(context: &StatementContext, table: &TableDescriptor, ids: &[ColumnId], key: &[Datum]) -> Result<String> {
+    match context.shows(table, ids.iter().copied()) {
+        true => key_text(context, table, ids, key),
+        false => Ok("Key".into()),
+    }
+}
+
 /// Rows of the referring table with certain keys.
 struct Matching {
     condition: String,
@@ -178,12 +186,12 @@ impl Reference {
     }
     /// 23503 for a key that is not there.
     pub fn missing(&self, context: &StatementContext, key: &[Datum]) -> Result<SqlError> {
-        let text = key_text(context, &self.child, &self.key.columns, key)?;
+        let text = shown_key(context, &self.child, &self.key.columns, key)?;
         Ok(self.dangling().detail(format!("{text} is not present in table \"{}\".", self.parent.name)))
     }
     /// 23503 for a key that is still needed.
     fn needed(&self, context: &StatementContext, key: &[Datum]) -> Result<SqlError> {
-        let text = key_text(context, &self.parent, &self.key.referenced, key)?;
+        let text = shown_key(context, &self.parent, &self.key.referenced, key)?;
         let message = format!(
             "update or delete on table \"{}\" violates foreign key constraint \"{}\" on table \"{}\"",
             self.parent.name, self.key.name, self.child.name

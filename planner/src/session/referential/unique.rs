@@ -58,7 +58,7 @@ impl Unique {
         Ok(bytes.into())
     }
     /// 23505.
-    fn violation(&self, key: &[Datum]) -> Result<SqlError> {
+    fn violation(&self, context: &StatementContext, key: &[Datum]) -> Result<SqlError> {
         let columns = self.table.live_columns().map(|column| {
             let place = self.index.columns.iter().position(|part| part.column == column.id);
             match place.and_then(|place| key.get(place)) {
@@ -67,7 +67,7 @@ impl Unique {
             }
         });
         let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
-        Ok(dml::unique_violation(&self.table, &self.index, &columns, &[], 0))
+        Ok(dml::unique_violation(context, &self.table, &self.index, &columns, &[], 0))
     }
 }
 
@@ -96,7 +96,7 @@ pub async fn hold(context: &StatementContext, all: &[(Unique, Pending)]) -> Resu
             count += pairs.len();
         }
         if count > 1 {
-            return Err(unique.violation(&pending.key)?);
+            return Err(unique.violation(context, &pending.key)?);
         }
     }
     let meet = |key: Bytes| Write { key, kind: WriteKind::Delete, strength: LockStrength::Update };
@@ -130,9 +130,12 @@ pub async fn validate(
         let array = place.and_then(|place| batch.columns().get(place)).cloned();
         array.unwrap_or_else(|| new_null_array(&column.ty.arrow(), batch.num_rows()))
     });
-    let key = dml::key_text(table, index, &values.collect::<Vec<_>>(), &[], 0);
+    let detail = match context.shows(table, index.columns.iter().map(|part| part.column)) {
+        true => format!("Key {} is duplicated.", dml::key_text(table, index, &values.collect::<Vec<_>>(), &[], 0)),
+        false => "Duplicate keys exist.".into(),
+    };
     Err(SqlError::new(state::UNIQUE_VIOLATION, format!("could not create unique index \"{}\"", index.name))
-        .detail(format!("Key {key} is duplicated."))
+        .detail(detail)
         .table(&table.schema, &table.name)
         .constraint(&index.name))
 }

@@ -90,6 +90,35 @@ impl Changeable {
     }
 }
 
+/// Settings that tell of the machine, and that only superusers and members of pg_read_all_settings see, in order.
+const PRIVATE: [&str; 20] = [
+    "config_file",
+    "data_directory",
+    "dynamic_library_path",
+    "external_pid_file",
+    "hba_file",
+    "ident_file",
+    "jit_provider",
+    "krb_server_keyfile",
+    "log_directory",
+    "log_filename",
+    "primary_conninfo",
+    "session_preload_libraries",
+    "shared_preload_libraries",
+    "ssl_ciphers",
+    "ssl_dh_params_file",
+    "ssl_ecdh_curve",
+    "ssl_max_protocol_version",
+    "ssl_min_protocol_version",
+    "ssl_passphrase_command",
+    "unix_socket_directories",
+];
+
+/// Whether a setting is one of those.
+pub fn is_private(name: &str) -> bool {
+    PRIVATE.binary_search(&name.to_ascii_lowercase().as_str()).is_ok()
+}
+
 /// A setting.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Definition {

@@ -60,10 +60,13 @@ impl TransactionBlock {
             }
             Err(refusal) => {
                 self.shared.cursors.lock().after_rollback();
+                // SET ROLE goes with the transaction; the error is still for the role that ran it.
+                let settings = self.shared.settings();
                 self.shared.with_settings(|stack| stack.rollback());
                 let error = match refusal {
                     Refusal::Conflict(error) => {
-                        Box::pin(name_conflict(&self.database, &self.shared, open.catalog.as_ref(), error)).await
+                        let catalog = open.catalog.as_ref();
+                        Box::pin(name_conflict(&self.database, &self.shared, catalog, &settings, error)).await
                     }
                     Refusal::Stopped(error) => error,
                 };
