@@ -153,12 +153,13 @@ fn explain(config: &Config, error: &StoreError) -> String {
 }
 
 impl OpenStore {
-    /// Resolves with a reason when the store cannot go on: a write or sync failed, or another server took it over.
-    /// After a full disk it can still be read: the server stays.
+    /// Resolves with a reason when the store cannot go on: a write or sync failed, or another server took it over. A disk that
+    /// was full at that moment is no exception: what the operating system kept of a failed sync cannot be trusted, and only
+    /// a start reads the log again. (Below the reserve writes are refused before, and the server stays.)
     pub async fn failed(&self) -> String {
         loop {
             let failure = match &self.engine {
-                Engine::Embedded(store) => store.failure().filter(|reason| !reason.starts_with("disk full")),
+                Engine::Embedded(store) => store.failure(),
                 Engine::Bigtable { oracle, .. } => oracle.failure(),
             };
             match failure {

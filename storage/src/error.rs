@@ -5,7 +5,7 @@ use std::fmt;
 /// What went wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreError {
-    /// Free space is below the reserve: nothing was written, reads go on. SQLSTATE 53100.
+    /// There is no free space, or less than the reserve: nothing was written, reads go on. SQLSTATE 53100.
     DiskFull(String),
     /// The store no longer takes writes until it is restarted (a write or sync failed).
     ReadOnly(String),

@@ -99,10 +99,16 @@ fn insert_until_it_fails(server: &Server) -> (u32, String) {
 
 #[test]
 fn a_failed_sync_stops_the_server() {
+    stop_at_a_failed_sync("EIO");
+    // A disk that fills up between two looks at its free space.
+    stop_at_a_failed_sync("ENOSPC");
+}
+
+fn stop_at_a_failed_sync(error: &str) {
     // From the sixtieth call of a thread on: the committer's, in the middle of the inserts.
-    let fault = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fdatasync,fsync"];
-    let inject = ["-e", "inject=fdatasync,fsync:error=EIO:when=60+"];
-    let mut server = Server::start_under(&[&fault[..], &inject].concat());
+    let fault = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fdatasync,fsync", "-e"];
+    let inject = format!("inject=fdatasync,fsync:error={error}:when=60+");
+    let mut server = Server::start_under(&[&fault[..], &[&inject]].concat());
     psql(&server, &["-c", "create table t (a int primary key)"]).success();
     let (acknowledged, error) = insert_until_it_fails(&server);
     assert!(acknowledged > 0);

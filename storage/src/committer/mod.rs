@@ -34,6 +34,7 @@ use crate::timestamp::{Timestamp, TimestampSource};
 use admission::{Admission, Admitted};
 use bytes::Bytes;
 use claims::Claims;
+use group::Group;
 use parking_lot::Mutex;
 use recent::RecentCommits;
 use recent_writes::RecentWrites;
@@ -46,6 +47,11 @@ pub const MAX_KEY_BYTES: usize = 64 << 10;
 pub const MAX_VALUE_BYTES: usize = 1 << 30;
 /// Requests with more than this many bytes of keys and values are refused.
 pub const MAX_REQUEST_BYTES: usize = 2 << 30;
+
+/// A request that adds more bytes than this is not little.
+pub const LITTLE_BYTES: usize = 64 << 10;
+/// A claim of more keys than this is not little.
+const LITTLE_KEYS: usize = 64;
 
 /// One change, decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,6 +129,11 @@ pub trait CommitLog {
     /// nothing is known of the record.
     fn write(&mut self, record: &LogRecord<'_>, sync: bool) -> Result<()>;
 
+    /// The same without a sync, for a thread that must not wait. False: the log would have to wait, and nothing was written.
+    fn write_at_once(&mut self, record: &LogRecord<'_>) -> Result<bool> {
+        self.write(record, false).map(|()| true)
+    }
+
     /// Syncs all that was written.
     fn sync(&mut self) -> Result<()>;
 
@@ -165,6 +176,15 @@ impl Request {
     /// Whether it takes long, though it adds nothing to the log.
     pub fn is_long(&self) -> bool {
         matches!(self, Request::Prepared(_))
+    }
+
+    /// Whether a thread that has others to serve may order it.
+    pub fn is_little(&self) -> bool {
+        match self {
+            Request::Prepared(_) => false,
+            Request::Claim(claimed) => claimed.run.is_none() && claimed.keys.len() <= LITTLE_KEYS,
+            Request::Commit(_) | Request::Rows { .. } | Request::RemoveRange(_) => self.added_bytes() <= LITTLE_BYTES,
+        }
     }
 
     /// Bytes that the request adds to the store, roughly; 0 when it only removes.
@@ -261,7 +281,27 @@ pub struct Committer<L> {
     visible: Timestamp,
     max_timestamp: Timestamp,
     unsynced: bool,
+    unwritten: Option<Unwritten>,
     stop: Arc<Stop>,
+}
+
+/// A group that is validated and stamped, but not in the log yet.
+struct Unwritten {
+    group: Group,
+    visible: Timestamp,
+    max_timestamp: Timestamp,
+    settlement: Settlement,
+}
+
+/// How a record gets into the log.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Writing {
+    /// With a sync, where the group wants one.
+    Synced,
+    /// Without a sync.
+    Unsynced,
+    /// Without a sync, and only if the log need not wait.
+    AtOnce,
 }
 
 /// Why no more writes are taken, once one failed, or a sync.
@@ -344,6 +384,7 @@ impl<L: CommitLog> Committer<L> {
             visible: recovered.visible,
             max_timestamp,
             unsynced: false,
+            unwritten: None,
             stop: Arc::default(),
         }
     }
@@ -384,7 +425,7 @@ impl<L: CommitLog> Committer<L> {
 
     /// Runs the requests as one group; one answer each, in order.
     pub fn run(&mut self, requests: &[Request]) -> Vec<Answer> {
-        let settlement = self.ordered(requests, true);
+        let settlement = self.ordered(requests, Writing::Synced);
         // What left no record may still follow one that is not synced.
         let synced = match settlement.sync {
             true => self.sync(),
@@ -396,18 +437,30 @@ impl<L: CommitLog> Committer<L> {
     /// Runs the requests as one group up to their place in the order. What is left is to be done in the order of the groups: a
     /// sync, if it is wanted, and [`Settlement::settle`].
     pub fn order(&mut self, requests: &[Request]) -> Settlement {
-        self.ordered(requests, false)
+        self.ordered(requests, Writing::Unsynced)
     }
 
-    /// `with_sync`: the record is synced as it is written, when that is wanted.
-    fn ordered(&mut self, requests: &[Request], with_sync: bool) -> Settlement {
+    /// The same of little requests, on a thread that must not wait. `None`: the log would have to wait. Then
+    /// [`Committer::finish`] is to be called before anything else is ordered.
+    pub fn order_at_once(&mut self, requests: &[Request]) -> Option<Settlement> {
+        self.claims.let_go();
+        self.ordered_part(requests, Writing::AtOnce)
+    }
+
+    /// Writes the group that [`Committer::order_at_once`] left, waiting for the log.
+    pub fn finish(&mut self) -> Option<Settlement> {
+        let unwritten = self.unwritten.take()?;
+        self.write_group(unwritten, Writing::Unsynced)
+    }
+
+    fn ordered(&mut self, requests: &[Request], writing: Writing) -> Settlement {
         self.claims.let_go();
         let mut settlement = Settlement::default();
         // What lies ready is taken in by itself, between what was asked before it and after.
         for part in requests.chunk_by(|one, next| !one.is_long() && !next.is_long()) {
             settlement.follow(match part {
                 [Request::Prepared(commit)] => self.ordered_prepared(commit),
-                part => self.ordered_part(part, with_sync),
+                part => self.ordered_part(part, writing).unwrap_or_default(),
             });
         }
         settlement
@@ -438,10 +491,11 @@ impl<L: CommitLog> Committer<L> {
         Settlement { answers: vec![answer], sync: false, wrote: true, visible: Some(timestamp) }
     }
 
-    fn ordered_part(&mut self, requests: &[Request], with_sync: bool) -> Settlement {
+    /// `None`: only of [`Writing::AtOnce`].
+    fn ordered_part(&mut self, requests: &[Request], writing: Writing) -> Option<Settlement> {
         if let Some(why) = self.stop.why() {
             let answers = requests.iter().map(|_| Err(StoreError::ReadOnly(why.clone()))).collect();
-            return Settlement { answers, sync: false, wrote: false, visible: None };
+            return Some(Settlement { answers, sync: false, wrote: false, visible: None });
         }
         let space = self.log.reserve(requests.iter().map(|request| request.added_bytes() as u64).sum());
         let recent = (&mut self.recent, &mut self.writes, &mut self.claims);
@@ -460,23 +514,38 @@ impl<L: CommitLog> Committer<L> {
         if let Some(failure) = failure {
             self.stop.stop(&failure);
         }
-        let mut settlement = Settlement { answers, sync, wrote: false, visible: None };
+        let settlement = Settlement { answers, sync, wrote: false, visible: None };
         if group.is_empty() && newest.is_none() {
             // A durable request that changed nothing still follows what was written before it.
-            return settlement;
+            return Some(settlement);
         }
         let visible = newest.unwrap_or(self.visible);
         let max_timestamp = self.max_timestamp.max(visible).max(group.max_timestamp());
+        self.write_group(Unwritten { group, visible, max_timestamp, settlement }, writing)
+    }
+
+    /// `None`: the log would have to wait, and the group is kept.
+    fn write_group(&mut self, unwritten: Unwritten, writing: Writing) -> Option<Settlement> {
+        let Unwritten { group, visible, max_timestamp, mut settlement } = unwritten;
         let record = LogRecord { changes: group.changes(), visible, max_timestamp };
-        if let Err(error) = self.log.write(&record, sync && with_sync) {
+        let written = match writing {
+            Writing::Synced => self.log.write(&record, settlement.sync).map(|()| true),
+            Writing::Unsynced => self.log.write(&record, false).map(|()| true),
+            Writing::AtOnce => self.log.write_at_once(&record),
+        };
+        if written == Ok(false) {
+            self.unwritten = Some(Unwritten { group, visible, max_timestamp, settlement });
+            return None;
+        }
+        if let Err(error) = written {
             self.stop.stop(&error);
             settlement.undetermined(&error);
             settlement.sync = false;
-            return settlement;
+            return Some(settlement);
         }
         settlement.wrote = true;
-        if with_sync {
-            self.unsynced = !sync;
+        if writing == Writing::Synced {
+            self.unsynced = !settlement.sync;
             settlement.sync = false;
         }
         self.max_timestamp = max_timestamp;
@@ -486,6 +555,6 @@ impl<L: CommitLog> Committer<L> {
             settlement.visible = Some(visible);
         }
         self.recent.trim();
-        settlement
+        Some(settlement)
     }
 }

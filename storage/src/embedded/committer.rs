@@ -3,6 +3,10 @@
 //!
 //! Who asks for little orders it itself when nobody else is at it, which spares two changes of threads while others may wait
 //! for its rows. Otherwise the thread does, and finds all that was asked meanwhile.
+//!
+//! A thread that asks has others to serve. It orders little requests alone, and it never waits for the log: not for a sync, not
+//! for a stall of RocksDB, not for files that are taken in. A group that would have to wait is left to the committer's thread,
+//! validated and stamped as it is.
 
 use crate::committer::snapshots::SnapshotRegistry;
 use crate::committer::{Answer, CommitLog, Committer, Request, Settlement, Stop};
@@ -20,8 +24,8 @@ const GROUP_REQUESTS: usize = 4096;
 /// A group is closed when it adds this many bytes.
 const GROUP_BYTES: usize = 16 << 20;
 
-/// Requests that add more bytes than this are left to the thread: who asks has others to serve.
-const OWN_BYTES: usize = 64 << 10;
+/// A group that somebody orders on a thread with others to serve is closed when it adds this many bytes.
+const OWN_GROUP_BYTES: usize = 256 << 10;
 
 /// Syncs all that was written to the log before. Called from a thread of its own, beside writes.
 pub type SyncLog = Box<dyn Fn() -> Result<()> + Send>;
@@ -36,6 +40,8 @@ struct Waiting {
 #[derive(Default)]
 struct State {
     requests: VecDeque<Waiting>,
+    /// A group is left to the thread that has to wait for the log.
+    unwritten: bool,
     closed: bool,
     ended: bool,
 }
@@ -63,11 +69,15 @@ struct Queue {
 }
 
 impl Queue {
-    /// What is asked, as much as makes a group.
-    fn next_group(&self) -> Vec<Waiting> {
+    /// What is asked, as much as makes a group. `little`: of little requests, up to the first that is not.
+    fn next_group(&self, little: bool) -> Vec<Waiting> {
         let mut state = self.state.lock();
         let (mut group, mut bytes) = (Vec::new(), 0);
-        while group.len() < GROUP_REQUESTS && bytes < GROUP_BYTES {
+        let most = if little { OWN_GROUP_BYTES } else { GROUP_BYTES };
+        while group.len() < GROUP_REQUESTS && bytes < most {
+            if little && !state.requests.front().is_some_and(|waiting| waiting.request.is_little()) {
+                break;
+            }
             let Some(waiting) = state.requests.pop_front() else { break };
             bytes += waiting.request.added_bytes();
             group.push(waiting);
@@ -85,9 +95,21 @@ impl Queue {
     }
 }
 
+/// Those who asked for a group: to be told of its order, and answered.
+struct Asked {
+    told: Vec<Option<oneshot::Sender<Timestamp>>>,
+    answers: Vec<oneshot::Sender<Answer>>,
+}
+
+/// The committer, and who asked for the group that it holds validated and has not written.
+struct Ordering<L> {
+    committer: Committer<L>,
+    unwritten: Option<Asked>,
+}
+
 /// The committer, for whoever orders.
 struct Orderer<L> {
-    committer: Mutex<Committer<L>>,
+    ordering: Mutex<Ordering<L>>,
     env: EnvRef,
     /// What is not synced at once is synced within this.
     sync_interval: Duration,
@@ -95,17 +117,20 @@ struct Orderer<L> {
 
 /// An [`Orderer`] of any log.
 trait Order: Send + Sync {
-    /// Orders a group of what is asked, unless another is at it.
+    /// Orders a group of what is asked, without waiting for the log. False: another is at it, or it is left to the thread.
     fn order_now(&self, queue: &Queue) -> bool;
 }
 
 impl<L: CommitLog + Send> Order for Orderer<L> {
     fn order_now(&self, queue: &Queue) -> bool {
-        let Some(mut committer) = self.committer.try_lock() else { return false };
+        let Some(mut ordering) = self.ordering.try_lock() else { return false };
+        if ordering.unwritten.is_some() {
+            return false;
+        }
         let unfinished = Unfinished(queue);
-        self.order_group(queue, &mut committer);
+        let ordered = self.order_group(queue, &mut ordering, true);
         std::mem::forget(unfinished);
-        true
+        ordered
     }
 }
 
@@ -120,11 +145,12 @@ impl Drop for Unfinished<'_> {
 }
 
 impl<L: CommitLog> Orderer<L> {
-    /// Orders the next group. Groups are taken, ordered and handed over under the committer's lock: in one order.
-    fn order_group(&self, queue: &Queue, committer: &mut Committer<L>) {
-        let group = queue.next_group();
+    /// Orders the next group. Groups are taken, ordered and handed over under one lock: in one order. `at_once`: on a thread that
+    /// does not wait. False: what comes next is left to one that does.
+    fn order_group(&self, queue: &Queue, ordering: &mut Ordering<L>, at_once: bool) -> bool {
+        let group = queue.next_group(at_once);
         if group.is_empty() {
-            return;
+            return true;
         }
         let (mut requests, mut told, mut answers) = (Vec::new(), Vec::new(), Vec::new());
         for Waiting { request, ordered, answer } in group {
@@ -132,7 +158,30 @@ impl<L: CommitLog> Orderer<L> {
             told.push(ordered);
             answers.push(answer);
         }
-        let settlement = committer.order(&requests);
+        let asked = Asked { told, answers };
+        let settlement = match at_once {
+            true => ordering.committer.order_at_once(&requests),
+            false => Some(ordering.committer.order(&requests)),
+        };
+        let Some(settlement) = settlement else {
+            ordering.unwritten = Some(asked);
+            queue.state.lock().unwritten = true;
+            return false;
+        };
+        self.tell(queue, settlement, asked);
+        true
+    }
+
+    /// Writes what was left by a thread that does not wait.
+    fn finish(&self, queue: &Queue, ordering: &mut Ordering<L>) {
+        if let Some(asked) = ordering.unwritten.take()
+            && let Some(settlement) = ordering.committer.finish()
+        {
+            self.tell(queue, settlement, asked);
+        }
+    }
+
+    fn tell(&self, queue: &Queue, settlement: Settlement, Asked { told, answers }: Asked) {
         for (ordered, answer) in told.into_iter().zip(&settlement.answers) {
             if let (Some(ordered), Ok(Ok(timestamp))) = (ordered, answer) {
                 // Whoever does not wait any longer does not want to know.
@@ -167,7 +216,8 @@ impl CommitterThread {
             stop: committer.stop().clone(),
             snapshots: committer.snapshots().clone(),
         });
-        let orderer = Arc::new(Orderer { committer: Mutex::new(committer), env: env.clone(), sync_interval });
+        let ordering = Mutex::new(Ordering { committer, unwritten: None });
+        let orderer = Arc::new(Orderer { ordering, env: env.clone(), sync_interval });
         let (end, own) = (OrderGuard(queue.clone()), orderer.clone());
         env.spawn_thread(
             "committer",
@@ -196,7 +246,7 @@ impl CommitterThread {
     /// Hands a request over; the answer comes when the request is settled. `ordered` is told of a commit's place before that.
     pub async fn request(&self, request: Request, ordered: Option<oneshot::Sender<Timestamp>>) -> Answer {
         let (answer, receiver) = oneshot::channel();
-        let little = request.added_bytes() <= OWN_BYTES && !request.is_long();
+        let little = request.is_little();
         {
             let mut state = self.queue.state.lock();
             if state.closed || state.ended {
@@ -256,14 +306,17 @@ fn order<L: CommitLog>(queue: &Queue, orderer: &Orderer<L>) {
     loop {
         {
             let mut state = queue.state.lock();
-            while state.requests.is_empty() && !state.closed {
+            while state.requests.is_empty() && !state.unwritten && !state.closed {
                 queue.filled.wait(&mut state);
             }
-            if state.requests.is_empty() {
+            if state.requests.is_empty() && !state.unwritten {
                 return;
             }
+            state.unwritten = false;
         }
-        orderer.order_group(queue, &mut orderer.committer.lock());
+        let mut ordering = orderer.ordering.lock();
+        orderer.finish(queue, &mut ordering);
+        orderer.order_group(queue, &mut ordering, false);
     }
 }
 
@@ -343,252 +396,4 @@ fn settle(queue: &Queue, sync: &SyncLog, env: &EnvRef) {
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
-mod tests {
-    use super::*;
-    use crate::bulk::PreparedCells;
-    use crate::committer::{LogRecord, Recovered, VersionReader};
-    use crate::contract::{CommitBatch, Family, RowRange, TimestampRange};
-    use crate::embedded::tests::env;
-    use crate::env::BoxFuture;
-    use crate::error::Result;
-    use crate::testing::{CountingTimestamps, contract};
-    use crate::timestamp::Timestamp;
-    use futures::FutureExt;
-    use futures::executor::block_on;
-    use futures::future::join_all;
-    use std::sync::mpsc;
-
-    /// What reached the log: the number of changes, or a sync.
-    #[derive(Debug, PartialEq, Eq)]
-    enum Event {
-        Write(usize),
-        Sync,
-    }
-
-    struct Recorder {
-        events: mpsc::Sender<Event>,
-        /// Each write waits for one of these, which says whether it succeeds.
-        permits: mpsc::Receiver<bool>,
-    }
-
-    struct Nothing;
-
-    impl VersionReader for Nothing {
-        fn versions(
-            &mut self,
-            _: &[u8],
-            _: Family,
-            _: TimestampRange,
-            _: &mut dyn FnMut(Timestamp, &[u8]) -> bool,
-        ) -> Result<()> {
-            Ok(())
-        }
-        fn rows(&mut self, _: &RowRange, _: Family, _: &mut dyn FnMut(&[u8], Timestamp, &[u8]) -> bool) -> Result<()> {
-            Ok(())
-        }
-    }
-
-    impl CommitLog for Recorder {
-        type Reader<'a> = Nothing;
-        fn reader(&self) -> Nothing {
-            Nothing
-        }
-        fn reserve(&self, _: u64) -> Result<()> {
-            Ok(())
-        }
-        fn write(&mut self, record: &LogRecord<'_>, sync: bool) -> Result<()> {
-            assert!(!sync, "another thread syncs");
-            let success = self.permits.recv().unwrap();
-            self.events.send(Event::Write(record.changes.len())).unwrap();
-            success.then_some(()).ok_or_else(|| StoreError::Io("broken".to_owned()))
-        }
-        fn sync(&mut self) -> Result<()> {
-            panic!("another thread syncs");
-        }
-        fn take_in(&mut self, _: &[PreparedCells], _: Timestamp, _: &LogRecord<'_>) -> Result<()> {
-            panic!("nothing is prepared");
-        }
-    }
-
-    struct Harness {
-        /// Each sync waits for one, as writes do, as long as this is there.
-        syncs: mpsc::Sender<bool>,
-        /// Its requests are left to the thread, unless it is given the next.
-        thread: CommitterThread,
-        orderer: Option<Arc<dyn Order>>,
-        permits: mpsc::Sender<bool>,
-        events: mpsc::Receiver<Event>,
-        snapshots: Arc<SnapshotRegistry>,
-    }
-
-    fn start() -> Harness {
-        let ((events, seen), (permits, waiting)) = (mpsc::channel(), mpsc::channel());
-        let (syncs, awaited) = mpsc::channel::<bool>();
-        let snapshots = SnapshotRegistry::new(Timestamp::ZERO);
-        let source = Arc::new(CountingTimestamps::after(Timestamp(10)));
-        let log = Recorder { events: events.clone(), permits: waiting };
-        let sync = move || {
-            let success = awaited.recv().unwrap_or(true);
-            let _ = events.send(Event::Sync);
-            success.then_some(()).ok_or_else(|| StoreError::Io("broken".to_owned()))
-        };
-        let committer = Committer::new(log, source, snapshots.clone(), Recovered::default(), 1 << 20);
-        let mut thread = CommitterThread::start(committer, Box::new(sync), &env(), Duration::from_millis(50));
-        let orderer = thread.orderer.take();
-        Harness { syncs, thread, orderer, permits, events: seen, snapshots }
-    }
-
-    fn batch(key: &str, durable: bool) -> Request {
-        Request::Commit(CommitBatch { durable, ..contract::batch(&[key], Timestamp::MAX, "v") })
-    }
-
-    impl Harness {
-        /// Hands a request over and lets it be written. Answers what tells of its order, and the answer to come.
-        fn ask(&self, key: &str, durable: bool) -> (oneshot::Receiver<Timestamp>, BoxFuture<'_, Answer>) {
-            let (ordered, told) = oneshot::channel();
-            let mut answer = self.thread.request(batch(key, durable), Some(ordered)).boxed();
-            assert!(poll(&mut answer).is_pending());
-            self.permits.send(true).unwrap();
-            (told, answer)
-        }
-    }
-
-    fn poll(answer: &mut BoxFuture<'_, Answer>) -> std::task::Poll<Answer> {
-        answer.poll_unpin(&mut std::task::Context::from_waker(std::task::Waker::noop()))
-    }
-
-    #[test]
-    fn the_next_are_ordered_while_one_is_synced() {
-        let harness = start();
-        let (first, mut one) = harness.ask("a", true);
-        assert_eq!(block_on(first), Ok(Timestamp(11)));
-        // The sync of the first is under way, or about to be.
-        let (second, mut two) = harness.ask("b", true);
-        assert_eq!(block_on(second), Ok(Timestamp(12)));
-        let (third, mut three) = harness.ask("c", false);
-        assert_eq!(block_on(third), Ok(Timestamp(13)));
-        assert_eq!(harness.snapshots.ordered_snapshot().timestamp(), Timestamp(13));
-        assert!(poll(&mut one).is_pending() && poll(&mut two).is_pending());
-        // It needs no sync, but it may not be seen before those that do.
-        assert!(poll(&mut three).is_pending());
-        assert_eq!(harness.snapshots.published(), Timestamp::ZERO);
-        harness.syncs.send(true).unwrap();
-        assert_eq!(block_on(one), Ok(Ok(Timestamp(11))));
-        harness.syncs.send(true).unwrap();
-        assert_eq!(block_on(join_all([two, three])), [Ok(Ok(Timestamp(12))), Ok(Ok(Timestamp(13)))]);
-        assert_eq!(harness.snapshots.published(), Timestamp(13));
-    }
-
-    #[test]
-    fn who_asks_for_little_orders_it_itself() {
-        let mut harness = start();
-        harness.thread.orderer = harness.orderer.take();
-        harness.permits.send(true).unwrap();
-        let (ordered, mut told) = oneshot::channel();
-        let mut answer = harness.thread.request(batch("a", true), Some(ordered)).boxed();
-        assert!(poll(&mut answer).is_pending());
-        // No thread had a hand in it.
-        assert_eq!(told.try_recv(), Ok(Some(Timestamp(11))));
-        let long = Request::Commit(contract::batch(&["b"], Timestamp::MAX, &"v".repeat(OWN_BYTES)));
-        let mut thread = harness.thread.request(long, None).boxed();
-        assert!(poll(&mut thread).is_pending());
-        // While the thread is at it, the next is left to it.
-        let mut third = harness.thread.request(batch("c", true), None).boxed();
-        while !harness.thread.queue.state.lock().requests.is_empty() {
-            std::thread::yield_now();
-        }
-        assert!(poll(&mut third).is_pending());
-        (0..2).for_each(|_| harness.permits.send(true).unwrap());
-        (0..3).for_each(|_| harness.syncs.send(true).unwrap());
-        assert!(block_on(join_all([answer, thread, third])).iter().all(|answer| matches!(answer, Ok(Ok(_)))));
-    }
-
-    #[test]
-    fn one_who_dies_ordering_ends_it_for_all() {
-        let mut harness = start();
-        harness.thread.orderer = harness.orderer.take();
-        drop(harness.permits);
-        let ask = || block_on(harness.thread.request(batch("a", true), None));
-        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(ask)).is_err());
-        let answer = block_on(harness.thread.request(batch("b", true), None));
-        assert!(matches!(answer, Err(StoreError::Unavailable(_))), "{answer:?}");
-        assert!(harness.thread.failure().is_some());
-    }
-
-    #[test]
-    fn those_who_wait_for_one_sync_share_the_next() {
-        let harness = start();
-        let (_, one) = harness.ask("a", true);
-        assert_eq!(harness.events.recv().unwrap(), Event::Write(1));
-        let rest: Vec<_> = ["b", "c", "d"].map(|key| harness.ask(key, true).1).into_iter().collect();
-        let mut written = 0;
-        while written < 3 {
-            let Event::Write(count) = harness.events.recv().unwrap() else { panic!("synced without leave") };
-            written += count;
-        }
-        harness.syncs.send(true).unwrap();
-        harness.syncs.send(true).unwrap();
-        assert!(block_on(one).unwrap().is_ok());
-        assert!(block_on(join_all(rest)).iter().all(|answer| matches!(answer, Ok(Ok(_)))));
-        let left: Vec<Event> = harness.events.try_iter().collect();
-        // The first may have waited for the others.
-        assert!(left.len() <= 2 && left.iter().all(|event| *event == Event::Sync), "{left:?}");
-    }
-
-    #[test]
-    fn what_did_not_wait_is_synced_soon() {
-        let harness = start();
-        let began = env();
-        let before = began.monotonic();
-        let (_, answer) = harness.ask("a", false);
-        assert_eq!(block_on(answer), Ok(Ok(Timestamp(11))));
-        assert_eq!(harness.snapshots.published(), Timestamp(11));
-        assert_eq!(harness.events.recv().unwrap(), Event::Write(1));
-        harness.syncs.send(true).unwrap();
-        assert_eq!(harness.events.recv_timeout(Duration::from_secs(5)).unwrap(), Event::Sync);
-        assert!(began.monotonic() - before >= Duration::from_millis(50));
-        assert!(harness.events.recv_timeout(Duration::from_millis(100)).is_err(), "nothing more to sync");
-    }
-
-    #[test]
-    fn nobody_sees_a_write_that_failed() {
-        let harness = start();
-        harness.permits.send(false).unwrap();
-        let answer = block_on(harness.thread.request(batch("a", true), None));
-        assert!(matches!(answer, Err(StoreError::Undetermined(_))));
-        assert_eq!(harness.snapshots.published(), Timestamp::ZERO);
-        let answer = block_on(harness.thread.request(batch("b", true), None));
-        assert!(matches!(answer, Err(StoreError::ReadOnly(_))));
-        assert!(harness.thread.failure().is_some());
-    }
-
-    #[test]
-    fn a_sync_that_failed_leaves_all_behind_it_unknown() {
-        let harness = start();
-        let (first, one) = harness.ask("a", true);
-        let (second, two) = harness.ask("b", true);
-        assert_eq!((block_on(first), block_on(second)), (Ok(Timestamp(11)), Ok(Timestamp(12))));
-        harness.syncs.send(false).unwrap();
-        // Should there be a second one, it does not help.
-        let _ = harness.syncs.send(true);
-        for answer in block_on(join_all([one, two])) {
-            assert!(matches!(answer, Err(StoreError::Undetermined(_))), "{answer:?}");
-        }
-        assert_eq!(harness.snapshots.published(), Timestamp::ZERO);
-        assert!(block_on(harness.snapshots.when_published(Timestamp(11))).is_err());
-        assert!(matches!(block_on(harness.thread.request(batch("c", true), None)), Err(StoreError::ReadOnly(_))));
-        assert!(harness.thread.failure().is_some());
-    }
-
-    #[test]
-    fn a_thread_that_dies_answers_everybody() {
-        let harness = start();
-        // The log panics when it cannot wait for permits any more.
-        drop(harness.permits);
-        let answer = block_on(harness.thread.request(batch("a", true), None));
-        assert!(matches!(answer, Err(StoreError::Undetermined(_))));
-        let answer = block_on(harness.thread.request(batch("b", true), None));
-        assert!(matches!(answer, Err(StoreError::Unavailable(_) | StoreError::Undetermined(_))));
-        assert!(harness.thread.failure().is_some());
-    }
-}
+mod tests;

@@ -8,6 +8,7 @@ use futures::executor::block_on;
 use std::fs;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::sync::mpsc;
 use std::time::Duration;
 
 /// The logs of a store, oldest first.
@@ -30,7 +31,7 @@ pub fn crash_copy(from: &Path, to: &Path) {
 /// Bytes of a log that were written; zeroes ahead of it follow.
 fn written_bytes(log: &Path) -> u64 {
     let content = fs::read(log).unwrap();
-    match walk(&content).verdict {
+    match walk(&content, None).verdict {
         Verdict::Ended(offset) => offset as u64,
         verdict => {
             assert_eq!(verdict, Verdict::Intact);
@@ -281,6 +282,67 @@ fn below_the_reserve_writes_are_refused_and_reads_go_on() {
     assert_eq!(values(&store), ["a"]);
     block_on(store.delete_range(RowRange::prefix("a"))).unwrap();
     assert!(values(&store).is_empty());
+}
+
+/// Lets a sync of the store wait until something is sent, and tells when one begins.
+fn hold_syncs(store: &EmbeddedStore) -> (mpsc::Receiver<()>, mpsc::Sender<Result<()>>) {
+    let ((begins, begun), (leave, left)) = (mpsc::channel(), mpsc::channel());
+    *store.database.before_sync.lock() = Box::new(move || {
+        let _ = begins.send(());
+        left.recv().unwrap_or(Ok(()))
+    });
+    (begun, leave)
+}
+
+/// Whether a commit that does not ask for a sync gets its place at once on the thread that asks.
+fn is_ordered_at_once(store: &EmbeddedStore, key: &str) -> bool {
+    let (ordered, mut told) = oneshot::channel();
+    let batch = CommitBatch { durable: false, ..contract::batch(&[key], Timestamp::ZERO, "v") };
+    let mut answer = store.commit_ordered(batch, ordered);
+    let _ = answer.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop()));
+    matches!(told.try_recv(), Ok(Some(_)))
+}
+
+#[test]
+fn a_slow_sync_keeps_no_writer_and_no_reader_waiting() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path(), EmbeddedOptions { sync_interval: Duration::from_secs(3600), ..small() }).unwrap();
+    commit(&store, &["a"], "1");
+    let (begun, leave) = hold_syncs(&store);
+    // The oracle's mark, while it is being synced.
+    let mut mark = store.put_meta("mark", "1".into());
+    let waker = std::task::Waker::noop();
+    assert!(mark.as_mut().poll(&mut std::task::Context::from_waker(waker)).is_pending());
+    begun.recv_timeout(Duration::from_secs(10)).unwrap();
+    assert!(is_ordered_at_once(&store, "b"));
+    assert_eq!(values(&store), ["a", "b"]);
+    leave.send(Ok(())).unwrap();
+    drop(leave);
+    block_on(mark).unwrap();
+    assert_eq!(block_on(store.get_meta("mark")).unwrap().unwrap(), "1");
+    // Files that are taken in keep RocksDB's writers waiting for its manifest.
+    let write = || store.database.write_at_once(rocksdb::WriteBatch::default());
+    assert_eq!((store.database.take_in(|_| write()), write()), (Ok(false), Ok(true)));
+    commit(&store, &["c"], "1");
+    assert_eq!(values(&store), ["a", "b", "c"]);
+}
+
+#[test]
+fn a_failed_sync_ends_it_whoever_asked_for_the_sync() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path(), small()).unwrap();
+    commit(&store, &["a"], "1");
+    let mut left = 1;
+    *store.database.before_sync.lock() = Box::new(move || match std::mem::take(&mut left) {
+        0 => Ok(()),
+        _ => Err(StoreError::DiskFull("no space".to_owned())),
+    });
+    assert!(matches!(block_on(store.put_meta("mark", "1".into())), Err(StoreError::DiskFull(_))));
+    assert!(store.failure().is_some());
+    // The next sync would go through, and would say nothing of what the failed one left.
+    let answer = block_on(store.commit_atomic(contract::batch(&["b"], store.published(), "2")));
+    assert!(matches!(answer, Err(StoreError::Undetermined(_))), "{answer:?}");
+    assert_eq!(values(&store).first().unwrap(), "a");
 }
 
 /// A file system of a few megabytes, unmounted when dropped.

@@ -156,7 +156,7 @@ pub(super) fn take_in(database: &Database, family: Family, files: &[&TemporaryFi
     options.set_move_files(true);
     let paths = files.iter().map(|file| &file.0).collect();
     let family = database.family(family)?;
-    database.rocks().ingest_external_file_cf_opts(family, &options, paths).map_err(database_error)
+    database.take_in(|rocks| rocks.ingest_external_file_cf_opts(family, &options, paths)).map_err(database_error)
 }
 
 /// The same of what lies ready: of each family all or nothing, those of [`Family::Write`] last, because they are the commit.
@@ -236,6 +236,16 @@ impl Load {
         match &self.loader {
             Some(loader) => loader.prepare(family, timestamp, block),
             None => Ok(Vec::new()),
+        }
+    }
+}
+
+impl Load {
+    /// Writes a named value durably. Blocks the thread.
+    pub(super) fn put_meta(&self, name: &str, value: &[u8]) -> Result<()> {
+        match &self.loader {
+            Some(loader) => loader.database.put_meta(name, value),
+            None => Ok(()),
         }
     }
 }

@@ -12,17 +12,17 @@ use crate::committer::{Change, CommitLog, LogRecord, Recovered, VersionReader};
 use crate::contract::{Family, LogStatistics, RowRange, TimestampRange};
 use crate::error::{Result, StoreError};
 use crate::timestamp::Timestamp;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use rocksdb::{ColumnFamily, DB, DBRawIterator, ReadOptions, WriteBatch, WriteOptions};
 use std::ffi::CString;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// Key of the record, in the meta family, that every write batch renews: the newest commit timestamp, then
 /// the greatest timestamp of any cell, eight bytes each, big-endian.
 const COMMITTER_KEY: &[u8] = b"committer";
 /// Key of the record, in the meta family, that tells of files that are being taken in as a commit: its timestamp, eight bytes,
-/// big-endian, then the key of one of its cells. They are taken in when that cell is there.
+/// big-endian, then the key of one of its cells, which tells whether they were.
 const TAKING_IN_KEY: &[u8] = b"taking-in";
 /// Bytes that RocksDB puts before a record that fits a block of the log.
 const RECORD_HEADER: u64 = 7;
@@ -32,8 +32,15 @@ const META_PREFIX: &str = "meta/";
 /// The database with its families looked up.
 pub struct Database {
     db: DB,
-    /// Held while a record is written: they come one after the other, in the order of their numbers.
+    /// Held while a record is written: they come one after the other, in the order of their numbers. Never held while the log is
+    /// synced, for a thread with others to serve may want it.
     writing: Mutex<()>,
+    /// Files being taken in: RocksDB keeps all writers waiting meanwhile, for as long as its manifest is synced.
+    taking_in: AtomicUsize,
+    /// The sync that failed. What the operating system kept of the log cannot be trusted after it, so none succeeds any more.
+    failed: Mutex<Option<StoreError>>,
+    /// What tells this process's records from another's.
+    process: u32,
     /// Records up to this number are synced.
     synced: AtomicU64,
     ahead: Mutex<ZeroesAhead>,
@@ -41,14 +48,31 @@ pub struct Database {
     records: AtomicU64,
     bytes: AtomicU64,
     syncs: AtomicU64,
+    /// What a test does before each sync.
+    #[cfg(test)]
+    pub(super) before_sync: Mutex<Box<dyn FnMut() -> Result<()> + Send>>,
 }
 
 impl Database {
-    /// Wraps an open database that has all families.
-    pub fn new(db: DB) -> Arc<Database> {
+    /// Wraps an open database that has all families. `process`: what tells its records from those of other processes, not 0.
+    pub fn new(db: DB, process: u32) -> Arc<Database> {
         let [synced, records, bytes, syncs] = std::array::from_fn(|_| AtomicU64::new(0));
         let ahead = Mutex::new(ZeroesAhead::new(db.path()));
-        Arc::new(Database { db, writing: Mutex::new(()), synced, ahead, records, bytes, syncs })
+        let (writing, taking_in, failed) = (Mutex::new(()), AtomicUsize::new(0), Mutex::new(None));
+        Arc::new(Database {
+            db,
+            writing,
+            taking_in,
+            failed,
+            process,
+            synced,
+            ahead,
+            records,
+            bytes,
+            syncs,
+            #[cfg(test)]
+            before_sync: Mutex::new(Box::new(|| Ok(()))),
+        })
     }
 
     /// RocksDB itself.
@@ -88,20 +112,22 @@ impl Database {
         };
         recovered.visible = Timestamp(u64::from_be_bytes(*visible));
         recovered.max_timestamp = Timestamp(u64::from_be_bytes(max));
-        if let Some(timestamp) = self.taken_in()? {
+        if let Some(timestamp) = self.taking_in_at()? {
             recovered.visible = recovered.visible.max(timestamp);
         }
         Ok(recovered)
     }
 
-    /// The timestamp of the commit whose files were being taken in when the store was left, if they were.
-    fn taken_in(&self) -> Result<Option<Timestamp>> {
+    /// The timestamp of the commit whose files were being taken in when the store was left. It is the newest that can be read,
+    /// whether the files of its writes are there, all of them, or not: then it is a commit of nothing. Files of other families
+    /// may be there without those: records of locks that nobody held. Above what can be read they would refuse every
+    /// write of their rows until something else is committed; below it they refuse nothing, and garbage collection removes them.
+    fn taking_in_at(&self) -> Result<Option<Timestamp>> {
         let Some(record) = self.db.get_pinned(TAKING_IN_KEY).map_err(database_error)? else { return Ok(None) };
-        let Some((timestamp, cell)) = record.split_first_chunk::<8>() else {
-            return Err(StoreError::Corrupted("the record of files that are taken in has a wrong length".to_owned()));
-        };
-        let there = self.db.get_pinned_cf(self.family(Family::Write)?, cell).map_err(database_error)?.is_some();
-        Ok(there.then(|| Timestamp(u64::from_be_bytes(*timestamp))))
+        match record.split_first_chunk::<8>() {
+            Some((timestamp, _)) => Ok(Some(Timestamp(u64::from_be_bytes(*timestamp)))),
+            None => Err(StoreError::Corrupted("the record of files that are taken in has a wrong length".to_owned())),
+        }
     }
 
     /// Says durably, with all that was written before, that `cells` and others are about to be taken in as a commit.
@@ -114,26 +140,71 @@ impl Database {
         self.write(batch, true)
     }
 
-    /// Writes a record, and syncs the log if it is to.
-    fn write(&self, mut batch: WriteBatch, sync: bool) -> Result<()> {
+    /// Writes a record, and syncs the log if it is to. Blocks the thread.
+    fn write(&self, batch: WriteBatch, sync: bool) -> Result<()> {
+        self.append(&self.writing.lock(), batch, &WriteOptions::default()).map_err(database_error)?;
+        if sync { self.sync() } else { Ok(()) }
+    }
+
+    /// Writes a record if RocksDB need not wait for anything. Never blocks the thread.
+    pub(super) fn write_at_once(&self, batch: WriteBatch) -> Result<bool> {
         let mut options = WriteOptions::default();
-        options.set_sync(sync);
-        let writing = self.writing.lock();
-        let number = self.records.load(Ordering::Relaxed) + 1;
-        batch.put_log_data(Mark { number, synced: self.synced.load(Ordering::Acquire) }.encode());
-        let bytes = batch.size_in_bytes() as u64;
-        self.db.write_opt(batch, &options).map_err(database_error)?;
-        self.records.store(number, Ordering::Release);
-        drop(writing);
-        if sync {
-            self.synced.fetch_max(number, Ordering::AcqRel);
+        options.set_no_slowdown(true);
+        let Some(writing) = self.writing.try_lock() else { return Ok(false) };
+        if self.taking_in.load(Ordering::SeqCst) > 0 {
+            return Ok(false);
         }
+        match self.append(&writing, batch, &options) {
+            Err(error) if error.kind() == rocksdb::ErrorKind::Incomplete => Ok(false),
+            done => done.map(|()| true).map_err(database_error),
+        }
+    }
+
+    fn append(
+        &self,
+        _writing: &MutexGuard<'_, ()>,
+        mut batch: WriteBatch,
+        options: &WriteOptions,
+    ) -> std::result::Result<(), rocksdb::Error> {
+        let number = self.records.load(Ordering::Relaxed) + 1;
+        let mark = Mark { number, process: self.process, synced: self.synced.load(Ordering::Acquire) };
+        batch.put_log_data(mark.encode());
+        let bytes = batch.size_in_bytes() as u64;
+        self.db.write_opt(batch, options)?;
+        self.records.store(number, Ordering::Release);
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
-        self.syncs.fetch_add(u64::from(sync), Ordering::Relaxed);
         Ok(())
     }
 
+    /// Has `work` take files in. It may keep other writers waiting for a sync; those that must not wait are told.
+    pub(super) fn take_in<T>(&self, work: impl FnOnce(&DB) -> T) -> T {
+        // Under this lock: a writer that must not wait has either seen it or is done.
+        let writing = self.writing.lock();
+        self.taking_in.fetch_add(1, Ordering::SeqCst);
+        drop(writing);
+        let done = work(&self.db);
+        self.taking_in.fetch_sub(1, Ordering::SeqCst);
+        done
+    }
+
+    /// Why nothing can be made durable any more, once a sync has failed.
+    pub fn failure(&self) -> Option<StoreError> {
+        self.failed.lock().clone()
+    }
+
+    /// Syncs all that was written before. Blocks the thread. Errors: this sync failed, or one before it: its caller may be one
+    /// that nobody listens to, and what it left is lost all the same.
     fn sync(&self) -> Result<()> {
+        self.failure().map_or(Ok(()), Err)?;
+        if let Err(error) = self.sync_log() {
+            self.failed.lock().get_or_insert(error);
+        }
+        self.failure().map_or(Ok(()), Err)
+    }
+
+    fn sync_log(&self) -> Result<()> {
+        #[cfg(test)]
+        (self.before_sync.lock())()?;
         // Read before: what is written while the log is being synced may not be covered.
         let records = self.records.load(Ordering::Acquire);
         if let Some(mut ahead) = self.ahead.try_lock() {
@@ -156,7 +227,7 @@ impl Database {
         self.db.get([META_PREFIX, name].concat()).map_err(database_error)
     }
 
-    /// Writes a named value durably.
+    /// Writes a named value durably. Blocks the thread.
     pub fn put_meta(&self, name: &str, value: &[u8]) -> Result<()> {
         let mut batch = WriteBatch::default();
         batch.put([META_PREFIX, name].concat(), value);
@@ -185,6 +256,38 @@ impl RocksLog {
     pub fn syncer(&self) -> SyncLog {
         let database = self.database.clone();
         Box::new(move || database.sync())
+    }
+
+    /// What RocksDB is to write.
+    fn batch(&self, record: &LogRecord<'_>) -> Result<WriteBatch> {
+        let mut batch = WriteBatch::default();
+        let mut buffer = Vec::with_capacity(128);
+        for change in record.changes {
+            match change {
+                Change::Set { key, family, timestamp, value } => {
+                    encode(key, *timestamp, &mut buffer);
+                    batch.put_cf(self.database.family(*family)?, &buffer, value);
+                }
+                Change::Remove { key, family, timestamp } => {
+                    encode(key, *timestamp, &mut buffer);
+                    batch.delete_cf(self.database.family(*family)?, &buffer);
+                }
+                Change::RemoveRange(range) => {
+                    let start = key::bound(&range.start);
+                    for family in Family::ALL {
+                        let end = match &range.end {
+                            Some(end) => key::bound(end),
+                            None => self.behind_all(family, record.changes)?,
+                        };
+                        if start < end {
+                            batch.delete_range_cf(self.database.family(family)?, &start, &end);
+                        }
+                    }
+                }
+            }
+        }
+        put_numbers(&mut batch, record.visible, record.max_timestamp);
+        Ok(batch)
     }
 
     /// A bound behind every row of a family, those that `changes` set included. (A range tombstone needs an
@@ -283,37 +386,18 @@ impl CommitLog for RocksLog {
     }
 
     fn write(&mut self, record: &LogRecord<'_>, sync: bool) -> Result<()> {
-        let mut batch = WriteBatch::default();
-        let mut buffer = Vec::with_capacity(128);
-        for change in record.changes {
-            match change {
-                Change::Set { key, family, timestamp, value } => {
-                    encode(key, *timestamp, &mut buffer);
-                    batch.put_cf(self.database.family(*family)?, &buffer, value);
-                }
-                Change::Remove { key, family, timestamp } => {
-                    encode(key, *timestamp, &mut buffer);
-                    batch.delete_cf(self.database.family(*family)?, &buffer);
-                }
-                Change::RemoveRange(range) => {
-                    let start = key::bound(&range.start);
-                    for family in Family::ALL {
-                        let end = match &range.end {
-                            Some(end) => key::bound(end),
-                            None => self.behind_all(family, record.changes)?,
-                        };
-                        if start < end {
-                            batch.delete_range_cf(self.database.family(family)?, &start, &end);
-                        }
-                    }
-                }
-            }
-        }
-        put_numbers(&mut batch, record.visible, record.max_timestamp);
-        self.database.write(batch, sync)?;
+        self.database.write(self.batch(record)?, sync)?;
         // Before anybody can have a snapshot that shows them.
         self.hot.changed(record.changes);
         Ok(())
+    }
+
+    fn write_at_once(&mut self, record: &LogRecord<'_>) -> Result<bool> {
+        let written = self.database.write_at_once(self.batch(record)?)?;
+        if written {
+            self.hot.changed(record.changes);
+        }
+        Ok(written)
     }
 
     fn sync(&mut self) -> Result<()> {

@@ -10,6 +10,8 @@
 //! hole. So is a write at its end that a crash interrupted: the file ends before the record does, or a sector of it never
 //! arrived. A last record that is all there and yet does not match its checksum was changed later, and is reported.
 //!
+//! A log may begin with such a hole. The logs before it, if the same process wrote them, tell the number of the record before.
+//!
 //! Zeroes at the end of a log were written ahead of it, and are cut off. A log that ends in them and is not the newest is held
 //! against the next one, whose first record tells the number of the one before it.
 
@@ -52,7 +54,7 @@ pub fn check(directory: &Path) -> Result<()> {
     let (mut newest, mut before, mut zeroes): (Option<Mark>, Option<(PathBuf, usize)>, bool) = (None, None, false);
     for (_, path) in logs(directory).map_err(|error| failed(directory, &error))? {
         let content = fs::read(&path).map_err(|error| failed(&path, &error))?;
-        let Walk { verdict, first, last, synced } = walk(&content);
+        let Walk { verdict, first, last, synced } = walk(&content, newest);
         let length = kept_bytes(&path, &content, verdict)?;
         if length > 0 {
             if torn.is_some() || !goes_on(newest, first, zeroes) {
@@ -123,7 +125,7 @@ fn check_manifest(directory: &Path) -> Result<()> {
     let path = directory.join(current.trim_end());
     let content =
         fs::read(&path).map_err(|error| StoreError::Corrupted(format!("manifest {}: {error}", path.display())))?;
-    kept_bytes(&path, &content, walk(&content).verdict).map(|_| ())
+    kept_bytes(&path, &content, walk(&content, None).verdict).map(|_| ())
 }
 
 #[cfg(test)]
@@ -177,6 +179,27 @@ mod tests {
         // Whole as they are, two logs may be of two processes.
         let whole = &log(1, 3, 0)[..3 * RECORD];
         assert_eq!(checked(&[whole, &log(1, 1, 0)]).unwrap(), [3 * RECORD, RECORD]);
+    }
+
+    #[test]
+    fn a_later_log_may_begin_with_what_was_not_synced() {
+        let of = |process, first: u64, synced: &[u64], hole: bool| {
+            let mut log = Log { newest: first - 1, process, ..Log::default() };
+            synced.iter().for_each(|synced| log.marked(1000, *synced));
+            if hole {
+                log.bytes[512..1024].fill(0);
+            }
+            log.bytes
+        };
+        let earlier = of(7, 1, &[0, 0, 1, 2, 3], false);
+        assert_eq!(checked(&[&earlier, &of(7, 6, &[3, 4, 5], true)]).unwrap(), [5 * RECORD, 0]);
+        assert!(is_refused(&[&earlier, &of(7, 6, &[5, 5, 6], true)]), "it was synced");
+        assert!(is_refused(&[&earlier, &of(8, 6, &[3, 4, 5], true)]), "another process begins with 1");
+        assert_eq!(checked(&[&earlier, &of(8, 1, &[0, 0, 0], true)]).unwrap(), [5 * RECORD, 0]);
+        // Behind it nothing counts.
+        let last = of(7, 9, &[5], false);
+        assert_eq!(checked(&[&earlier, &of(7, 6, &[3, 4, 5], true), &last]).unwrap(), [5 * RECORD, 0, 0]);
+        assert!(is_refused(&[&earlier, &of(7, 6, &[3, 4, 5], true), &of(7, 9, &[6], false)]));
     }
 
     #[test]

@@ -13,6 +13,7 @@ const HEADER: usize = 7;
 const SECTOR: usize = 512;
 const FULL: u8 = 1;
 const FIRST: u8 = 2;
+const MIDDLE: u8 = 3;
 const LAST: u8 = 4;
 /// What RocksDB writes besides: compression type, sizes of user timestamps, predecessor.
 const OTHERS: [u8; 3] = [9, 10, 130];
@@ -43,8 +44,8 @@ pub struct Walk {
     pub synced: u64,
 }
 
-/// Walks a log checksum by checksum.
-pub fn walk(content: &[u8]) -> Walk {
+/// Walks a log checksum by checksum. `before`: the last intact record of the logs before.
+pub fn walk(content: &[u8], before: Option<Mark>) -> Walk {
     let (mut offset, mut first, mut last, mut records, mut synced) = (0, None, None, 0_u64, 0);
     let stopped = loop {
         if offset >= content.len() {
@@ -72,24 +73,45 @@ pub fn walk(content: &[u8]) -> Walk {
         None => Verdict::Intact,
         Some(_) if content.get(offset..).is_some_and(is_zero) => Verdict::Ended(offset),
         Some(damage) => {
-            let number = if records == 0 { Some(0) } else { last.map(|last| last.number) };
-            judge(content, offset, damage, number, &mut synced)
+            let last = if records == 0 { Last::Before(before) } else { Last::Here(last) };
+            judge(content, offset, damage, last, &mut synced)
         }
     };
     Walk { verdict, first, last, synced }
 }
 
-/// Judges damage in the record that begins at `begin`, behind the record number `last`. (At the beginning of a log, where nothing tells,
-/// zero: as if it were the first of its process. What is lost from the beginning of a later one looks like damage, therefore.)
+/// The record before damage.
+#[derive(Clone, Copy)]
+enum Last {
+    /// In the same log, with its mark if it has one.
+    Here(Option<Mark>),
+    /// Damage begins the log: the last one of the logs before, if there are any.
+    Before(Option<Mark>),
+}
+
+impl Last {
+    /// The number of the last intact record before damage, as a record behind it counts; `None`: nothing tells. A log that does
+    /// not go on from those before, or not certainly, is its process's first, which counts from 1.
+    fn number(self, behind: Mark) -> Option<u64> {
+        match self {
+            Last::Here(last) => last.map(|last| last.number),
+            Last::Before(last) => {
+                Some(last.filter(|last| behind.is_of_process_of(*last)).map_or(0, |last| last.number))
+            }
+        }
+    }
+}
+
+/// Judges damage in the record that begins at `begin`, behind the record `last`.
 ///
 /// An intact record behind it speaks against a crash, but for one that was written before the damaged one was synced, as it says
 /// itself. A record that is not intact says nothing.
-fn judge(content: &[u8], begin: usize, damage: usize, last: Option<u64>, synced: &mut u64) -> Verdict {
+fn judge(content: &[u8], begin: usize, damage: usize, last: Last, synced: &mut u64) -> Verdict {
     let interrupted = is_interrupted(content, damage);
     let mut at = damage;
     while let Some(next) = next_record(content, at) {
         match record(content, next) {
-            Ok((end, mark)) => match (last, mark) {
+            Ok((end, mark)) => match (mark.and_then(|mark| last.number(mark)), mark) {
                 (Some(last), Some(mark)) if interrupted && mark.synced <= last => {
                     *synced = (*synced).max(mark.synced);
                     at = end - 1;
@@ -215,12 +237,24 @@ fn is_interrupted(content: &[u8], offset: usize) -> bool {
     if payload.is_some_and(|payload| is_off_by_a_bit(kind, payload, stored)) {
         return false;
     }
+    let end = offset + HEADER + usize::from(length);
     // Of a sector that was being written to the disk while the record was put into it, a part may be there.
     let is_end = kind == FULL || kind == LAST;
-    if is_end && payload.and_then(|payload| payload.split_last_chunk::<4>()).is_some_and(|(_, end)| is_zero(end)) {
+    let goes_on = (kind == FIRST || kind == MIDDLE) && end == block_end;
+    let ends_in_zeroes =
+        payload.and_then(|payload| payload.split_last_chunk::<4>()).is_some_and(|(_, end)| is_zero(end));
+    if (is_end || goes_on) && ends_in_zeroes {
         return true;
     }
-    let end = offset + HEADER + usize::from(length);
+    // Nor is what should follow there, in the next block.
+    if goes_on && content.get(end..(end + SECTOR).min(content.len())).is_some_and(is_zero) {
+        return true;
+    }
+    // The header itself may be there in part.
+    let end_of_sector = (((offset + HEADER) / SECTOR + 1) * SECTOR).min(block_end);
+    if kind == 0 && content.get(offset + HEADER..end_of_sector).is_some_and(is_zero) {
+        return true;
+    }
     let mut begin = offset;
     while begin < end.min(block_end) {
         // The last one whole, with what lies behind the record: a record does not end with zeroes, but with its mark.
@@ -257,12 +291,22 @@ fn next_record(content: &[u8], damage: usize) -> Option<usize> {
 pub mod tests {
     use super::*;
 
+    /// The end of a record.
+    fn mark(number: u64, synced: u64, process: u32) -> Vec<u8> {
+        let mut batch = rocksdb::WriteBatch::default();
+        let empty = batch.data().len();
+        batch.put_log_data(Mark { number, synced, process }.encode());
+        batch.data()[empty..].to_vec()
+    }
+
     /// Writes logs as RocksDB does.
     #[derive(Clone, Default)]
     pub struct Log {
         pub bytes: Vec<u8>,
         /// The number of the newest record.
         pub newest: u64,
+        /// The process that writes it.
+        pub process: u32,
     }
 
     impl Log {
@@ -286,19 +330,18 @@ pub mod tests {
                 }
                 let (now, later) = payload.split_at(left - HEADER);
                 self.push(kind[1], now);
-                (payload, kind) = (later, [LAST, 3]);
+                (payload, kind) = (later, [LAST, MIDDLE]);
             }
         }
         /// The next record with a mark, written when those up to `synced` were.
         pub fn marked(&mut self, length: usize, synced: u64) {
             self.newest += 1;
             let mut payload: Vec<u8> = (0..length).map(|at| 1 + (at % 251) as u8).collect();
-            payload.extend([3, 20]);
-            payload.extend(Mark { number: self.newest, synced }.encode());
+            payload.extend(mark(self.newest, synced, self.process));
             self.record(&payload);
         }
         fn verdict(&self) -> Verdict {
-            walk(&self.bytes).verdict
+            walk(&self.bytes, None).verdict
         }
         /// The same with a sector that did not arrive.
         fn without(&self, sector: usize) -> Log {
@@ -333,7 +376,7 @@ pub mod tests {
         let mut log = Log::default();
         (0..10).for_each(|_| log.record(&payload));
         for length in 9 * 107 + 1..log.bytes.len() {
-            assert_eq!(walk(&log.bytes[..length]).verdict, Verdict::Torn(9 * 107), "cut at {length}");
+            assert_eq!(walk(&log.bytes[..length], None).verdict, Verdict::Torn(9 * 107), "cut at {length}");
         }
     }
 
@@ -359,7 +402,7 @@ pub mod tests {
         for length in
             (begin + 1..log.bytes.len()).step_by(331).chain([BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 2 * BLOCK + 3])
         {
-            assert_eq!(walk(&log.bytes[..length]).verdict, Verdict::Torn(begin), "cut at {length}");
+            assert_eq!(walk(&log.bytes[..length], None).verdict, Verdict::Torn(begin), "cut at {length}");
         }
     }
 
@@ -378,10 +421,10 @@ pub mod tests {
     #[test]
     fn a_hole_behind_what_was_synced_ends_the_log_and_one_before_is_damage() {
         let (log, ends) = half_synced();
-        let walked = walk(&log.bytes);
+        let walked = walk(&log.bytes, None);
         assert_eq!(walked.verdict, Verdict::Ended(ends[9]));
-        assert_eq!(walked.first, Some(Mark { number: 1, synced: 0 }));
-        assert_eq!(walked.last, Some(Mark { number: 10, synced: 5 }));
+        assert_eq!(walked.first, Some(Mark { number: 1, synced: 0, process: 0 }));
+        assert_eq!(walked.last, Some(Mark { number: 10, synced: 5, process: 0 }));
         for sector in 0..ends[9].div_ceil(SECTOR) {
             let verdict = log.without(sector).verdict();
             // The first record that the sector is a part of.
@@ -421,8 +464,7 @@ pub mod tests {
         log.marked(10, 0);
         let begin = log.bytes.len();
         let mut payload = vec![0; 3000];
-        payload.extend([3, 20]);
-        payload.extend(Mark { number: 2, synced: 1 }.encode());
+        payload.extend(mark(2, 1, 0));
         log.record(&payload);
         let end = log.bytes.len();
         log.bytes.resize(end + 5000, 0);
@@ -441,9 +483,9 @@ pub mod tests {
         log.marked(600, 3);
         log.marked(2000, 3);
         log.marked(600, 6);
-        let walked = walk(&log.without(3).bytes);
+        let walked = walk(&log.without(3).bytes, None);
         assert!(matches!(walked.verdict, Verdict::Torn(_)));
-        assert_eq!((walked.last, walked.synced), (Some(Mark { number: 6, synced: 3 }), 6));
+        assert_eq!((walked.last, walked.synced), (Some(Mark { number: 6, synced: 3, process: 0 }), 6));
     }
 
     #[test]
@@ -458,6 +500,56 @@ pub mod tests {
                 0 => assert_eq!(verdict, Verdict::Torn(0)),
                 _ => assert!(matches!(verdict, Verdict::Damaged(0, _)), "{verdict:?}"),
             }
+        }
+    }
+
+    #[test]
+    fn a_hole_at_the_beginning_of_a_later_log_is_told_by_the_logs_before() {
+        for (process, synced, torn) in [(7, 10, true), (7, 11, false), (8, 0, true), (8, 1, false), (0, 1, false)] {
+            let mut log = Log { newest: if process == 7 { 10 } else { 0 }, process, ..Log::default() };
+            (0..3).for_each(|_| log.marked(2000, synced.min(log.newest)));
+            let before = Some(Mark { number: 10, synced: 3, process: 7 });
+            let walked = walk(&log.without(1).bytes, before);
+            match torn {
+                true => assert_eq!((walked.verdict, walked.synced), (Verdict::Torn(0), synced), "{process}"),
+                false => assert!(matches!(walked.verdict, Verdict::Damaged(0, _)), "{process}: {walked:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_part_of_a_sector_that_did_not_arrive_is_no_damage_in_any_fragment() {
+        let mut log = Log::default();
+        log.marked(700, 0);
+        let begin = log.bytes.len();
+        // A first, a middle and a last fragment.
+        log.marked(2 * BLOCK, 1);
+        let end = log.bytes.len();
+        log.marked(700, 1);
+        for block in [BLOCK, 2 * BLOCK] {
+            for missing in (4..SECTOR).step_by(7) {
+                let mut torn = log.clone();
+                torn.bytes[block - missing..block].fill(0);
+                assert_eq!(torn.verdict(), Verdict::Torn(begin), "{missing} bytes before {block}");
+            }
+            for missing in 1..SECTOR {
+                // Nothing behind it is there either.
+                let mut torn = log.clone();
+                torn.bytes[block - missing..end].fill(0);
+                assert_eq!(torn.verdict(), Verdict::Torn(begin), "{missing} bytes before {block}, and the rest");
+            }
+        }
+        for there in 1..HEADER {
+            let mut torn = log.clone();
+            torn.bytes[begin + there..BLOCK - SECTOR].fill(0);
+            assert_eq!(torn.verdict(), Verdict::Torn(begin), "{there} bytes of its header");
+        }
+        // What was synced is damage, whatever is missing of it.
+        log.marked(700, 2);
+        for missing in (4..SECTOR).step_by(7) {
+            let mut torn = log.clone();
+            torn.bytes[BLOCK - missing..BLOCK].fill(0);
+            assert!(matches!(torn.verdict(), Verdict::Damaged(..)), "{missing}");
         }
     }
 

@@ -11,14 +11,19 @@ pub struct Mark {
     pub number: u64,
     /// Every record up to this number was synced before this one was written. Less than `number`.
     pub synced: u64,
+    /// Drawn by the process that wrote it, so that its logs are told from those of another, which counts from 1 too. 0: not known.
+    pub process: u32,
 }
 
 /// Ends a mark: never zero, so that the last sector of a record never looks like one that did not arrive.
 const END: [u8; 4] = *b"mark";
 /// Bytes of a mark.
-const BYTES: usize = 20;
+const BYTES: usize = 24;
+/// The same of a mark without a process.
+const OLD_BYTES: usize = 20;
 /// What RocksDB puts before data that is for the log alone (`kTypeLogData`), and its length.
 const BEFORE: [u8; 2] = [3, BYTES as u8];
+const OLD_BEFORE: [u8; 2] = [3, OLD_BYTES as u8];
 
 impl Mark {
     /// Bytes at the end of a record that tell its mark.
@@ -29,20 +34,32 @@ impl Mark {
         debug_assert!(self.synced < self.number, "no record is synced before it is written");
         let mut bytes = [0; BYTES];
         let (number, rest) = bytes.split_at_mut(8);
-        let (synced, end) = rest.split_at_mut(8);
+        let (synced, rest) = rest.split_at_mut(8);
+        let (process, end) = rest.split_at_mut(4);
         number.copy_from_slice(&self.number.to_be_bytes());
         synced.copy_from_slice(&self.synced.to_be_bytes());
+        process.copy_from_slice(&self.process.to_be_bytes());
         end.copy_from_slice(&END);
         bytes
     }
 
     /// The mark of a record that ends with these bytes; `None`: it has none, as those written before there were marks.
     pub fn at_end_of(record: &[u8]) -> Option<Mark> {
-        let (_, reach) = record.split_last_chunk::<{ Mark::REACH }>()?;
-        let bytes = reach.strip_prefix(&BEFORE)?.strip_suffix(&END)?;
-        let (number, synced) = bytes.split_first_chunk::<8>()?;
-        let (number, synced) = (u64::from_be_bytes(*number), u64::from_be_bytes(synced.try_into().ok()?));
-        Some(Mark { number, synced })
+        let record = record.strip_suffix(&END)?;
+        let told = |bytes: usize, before: [u8; 2]| {
+            let (_, reach) = record.split_at_checked(record.len().checked_sub(before.len() + bytes - END.len())?)?;
+            reach.strip_prefix(&before)
+        };
+        let bytes = told(BYTES, BEFORE).or_else(|| told(OLD_BYTES, OLD_BEFORE))?;
+        let (number, rest) = bytes.split_first_chunk::<8>()?;
+        let (synced, process) = rest.split_first_chunk::<8>()?;
+        let process = process.try_into().map_or(0, u32::from_be_bytes);
+        Some(Mark { number: u64::from_be_bytes(*number), synced: u64::from_be_bytes(*synced), process })
+    }
+
+    /// Whether another record is certainly the same process's.
+    pub fn is_of_process_of(self, other: Mark) -> bool {
+        self.process != 0 && self.process == other.process
     }
 }
 
@@ -53,7 +70,7 @@ mod tests {
 
     #[test]
     fn a_mark_is_found_at_the_end_of_a_batch_and_nowhere_else() {
-        let mark = Mark { number: 0x0102_0304_0506_0708, synced: 0x0102_0304_0506_0000 };
+        let mark = Mark { number: 0x0102_0304_0506_0708, synced: 0x0102_0304_0506_0000, process: 0x1122_3344 };
         let mut batch = rocksdb::WriteBatch::default();
         batch.put(b"key", b"value");
         assert_eq!(Mark::at_end_of(batch.data()), None);
@@ -64,5 +81,8 @@ mod tests {
         assert_eq!(Mark::at_end_of(&batch.data()[end - Mark::REACH + 1..]), None);
         batch.put(b"key", b"value");
         assert_eq!(Mark::at_end_of(batch.data()), None);
+        // As they were before processes had numbers.
+        let old = [&[0; 9][..], &[3, 20], &7_u64.to_be_bytes(), &5_u64.to_be_bytes(), b"mark"].concat();
+        assert_eq!(Mark::at_end_of(&old), Some(Mark { number: 7, synced: 5, process: 0 }));
     }
 }

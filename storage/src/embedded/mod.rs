@@ -107,7 +107,7 @@ impl EmbeddedStore {
         )
         .map_err(database_error)?;
         folder.sync_names()?;
-        let database = Database::new(rocks);
+        let database = Database::new(rocks, (env.random() as u32).max(1));
         let recovered = database.recovered()?;
         let directory = match database.get_meta(maintenance::DIRECTORY_NAME)? {
             Some(bytes) => TabletDirectory::decode(&bytes)?,
@@ -180,7 +180,7 @@ impl EmbeddedStore {
 
     /// Why no more writes are taken until the store is opened again, once a write or sync has failed.
     pub fn failure(&self) -> Option<String> {
-        self.committer.failure()
+        self.committer.failure().or_else(|| self.database.failure().map(|error| error.to_string()))
     }
 
     /// The batches of a scan. `next` reads one of so many rows at most; `count` counts its rows.
@@ -445,7 +445,9 @@ impl Store for EmbeddedStore {
     }
 
     fn put_meta<'a>(&'a self, name: &'a str, value: Bytes) -> BoxFuture<'a, Result<()>> {
-        async move { self.database.put_meta(name, &value) }.boxed()
+        // It waits for a sync, and whoever asks for it has others to serve.
+        let name = name.to_owned();
+        self.beside(self.loads.begin(), move |load| load.put_meta(&name, &value)).boxed()
     }
 
     fn recovered_max_timestamp(&self) -> Timestamp {

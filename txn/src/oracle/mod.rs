@@ -139,7 +139,7 @@ impl Oracle {
         }
         // A second attach (the same oracle, the same store) keeps the first.
         let _ = self.store.set(Arc::downgrade(store));
-        self.renew().await
+        self.renew(None).await
     }
 
     /// Every later timestamp is greater than `floor`.
@@ -226,14 +226,14 @@ impl Oracle {
             match self.try_take(count) {
                 Ok((reading, durable, near)) => {
                     if !durable {
-                        self.renew().await?;
+                        self.renew(Some(reading.timestamp.0 + count.max(1) - 1)).await?;
                     } else if near {
                         self.renew_later();
                     }
                     return Ok(reading);
                 }
                 Err(Refused::Ahead(wait)) => self.env.sleep(wait).await,
-                Err(Refused::Mark) => self.renew().await?,
+                Err(Refused::Mark) => self.renew(None).await?,
                 Err(Refused::NotHere) => {
                     return Err(unavailable("this node hands out no timestamps"));
                 }
@@ -249,7 +249,7 @@ impl Oracle {
         self.env.clone().spawn(
             "oracle-reserve",
             Box::pin(async move {
-                if let Err(error) = this.renew().await {
+                if let Err(error) = this.renew(None).await {
                     tracing::warn!(%error, "the oracle's high-water mark could not be raised");
                 }
                 this.renewing.store(false, Ordering::SeqCst);
@@ -257,8 +257,9 @@ impl Oracle {
         );
     }
 
-    /// Raises the durable mark, when it needs it.
-    async fn renew(&self) -> Result<()> {
+    /// Raises the durable mark, when it needs it. `below`: what has to lie below the mark. A caller that only wants that waits for
+    /// the sync under way, and not for another one, however long the first took.
+    async fn renew(&self, below: Option<u64>) -> Result<()> {
         if let Some(election) = &self.election {
             return self.renew_lease(election).await;
         }
@@ -271,7 +272,7 @@ impl Oracle {
             let mut state = self.state.lock();
             let now = state.clock.own(&*self.env);
             let needed = now.max(state.last);
-            if needed + RENEW_MICROS <= state.reserved {
+            if needed + RENEW_MICROS <= state.reserved || below.is_some_and(|below| below <= state.reserved) {
                 return Ok(());
             }
             needed + RESERVE_MICROS
