@@ -362,6 +362,9 @@ impl From<DataFusionError> for SqlError {
             if let Some(txn) = inner.downcast_ref::<TxnError>() {
                 return txn.clone().into();
             }
+            if inner.downcast_ref::<std::io::Error>().is_some_and(is_full_disk) {
+                return full_disk(inner.to_string());
+            }
             match inner.downcast_ref::<ArrowError>() {
                 Some(ArrowError::DivideByZero) => {
                     return SqlError::new(state::DIVISION_BY_ZERO, "division by zero");
@@ -389,7 +392,7 @@ impl From<DataFusionError> for SqlError {
                 SqlError::new(state::GROUPING_ERROR, "aggregate function calls cannot be nested")
             }
             DataFusionError::ResourcesExhausted(what) if what.contains("disk space") => {
-                SqlError::new(state::DISK_FULL, "no more disk space for temporary files").detail(what.clone())
+                full_disk(what.clone())
             }
             DataFusionError::ResourcesExhausted(what) => SqlError::new(state::OUT_OF_MEMORY, "out of memory")
                 .detail(what.clone())
@@ -397,6 +400,15 @@ impl From<DataFusionError> for SqlError {
             other => SqlError::internal(other),
         }
     }
+}
+
+/// Whether the disk, or what a user may have of it, is full.
+fn is_full_disk(error: &std::io::Error) -> bool {
+    matches!(error.kind(), std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded)
+}
+
+fn full_disk(detail: String) -> SqlError {
+    SqlError::new(state::DISK_FULL, "no more disk space for temporary files").detail(detail)
 }
 
 /// What PostgreSQL calls such a conflict.
@@ -476,5 +488,22 @@ impl From<StoreError> for SqlError {
             StoreError::TooLarge(_) => state::PROGRAM_LIMIT_EXCEEDED,
         };
         SqlError::new(sqlstate, error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spilling_onto_a_full_disk_is_no_internal_error() {
+        let full = || std::io::Error::from_raw_os_error(28);
+        let told = datafusion::arrow::error::ArrowError::IoError("cannot write".to_owned(), full());
+        for error in [DataFusionError::IoError(full()), told.into()] {
+            let shared = DataFusionError::Shared(std::sync::Arc::new(error));
+            assert_eq!(SqlError::from(shared).0.state, state::DISK_FULL);
+        }
+        let other = DataFusionError::IoError(std::io::Error::from_raw_os_error(5));
+        assert_ne!(SqlError::from(other).0.state, state::DISK_FULL);
     }
 }

@@ -9,10 +9,10 @@ use crate::transaction::WriteKind;
 use crate::version_table::Entry;
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use std::fs::File;
-use std::io::{BufWriter, Write as _};
+use std::io::{BufWriter, ErrorKind, Write as _};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use storage::RowRange;
+use storage::{RowRange, StoreError};
 
 /// A block is closed when it holds this many bytes.
 const BLOCK_BYTES: usize = 32 * 1024;
@@ -125,7 +125,12 @@ impl SortedRun {
 }
 
 fn spill(error: std::io::Error) -> TxnError {
-    TxnError::Spill(error.to_string())
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            StoreError::DiskFull(format!("no room for what a transaction has written: {error}")).into()
+        }
+        _ => TxnError::Spill(error.to_string()),
+    }
 }
 
 fn hash(key: &[u8]) -> u64 {
@@ -206,4 +211,17 @@ fn decode(mut bytes: Bytes) -> Option<Vec<(Bytes, Vec<Version>)>> {
 
 fn take(bytes: &mut Bytes, length: usize) -> Option<Bytes> {
     (bytes.len() >= length).then(|| bytes.split_to(length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_told_from_other_errors() {
+        let full = spill(std::io::Error::from_raw_os_error(28));
+        assert!(matches!(full, TxnError::Store(StoreError::DiskFull(_))), "{full:?}");
+        let other = spill(std::io::Error::from_raw_os_error(5));
+        assert!(matches!(other, TxnError::Spill(_)), "{other:?}");
+    }
 }
