@@ -61,9 +61,10 @@ pub struct BigtableStore {
 
 impl BigtableStore {
     /// Opens a table that [`init_store`] made. Must run within a tokio runtime, which carries the connections.
-    /// Errors: no credentials, no such table, a table of something else.
+    /// Errors: no credentials, no such table, a table of something else, or one that would not keep what is written.
     pub async fn open(address: BigtableAddress, options: BigtableOptions, env: EnvRef) -> Result<Arc<BigtableStore>> {
         let client = Client::new(address, options, env).await?;
+        schema::check(&client).await?;
         let store = BigtableStore { client, samples: tablets::Samples::default() };
         let mut format = store.get_meta(FORMAT_NAME).await?;
         if format.is_none() && store.has_rows().await? {

@@ -71,11 +71,12 @@ async fn make(client: &Arc<Client>) -> Result<()> {
     }
 }
 
-async fn complete(client: &Arc<Client>) -> Result<Initialized> {
+/// Looks at the families. Names of those that are missing. Errors: a family has a rule of garbage collection.
+async fn missing_families(client: &Arc<Client>) -> Result<Vec<&'static str>> {
     let request =
         admin::GetTableRequest { name: client.address.table_name(), view: admin::table::View::SchemaView as i32 };
     let get = async |request| client.admin().get_table(request).await;
-    let table = client.call_within(LIMIT, "looking at the table", &request, get).await?.value.into_inner();
+    let table = client.call("looking at the table", &request, get).await?.value.into_inner();
     for family in Family::ALL {
         let name = proto::family_name(family);
         let rule = table.column_families.get(name).and_then(|family| family.gc_rule.as_ref());
@@ -87,9 +88,25 @@ async fn complete(client: &Arc<Client>) -> Result<Initialized> {
             )));
         }
     }
-    let missing =
-        Family::ALL.into_iter().map(proto::family_name).filter(|name| !table.column_families.contains_key(*name));
-    let modifications: Vec<_> = missing
+    let names = Family::ALL.into_iter().map(proto::family_name);
+    Ok(names.filter(|name| !table.column_families.contains_key(*name)).collect())
+}
+
+/// Whether the table can be used as it is. Anybody with the right to change families may have given one a rule since the table
+/// was made. Errors: a family is missing or has a rule, or the right to look (`bigtable.tables.get`) is missing.
+pub(super) async fn check(client: &Arc<Client>) -> Result<()> {
+    let missing = missing_families(client).await?;
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let (names, address) = (missing.join(", "), &client.address);
+    Err(StoreError::Format(format!("{address} lacks the families {names}; `percosql init-store {address}` adds them")))
+}
+
+async fn complete(client: &Arc<Client>) -> Result<Initialized> {
+    let modifications: Vec<_> = missing_families(client)
+        .await?
+        .into_iter()
         .map(|name| admin::modify_column_families_request::Modification {
             id: name.to_owned(),
             update_mask: None,

@@ -100,6 +100,40 @@ fn a_store_is_made_once_and_only_ours_is_opened() {
 }
 
 #[test]
+fn a_table_that_would_lose_versions_is_not_opened() {
+    use admin::modify_column_families_request::{Modification, modification::Mod};
+    use googleapis_tonic_google_bigtable_admin_v2::google::bigtable::admin::v2 as admin;
+    let bench = Bench::new();
+    let (address, env) = (bench.address(), bench.env());
+    bench.runtime.block_on(async {
+        init_store(address.clone(), bench.options(), env.clone()).await.unwrap();
+        let client = Client::new(address.clone(), bench.options(), env.clone()).await.unwrap();
+        let change = async |id: &str, change: Mod| {
+            let modifications = vec![Modification { id: id.to_owned(), update_mask: None, r#mod: Some(change) }];
+            let name = client.address.table_name();
+            let request = admin::ModifyColumnFamiliesRequest { name, modifications, ignore_warnings: true };
+            client.admin().modify_column_families(request).await.unwrap();
+        };
+        let open = async || BigtableStore::open(address.clone(), bench.options(), env.clone()).await;
+        open().await.unwrap();
+        for rule in [admin::gc_rule::Rule::MaxNumVersions(1), admin::gc_rule::Rule::MaxAge(Default::default())] {
+            let gc_rule = Some(admin::GcRule { rule: Some(rule) });
+            change("w", Mod::Update(admin::ColumnFamily { gc_rule, ..Default::default() })).await;
+            let refused = open().await.err().unwrap();
+            assert!(matches!(&refused, StoreError::Format(text) if text.contains("family w")), "{refused}");
+            let never = Some(admin::GcRule::default());
+            change("w", Mod::Update(admin::ColumnFamily { gc_rule: never, ..Default::default() })).await;
+            open().await.unwrap();
+        }
+        change("r", Mod::Drop(true)).await;
+        let refused = open().await.err().unwrap();
+        assert!(matches!(&refused, StoreError::Format(text) if text.contains("init-store")), "{refused}");
+        init_store(address.clone(), bench.options(), env.clone()).await.unwrap();
+        open().await.unwrap();
+    });
+}
+
+#[test]
 fn reads_and_writes_are_few_calls() {
     let bench = Bench::new();
     let store = bench.store();
