@@ -271,6 +271,21 @@ impl Buffer {
         Ok(newest(&self.versions(key)?, own))
     }
 
+    /// How strongly COMMIT holds `key`; `None`: not at all.
+    pub(crate) fn strength_of(&self, key: &[u8]) -> Result<Option<LockStrength>> {
+        let strongest = |versions: &[Version]| versions.iter().map(|version| version.strength).max();
+        let mut found = self.memory.get(key).and_then(|entry| entry.with_versions(strongest));
+        let mut versions = Vec::new();
+        for run in &self.runs {
+            run.entries.get(key, &mut versions)?;
+            // What was sent is never taken back.
+            versions.retain(|version| run.sent != Sent::No || !self.is_dropped(version));
+            found = found.max(strongest(&versions));
+            versions.clear();
+        }
+        Ok(found)
+    }
+
     /// Up to `limit` changes in `range`, in order, and whether these are all.
     pub(crate) fn changes(
         &self,

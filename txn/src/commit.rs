@@ -10,7 +10,7 @@ use crate::error::{Conflict, ConflictKind, Result, TxnError};
 use crate::failpoint;
 use crate::intents::IntentState;
 use crate::lock::{Lock, LockStrength};
-use crate::locks::Locker;
+use crate::locks::{Locker, UnlookingCommit};
 use crate::resolver::{Cleared, exactly};
 use crate::row_locks::base_of;
 use crate::snapshot::{ReadCounts, Snapshot};
@@ -18,7 +18,7 @@ use crate::store::TransactionStore;
 use crate::system;
 use crate::transaction::{CommandNumber, Shared, WriteKind};
 use crate::wave::Reached;
-use crate::write::encode_record;
+use crate::write::{committed_cells, encode_record};
 use bytes::Bytes;
 use futures::channel::oneshot;
 use futures::future::{Either, select};
@@ -46,7 +46,9 @@ pub(crate) struct CommitJob {
     pub(crate) snapshot: Arc<Snapshot>,
     /// The first of its snapshots: its name over rows, and how old it is.
     pub(crate) first_snapshot: Arc<Snapshot>,
-    pub(crate) buffer: Buffer,
+    pub(crate) buffer: Arc<Buffer>,
+    /// It has not looked for row locks. Until the outcome is told, those who lock what it writes wait for it.
+    pub(crate) unlooking: Option<UnlookingCommit>,
     /// Identity; zero until it is needed.
     pub(crate) start_ts: Timestamp,
     /// Keys that had to stay unchanged, and since when; zero: since the snapshot.
@@ -82,7 +84,7 @@ impl CommitJob {
     pub(crate) fn new(
         store: Arc<TransactionStore>,
         snapshot: Arc<Snapshot>,
-        buffer: Buffer,
+        buffer: Arc<Buffer>,
         start_ts: Option<Timestamp>,
         unchanged: Vec<(Bytes, Timestamp)>,
         durable: bool,
@@ -92,6 +94,7 @@ impl CommitJob {
             first_snapshot: snapshot.clone(),
             snapshot,
             buffer,
+            unlooking: None,
             start_ts: start_ts.unwrap_or(Timestamp::ZERO),
             unchanged,
             bases: Vec::new(),
@@ -132,6 +135,7 @@ impl CommitJob {
         let start_ts = self.start_ts;
         let steps = async move {
             if in_bulk && let Some(outcome) = self.commit_in_bulk().await.transpose() {
+                drop(self.unlooking.take());
                 // Whoever went away does not want to know.
                 let _ = answer.send(outcome);
                 return;
@@ -406,6 +410,8 @@ impl CommitJob {
             None => self.look_and_decide_by_row().await,
         };
         let committed = outcome.as_ref().ok().copied();
+        // Before it is told: whoever hears of it may ask for a row without waiting.
+        self.unlooking = None;
         // Whoever went away does not want to know.
         let _ = answer.send(outcome);
         if let Some(commit_ts) = committed
@@ -585,14 +591,4 @@ pub(crate) fn no_lock(strength: LockStrength, own: Option<Timestamp>) -> Conditi
         class: strength.conflicting_classes(),
         except: own,
     }
-}
-
-/// The cells that replace a lock at commit: the record, then the lock's removal.
-pub(crate) fn committed_cells(key: &Bytes, start_ts: Timestamp, commit_ts: Timestamp, lock: &Lock) -> Vec<CommitCell> {
-    let family = if lock.kind == RecordKind::Lock { Family::Rollback } else { Family::Write };
-    let record = encode_record(lock.strength, lock.kind, start_ts, lock.inlined.as_deref());
-    vec![
-        CommitCell { key: key.clone(), family, stamp: Stamp::At(commit_ts), value: Some(record) },
-        CommitCell { key: key.clone(), family: Family::Lock, stamp: Stamp::At(start_ts), value: None },
-    ]
 }

@@ -43,7 +43,7 @@ pub(crate) fn outcome_write(start_ts: Timestamp) -> Write {
 impl EarlyLocks {
     /// Nothing is locked yet; signs of life begin with the primary's lock.
     fn begin(store: &Arc<TransactionStore>, snapshot: Arc<Snapshot>, start_ts: Timestamp) -> EarlyLocks {
-        let buffer = Buffer::new(usize::MAX, None);
+        let buffer = Arc::new(Buffer::new(usize::MAX, None));
         let mut job = CommitJob::new(store.clone(), snapshot, buffer, Some(start_ts), Vec::new(), true);
         job.primary = system::outcome_key(start_ts);
         let (job, progress) = (Arc::new(job), Arc::new(Progress::default()));
@@ -94,7 +94,7 @@ impl EarlyLocks {
     }
 
     /// Removes the locks of a transaction that was rolled back, behind its end. `buffer`: what it wrote.
-    pub(crate) fn undo(self, buffer: Buffer) {
+    pub(crate) fn undo(self, buffer: Arc<Buffer>) {
         let store = self.job.store.clone();
         let (snapshot, start_ts) = (self.job.snapshot.clone(), self.job.start_ts);
         let mut job = CommitJob::new(store.clone(), snapshot, buffer, Some(start_ts), Vec::new(), true);

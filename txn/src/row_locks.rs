@@ -21,7 +21,6 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use storage::{Family, ReadFilter, Timestamp, TimestampRange};
 
@@ -52,9 +51,7 @@ pub(crate) struct RowLocks {
     /// By command: rows that COMMIT finds unchanged since the snapshot, should their locks be lost.
     guarded: Mutex<Vec<(CommandNumber, Bytes)>>,
     /// Whether the lock table counts it among those who hold row locks.
-    counted: AtomicBool,
-    /// Taking the first.
-    beginning: tokio::sync::Mutex<()>,
+    counted: Mutex<bool>,
     /// By command: since when what it writes must be unchanged. Empty at snapshot level.
     bases: Mutex<Vec<(CommandNumber, Timestamp)>>,
     /// `lock_timeout`, for COMMIT.
@@ -90,8 +87,7 @@ impl RowLocks {
             acquired: Acquired::default(),
             at_commit: Mutex::default(),
             guarded: Mutex::default(),
-            counted: AtomicBool::new(false),
-            beginning: tokio::sync::Mutex::new(()),
+            counted: Mutex::default(),
             bases: Mutex::default(),
             timeout: Mutex::default(),
             counts: Mutex::default(),
@@ -167,21 +163,18 @@ impl RowLocks {
         if !self.acquired.is_empty() {
             self.undo_from(0);
         }
-        if self.counted.swap(false, Ordering::SeqCst)
+        if std::mem::take(&mut *self.counted.lock())
             && let Some(locker) = self.holder()
         {
             locker.end_row_locks();
         }
     }
 
-    async fn begin(&self, locker: &Locker) {
-        if self.counted.load(Ordering::SeqCst) {
-            return;
-        }
-        let _beginning = self.beginning.lock().await;
-        if !self.counted.load(Ordering::SeqCst) {
-            locker.begin_row_locks().await;
-            self.counted.store(true, Ordering::SeqCst);
+    /// To be called before a lock is taken that commits must look for.
+    fn begin(&self, locker: &Locker) {
+        let mut counted = self.counted.lock();
+        if !std::mem::replace(&mut *counted, true) {
+            locker.begin_row_locks();
         }
     }
 
@@ -238,7 +231,7 @@ impl Transaction {
         let locks = &shared.row_locks;
         let (locker, command) = (locks.locker(&shared.store), self.command());
         let began = shared.store.env.monotonic();
-        locks.begin(&locker).await;
+        locks.begin(&locker);
         let fresh = self.fresh();
         let is_fresh = |key: &Bytes| fresh.iter().any(|range| range.contains(key));
         let wanted = rows.iter().filter(|(key, _)| !is_fresh(key)).map(|(key, strength)| wanted_row(key, *strength));
@@ -310,7 +303,7 @@ impl Transaction {
             return Ok(());
         }
         let began = store.env.monotonic();
-        locks.begin(&locker).await;
+        locks.begin(&locker);
         let taken = locks.take(&locker, command, vec![wanted], wait).await?;
         let waited = store.env.monotonic().saturating_sub(began);
         let newly = taken.iter().map(|taken| (*taken == Taken::Newly, &LockedRow::Same));
@@ -341,7 +334,7 @@ impl Transaction {
         let locker = locks.locker(store);
         if store.agent.is_some() && !mode.is_weak() {
             // Who commits without having looked must not pass it.
-            locks.begin(&locker).await;
+            locks.begin(&locker);
         }
         if locker.acquire(name, mode, tag, wait).await? {
             locks.acquired.note(self.command(), name, mode);

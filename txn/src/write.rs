@@ -9,9 +9,9 @@
 //! ```
 
 use crate::data::{INLINE_VALUE_BYTES, RecordKind};
-use crate::lock::{LockStrength, decode_kind, encode_kind};
+use crate::lock::{Lock, LockStrength, decode_kind, encode_kind};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
-use storage::{Cell, ClassRange, Family, StoreError, Timestamp};
+use storage::{Cell, ClassRange, CommitCell, Family, Stamp, StoreError, Timestamp};
 
 /// The class of rollback records: outside of every strength, so that they conflict with nobody.
 pub const ROLLBACK_CLASS: u8 = b'R';
@@ -177,6 +177,16 @@ pub fn decode_record(cell: &Cell) -> Result<Record, StoreError> {
 /// Whether a value is short enough to be inlined on the two-phase path.
 pub(crate) fn is_short(value: &[u8]) -> bool {
     value.len() <= INLINE_VALUE_BYTES
+}
+
+/// The cells that replace a lock at commit: the record, then the lock's removal.
+pub(crate) fn committed_cells(key: &Bytes, start_ts: Timestamp, commit_ts: Timestamp, lock: &Lock) -> Vec<CommitCell> {
+    let family = if lock.kind == RecordKind::Lock { Family::Rollback } else { Family::Write };
+    let record = encode_record(lock.strength, lock.kind, start_ts, lock.inlined.as_deref());
+    vec![
+        CommitCell { key: key.clone(), family, stamp: Stamp::At(commit_ts), value: Some(record) },
+        CommitCell { key: key.clone(), family: Family::Lock, stamp: Stamp::At(start_ts), value: None },
+    ]
 }
 
 #[cfg(test)]

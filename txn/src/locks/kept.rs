@@ -61,7 +61,7 @@ impl Kept {
 
     fn look_for(&self, table: &LockTable) {
         if !std::mem::replace(&mut self.state.lock().looked_for, true) {
-            table.note_row_locks();
+            table.begin_row_locks();
         }
     }
 

@@ -117,9 +117,9 @@ impl Locker {
     }
 
     /// A transaction is about to take its first lock that commits elsewhere must look for.
-    pub(crate) async fn begin_row_locks(&self) {
+    pub(crate) fn begin_row_locks(&self) {
         match &self.home {
-            Home::Here(table) => table.begin_row_locks().await.keep(),
+            Home::Here(table) => table.begin_row_locks(),
             Home::Kept(agent) => agent.begin_row_locks(self.id),
         }
     }

@@ -3,9 +3,9 @@
 //! outlive it.
 //!
 //! Who commits without having locked what it writes (a transaction at snapshot level) passes a gate: while nobody holds row
-//! locks it goes on at once, else it takes the locks of its writes for as long as the commit lasts. Who takes its first
-//! row lock waits until the commits that did not look are over. So what is read after a lock was granted is what all
-//! who held it before have left, and nobody else changes it until the lock is given back.
+//! locks it goes on at once, else it takes the locks of its writes for as long as the commit lasts. A row lock waits for the
+//! commits that did not look and write that row, as it would for their locks. So what is read after a lock was granted is what all
+//! who held it before have left, and nobody else changes it until the lock is given back (`unlooking` proves it).
 //!
 //! Where several nodes share a store, the one that is the oracle keeps the locks of all (`keeper`), and the others ask it (`agent`).
 //! There the gate is what the oracle tells with each timestamp ([`crate::OracleReading::locked`]).
@@ -23,6 +23,7 @@ mod registry;
 mod table;
 #[cfg(test)]
 mod tests;
+mod unlooking;
 
 pub(crate) use agent::LockAgent;
 pub use call::{AcquireCall, GivenBack, HeldLock, LockCall, LockReply, LockRequest, SeenLocks, Taken, WantedLock};
@@ -31,4 +32,5 @@ pub(crate) use keeper::LockKeeper;
 pub(crate) use locker::Acquired;
 pub use locker::Locker;
 pub use mode::{LockMode, LockName, ROW};
+pub(crate) use table::UnlookingCommit;
 pub use table::{CircleMember, LONG_WAIT, LockFailure, LockTable, LockWait, NamedLock, WaitingLock};

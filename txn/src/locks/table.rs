@@ -5,16 +5,18 @@ use super::call::SeenLocks;
 use super::history::{EndedWait, LockEvent, LockHistory, WaitEnd};
 use super::locker::{Home, Locker, LockerId};
 use super::mode::{LockMode, LockName, ROW};
+use super::unlooking::UnlookingCommits;
+use crate::buffer::Buffer;
 use bytes::Bytes;
 use futures::channel::oneshot;
 use futures::future::{Either, select};
 use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 use storage::EnvRef;
-use tokio::sync::Notify;
 
 /// Held modes of names in all, at most: about 100 bytes each.
 const MOST_HELD: usize = 8 << 20;
@@ -279,18 +281,15 @@ pub struct LockTable {
     /// Transactions that hold row locks.
     row_lockers: AtomicUsize,
     /// Commits under way that did not look for them.
-    unlooking: AtomicUsize,
-    drained: Notify,
+    unlooking: UnlookingCommits,
 }
 
-/// A commit that does not look for locks. Held until it is published.
-pub(crate) struct UnlookingCommit<'a>(&'a LockTable);
+/// A commit that does not look for locks, and what it writes. Held until it is published.
+pub(crate) struct UnlookingCommit(Arc<LockTable>, Arc<Buffer>);
 
-impl Drop for UnlookingCommit<'_> {
+impl Drop for UnlookingCommit {
     fn drop(&mut self) {
-        if self.0.unlooking.fetch_sub(1, Ordering::SeqCst) == 1 {
-            self.0.drained.notify_waiters();
-        }
+        self.0.unlooking.leave(&self.1);
     }
 }
 
@@ -303,8 +302,7 @@ impl LockTable {
             history: LockHistory::default(),
             next: AtomicU64::new(1),
             row_lockers: AtomicUsize::new(0),
-            unlooking: AtomicUsize::new(0),
-            drained: Notify::new(),
+            unlooking: UnlookingCommits::default(),
         })
     }
 
@@ -321,10 +319,11 @@ impl LockTable {
         self.state.lock().labels.remove(&id);
     }
 
-    /// A permit to commit without looking for locks; `None` while there are holders of row locks.
-    pub(crate) fn unlooking_commit(&self) -> Option<UnlookingCommit<'_>> {
-        self.unlooking.fetch_add(1, Ordering::SeqCst);
-        let permit = UnlookingCommit(self);
+    /// A permit to commit `writes` without looking for locks; `None` while there are holders of row locks.
+    pub(crate) fn unlooking_commit(self: &Arc<Self>, writes: &Arc<Buffer>) -> Option<UnlookingCommit> {
+        // In this order: see `unlooking`.
+        self.unlooking.enter(writes.clone());
+        let permit = UnlookingCommit(self.clone(), writes.clone());
         (self.row_lockers.load(Ordering::SeqCst) == 0).then_some(permit)
     }
 
@@ -333,21 +332,9 @@ impl LockTable {
         self.row_lockers.load(Ordering::SeqCst) > 0
     }
 
-    /// A transaction is about to take its first row lock: from when this resolves, every commit looks for locks.
-    pub(crate) async fn begin_row_locks(&self) -> RowLocking<'_> {
-        self.row_lockers.fetch_add(1, Ordering::SeqCst);
-        let begun = RowLocking(Some(self));
-        loop {
-            let drained = self.drained.notified();
-            if self.unlooking.load(Ordering::SeqCst) == 0 {
-                return begun;
-            }
-            drained.await;
-        }
-    }
-
-    /// The same where commits look without being kept waiting here: those of all nodes, by what the oracle tells them.
-    pub(super) fn note_row_locks(&self) {
+    /// A transaction is about to take its first row lock: from now on, every commit that begins looks for locks. It waits for the
+    /// others row by row. (Of several nodes, commits look by what the oracle tells them.)
+    pub(crate) fn begin_row_locks(&self) {
         self.row_lockers.fetch_add(1, Ordering::SeqCst);
     }
 
@@ -363,6 +350,29 @@ impl LockTable {
         entry.is_some_and(|entry| !mode.is_covered_by(entry.modes_of(locker.id())) && !entry.is_free(locker.id(), mode))
     }
 
+    /// Waits for the commits that write a row without having looked for its locks, and answers how long the lock may still be
+    /// waited for.
+    async fn pass_unlooking(&self, key: &[u8], mode: LockMode, wait: LockWait) -> Result<LockWait, LockFailure> {
+        let began = self.env.monotonic();
+        loop {
+            let mut ended = pin!(self.unlooking.ended());
+            // Before it looks, so that no end falls between.
+            ended.as_mut().enable();
+            let excluded = self.unlooking.exclude(key, mode);
+            let waited = self.env.monotonic().saturating_sub(began);
+            match wait {
+                LockWait::For(Some(timeout)) if !excluded => {
+                    return Ok(LockWait::For(Some(timeout.saturating_sub(waited))));
+                }
+                _ if !excluded => return Ok(wait),
+                LockWait::No => return Err(LockFailure::Held),
+                LockWait::For(None) => ended.await,
+                LockWait::For(Some(timeout)) if waited >= timeout => return Err(LockFailure::TimedOut),
+                LockWait::For(Some(timeout)) => drop(select(ended, self.env.sleep(timeout - waited)).await),
+            }
+        }
+    }
+
     pub(super) async fn acquire(
         &self,
         locker: &Locker,
@@ -371,6 +381,10 @@ impl LockTable {
         tag: &Bytes,
         wait: LockWait,
     ) -> Result<bool, LockFailure> {
+        let wait = match name.kind() == ROW && self.unlooking.any() {
+            true => Box::pin(self.pass_unlooking(tag, mode, wait)).await?,
+            false => wait,
+        };
         let id = locker.id();
         let (granted, began) = {
             let mut guard = self.state.lock();
@@ -519,24 +533,6 @@ impl LockTable {
     /// Held modes of names.
     pub fn held(&self) -> usize {
         self.state.lock().held
-    }
-}
-
-/// The first row lock of a transaction is being taken; dropped before [`RowLocking::keep`], it is not.
-pub(crate) struct RowLocking<'a>(Option<&'a LockTable>);
-
-impl RowLocking<'_> {
-    /// The transaction holds row locks until [`LockTable::end_row_locks`].
-    pub(crate) fn keep(mut self) {
-        self.0 = None;
-    }
-}
-
-impl Drop for RowLocking<'_> {
-    fn drop(&mut self) {
-        if let Some(table) = self.0 {
-            table.end_row_locks();
-        }
     }
 }
 

@@ -3,6 +3,8 @@
 
 use super::*;
 use crate::LockStrength::{self, *};
+use crate::buffer::Buffer;
+use crate::{Write, WriteKind};
 use bytes::Bytes;
 use futures::FutureExt;
 use std::sync::Arc;
@@ -178,23 +180,42 @@ fn a_wait_ends_with_its_timeout() {
     assert!(table.waiting().is_empty());
 }
 
+/// What a commit writes.
+fn writes(rows: &[(&str, LockStrength)]) -> Arc<Buffer> {
+    let mut buffer = Buffer::new(usize::MAX, None);
+    for (row, strength) in rows {
+        let key = Bytes::copy_from_slice(row.as_bytes());
+        buffer.write(1, Write { key, kind: WriteKind::Lock, strength: *strength }).unwrap();
+    }
+    Arc::new(buffer)
+}
+
 #[test]
-fn the_first_row_lock_waits_for_commits_that_did_not_look() {
-    let table = table();
-    let permit = table.unlooking_commit().unwrap();
-    let mut begin = Box::pin(table.begin_row_locks());
-    assert!(begin.as_mut().now_or_never().is_none());
-    assert!(table.unlooking_commit().is_none(), "no new ones meanwhile");
+fn a_row_lock_waits_for_the_commits_that_did_not_look_and_write_its_row() {
+    let env = SimEnv::new(1);
+    let table = LockTable::new(env.clone());
+    let (one, two) = (table.locker(1), table.locker(2));
+    let permit = table.unlooking_commit(&writes(&[("r", Update), ("shared", KeyShare)])).unwrap();
+    let other = table.unlooking_commit(&writes(&[("q", Update)])).unwrap();
+    table.begin_row_locks();
+    assert!(table.unlooking_commit(&writes(&[])).is_none(), "no new ones meanwhile");
+    // Rows that it does not write, or not so that it matters.
+    assert_eq!(take(&one, "s", Update, LockWait::No).now_or_never(), Some(Ok(true)));
+    assert_eq!(take(&one, "shared", NoKeyUpdate, LockWait::No).now_or_never(), Some(Ok(true)));
+    assert_eq!(take(&one, "r", KeyShare, LockWait::No).now_or_never(), Some(Err(LockFailure::Held)));
+    let begun = storage::Env::monotonic(env.as_ref());
+    let short = LockWait::For(Some(Duration::from_millis(50)));
+    let locker = one.clone();
+    let waited = env.block_on(async move { take(&locker, "r", Update, short).await }).unwrap();
+    assert_eq!(waited, Err(LockFailure::TimedOut));
+    assert!(storage::Env::monotonic(env.as_ref()) - begun >= Duration::from_millis(50));
+    let mut waits = take(&one, "r", Update, FOREVER);
+    assert!(waits.as_mut().now_or_never().is_none());
+    drop(other);
+    assert!(waits.as_mut().now_or_never().is_none(), "another's end is not its");
     drop(permit);
-    begin.now_or_never().unwrap().keep();
-    assert!(table.unlooking_commit().is_none());
+    assert_eq!(waits.now_or_never(), Some(Ok(true)));
+    assert_eq!(take(&two, "r", KeyShare, LockWait::No).now_or_never(), Some(Err(LockFailure::Held)));
     table.end_row_locks();
-    assert!(table.unlooking_commit().is_some());
-    // Who goes away before it has begun leaves no trace.
-    let permit = table.unlooking_commit();
-    let mut begin = Box::pin(table.begin_row_locks());
-    assert!(begin.as_mut().now_or_never().is_none());
-    drop(begin);
-    drop(permit);
-    assert!(table.unlooking_commit().is_some());
+    assert!(table.unlooking_commit(&writes(&[])).is_some());
 }

@@ -61,7 +61,8 @@ fn late_prewrite_after_commit_is_refused() {
         let snapshot = Arc::new(world.store.take_snapshot(Some(start_ts)).await.unwrap());
         let mut buffer = crate::buffer::Buffer::new(usize::MAX, None);
         buffer.write(1, put("a", "1")).unwrap();
-        let job = crate::commit::CommitJob::new(world.store.clone(), snapshot, buffer, None, Vec::new(), true);
+        let job =
+            crate::commit::CommitJob::new(world.store.clone(), snapshot, Arc::new(buffer), None, Vec::new(), true);
         assert_eq!(conflict_kind(job.run().await), Some(ConflictKind::Write));
         world.settle().await;
         assert!(world.dump().iter().all(|row| row.newest(Family::Lock).is_none()));
@@ -309,6 +310,8 @@ fn as_of_in_the_future_is_refused_and_above_the_published_is_published_first() {
 fn a_snapshot_below_the_safe_point_is_too_old() {
     on_every_path(|world| async move {
         let old = world.set("a", "1").await;
+        // Over rows the safe point is a timestamp that was handed out.
+        world.set("b", "1").await;
         world.env.advance(Duration::from_secs(2 * 3600));
         world.set("a", "2").await;
         world.settle().await;

@@ -121,6 +121,31 @@ fn a_commit_waits_no_longer_than_it_may() {
 }
 
 #[test]
+fn a_row_lock_waits_for_no_commit_of_other_rows() {
+    on_paths_alone(|world| async move {
+        world.set("a", "1").await;
+        world.set("b", "1").await;
+        let writer = world.begin();
+        writer.write(vec![update("a", "2")]).await.unwrap();
+        let points = [failpoint::BEFORE_COMMIT_ATOMIC, failpoint::AFTER_PREWRITE];
+        points.iter().for_each(|point| world.store.fail_points().set(point, FailAction::Wait));
+        let commit = beside(&world.env, async move { writer.commit().await });
+        world.env.sleep(Duration::from_millis(10)).await;
+        let locker = read_committed(&world);
+        let rows = [key("a"), key("b")].map(|key| (key, LockStrength::NoKeyUpdate));
+        let states = locker.lock_rows(&rows, LockWait::No).await.unwrap();
+        assert_eq!(states, [LockedRow::Held, LockedRow::Same], "the commit has not ended");
+        let other = locker.clone();
+        let waits = beside(&world.env, async move { lock_row(&other, "a").await });
+        world.env.sleep(Duration::from_millis(10)).await;
+        points.iter().for_each(|point| world.store.fail_points().clear(point));
+        commit.await.unwrap().unwrap();
+        assert_eq!(waits.await.unwrap(), Ok(LockedRow::Changed));
+        assert_eq!(newest(&locker, "a").await.as_deref(), Some("2"));
+    });
+}
+
+#[test]
 fn what_was_not_locked_is_held_against_commits_since_its_statement() {
     on_paths_alone(|world| async move {
         world.set("a", "1").await;

@@ -54,12 +54,12 @@ impl Transaction {
             buffer.write(self.command(), outcome_write(start_ts))?;
         }
         let by_row = shared.store.store.atomic().is_none();
-        // Held until the commit was published.
+        let buffer = Arc::new(buffer);
         let one_snapshot = shared.options.isolation.has_one_snapshot();
         let looks = one_snapshot && shared.store.can_lock_rows();
         // Where another node keeps the locks the timestamp of the commit tells whether it should have looked.
         let elsewhere = shared.store.agent.is_some();
-        let unlooking = if looks && !elsewhere { shared.store.locks.unlooking_commit() } else { None };
+        let unlooking = if looks && !elsewhere { shared.store.locks.unlooking_commit(&buffer) } else { None };
         let must_look = looks && if elsewhere { shared.store.oracle.saw_locks() } else { unlooking.is_none() };
         if must_look
             && let Err(error) =
@@ -72,6 +72,7 @@ impl Transaction {
         unchanged.extend(shared.row_locks.guarded());
         let mut job =
             CommitJob::new(shared.store.clone(), snapshot, buffer, start_ts, unchanged, shared.options.durable);
+        job.unlooking = unlooking;
         job.bases = shared.row_locks.bases();
         if let Some(first) = shared.first_snapshot.lock().take() {
             job.first_snapshot = first;
@@ -115,7 +116,7 @@ impl Transaction {
             self.shared.store.note_abort(start_ts).await;
         }
         if let Some(early) = self.shared.early.lock().await.take() {
-            early.undo(buffer);
+            early.undo(Arc::new(buffer));
         }
     }
 }
