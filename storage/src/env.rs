@@ -13,7 +13,8 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub trait Env: Send + Sync + 'static {
     /// The wall clock: microseconds since the Unix epoch. May jump either way.
     fn now_micros(&self) -> u64;
-    /// A clock that never goes backwards, since an arbitrary start.
+    /// A clock that never goes backwards, since an arbitrary start. It goes on while the machine is suspended, for leases end
+    /// meanwhile too.
     fn monotonic(&self) -> Duration;
     /// Sixty-four random bits.
     fn random(&self) -> u64;
@@ -31,14 +32,23 @@ pub type EnvRef = Arc<dyn Env>;
 /// The real thing: the operating system's clocks and randomness, a tokio runtime's tasks.
 pub struct SystemEnv {
     runtime: tokio::runtime::Handle,
-    started: std::time::Instant,
+    started: Duration,
+}
+
+/// Time since the machine was started, suspensions included. `Instant` leaves those out.
+fn since_boot() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is writable memory of the size of the structure, and lives as long as the call.
+    let failed = unsafe { libc::clock_gettime(libc::CLOCK_BOOTTIME, &raw mut time) } != 0;
+    debug_assert!(!failed, "every Linux since 2.6.39 has this clock");
+    Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
 #[allow(clippy::disallowed_methods)] // This is where time comes from.
 impl SystemEnv {
     /// An environment whose tasks and timers run on `runtime`.
     pub fn new(runtime: tokio::runtime::Handle) -> Arc<SystemEnv> {
-        Arc::new(SystemEnv { runtime, started: std::time::Instant::now() })
+        Arc::new(SystemEnv { runtime, started: since_boot() })
     }
 
     /// An environment on the runtime that the caller runs in. Errors: there is none.
@@ -54,7 +64,7 @@ impl Env for SystemEnv {
         u64::try_from(since_epoch.as_micros()).unwrap_or(u64::MAX)
     }
     fn monotonic(&self) -> Duration {
-        self.started.elapsed()
+        since_boot().saturating_sub(self.started)
     }
     fn random(&self) -> u64 {
         rand::random()

@@ -105,6 +105,7 @@ impl CommitJob {
 
     async fn fresh_reading(&self) -> Result<OracleReading> {
         let reading = self.store.oracle.timestamp().await?;
+        self.store.aged.note(self.store.env.monotonic(), reading.timestamp);
         self.freshest.fetch_max(reading.timestamp.0, Ordering::SeqCst);
         Ok(reading)
     }

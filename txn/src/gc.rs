@@ -70,17 +70,20 @@ impl TransactionStore {
         Ok(target)
     }
 
-    /// Moves the safe point where several nodes may: by a condition on what it was. Ordinary readers need not be
-    /// asked: each node ends its own transactions when they are half the history old. Readers of the past and named
-    /// snapshots are held by rows. Answers up to where may be removed, which is lower than the safe point when such a
-    /// row appeared while it was moved: what was held first and checked then is respected.
+    /// Moves the safe point where several nodes may: by a condition on what it was. Ordinary readers of other nodes need not be
+    /// asked: each node ends its own transactions when they are half the history old, and the safe point passes aged timestamps
+    /// alone ([`crate::aged`]), whatever the wall clocks say. Where this node is alone it knows all readers. Readers of the past
+    /// and named snapshots are held by rows. Answers up to where may be removed, which is lower than the safe point when such a
+    /// row, or a reader, appeared while it was moved: what was held first and checked then is respected.
     async fn advance_safe_point_by_row(&self) -> Result<Timestamp> {
         let history = self.options.history.as_micros() as u64;
         let key = system::safe_point_key();
         let mut patience = Backoff::within(self.env.clone(), STORE_PATIENCE);
         loop {
             let stored = self.load_safe_point().await?;
-            let mut target = Timestamp(self.oracle.timestamp().await?.physical_micros.saturating_sub(history));
+            let reading = self.oracle.timestamp().await?;
+            self.aged.note(self.env.monotonic(), reading.timestamp);
+            let mut target = Timestamp(reading.physical_micros.saturating_sub(history)).min(self.oldest_ordinary());
             if let Some(oldest) = self.oldest_hold().await? {
                 target = target.min(oldest);
             }
@@ -97,8 +100,21 @@ impl TransactionStore {
                 return Err(StoreError::Unavailable("the safe point could not be moved".into()).into());
             }
         }
-        let safe_point = self.safe_point();
-        Ok(self.oldest_hold().await?.map_or(safe_point, |oldest| oldest.min(safe_point)))
+        let mut bound = self.safe_point();
+        if self.options.alone {
+            bound = bound.min(self.oldest_ordinary());
+        }
+        Ok(self.oldest_hold().await?.map_or(bound, |oldest| oldest.min(bound)))
+    }
+
+    /// No ordinary snapshot of any node lies below that.
+    fn oldest_ordinary(&self) -> Timestamp {
+        let aged = self.aged.newest(self.env.monotonic()).unwrap_or(Timestamp::ZERO);
+        match self.options.alone {
+            // One that is idle for long ends like those of other nodes.
+            true => self.readers.oldest().unwrap_or(Timestamp::MAX).max(aged),
+            false => aged,
+        }
     }
 
     /// Looks where the safe point is, when others may have moved it.

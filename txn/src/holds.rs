@@ -1,6 +1,7 @@
 //! Holds: rows that keep garbage collection from passing a snapshot. A named one stays until it is released. A node
 //! that reads the past keeps one with a lease, which it renews while it reads; a node that cannot renew it
-//! ends those readers before the lease is over for others.
+//! ends those readers before the lease is over for others. Others count it by their own monotonic clocks, from when they found
+//! the row as it is: no wall clock, which may jump, ends a hold.
 //!
 //! Where one process owns the store its own readers need no row; see [`crate::readers::Readers`].
 
@@ -13,6 +14,7 @@ use crate::{register, system};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use futures::StreamExt;
 use parking_lot::Mutex;
+use std::collections::HashMap;
 use std::time::Duration;
 use storage::{Cell, Family, ScanOptions, StoreError, Timestamp};
 
@@ -30,7 +32,7 @@ const NEVER: u64 = u64::MAX;
 struct Hold {
     /// Oldest snapshot that must stay readable.
     oldest: Timestamp,
-    /// The oracle's clock, in microseconds, at which it ends.
+    /// The oracle's clock, in microseconds, at which it ends; [`NEVER`] of a named one. What the clock shows is for people.
     until: u64,
 }
 
@@ -92,25 +94,35 @@ impl TransactionStore {
     /// The oldest snapshot that a row holds. Removes the rows of nodes that are gone.
     pub(crate) async fn oldest_hold(&self) -> Result<Option<Timestamp>> {
         let mut rows = self.store.scan(system::holds(), register::filter(), ScanOptions::default());
-        let (mut oldest, mut ended) = (None, Vec::new());
+        let (mut oldest, mut ended, mut seen) = (None, Vec::new(), HashMap::new());
         while let Some(batch) = rows.next().await {
             for row in batch? {
                 let Some(cell) = row.newest(Family::Data) else { continue };
                 let hold = Hold::of(cell)?;
-                let respected = hold.until.saturating_add(MARGIN.as_micros() as u64);
-                if hold.until != NEVER && self.has_expired(respected).await? {
-                    ended.push((row.key.clone(), cell.clone()));
-                    continue;
+                if hold.until != NEVER {
+                    let since = self.still_since(&row.key, cell);
+                    if self.env.monotonic().saturating_sub(since) > LEASE + MARGIN {
+                        ended.push((row.key.clone(), cell.clone()));
+                        continue;
+                    }
+                    seen.insert(row.key.clone(), (cell.clone(), since));
                 }
                 oldest = Some(oldest.map_or(hold.oldest, |oldest: Timestamp| oldest.min(hold.oldest)));
             }
         }
         drop(rows);
+        *self.seen_holds.lock() = seen;
         for (key, cell) in ended {
             let (conditions, mutations) = register::change(Some(&cell), None);
             self.change_row(&key, conditions, mutations).await?;
         }
         Ok(oldest)
+    }
+
+    /// Since when the row of a hold lies still, as far as this node has looked.
+    fn still_since(&self, key: &Bytes, cell: &Cell) -> Duration {
+        let known = self.seen_holds.lock().get(key).filter(|(before, _)| before == cell).map(|(_, since)| *since);
+        known.unwrap_or_else(|| self.env.monotonic())
     }
 
     /// Holds the oldest past snapshot of this node's readers from now on, by a row with a lease.

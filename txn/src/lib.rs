@@ -102,7 +102,8 @@
 //! committer validates, stamps and publishes in one order, so a snapshot of what is published misses
 //! nothing. `tests::explorer` runs this code in every order of its steps, with crashes.
 
-pub(crate) mod backoff;
+pub(crate) mod aged;
+mod backoff;
 pub(crate) mod buffer;
 mod bulk;
 mod bulk_commit;

@@ -107,17 +107,20 @@ impl Snapshot {
         Snapshot::new(ts, (None, None), false)
     }
 
-    /// Errors: the snapshot is so old that garbage collection may have passed it.
+    /// Errors: the snapshot is so old that garbage collection may have passed it. To be asked after each read, before what was
+    /// read is believed.
     pub(crate) fn check_age(&self, store: &TransactionStore) -> Result<()> {
-        match self.deadline {
-            Some(deadline) if store.env.monotonic() > deadline || (self.held && !store.holds_past_readers()) => {
-                Err(TxnError::SnapshotTooOld {
-                    snapshot_ts: self.ts,
-                    safe_point: self.ts.next().max(store.safe_point()),
-                })
-            }
-            _ => Ok(()),
+        let Some(deadline) = self.deadline else { return Ok(()) };
+        let is_passed = match self.held {
+            // The safe point may pass it, and nothing is removed that it reads.
+            true => !store.holds_past_readers(),
+            false => self.ts < store.safe_point(),
+        };
+        if is_passed || store.env.monotonic() > deadline {
+            let safe_point = self.ts.next().max(store.safe_point());
+            return Err(TxnError::SnapshotTooOld { snapshot_ts: self.ts, safe_point });
         }
+        Ok(())
     }
 
     /// Whether a lock at `start_ts` is the transaction's own: over rows they lie at its snapshot's timestamp. Who reads
@@ -162,6 +165,7 @@ impl TransactionStore {
         }
         let asked_at = self.env.monotonic();
         let ts = self.oracle.timestamp().await?.timestamp;
+        self.aged.note(self.env.monotonic(), ts);
         let guard = self.readers.register(ts);
         self.check_safe_point(ts)?;
         let deadline = Some(asked_at + self.options.history / 2);

@@ -1,5 +1,6 @@
 //! [`TransactionStore`]: what the server opens once, and what every transaction shares.
 
+use crate::aged::AgedTimestamps;
 use crate::bulk_commit::{Appointments, CellRate};
 use crate::commit::STEP_ROWS;
 use crate::error::Result;
@@ -14,12 +15,12 @@ use crate::system;
 use crate::transaction::{Transaction, TransactionOptions};
 use bytes::Bytes;
 use parking_lot::Mutex;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
-use storage::{AtomicCommit, EnvRef, RowRange, StoreError, StoreRef, Timestamp};
+use storage::{AtomicCommit, Cell, EnvRef, RowRange, StoreError, StoreRef, Timestamp};
 
 /// How a [`TransactionStore`] behaves.
 #[derive(Clone, Debug)]
@@ -106,6 +107,10 @@ pub struct TransactionStore {
     /// Those of them that read the past where other nodes collect garbage.
     pub(crate) past_readers: Readers,
     pub(crate) node_hold: NodeHold,
+    /// Timestamps that no node reads at any more, over rows.
+    pub(crate) aged: AgedTimestamps,
+    /// Rows of nodes that hold snapshots, as they were found, and since when they lie still, by the monotonic clock.
+    pub(crate) seen_holds: Mutex<HashMap<Bytes, (Cell, Duration)>>,
     /// Drawn when it was opened: tells nodes apart.
     pub(crate) node: u64,
     /// Fates of transactions that were asked for over rows.
@@ -154,6 +159,8 @@ impl TransactionStore {
             oracle,
             env,
             spill_dir: options.spill_dir.as_deref().map(Arc::from),
+            aged: AgedTimestamps::new(options.history),
+            seen_holds: Mutex::default(),
             options,
             intents: Intents::default(),
             cell_rate: CellRate::default(),
@@ -177,7 +184,10 @@ impl TransactionStore {
         });
         match this.store.atomic() {
             Some(_) => this.recover_intents().await?,
-            None => drop(this.load_safe_point().await?),
+            None => {
+                this.load_safe_point().await?;
+                this.aged.note(this.env.monotonic(), this.oracle.last());
+            }
         }
         Ok(this)
     }

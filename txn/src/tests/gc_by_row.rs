@@ -116,8 +116,8 @@ fn a_lock_is_resolved_before_its_owners_record_is_collected_in_another_tablet() 
         world.store.fail_points().clear(failpoint::BEFORE_COMMIT_SECONDARY);
         // The primary is overwritten, and its record shadowed.
         world.set("a", "2").await;
-        pass(&world, 2 * HOUR).await;
         let other = other_node(&world).await;
+        pass(&world, 2 * HOUR).await;
         let report = other.store.collect_garbage().await.unwrap();
         assert_eq!((report.locks, versions(&world, "a")), (1, 1));
         assert_eq!(other.value("z").await.as_deref(), Some("1"));
@@ -134,6 +134,7 @@ fn what_tells_the_fate_of_a_lock_stays_while_the_lock_does() {
         transaction.commit().await.unwrap();
         world.store.fail_points().clear(failpoint::BEFORE_COMMIT_SECONDARY);
         world.set("a", "2").await;
+        let other = other_over(&world, &hooked).await;
         pass(&world, 2 * HOUR).await;
         // The row that is locked cannot be changed, and nobody learns that it was not.
         hooked.set(|call| async move {
@@ -142,7 +143,6 @@ fn what_tells_the_fate_of_a_lock_stays_while_the_lock_does() {
                 _ => Fate::Done,
             }
         });
-        let other = other_over(&world, &hooked).await;
         let report = other.store.collect_garbage().await.unwrap();
         assert_eq!((report.locks, versions(&world, "a")), (0, 2));
         hooked.clear();
@@ -171,6 +171,8 @@ fn readers_of_the_past_on_another_node_are_respected_while_it_lives() {
         assert_eq!(get(&reader, "a").await.as_deref(), Some("1"));
         // Its node can no longer say so.
         hooked.set(|_| async { Fate::Unavailable });
+        pass(&world, 2 * SECOND).await;
+        assert_eq!(other.store.collect_garbage().await.unwrap().safe_point, old);
         pass(&world, 45 * SECOND).await;
         hooked.clear();
         assert!(other.store.collect_garbage().await.unwrap().safe_point > old);
@@ -227,7 +229,8 @@ fn a_named_snapshot_is_kept_until_it_is_released() {
             assert_eq!(get(&past(&again, old), "a").await.as_deref(), Some("1"));
             assert!(again.store.release_snapshot("monthly").await.unwrap());
             assert!(!again.store.release_snapshot("monthly").await.unwrap());
-            pass(&world, 60 * SECOND).await;
+            // One that has just started does not know yet what is old.
+            pass(&world, HOUR).await;
             again.store.collect_garbage().await.unwrap();
             assert_eq!(versions(&world, "a"), 1);
             let refused = again.store.hold_snapshot("monthly", old).await;
@@ -251,5 +254,76 @@ fn a_node_ends_its_own_transactions_at_half_the_history() {
         let fresh = world.begin();
         let pairs = scan(&fresh, RowRange::prefix("a"), TxnScanOptions::default(), OwnWrites::All).await;
         assert_eq!(pairs, [("a".to_owned(), "1".to_owned())]);
+    });
+}
+
+/// Another server over the same rows, whose clock shows `ahead` more when it becomes the oracle.
+async fn successor(world: &World, ahead: Duration) -> World {
+    world.env.jump_wall_clock(ahead.as_micros() as i64);
+    let oracle = Oracle::new(world.env.clone());
+    let (raw, env) = (world.raw.clone(), world.env.clone());
+    let store = TransactionStore::open(raw, oracle, env, world.options.clone()).await.unwrap();
+    World { store, ..world.clone() }
+}
+
+#[test]
+fn a_jump_of_the_oracles_clock_takes_nothing_from_an_open_snapshot() {
+    over_rows(|world, _| async move {
+        let old = world.set("a", "1").await;
+        let reader = world.begin();
+        assert_eq!(get(&reader, "a").await.as_deref(), Some("1"));
+        world.set("a", "2").await;
+        world.settle().await;
+        let other = successor(&world, Duration::from_secs(61 * 60)).await;
+        other.set("b", "1").await;
+        for node in [&world, &other] {
+            let report = node.store.collect_garbage().await.unwrap();
+            assert!(report.safe_point < old && report.removed == 0, "{report:?}");
+        }
+        assert_eq!(get(&reader, "a").await.as_deref(), Some("1"));
+        // What was older than the history before and is read nowhere goes.
+        pass(&world, 2 * HOUR).await;
+        assert!(matches!(reader.get(b"a", OwnWrites::All).await, Err(TxnError::SnapshotTooOld { .. })));
+        assert_eq!(other.store.collect_garbage().await.unwrap().removed, 1);
+        assert_eq!(other.value("a").await.as_deref(), Some("2"));
+    });
+}
+
+#[test]
+fn a_jump_of_the_oracles_clock_ends_no_hold() {
+    over_rows(|world, _| async move {
+        let old = world.set("a", "1").await;
+        world.set("a", "2").await;
+        world.settle().await;
+        // Its clock is ahead, and it has been there for long enough to collect.
+        let other = successor(&world, Duration::from_secs(61 * 60)).await;
+        pass(&world, HOUR - 300 * SECOND).await;
+        let reader = past(&world, old);
+        assert_eq!(get(&reader, "a").await.as_deref(), Some("1"));
+        let report = other.store.collect_garbage().await.unwrap();
+        assert_eq!((report.safe_point, report.removed), (old, 0));
+        assert_eq!(get(&reader, "a").await.as_deref(), Some("1"));
+    });
+}
+
+#[test]
+fn a_node_that_is_alone_collects_what_none_of_its_readers_sees() {
+    let options = TransactionStoreOptions { alone: true, ..options(Path::ByRow) };
+    over_rows_with(options, |world, _| async move {
+        world.set("a", "1").await;
+        let reader = world.begin();
+        assert_eq!(get(&reader, "a").await.as_deref(), Some("1"));
+        world.set("a", "2").await;
+        world.settle().await;
+        // It takes the clock over as it is, as one that has just started.
+        let other = successor(&world, 2 * HOUR).await;
+        let again = other.begin();
+        assert_eq!(get(&again, "a").await.as_deref(), Some("2"));
+        assert_eq!(other.store.collect_garbage().await.unwrap().removed, 1);
+        assert_eq!(get(&again, "a").await.as_deref(), Some("2"));
+        // The one before may not know that it was succeeded. It knows when the safe point has passed it.
+        world.store.reload_safe_point().await.unwrap();
+        let read = reader.get(b"a", OwnWrites::All).await;
+        assert!(matches!(read, Err(TxnError::SnapshotTooOld { .. })), "{read:?}");
     });
 }
