@@ -315,8 +315,8 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "garbage collection passes holds that came while it looked",
         file: "txn/src/gc.rs",
-        original: "Ok(self.oldest_hold().await?.map_or(safe_point, |oldest| oldest.min(safe_point)))",
-        broken: "Ok(safe_point)",
+        original: "Ok(self.oldest_hold().await?.map_or(bound, |oldest| oldest.min(bound)))",
+        broken: "Ok(bound)",
         tests: &["-p", "percosql-txn", "--lib", "a_reader_of_the_past_that_comes_while"],
     },
     Mutant {
@@ -336,8 +336,8 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "reader of the past goes on without its node's hold",
         file: "txn/src/snapshot.rs",
-        original: "(self.held && !store.holds_past_readers())",
-        broken: "(self.held && false)",
+        original: "true => !store.holds_past_readers(),",
+        broken: "true => false,",
         tests: &["-p", "percosql-txn", "--lib", "readers_of_the_past_on_another_node"],
     },
     Mutant {
@@ -474,10 +474,10 @@ pub const MUTANTS: &[Mutant] = &[
         tests: &["-p", "percosql-txn", "--lib", "tests::row_locks"],
     },
     Mutant {
-        name: "the first row lock does not wait for commits that did not look",
+        name: "a row lock does not wait for commits that did not look",
         file: "txn/src/locks/table.rs",
-        original: "if self.unlooking.load(Ordering::SeqCst) == 0 {",
-        broken: "if true {",
+        original: "let excluded = self.unlooking.exclude(key, mode);",
+        broken: "let excluded = false;",
         tests: &["-p", "percosql-txn", "--lib", "locks::tests"],
     },
     Mutant {
