@@ -470,6 +470,8 @@ impl From<LockFailure> for SqlError {
             }
             LockFailure::TooMany => SqlError::new(state::OUT_OF_MEMORY, "out of shared memory")
                 .hint("Too many rows are locked at the same time. Change fewer in one transaction, or use REPEATABLE READ, which locks none before COMMIT."),
+            LockFailure::TooManyNamed => SqlError::new(state::OUT_OF_MEMORY, "out of shared memory")
+                .hint("You might need to increase max_locks_per_transaction."),
             LockFailure::Unavailable => SqlError::new(state::IO_ERROR, "the server that keeps the locks does not answer"),
         }
     }

@@ -57,14 +57,14 @@ pub const fn mode(shared: bool) -> LockMode {
 /// How often a key is held in one mode.
 #[derive(Default)]
 struct Held {
-    by_session: u32,
-    /// The commands of the transaction that took it.
-    by_commands: Vec<CommandNumber>,
+    by_session: u64,
+    /// The first command of the transaction that took it: until that is undone, later ones add nothing.
+    by_command: Option<CommandNumber>,
 }
 
 impl Held {
     fn is_free(&self) -> bool {
-        self.by_session == 0 && self.by_commands.is_empty()
+        self.by_session == 0 && self.by_command.is_none()
     }
 }
 
@@ -107,7 +107,7 @@ impl AdvisoryLocks {
         let mut held = self.held.lock();
         let held = held.entry((key, shared)).or_default();
         match command {
-            Some(command) => held.by_commands.push(command),
+            Some(command) => held.by_command = Some(held.by_command.map_or(command, |first| first.min(command))),
             None => held.by_session += 1,
         }
         Ok(true)
@@ -132,12 +132,12 @@ impl AdvisoryLocks {
 
     /// The transaction is over.
     pub fn end_transaction(&self) {
-        self.keep(|held| held.by_commands.clear());
+        self.keep(|held| held.by_command = None);
     }
 
     /// What `command` and later ones took is undone.
     pub fn rolled_back_to(&self, command: CommandNumber) {
-        self.keep(|held| held.by_commands.retain(|taken| *taken < command));
+        self.keep(|held| held.by_command = held.by_command.filter(|taken| *taken < command));
     }
 
     fn keep(&self, change: impl Fn(&mut Held)) {

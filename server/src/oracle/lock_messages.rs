@@ -394,6 +394,7 @@ impl From<LockReply> for LockAnswer {
                     Some(LockFailure::Deadlock(circle)) => (3, circle.into_iter().map(Wait::of_member).collect()),
                     Some(LockFailure::TooMany) => (4, Vec::new()),
                     Some(LockFailure::Unavailable) => (5, Vec::new()),
+                    Some(LockFailure::TooManyNamed) => (6, Vec::new()),
                 };
                 Reply::Taken(Answers { taken: taken.into_iter().map(number).collect(), failure, circle })
             }
@@ -435,6 +436,7 @@ impl LockAnswer {
                     3 => Some(LockFailure::Deadlock(circle.into_iter().map(Wait::member).collect::<Result<_>>()?)),
                     4 => Some(LockFailure::TooMany),
                     5 => Some(LockFailure::Unavailable),
+                    6 => Some(LockFailure::TooManyNamed),
                     _ => return Err(unknown("the answer")),
                 };
                 LockReply::Taken { taken: taken.into_iter().map(read).collect::<Result<_>>()?, failure }
@@ -534,6 +536,7 @@ mod tests {
             LockFailure::TimedOut,
             LockFailure::Deadlock(vec![member]),
             LockFailure::TooMany,
+            LockFailure::TooManyNamed,
             LockFailure::Unavailable,
         ];
         let taken = vec![Taken::Newly, Taken::Already, Taken::Held];

@@ -14,6 +14,7 @@
 
 mod agent;
 mod call;
+mod held_counts;
 mod history;
 mod keeper;
 mod kept;

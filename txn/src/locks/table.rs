@@ -2,6 +2,7 @@
 //! holds the name already in another mode. A wait that would close a circle fails at once.
 
 use super::call::SeenLocks;
+use super::held_counts::HeldCounts;
 use super::history::{EndedWait, LockEvent, LockHistory, WaitEnd};
 use super::locker::{Home, Locker, LockerId};
 use super::mode::{LockMode, LockName, ROW};
@@ -18,8 +19,6 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 use storage::EnvRef;
 
-/// Held modes of names in all, at most: about 100 bytes each.
-const MOST_HELD: usize = 8 << 20;
 /// A wait that goes on for so long is told of, as PostgreSQL's log_lock_waits does after deadlock_timeout.
 pub const LONG_WAIT: Duration = Duration::from_secs(1);
 
@@ -41,8 +40,10 @@ pub enum LockFailure {
     TimedOut,
     /// The lockers, each waiting for the next, the last for the first. SQLSTATE 40P01.
     Deadlock(Vec<CircleMember>),
-    /// Too many locks are held. SQLSTATE 53200.
+    /// Too many rows are locked. SQLSTATE 53200.
     TooMany,
+    /// Too many locks are held that are not on rows, by the locker itself or of their kind in all. SQLSTATE 53200.
+    TooManyNamed,
     /// Another node keeps the locks, and could not be asked for long. SQLSTATE 58030.
     Unavailable,
 }
@@ -148,7 +149,7 @@ struct State {
     /// Labels of those who hold or wait.
     labels: HashMap<LockerId, i32>,
     /// Held modes.
-    held: usize,
+    held: HeldCounts,
 }
 
 impl State {
@@ -166,7 +167,7 @@ impl State {
                 continue;
             }
             entry.hold(waiter.id, waiter.mode);
-            self.held += 1;
+            self.held.add(waiter.id, name);
             self.waiting.remove(&waiter.id);
             // One who went away in this moment gives it back: see `Waiting`.
             let _ = waiter.granted.send(());
@@ -187,7 +188,7 @@ impl State {
             let count = (*modes & given_back).count_ones() as usize;
             *modes &= !given_back;
             let gone = *modes == 0;
-            self.held = self.held.saturating_sub(count);
+            self.held.subtract(id, name, count);
             if gone {
                 entry.holders.swap_remove(at);
             }
@@ -389,20 +390,22 @@ impl LockTable {
         let (granted, began) = {
             let mut guard = self.state.lock();
             let state = &mut *guard;
-            if state.held >= MOST_HELD {
-                return Err(LockFailure::TooMany);
-            }
             let entry = state.entries.entry(name).or_default();
+            if mode.is_covered_by(entry.modes_of(id)) {
+                return Ok(false);
+            }
+            if let Err(failure) = state.held.check_room(id, name) {
+                if entry.is_unused() {
+                    state.entries.remove(&name);
+                }
+                return Err(failure);
+            }
             if name.kind() != ROW && entry.tag.is_none() {
                 entry.tag = Some(Box::new(tag.clone()));
             }
-            let held = entry.modes_of(id);
-            if mode.is_covered_by(held) {
-                return Ok(false);
-            }
             if entry.is_free(id, mode) {
                 entry.hold(id, mode);
-                state.held += 1;
+                state.held.add(id, name);
                 return Ok(true);
             }
             if wait == LockWait::No {
@@ -532,7 +535,7 @@ impl LockTable {
 
     /// Held modes of names.
     pub fn held(&self) -> usize {
-        self.state.lock().held
+        self.state.lock().held.all()
     }
 }
 

@@ -336,7 +336,11 @@ const DEFINITIONS: &[Definition] = &[
     internal("max_function_args", "100", "Shows the maximum number of function arguments."),
     internal("max_identifier_length", "63", "Shows the maximum identifier length."),
     internal("max_index_keys", "32", "Shows the maximum number of index keys."),
-    server("max_locks_per_transaction", "64", "Kept for clients that read it: locks are not limited."),
+    server(
+        "max_locks_per_transaction",
+        "64",
+        "Kept for clients that read it: a session may hold 65536 locks that are not on rows.",
+    ),
     user("max_parallel_workers", "8", Kind::Int { min: 0, max: 1024, unit: Unit::One }, NO_EFFECT),
     user("max_parallel_workers_per_gather", "2", Kind::Int { min: 0, max: 1024, unit: Unit::One }, NO_EFFECT),
     server("max_prepared_transactions", "0", "Sets the maximum number of simultaneously prepared transactions."),
