@@ -485,11 +485,81 @@ fn copies() -> Vec<(&'static str, Vec<Step>)> {
     ]
 }
 
+/// The statements of one text are a block; rows come before the error that ends them.
+fn blocks() -> Vec<(&'static str, Vec<Step>)> {
+    const FAILS: &str = "select 1/(g-3) from generate_series(1,5) g";
+    let shows = "show search_path; show transaction_read_only";
+    let run = |sql| vec![parse("", sql), bind("", ""), execute("", 0)];
+    vec![
+        (
+            "SET LOCAL among the statements of one text",
+            all(vec![
+                simple("set local search_path = pg_catalog; show search_path"),
+                simple("show search_path"),
+                simple("set local search_path = pg_catalog"),
+                simple("select 1; set transaction isolation level serializable"),
+                simple("set transaction isolation level serializable, read only; show transaction_read_only"),
+                simple(&format!("set local search_path = x; commit; {shows}")),
+                simple("set local role pg_monitor; select current_user"),
+                simple("select current_user; set constraints all deferred"),
+                simple("set constraints all deferred"),
+                simple(
+                    "set search_path = y; set local search_path = x; set local search_path to default; show search_path",
+                ),
+                simple("show search_path; reset search_path"),
+                batch(&[run("set local search_path = z"), run("show search_path")].concat()),
+                simple("show search_path"),
+            ]),
+        ),
+        (
+            "rows come before the error",
+            all(vec![
+                simple(FAILS),
+                simple(&format!("select 'before'; {FAILS}; select 'behind'")),
+                simple(&format!("{FAILS} limit 2")),
+                batch(&run(FAILS)),
+                batch(&[parse("", FAILS), bind("", ""), execute("", 1), execute("", 1), execute("", 1)]),
+                simple("select a / 0 from (values (1), (2)) v (a)"),
+                simple("select 10 / a, b / (a - 2) from (values (1, 1), (2, 1), (0, 1)) v (a, b)"),
+                simple(&format!("copy ({FAILS}) to stdout")),
+            ]),
+        ),
+        (
+            "cursors that fail",
+            all(vec![
+                simple("begin; declare c cursor for select 1/0"),
+                simple("rollback"),
+                simple(&format!("begin; declare c cursor for {FAILS}")),
+                simple("fetch 2 from c"),
+                simple("fetch 2 from c"),
+                simple("rollback"),
+                simple(&format!("begin; declare c cursor for {FAILS}; savepoint s")),
+                simple("fetch 3 from c"),
+                simple("rollback to s; fetch 1 from c"),
+                simple("rollback"),
+                simple(&format!("begin; declare c cursor with hold for {FAILS}")),
+                simple("commit"),
+                simple(&format!("declare c cursor with hold for {FAILS}")),
+                simple("begin; create table held (a int); insert into held values (1), (2)"),
+                simple(
+                    "declare c cursor with hold for select a from held; insert into held values (3); fetch 1 from c",
+                ),
+                simple("update held set a = a + 10; commit"),
+                simple("fetch all from c; close c; drop table held"),
+                simple("begin; declare c cursor for select 'x'::int"),
+                simple("rollback; begin; declare c cursor for select count(*)/0 from generate_series(1, 3)"),
+                simple("fetch 1 from c"),
+                simple("rollback"),
+            ]),
+        ),
+    ]
+}
+
 #[test]
 fn conversations_go_as_with_postgresql() {
     let (postgres, server) = (Postgres::start(), Server::start());
     let mut wrong = Vec::new();
-    for (name, steps) in portals().into_iter().chain(errors()).chain(copies()) {
+    for (name, steps) in portals().into_iter().chain(errors()).chain(copies()).chain(blocks()) {
         let (expected, found) = (converse(postgres.port(), &steps), converse(server.port(), &steps));
         if expected != found {
             let at = expected.iter().zip(&found).position(|(e, f)| e != f).unwrap_or(expected.len().min(found.len()));

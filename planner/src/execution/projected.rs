@@ -1,12 +1,15 @@
 //! [`Projected`]: the batches that a projection computes, in smaller ones where a row of them takes much memory: those between an operator
-//! and the client are counted, not weighed. Must not know what is computed.
+//! and the client are counted, not weighed. Where a row cannot be computed, the rows before it come first, as in PostgreSQL, which computes
+//! one row after the other. Must not know what is computed.
 
 use super::projection::Projector;
 use super::returned::Counter;
+use crate::error::SqlError;
 use datafusion::arrow::array::Array;
+use datafusion::arrow::compute::concat_batches;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::RecordBatch;
-use datafusion::common::Result;
+use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::RecordBatchStream;
 use datafusion::physical_plan::SendableRecordBatchStream;
 use futures::{Stream, StreamExt};
@@ -27,12 +30,14 @@ pub struct Projected {
     rest: Option<RecordBatch>,
     /// Rows of a batch, at most.
     at_once: usize,
+    /// What the row behind those that were returned fails with.
+    failed: Option<DataFusionError>,
 }
 
 impl Projected {
     /// What `projector` makes of `input`; `rows` counts them.
     pub fn new(input: SendableRecordBatchStream, projector: Projector, rows: Counter) -> Projected {
-        Projected { input, projector, rows, rest: None, at_once: usize::MAX }
+        Projected { input, projector, rows, rest: None, at_once: usize::MAX, failed: None }
     }
 
     fn piece(&mut self, mut batch: RecordBatch) -> Result<RecordBatch> {
@@ -42,11 +47,50 @@ impl Projected {
             batch = batch.slice(0, self.at_once);
         }
         self.rows.add(batch.num_rows());
-        let projected = self.projector.project(&batch)?;
+        let projected = match self.projector.project(&batch) {
+            Ok(projected) => projected,
+            Err(error) => return self.rows_before(&batch, error),
+        };
         if projected.num_rows() > FEW_ROWS {
             self.weigh(&projected)?;
         }
         Ok(projected)
+    }
+
+    /// The rows before the first that fails, which the next poll tells. `error`: what the whole batch fails with. Errors: that of the first
+    /// row.
+    fn rows_before(&mut self, batch: &RecordBatch, error: DataFusionError) -> Result<RecordBatch> {
+        let (of_row, mut error) = of_a_row(error);
+        if !of_row || batch.num_rows() <= 1 || self.projector.has_effects() {
+            return Err(error);
+        }
+        let (mut pieces, mut first, mut rows) = (Vec::new(), 0, batch.num_rows());
+        // The first row that fails is among `rows` rows from `first` on.
+        while rows > 0 {
+            let half = rows.div_ceil(2);
+            match self.projector.project(&batch.slice(first, half)) {
+                Ok(piece) => {
+                    pieces.push(piece);
+                    (first, rows) = (first + half, rows - half);
+                }
+                Err(found) => {
+                    let (of_row, found) = of_a_row(found);
+                    if !of_row {
+                        return Err(found);
+                    }
+                    error = found;
+                    if half == 1 {
+                        break;
+                    }
+                    rows = half;
+                }
+            }
+        }
+        if pieces.is_empty() {
+            return Err(error);
+        }
+        (self.rest, self.failed) = (None, Some(error));
+        Ok(concat_batches(&self.projector.schema(), &pieces)?)
     }
 
     fn weigh(&mut self, projected: &RecordBatch) -> Result<()> {
@@ -66,6 +110,9 @@ impl Stream for Projected {
     type Item = Result<RecordBatch>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if let Some(error) = self.failed.take() {
+            return Poll::Ready(Some(Err(error)));
+        }
         let batch = match self.rest.take() {
             Some(rest) => rest,
             None => match ready!(self.input.poll_next_unpin(context)) {
@@ -81,6 +128,13 @@ impl RecordBatchStream for Projected {
     fn schema(&self) -> SchemaRef {
         self.projector.schema()
     }
+}
+
+/// Whether an error is of the values of a row (classes 21 to 23), and not of a limit of the statement; and the error.
+fn of_a_row(error: DataFusionError) -> (bool, DataFusionError) {
+    let error = SqlError::from(error);
+    let of_row = ["21", "22", "23"].contains(&error.state().get(..2).unwrap_or_default());
+    (of_row, error.into())
 }
 
 #[cfg(test)]

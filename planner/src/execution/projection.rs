@@ -2,7 +2,7 @@
 //! text of each: for a statement of one row they cost more than the expressions. Must not know what is computed.
 
 use super::evaluation_order::Order;
-use super::lazy_junction::guarded;
+use super::lazy_junction::{guarded, has_effects};
 use super::projected::Projected;
 use super::returned::Returned;
 use datafusion::arrow::datatypes::SchemaRef;
@@ -58,6 +58,11 @@ impl Projector {
     /// What it computes.
     pub fn expressions(&self) -> &[Arc<dyn PhysicalExpr>] {
         &self.expressions
+    }
+
+    /// Whether computing a row twice can be told from computing it once.
+    pub fn has_effects(&self) -> bool {
+        self.expressions.iter().any(has_effects)
     }
 
     /// The projected batch.

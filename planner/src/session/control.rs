@@ -64,6 +64,9 @@ impl Session {
         if self.shared.references.lock().has_later() {
             Box::pin(self.hold_to_deferred()).await?;
         }
+        if !self.shared.cursors.lock().is_empty() {
+            Box::pin(self.read_held_cursors()).await?;
+        }
         if self.shared.has_on_commit() {
             Box::pin(self.on_commit()).await?;
         }
@@ -86,13 +89,35 @@ impl Session {
         held
     }
 
+    /// Reads the cursors that outlive the transaction to their ends, as PostgreSQL does at COMMIT: what their queries fail with the
+    /// transaction does, which is rolled back.
+    async fn read_held_cursors(&mut self) -> Result<()> {
+        if self.block.is_failed() {
+            return Ok(());
+        }
+        let limits = self.block.limits();
+        self.shared.set_deadline(limits.deadline());
+        loop {
+            let unread = self.shared.cursors.lock().take_unread_held();
+            let Some((name, mut cursor)) = unread else { return Ok(()) };
+            let read = limits.run(cursor.materialize()).await;
+            if let Err(error) = read {
+                drop(cursor);
+                self.block.abort().await;
+                return Err(error);
+            }
+            self.shared.cursors.lock().put_back(&name, cursor);
+        }
+    }
+
     /// SET CONSTRAINTS.
     pub(super) async fn set_constraints(
         &mut self,
+        alone: bool,
         names: Option<&[ast::ObjectName]>,
         deferred: bool,
     ) -> Result<Outcome> {
-        if self.block.status() == super::TransactionStatus::Idle {
+        if alone && self.block.status() == super::TransactionStatus::Idle {
             self.shared.notify(super::Notice::warning(
                 state::NO_ACTIVE_SQL_TRANSACTION,
                 "SET CONSTRAINTS can only be used in transaction blocks",

@@ -70,9 +70,6 @@ impl Session {
         let (kind, current) = ((scroll, declare.hold), (tables, locks));
         let mut cursor = Cursor::new(statement.source.text().into(), kind, created, columns, command, stream, current);
         cursor.binary = declare.binary;
-        if declare.hold {
-            cursor.materialize().await?;
-        }
         self.shared.cursors.lock().insert(declare.name.clone(), cursor)?;
         Ok(done("DECLARE CURSOR"))
     }

@@ -348,6 +348,10 @@ impl Cursors {
         self.by_name.insert(name, cursor);
         Ok(())
     }
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.by_name.is_empty()
+    }
     /// Whether there is one of this name.
     pub fn contains(&self, name: &str) -> bool {
         self.by_name.contains_key(name)
@@ -365,6 +369,12 @@ impl Cursors {
     /// Takes one out, to be read or forgotten. Errors: 34000.
     pub fn take(&mut self, name: &str) -> Result<Cursor> {
         self.by_name.remove(name).ok_or_else(|| missing(name))
+    }
+    /// Takes out one that outlives its transaction and is not read to its end yet, with its name.
+    pub fn take_unread_held(&mut self) -> Option<(String, Cursor)> {
+        let unread = |(_, cursor): &(&String, &Cursor)| cursor.hold && cursor.stream.is_some();
+        let name = self.by_name.iter().find(unread)?.0.clone();
+        self.by_name.remove_entry(&name)
     }
     /// Puts one back that was taken.
     pub fn put_back(&mut self, name: &str, cursor: Cursor) {

@@ -257,7 +257,7 @@ impl Session {
             }
             StatementKind::AlterView(alter) => self.define_writing("ALTER VIEW", Definition::AlterView(alter)).await,
             StatementKind::SetConstraints { names, deferred } => {
-                self.set_constraints(names.as_deref(), *deferred).await
+                self.set_constraints(statement.alone, names.as_deref(), *deferred).await
             }
             StatementKind::AlterType { name, change } => {
                 self.define_writing("ALTER TYPE", Definition::Type(name, change)).await

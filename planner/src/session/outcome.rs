@@ -102,6 +102,12 @@ impl Notice {
     pub fn info(message: impl Into<String>) -> Self {
         Self::new("INFO", crate::error::state::SUCCESSFUL_COMPLETION, message)
     }
+    /// The NOTICE that a name is cut to the length that names have.
+    pub fn truncated(name: &str) -> Self {
+        let cut = crate::parse::names::fold_text(name, true);
+        let message = format!("identifier \"{name}\" will be truncated to \"{cut}\"");
+        Self::notice(message).state(crate::error::state::NAME_TOO_LONG)
+    }
     /// A WARNING.
     pub fn warning(state: SqlState, message: impl Into<String>) -> Self {
         Self::new("WARNING", state, message)

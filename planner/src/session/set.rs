@@ -31,15 +31,15 @@ pub fn text_rows(names: &[&str], rows: &[Vec<String>], tag: &str) -> Result<Outc
 }
 
 impl Session {
-    pub(super) async fn run_set(&mut self, local: bool, name: &str, value: Option<&[String]>) -> Result<()> {
+    /// `alone`: no other statement came in the same text. Several are a transaction block to SET LOCAL, as in PostgreSQL.
+    pub(super) async fn run_set(
+        &mut self,
+        (local, alone): (bool, bool),
+        name: &str,
+        value: Option<&[String]>,
+    ) -> Result<()> {
         self.block.ensure()?;
-        if local && self.block.is_implicit() {
-            self.shared.notify(Notice::warning(
-                state::NO_ACTIVE_SQL_TRANSACTION,
-                "SET LOCAL can only be used in transaction blocks",
-            ));
-            return Ok(());
-        }
+        self.warn_of_local(local && alone);
         match name {
             "transaction_isolation" | "transaction_read_only" | "transaction_deferrable" => {
                 let modes = self.modes_of(name, value)?;
@@ -47,10 +47,23 @@ impl Session {
             }
             _ => {}
         }
-        let Some(values) = value else { return self.run_reset(name) };
+        let Some(values) = value else {
+            return match local {
+                true => self.shared.reset_config(name, true).map(drop),
+                false => self.run_reset(name),
+            };
+        };
         let value = flattened(name, values)?;
         self.shared.set_config(name, &value, local)?;
         Ok(())
+    }
+
+    /// The warning of a SET LOCAL outside of a block. It holds all the same until the implicit transaction ends.
+    fn warn_of_local(&self, local: bool) {
+        if local && self.block.is_implicit() {
+            let message = "SET LOCAL can only be used in transaction blocks";
+            self.shared.notify(Notice::warning(state::NO_ACTIVE_SQL_TRANSACTION, message));
+        }
     }
 
     /// `SET transaction_read_only = on` says what SET TRANSACTION READ ONLY says.
@@ -77,15 +90,14 @@ impl Session {
     }
 
     /// SET ROLE and SET SESSION AUTHORIZATION; no role: back to who logged in. Errors: 22023, 42501.
-    pub(super) async fn set_role(&mut self, local: bool, name: &str, value: Option<&[String]>) -> Result<()> {
+    pub(super) async fn set_role(
+        &mut self,
+        (local, alone): (bool, bool),
+        name: &str,
+        value: Option<&[String]>,
+    ) -> Result<()> {
         let catalog = self.block.statement(false).await?.catalog;
-        if local && self.block.is_implicit() {
-            self.shared.notify(Notice::warning(
-                state::NO_ACTIVE_SQL_TRANSACTION,
-                "SET LOCAL can only be used in transaction blocks",
-            ));
-            return Ok(());
-        }
+        self.warn_of_local(local && alone);
         let settings = self.shared.settings();
         let named = |name: &str| {
             catalog

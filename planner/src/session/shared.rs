@@ -177,7 +177,14 @@ impl SessionShared {
             return Ok(settings.current().get(name).unwrap_or_default());
         }
         settings.set(name, value, local)?;
+        self.tell_cut(name, value);
         Ok(settings.current().get(name).unwrap_or_default())
+    }
+    /// Tells that the value of a setting which holds a name is cut, as PostgreSQL does.
+    pub(super) fn tell_cut(&self, name: &str, value: &str) {
+        if value.len() > crate::parse::names::LONGEST && name.eq_ignore_ascii_case("application_name") {
+            self.notify(Notice::truncated(value));
+        }
     }
     /// The same without a value: back to what the session began with.
     pub fn reset_config(&self, name: &str, local: bool) -> Result<String> {

@@ -63,15 +63,15 @@ impl Session {
         let text = statement.source.text();
         Ok(match &statement.kind {
             StatementKind::Set { local, name, value } if name == "role" || name == "session_authorization" => {
-                self.set_role(*local, name, value.as_deref()).await?;
+                self.set_role((*local, statement.alone), name, value.as_deref()).await?;
                 done("SET")
             }
             StatementKind::Reset(name) if name == "role" || name == "session_authorization" => {
-                self.set_role(false, name, None).await?;
+                self.set_role((false, true), name, None).await?;
                 done("RESET")
             }
             StatementKind::Set { local, name, value } => {
-                self.run_set(*local, name, value.as_deref()).await?;
+                self.run_set((*local, statement.alone), name, value.as_deref()).await?;
                 done("SET")
             }
             StatementKind::SetTransaction { modes, session: true } => {
@@ -79,12 +79,13 @@ impl Session {
                 done("SET")
             }
             StatementKind::SetTransaction { modes, session: false } => {
-                if self.block.status() == super::TransactionStatus::Idle {
+                if statement.alone && self.block.status() == super::TransactionStatus::Idle {
                     self.shared.notify(Notice::warning(
                         state::NO_ACTIVE_SQL_TRANSACTION,
                         "SET TRANSACTION can only be used in transaction blocks",
                     ));
                 } else {
+                    self.block.ensure()?;
                     self.block.set_modes(*modes).await?;
                 }
                 done("SET")
@@ -128,7 +129,7 @@ impl Session {
                 if matches!(what, Discard::All | Discard::Temporary) {
                     if *what == Discard::All {
                         self.refuse_in_block("DISCARD ALL")?;
-                        self.set_role(false, "session_authorization", None).await?;
+                        self.set_role((false, true), "session_authorization", None).await?;
                     }
                     self.discard_temporary().await?;
                 }

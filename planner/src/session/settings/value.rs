@@ -53,6 +53,7 @@ pub fn canonical(definition: &Definition, value: &str) -> Result<String> {
         },
         // What PostgreSQL's log could not show is a question mark, byte by byte.
         Kind::Text if definition.name == "application_name" => {
+            let value = crate::parse::names::fold_text(value, true);
             Ok(value.bytes().map(|byte| if (32..127).contains(&byte) { char::from(byte) } else { '?' }).collect())
         }
         Kind::Text => Ok(value.to_string()),

@@ -78,3 +78,40 @@ async fn long_series_are_not_held() {
         "->  Function Scan on generate_series"
     );
 }
+
+/// The rows of a query until it ends or fails, and what it fails with.
+async fn rows_before(c: &mut Client, sql: &str) -> (usize, &'static str) {
+    let statement = c.session.parse(sql).unwrap().remove(0);
+    let prepared = c.session.prepare(statement, &[]).await.unwrap();
+    let Ok(Outcome::Rows { mut stream, .. }) = c.session.execute(&prepared, Vec::new()).await else { panic!("{sql}") };
+    let (mut rows, mut failed) = (0, "");
+    while let Some(batch) = stream.next().await {
+        match batch {
+            Ok(batch) => rows += batch.num_rows(),
+            Err(error) => failed = SqlError::from(error).state(),
+        }
+    }
+    drop(stream);
+    c.session.fail().await;
+    (rows, failed)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rows_before_the_one_that_fails_are_returned() {
+    let mut c = client().await;
+    for first in [1, 2, 3, 64, 1000, 8192, 8193, 9999, 10_000] {
+        let sql = format!("SELECT g, 1 / (g - {first}) FROM generate_series(1, 10000) g");
+        assert_eq!(rows_before(&mut c, &sql).await, (first - 1, "22012"), "{sql}");
+    }
+    // That of the first row, whichever column it is in.
+    let sql = "SELECT 1 / (g - 5), ('x' || g)::int FROM generate_series(4, 9) g";
+    assert_eq!(rows_before(&mut c, sql).await, (0, "22P02"));
+    let sql = "SELECT 1 / (g - 5), repeat('1', g)::int2 FROM generate_series(4, 9) g";
+    assert_eq!(rows_before(&mut c, sql).await, (1, "22012"));
+    assert_eq!(c.rows("SELECT 1 / (g - 3) FROM generate_series(1, 5) g LIMIT 2").await, ["0", "-1"]);
+    // What has an effect has it once.
+    c.run("CREATE SEQUENCE s").await;
+    let sql = "SELECT nextval('s') / (g - 3) FROM generate_series(1, 5) g";
+    rows_before(&mut c, sql).await;
+    assert!(c.value("SELECT nextval('s')").await.parse::<i64>().unwrap() <= 6);
+}

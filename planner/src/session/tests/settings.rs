@@ -31,6 +31,34 @@ async fn set_local_outside_a_block_warns() {
     assert_eq!(c.value("SHOW application_name").await, "");
 }
 
+/// The statements of one text are a transaction block, as in PostgreSQL.
+#[tokio::test(flavor = "multi_thread")]
+async fn set_local_holds_for_the_statements_behind_it() {
+    let mut c = client().await;
+    assert_eq!(c.value("SET LOCAL application_name = 'x'; SHOW application_name").await, "x");
+    assert_eq!(c.value("SHOW application_name").await, "");
+    c.run("CREATE ROLE ada; SET application_name = 'y'").await;
+    assert_eq!(c.value("SET LOCAL ROLE ada; SELECT current_user").await, "ada");
+    assert_eq!(c.value("SET LOCAL application_name TO DEFAULT; SHOW application_name").await, "");
+    assert_eq!(c.rows("SHOW application_name").await, ["y"]);
+    assert_eq!(c.value("SET TRANSACTION READ ONLY; SHOW transaction_read_only").await, "on");
+    assert_eq!(c.value("SELECT current_user; SHOW transaction_read_only").await, "off");
+    assert!(c.notices().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn names_of_applications_are_cut_as_other_names() {
+    let mut c = client().await;
+    let long = "n".repeat(70);
+    c.run(&format!("SET application_name = '{long}'")).await;
+    let told = format!("42622 identifier \"{long}\" will be truncated to \"{}\"", "n".repeat(63));
+    assert_eq!(c.notices(), [told]);
+    assert_eq!(c.value("SHOW application_name").await, "n".repeat(63));
+    // Of a character of two bytes that does not fit nothing is left.
+    c.run(&format!("SET application_name = '{}'", "ä".repeat(40))).await;
+    assert_eq!(c.value("SHOW application_name").await, "?".repeat(62));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn clients_get_to_know_what_changed() {
     let mut c = client().await;
