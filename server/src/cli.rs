@@ -25,6 +25,7 @@ pub fn main() -> ExitCode {
 
 fn start(config: Config) -> Result<(), String> {
     init_log(&config)?;
+    crate::data_directory::claim(&config.data_dir)?;
     let runtime = runtime::start("percosql", None)?;
     // A sort or join may compute for seconds without a pause; on threads of its own it keeps no connection waiting.
     let workers = runtime::start("percosql-query", None)?;
@@ -46,7 +47,7 @@ fn init_log(config: &Config) -> Result<(), String> {
     let colours = std::io::stderr().is_terminal();
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colours);
     let set = match config.log_format {
-        LogFormat::Text => builder.try_init(),
+        LogFormat::Text => builder.fmt_fields(crate::log_text::fields()).try_init(),
         LogFormat::Json => builder.json().try_init(),
     };
     set.map_err(|e| format!("cannot start the log: {e}"))

@@ -86,6 +86,10 @@ pub struct StartOptions {
     /// Private key of the certificate, in PEM
     #[arg(long, value_name = "FILE", env = "PERCOSQL_TLS_KEY")]
     pub tls_key: Option<PathBuf>,
+    /// Trust every connection from this machine, as any role and whatever passwords there are: for a superuser who has lost theirs. Only
+    /// together with a loopback address to listen on
+    #[arg(long, env = "PERCOSQL_TRUST_LOOPBACK", value_parser = clap::builder::BoolishValueParser::new())]
+    pub trust_loopback: bool,
     /// Seconds that running statements get to finish at shutdown [default: 10]
     #[arg(long, value_name = "SECONDS", env = "PERCOSQL_SHUTDOWN_TIMEOUT")]
     pub shutdown_timeout: Option<u64>,
@@ -147,6 +151,7 @@ struct File {
     isolation: Option<IsolationLevel>,
     tls_cert: Option<PathBuf>,
     tls_key: Option<PathBuf>,
+    trust_loopback: Option<bool>,
     shutdown_timeout: Option<u64>,
     log_format: Option<LogFormat>,
     log: Option<String>,
@@ -202,6 +207,8 @@ pub struct Config {
     pub isolation: IsolationLevel,
     /// Certificate chain and key.
     pub tls: Option<(PathBuf, PathBuf)>,
+    /// Whether connections from this machine are trusted, whatever passwords there are.
+    pub trust_loopback: bool,
     /// How long running statements may go on at shutdown.
     pub shutdown_timeout: Duration,
     /// Form of the log.
@@ -252,6 +259,7 @@ impl Config {
             },
             isolation: options.isolation.or(file.isolation).unwrap_or_default(),
             tls,
+            trust_loopback: options.trust_loopback || file.trust_loopback.unwrap_or(false),
             shutdown_timeout: Duration::from_secs(options.shutdown_timeout.or(file.shutdown_timeout).unwrap_or(10)),
             log_format: options.log_format.or(file.log_format).unwrap_or_default(),
             log: options.log.or(file.log).unwrap_or_else(|| "info".to_string()),

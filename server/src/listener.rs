@@ -1,8 +1,11 @@
 //! [`Listener`]: accepts connections and gives each a task of its own, until the server stops.
 
 use crate::connection;
+use crate::connection::auth::AccessRules;
 use crate::connection::cancel::Backends;
+use crate::connection::tls::TlsIdentity;
 use crate::reactor::Reactors;
+use crate::waiting_room::{Seat, WaitingRoom};
 use planner::session::Database;
 use std::io;
 use std::net::SocketAddr;
@@ -12,10 +15,11 @@ use tokio::io::unix::AsyncFd;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use tokio_rustls::TlsAcceptor;
 
-/// Sockets beyond twice the connections that may be, for start-ups and cancel requests.
+/// Sockets whose clients are not authenticated, at most, beyond the number of connections: for start-ups and cancel requests.
 const SPARE: usize = 100;
+/// How often it is logged, at most, that such sockets are closed for others.
+const TOLD_EVERY: Duration = Duration::from_secs(10);
 
 /// What all connections share.
 pub struct Shared {
@@ -24,7 +28,9 @@ pub struct Shared {
     /// The connections, for cancel requests and the limit.
     pub backends: Arc<Backends>,
     /// TLS, where it is configured.
-    pub tls: Option<TlsAcceptor>,
+    pub tls: Option<TlsIdentity>,
+    /// Who is trusted.
+    pub access: AccessRules,
     /// Becomes true when the server stops.
     pub stopping: watch::Sender<bool>,
 }
@@ -49,6 +55,9 @@ impl Listener {
     /// on, then they are cancelled, and what is left a second later is dropped.
     pub async fn run(self, grace: Duration) {
         let mut connections = JoinSet::new();
+        let waiting = WaitingRoom::new(self.shared.backends.limit() + SPARE);
+        let env = Arc::clone(self.shared.database.env());
+        let mut told: Option<Duration> = None;
         let mut stopping = self.shared.stopping.subscribe();
         loop {
             let accepted = tokio::select! {
@@ -58,12 +67,15 @@ impl Listener {
             // Not when they end: that would wake this task, and two threads, for each connection.
             while connections.try_join_next().is_some() {}
             match accepted {
-                // Who does not authenticate holds a socket and a task, no place among the backends; a cancel
-                // request must get through when all places are taken.
-                Ok((_, peer)) if connections.len() >= 2 * self.shared.backends.limit() + SPARE => {
-                    tracing::warn!(%peer, "too many sockets: one is closed");
+                Ok((socket, peer)) => {
+                    let (seat, full) = waiting.enter(peer.ip());
+                    let now = env.monotonic();
+                    if full && told.is_none_or(|told| now.saturating_sub(told) >= TOLD_EVERY) {
+                        told = Some(now);
+                        tracing::warn!(%peer, "too many clients are not authenticated: older sockets are closed for new ones");
+                    }
+                    self.serve(&mut connections, socket, (peer, seat));
                 }
-                Ok((socket, peer)) => self.serve(&mut connections, socket, peer),
                 Err(error) => {
                     tracing::warn!(%error, "a connection could not be accepted");
                     // Out of file descriptors: accepting again at once would spin.
@@ -89,12 +101,12 @@ impl Listener {
 
 impl Listener {
     /// Gives a connection its task, on one of the reactors.
-    fn serve(&self, connections: &mut JoinSet<()>, socket: std::net::TcpStream, peer: SocketAddr) {
+    fn serve(&self, connections: &mut JoinSet<()>, socket: std::net::TcpStream, (peer, seat): (SocketAddr, Seat)) {
         let shared = Arc::clone(&self.shared);
         self.reactors.spawn(connections, move || async move {
             let _told = TellsOfPanic;
             match socket.set_nonblocking(true).and_then(|()| TcpStream::from_std(socket)) {
-                Ok(socket) => connection::serve(socket, peer, shared).await,
+                Ok(socket) => connection::serve(socket, peer, seat, shared).await,
                 Err(error) => tracing::warn!(%peer, %error, "a connection could not be taken over"),
             }
         });

@@ -2,6 +2,8 @@
 //! Must not know which engine it is.
 
 use crate::config::Config;
+use crate::connection::AUTHENTICATION_TIMEOUT;
+use crate::connection::auth::AccessRules;
 use crate::connection::cancel::Backends;
 use crate::connection::tls;
 use crate::listener::{self, Listener, Shared};
@@ -13,6 +15,7 @@ use planner::plan::EngineOptions;
 use planner::session::{BinaryCodec, Database};
 use std::io::Write;
 use std::net::SocketAddr;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
@@ -25,7 +28,7 @@ pub async fn run(config: Config, workers: tokio::runtime::Handle) -> Result<(), 
     let mut terminate = signal(SignalKind::terminate()).map_err(|e| format!("cannot wait for SIGTERM: {e}"))?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(|e| format!("cannot wait for SIGINT: {e}"))?;
     let tls = match &config.tls {
-        Some((certificate, key)) => Some(tls::acceptor(certificate, key)?),
+        Some((certificate, key)) => Some(tls::identity(certificate, key)?),
         None => None,
     };
     let store = crate::store::open(&config).await?;
@@ -45,6 +48,9 @@ pub async fn run(config: Config, workers: tokio::runtime::Handle) -> Result<(), 
     database.set_isolation(config.isolation.setting());
     database.set_binary(BinaryCodec { write: binary::write, read: binary::read });
     let any_password = database.any_password().await.map_err(|error| format!("cannot read the roles: {error}"))?;
+    if config.trust_loopback && !config.listen.ip().is_loopback() {
+        return Err(format!("--trust-loopback needs a loopback address to listen on, and {} is none", config.listen));
+    }
     if !any_password && !config.listen.ip().is_loopback() {
         return Err(format!(
             "refusing to listen on {}: no role has a password, so anybody could connect as superuser. Start with \
@@ -60,7 +66,11 @@ pub async fn run(config: Config, workers: tokio::runtime::Handle) -> Result<(), 
         Some(_) => Backends::among_others(config.max_connections, store.env.random()),
         None => Backends::new(config.max_connections),
     };
-    let shared = Arc::new(Shared { database, backends, tls, stopping: watch::Sender::new(false) });
+    database.set_server_settings(server_settings(&config, address, &backends));
+    let secret =
+        database.catalog().login_secret().await.map_err(|error| format!("cannot read the login secret: {error}"))?;
+    let access = AccessRules { secret, trust_loopback: config.trust_loopback };
+    let shared = Arc::new(Shared { database, backends, tls, access, stopping: watch::Sender::new(false) });
     banner(&config, address, any_password);
 
     let running = tokio::spawn(Listener::new(socket, Arc::clone(&shared), reactors).run(config.shutdown_timeout));
@@ -83,12 +93,24 @@ pub async fn run(config: Config, workers: tokio::runtime::Handle) -> Result<(), 
     }
 }
 
+/// What SHOW answers for settings that are fixed from here on.
+fn server_settings(config: &Config, address: SocketAddr, backends: &Backends) -> Vec<(&'static str, String)> {
+    vec![
+        ("authentication_timeout", format!("{}min", AUTHENTICATION_TIMEOUT.as_secs() / 60)),
+        ("listen_addresses", address.ip().to_string()),
+        ("max_connections", backends.limit().to_string()),
+        ("port", address.port().to_string()),
+        ("ssl", if config.tls.is_some() { "on" } else { "off" }.to_string()),
+        ("superuser_reserved_connections", backends.reserved().to_string()),
+    ]
+}
+
 /// Where operators spill; what a server that was killed left there is removed.
 fn spill_directory(config: &Config) -> Result<PathBuf, String> {
     let folder = config.data_dir.join("query-spill");
     let made = match std::fs::remove_dir_all(&folder) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
-        _ => std::fs::create_dir_all(&folder),
+        _ => std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder),
     };
     made.map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
     Ok(folder)
@@ -103,7 +125,9 @@ fn banner(config: &Config, address: SocketAddr, any_password: bool) {
         data = config.data_location(),
         port = address.port(),
     );
-    if !any_password {
+    if config.trust_loopback && any_password {
+        text.push_str("  trust    --trust-loopback: every connection from this machine is trusted, as any role.\n");
+    } else if !any_password {
         text.push_str(
             "  trust    no role has a password yet: every connection from this machine is trusted.\n           \
              Set one with: ALTER ROLE postgres PASSWORD '...';\n",

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::net::{SocketAddr, TcpStream};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -47,6 +48,11 @@ pub fn free_port() -> u16 {
     }
 }
 
+/// Lets nobody else read a folder that a test filled, as `percosql start` demands of a data directory.
+pub fn make_private(folder: &Path) {
+    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700)).expect("a folder of ours");
+}
+
 fn new_folder() -> tempfile::TempDir {
     tempfile::Builder::new().prefix("percosql-test-").tempdir().expect("a temporary folder")
 }
@@ -60,6 +66,13 @@ impl Server {
     /// Starts a server on a new data directory with more arguments.
     pub fn start_with(arguments: &[&str]) -> Server {
         Self::start_where(arguments, &[])
+    }
+
+    /// The same; what it printed when it ends at once.
+    pub fn try_start_with(arguments: &[&str]) -> Result<Server, String> {
+        let mut server = Self::launched(new_folder(), &[], arguments, &[]);
+        server.try_wait_until_ready()?;
+        Ok(server)
     }
 
     /// The same, with variables of its environment.
@@ -187,6 +200,13 @@ impl Server {
         self.child = launch(&[], self.folder.path(), self.port, &self.arguments, &self.environment);
         self.wait_until_ready();
         begin.elapsed()
+    }
+
+    /// The server, started again on the same data directory and port with other arguments.
+    pub fn restarted_with(mut self, arguments: &[&str]) -> Server {
+        self.arguments = arguments.iter().map(ToString::to_string).collect();
+        self.restart();
+        self
     }
 
     /// Waits until the server ends by itself; its exit code.

@@ -5,6 +5,7 @@
 //! trace that shows another order fails), but for zeroes that are appended to a log ahead of what is written: what falls on them
 //! and is not synced reads as zeroes.
 
+use crate::server::make_private;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -185,6 +186,7 @@ impl Disk {
         while let Some(folder) = folders.pop() {
             let target = to.join(folder.strip_prefix(from).expect("a folder inside"));
             std::fs::create_dir_all(&target).expect("a folder");
+            make_private(&target);
             for entry in std::fs::read_dir(&folder).expect("a folder").flatten() {
                 let path = entry.path();
                 if path.is_dir() {

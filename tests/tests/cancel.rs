@@ -168,3 +168,74 @@ fn a_client_that_leaves_takes_its_statement_with_it() {
         }
     }
 }
+
+/// A client that holds a row and reads nothing of a result that fills all buffers between it and the server.
+fn stuck(server: &Server, watcher: &mut Raw) -> Raw {
+    let mut raw = Raw::connect(server);
+    let rows = "select repeat('x', 1000) from generate_series(1, 10000000)";
+    let sql = format!("begin isolation level read committed; update t set b = 1 where a = 1; {rows}\0");
+    raw.send(b'Q', sql.as_bytes());
+    let begin = Instant::now();
+    while kinds(&watcher.query("select a from t where a = 1 for update nowait")).contains('D') {
+        assert!(begin.elapsed() < PROMPT, "the row is not locked");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_millis(700));
+    raw
+}
+
+#[test]
+fn a_client_that_does_not_read_keeps_nothing_from_others() {
+    let mut server = Server::start();
+    let mut watcher = Raw::connect(&server);
+    watcher.query("create table t (a int primary key, b int); insert into t values (1, 0)");
+    watcher.query("set default_transaction_isolation = 'read committed'; set lock_timeout = '20s'");
+    let update = "update t set b = 2 where a = 1";
+    // Cancelled, its statement ends, and gives the row back.
+    let mut raw = stuck(&server, &mut watcher);
+    assert_eq!(column(&watcher.query(&format!("select pg_cancel_backend({})", raw.key.0))), ["t"]);
+    assert_eq!(kinds(&watcher.query(update)), "CZ");
+    // What it is told is whole.
+    let replies = raw.until_ready();
+    assert_eq!((error_state(&replies), status(&replies)), ("57014".into(), 'E'));
+    assert_eq!(kinds(&raw.query("rollback")), "CZ");
+    // Terminated, it is gone.
+    let raw = stuck(&server, &mut watcher);
+    let begin = Instant::now();
+    watcher.query(&format!("select pg_terminate_backend({})", raw.key.0));
+    assert_eq!(kinds(&watcher.query(update)), "CZ");
+    let left = format!("select count(*) from pg_stat_activity where pid = {}", raw.key.0);
+    while column(&watcher.query(&left)) != ["0"] {
+        assert!(begin.elapsed() < PROMPT, "it is still there");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // A stop of the server does not wait for it: statements have ten seconds.
+    let _raw = stuck(&server, &mut watcher);
+    let begin = Instant::now();
+    assert_eq!(server.stop(), Some(0));
+    assert!(begin.elapsed() < Duration::from_secs(8), "{:?}", begin.elapsed());
+}
+
+#[test]
+fn a_terminated_connection_is_told_so() {
+    let server = Server::start();
+    let mut watcher = Raw::connect(&server);
+    watcher.query("create table t (a int)");
+    for sql in ["copy t from stdin", "select pg_sleep(600)", "begin; select pg_sleep(600)"] {
+        let mut raw = Raw::connect(&server);
+        raw.send(b'Q', format!("{sql}\0").as_bytes());
+        until_it_runs(&server, &raw);
+        watcher.query(&format!("select pg_terminate_backend({})", raw.key.0));
+        let replies = raw.until_ready();
+        assert_eq!(error_state(&replies), "57P01", "{sql}");
+        assert_eq!(replies.last().map(|reply| reply.kind), Some(b'E'), "{sql}: nothing comes behind it");
+    }
+    let itself = "select pg_terminate_backend(pg_backend_pid())";
+    for sql in [itself.to_string(), format!("begin; {itself}; commit"), format!("copy ({itself}) to stdout")] {
+        let mut raw = Raw::connect(&server);
+        raw.send(b'Q', format!("{sql}\0").as_bytes());
+        let replies = raw.until_ready();
+        assert_eq!(error_state(&replies), "57P01", "{sql}");
+        assert_eq!(replies.last().map(|reply| reply.kind), Some(b'E'), "{sql}");
+    }
+}

@@ -2,7 +2,7 @@
 //! shorter history that nobody hears of.
 
 use percosql_tests::clients::value;
-use percosql_tests::server::{free_port, start_refused};
+use percosql_tests::server::{free_port, make_private, start_refused};
 use percosql_tests::{Server, psql};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -22,6 +22,7 @@ fn files(data: &Path, begin: &str, end: &str) -> Vec<PathBuf> {
 fn copy(from: &Path, to: &Path) {
     let _ = std::fs::remove_dir_all(to);
     std::fs::create_dir_all(to.join("rocksdb")).expect("a folder");
+    make_private(to);
     for folder in ["", "rocksdb"] {
         for entry in std::fs::read_dir(from.join(folder)).expect("a store").flatten() {
             if entry.path().is_file() {

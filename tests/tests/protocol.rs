@@ -499,3 +499,44 @@ fn too_many_connections_are_refused() {
         std::thread::sleep(Duration::from_millis(20));
     }
 }
+
+#[test]
+fn superusers_have_places_of_their_own() {
+    let server = Server::start_with(&["--max-connections", "5"]);
+    let mut admin = Raw::connect(&server);
+    admin.query("create role ada login");
+    let shown = ["max_connections", "superuser_reserved_connections", "authentication_timeout", "port"]
+        .map(|name| column(&admin.query(&format!("show {name}"))).concat());
+    assert_eq!(shown, ["5".to_string(), "3".to_string(), "1min".to_string(), server.port().to_string()]);
+    let user = |name: &str| {
+        let mut raw = Raw::open(&server);
+        raw.packet(3 << 16, format!("user\0{name}\0database\0postgres\0\0").as_bytes());
+        let replies = raw.until_ready();
+        (raw, replies)
+    };
+    let (_ada, replies) = user("ada");
+    assert_eq!(status(&replies), 'I');
+    let (_, replies) = user("ada");
+    let refused = replies.last().expect("an error").clone();
+    assert_eq!(refused.field(b'C').as_deref(), Some("53300"));
+    assert!(refused.field(b'M').is_some_and(|says| says.starts_with("remaining connection slots are reserved for")));
+    let admins: Vec<_> = (0..3).map(|_| user("postgres")).collect();
+    assert!(admins.iter().all(|(_, replies)| status(replies) == 'I'));
+    assert_eq!(error_state(&user("postgres").1), "53300");
+}
+
+#[test]
+fn sockets_that_say_nothing_lock_nobody_out() {
+    let mut server = Server::start_with(&["--max-connections", "2"]);
+    let mut silent: Vec<Raw> = (0..150).map(|_| Raw::open(&server)).collect();
+    let mut raw = Raw::connect(&server);
+    assert_eq!(kinds(&raw.query("select 1")), "TDCZ");
+    assert_eq!(silent[0].reply(), None, "it gave way to newer ones");
+    let newest = silent.last_mut().expect("a socket");
+    newest.packet(3 << 16, b"user\0postgres\0\0");
+    assert_eq!(status(&newest.until_ready()), 'I');
+    // Nor do they hold up the stop of the server.
+    let begin = Instant::now();
+    assert_eq!(server.stop(), Some(0));
+    assert!(begin.elapsed() < Duration::from_secs(8), "{:?}", begin.elapsed());
+}

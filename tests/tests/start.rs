@@ -3,6 +3,8 @@
 use percosql_tests::clients::value;
 use percosql_tests::server::{free_port, start_refused};
 use percosql_tests::{Server, psql};
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -87,6 +89,36 @@ fn a_corrupted_data_directory_is_refused() {
     }
     assert!(damaged > 0, "no manifest was found");
     assert_refused(&server.data_dir(), &local(), "corrupt");
+}
+
+/// The permission bits of a file or folder.
+fn mode(path: &Path) -> u32 {
+    std::fs::metadata(path).expect("it is there").permissions().mode() & 0o777
+}
+
+#[test]
+fn nobody_else_reads_the_data_directory() {
+    let mut server = Server::start();
+    psql(&server, &["-c", "create table t (a int primary key)", "-c", "insert into t values (1)"]).success();
+    let data = server.data_dir();
+    let files = walk(&data);
+    assert!(files.iter().any(|file| file.starts_with(data.join("rocksdb"))), "{files:?}");
+    for path in files.iter().flat_map(|file| file.ancestors().take_while(|path| path.starts_with(&data))) {
+        assert_eq!(mode(path) & 0o077, 0, "{}: {:o}", path.display(), mode(path));
+    }
+    server.stop();
+    let set = |mode| std::fs::set_permissions(&data, Permissions::from_mode(mode)).expect("a folder of ours");
+    for open in [0o755, 0o770, 0o701] {
+        set(open);
+        assert_refused(&data, &local(), "permissions should be u=rwx (0700) or u=rwx,g=rx (0750)");
+    }
+    // A group that may read reads what is made from then on, too.
+    set(0o750);
+    server.restart();
+    psql(&server, &["-c", "insert into t values (2)"]).success();
+    let logs: Vec<_> =
+        walk(&data).into_iter().filter(|file| file.extension().is_some_and(|end| end == "log")).collect();
+    assert!(logs.iter().any(|log| mode(log) == 0o640) && logs.iter().all(|log| mode(log) & 0o037 == 0), "{logs:?}");
 }
 
 fn walk(folder: &Path) -> Vec<std::path::PathBuf> {

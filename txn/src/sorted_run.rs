@@ -10,7 +10,7 @@ use crate::version_table::Entry;
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use std::fs::File;
 use std::io::{BufWriter, ErrorKind, Write as _};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{DirBuilderExt, FileExt};
 use std::path::Path;
 use storage::{RowRange, StoreError};
 
@@ -36,7 +36,7 @@ pub(crate) struct SortedRun {
 impl SortedRun {
     /// Writes `entries`, which are in key order, to a file in `folder`.
     pub(crate) fn write<'a>(folder: &Path, entries: impl ExactSizeIterator<Item = Entry<'a>>) -> Result<SortedRun> {
-        std::fs::create_dir_all(folder).map_err(spill)?;
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(spill)?;
         let file = tempfile::tempfile_in(folder).map_err(spill)?;
         let words = (entries.len() * FILTER_BITS_PER_KEY).div_ceil(64).max(1);
         let mut run = SortedRun { file, blocks: Vec::new(), filter: vec![0; words] };

@@ -21,6 +21,8 @@ const SEQUENCES: StorageId = 3;
 const DROPPED: StorageId = 4;
 /// What nodes say of themselves, beside all transactions.
 const NODES: StorageId = 5;
+/// What no role may read.
+const SECRETS: StorageId = 6;
 
 /// Rows of tables and entries of indexes: everything but the system's own.
 pub fn rows_of_users() -> RowRange {
@@ -148,6 +150,10 @@ pub fn all_dropped() -> RowRange {
 /// The rows of a storage id.
 pub fn rows_of(storage_id: StorageId) -> RowRange {
     RowRange::prefix(prefix(storage_id))
+}
+/// The secret that answers to unknown roles are derived from.
+pub fn login_secret() -> Bytes {
+    key(SECRETS, &[b"login"])
 }
 /// What a node says of itself.
 pub fn node(node: u64) -> Bytes {

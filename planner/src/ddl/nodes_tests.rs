@@ -116,12 +116,12 @@ async fn what_one_defines_the_others_see_at_once() {
     }
     // Roles and databases.
     c[0].run("create role r login password 'x'").await;
-    assert!(databases[1].authentication("r").await.unwrap().is_some());
+    assert!(databases[1].authentication("r").await.unwrap().role.is_some());
     assert!(databases[2].any_password().await.unwrap());
     c[1].run("create database d").await;
     assert_eq!(c[2].rows("select datname from pg_database where datname = 'd'").await, ["d"]);
     c[2].run("drop role r").await;
-    assert!(databases[0].authentication("r").await.unwrap().is_none());
+    assert!(databases[0].authentication("r").await.unwrap().role.is_none());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

@@ -55,13 +55,13 @@ impl DdlContext {
         let Value::SingleQuotedString(text) = &value.value else {
             return Err(SqlError::syntax("the password must be a string"));
         };
-        if scram::is_verifier(text) {
+        if scram::is_verifier(text) && !scram::is_of_empty_password(text) {
             return Ok(Some(text.clone()));
         }
         if text.starts_with("md5") && text.len() == 35 {
             return Err(SqlError::unsupported("an MD5 password"));
         }
-        if text.is_empty() {
+        if text.is_empty() || scram::is_verifier(text) {
             self.notice(state::SUCCESSFUL_COMPLETION, "empty string is not a valid password, clearing password");
             return Ok(None);
         }

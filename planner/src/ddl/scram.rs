@@ -11,19 +11,36 @@ const ITERATIONS: NonZeroU32 = match NonZeroU32::new(4096) {
     Some(iterations) => iterations,
     None => NonZeroU32::MIN,
 };
+/// Iterations of a verifier that are worked out here at once, at most: some tenth of a second.
+const MOST_ITERATIONS: u32 = 500_000;
 const PREFIX: &str = "SCRAM-SHA-256$";
 
 /// The verifier of a password. ASCII passwords need no preparation; others are taken as they
 /// are, which agrees with SASLprep for text in its composed form.
 pub fn verifier(password: &str, salt: &[u8]) -> String {
+    verifier_of(password, salt, ITERATIONS)
+}
+
+/// Whether a verifier is one of the empty password, which is none. Of a verifier with very many iterations that is not worked out: false.
+pub fn is_of_empty_password(text: &str) -> bool {
+    let parts = || {
+        let (iterations, rest) = text.strip_prefix(PREFIX)?.split_once(':')?;
+        let salt = STANDARD.decode(rest.split_once('$')?.0).ok()?;
+        let iterations = iterations.parse().ok().filter(|count: &NonZeroU32| count.get() <= MOST_ITERATIONS)?;
+        Some(verifier_of("", &salt, iterations))
+    };
+    parts().is_some_and(|empty| empty == text)
+}
+
+fn verifier_of(password: &str, salt: &[u8], iterations: NonZeroU32) -> String {
     let mut salted = [0_u8; digest::SHA256_OUTPUT_LEN];
-    pbkdf2::derive(pbkdf2::PBKDF2_HMAC_SHA256, ITERATIONS, salt, password.as_bytes(), &mut salted);
+    pbkdf2::derive(pbkdf2::PBKDF2_HMAC_SHA256, iterations, salt, password.as_bytes(), &mut salted);
     let key = hmac::Key::new(hmac::HMAC_SHA256, &salted);
     let client_key = hmac::sign(&key, b"Client Key");
     let stored_key = digest::digest(&digest::SHA256, client_key.as_ref());
     let server_key = hmac::sign(&key, b"Server Key");
     format!(
-        "{PREFIX}{ITERATIONS}:{}${}:{}",
+        "{PREFIX}{iterations}:{}${}:{}",
         STANDARD.encode(salt),
         STANDARD.encode(stored_key.as_ref()),
         STANDARD.encode(server_key.as_ref())
@@ -58,6 +75,8 @@ mod tests {
             "SCRAM-SHA-256$4096:W22ZaJ0SNY7soEsUEjb6gQ==$WG5d8oPm3OtcPnkdi4Uo7BkeZkBFzpcXkuLmtbsT4qY=:wfPLwcE6nTWhTAmQ7tl2KeoiWGPlZqQxSrmfPwDl2dU="
         );
         assert!(is_verifier(&text));
+        assert!(!is_of_empty_password(&text));
+        assert!(is_of_empty_password(&verifier("", &salt)));
         assert!(!is_verifier("pencil"));
         assert!(!is_verifier("SCRAM-SHA-256$4096:W22Z"));
     }

@@ -289,6 +289,11 @@ async fn roles_keep_verifiers_and_never_passwords() {
     world.run("alter role alice superuser password null").await.unwrap();
     let alice = world.catalog().await.role("alice").unwrap();
     assert!(alice.superuser && alice.password.is_none());
+    for empty in [String::new(), scram::verifier("", b"salt")] {
+        world.run("alter role alice password 'secret'").await.unwrap();
+        world.run(&format!("alter role alice password '{empty}'")).await.unwrap();
+        assert!(world.catalog().await.role("alice").unwrap().password.is_none(), "{empty:?}");
+    }
     world.run("drop role alice").await.unwrap();
     assert!(world.catalog().await.role("alice").is_none());
 }

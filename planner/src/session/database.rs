@@ -7,7 +7,7 @@ use super::lifted::LiftedStatements;
 use super::notification::Channels;
 use super::parsed::ParsedStatements;
 use super::plan_cache::PlanCache;
-use super::startup::RoleLogin;
+use super::startup::{Authentication, RoleLogin};
 use super::turn::Turns;
 use crate::catalog::predefined::is_predefined;
 use crate::catalog::{CatalogStore, DatabaseDescriptor, NodeOptions, RoleDescriptor};
@@ -38,6 +38,8 @@ pub struct Database {
     binary: OnceLock<BinaryCodec>,
     /// `default_transaction_isolation` where nobody sets it.
     isolation: OnceLock<&'static str>,
+    /// Settings that the server was started with.
+    server_settings: OnceLock<Vec<(&'static str, String)>>,
 }
 
 impl Database {
@@ -48,6 +50,14 @@ impl Database {
     /// The level, when it is set.
     pub(super) fn isolation(&self) -> Option<&'static str> {
         self.isolation.get().copied()
+    }
+    /// Sets what SHOW answers for settings that are fixed when the server starts: names and canonical values. Once.
+    pub fn set_server_settings(&self, settings: Vec<(&'static str, String)>) {
+        let _ = self.server_settings.set(settings);
+    }
+    /// The settings that the server was started with.
+    pub(super) fn server_settings(&self) -> &[(&'static str, String)] {
+        self.server_settings.get().map_or(&[], Vec::as_slice)
     }
     /// Tells how values are written and read in PostgreSQL's binary format: COPY needs it. Once.
     pub fn set_binary(&self, codec: BinaryCodec) {
@@ -100,6 +110,7 @@ impl Database {
             env,
             binary: OnceLock::new(),
             isolation: OnceLock::new(),
+            server_settings: OnceLock::new(),
         }))
     }
     /// Tells the other servers of the store, where there can be some, that this one goes. To be called when nothing is
@@ -132,12 +143,17 @@ impl Database {
             None => self.catalog.database_named(transaction, name).await,
         }
     }
-    /// How `user` logs in; `None` when there is no such role.
-    pub async fn authentication(&self, user: &str) -> Result<Option<RoleLogin>> {
-        let role = self.roles().await?.into_iter().find(|role| role.name == user);
+    /// How `user` logs in.
+    pub async fn authentication(&self, user: &str) -> Result<Authentication> {
+        let roles = self.roles().await?;
         let now = self.now();
-        let expired = |role: &RoleDescriptor| role.valid_until.is_some_and(|until| until < now);
-        Ok(role.map(|role| RoleLogin { expired: expired(&role), verifier: role.password.clone(), login: role.login }))
+        let role = roles.iter().find(|role| role.name == user).map(|role| RoleLogin {
+            expired: role.valid_until.is_some_and(|until| until < now),
+            verifier: role.password.clone(),
+            login: role.login,
+            superuser: role.superuser,
+        });
+        Ok(Authentication { role, any_password: roles.iter().any(|role| role.password.is_some()) })
     }
     /// Whether any role has a password: then nobody is trusted.
     pub async fn any_password(&self) -> Result<bool> {

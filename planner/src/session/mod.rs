@@ -50,7 +50,7 @@ pub use prepared::Prepared;
 pub(crate) use set::flattened;
 pub use set::{private, sees_private};
 pub(crate) use settings::is_custom_name;
-pub use startup::{Link, RoleLogin, Startup, Tls};
+pub use startup::{Authentication, Link, RoleLogin, Startup, Tls};
 pub use statement::Statement;
 pub use txn::CommandNumber;
 
@@ -135,7 +135,8 @@ impl Session {
         let settings = Settings::new(&role.name)
             .with_fixed("is_superuser", if role.superuser { "on" } else { "off" })?
             .with_fixed("session_authorization", &role.name)?
-            .with_fixed("lc_collate", descriptor.collation())?;
+            .with_fixed("lc_collate", descriptor.collation())?
+            .with_all_fixed(database.server_settings());
         let settings = match database.isolation() {
             Some(level) => settings.with("default_transaction_isolation", level)?,
             None => settings,
@@ -165,6 +166,9 @@ impl Session {
             startup.cancel,
             SettingsStack::new(settings),
         ));
+        for (name, value) in &startup.options {
+            shared.tell_cut(name, value);
+        }
         for error in wrong {
             shared.notify(Notice::warning(error.state(), error.fields().message.clone()));
         }
@@ -225,9 +229,7 @@ impl Session {
     /// Tells which names of a statement's text are cut.
     fn tell_long_names(&self, statement: &Statement) {
         for name in statement.source.long_names() {
-            let cut = crate::parse::names::fold_text(name, true);
-            let message = format!("identifier \"{name}\" will be truncated to \"{cut}\"");
-            self.shared.notify(Notice::notice(message).state(state::NAME_TOO_LONG));
+            self.shared.notify(Notice::truncated(name));
         }
     }
     /// The statement of a text without its whole numbers, and those as its parameters, so that texts that differ in them alone

@@ -32,8 +32,8 @@ pub struct Startup {
     pub user: String,
     /// Database.
     pub database: String,
-    /// Settings out of the start-up message: its own entries (`client_encoding`, `application_name`, …; not `user`,
-    /// `database`, `options`, `replication`) and those of `options` (`-c name=value`), in order.
+    /// Settings out of the start-up message, later ones before earlier ones: those of `options` (`-c name=value`), then the message's own
+    /// entries (`client_encoding`, `application_name`, …; not `user`, `database`, `options`, `replication`).
     pub options: Vec<(String, String)>,
     /// Process number told to the client (`pg_backend_pid()`).
     pub backend_pid: i32,
@@ -52,4 +52,15 @@ pub struct RoleLogin {
     pub expired: bool,
     /// Whether it may log in.
     pub login: bool,
+    /// Whether it may have a place that is kept for superusers.
+    pub superuser: bool,
+}
+
+/// What is known of who wants to log in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Authentication {
+    /// The role; `None` when there is none of that name.
+    pub role: Option<RoleLogin>,
+    /// Whether any role has a password: then nobody is trusted.
+    pub any_password: bool,
 }

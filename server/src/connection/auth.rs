@@ -1,8 +1,13 @@
-//! Who the client is: trust on loopback while its role has no password, SCRAM-SHA-256 where it has one.
+//! Authentication: connections from this machine are trusted while no role has a password; as soon as one has, every role needs its own, and
+//! gives it by SCRAM-SHA-256 (RFC 5802, RFC 7677), over TLS also bound to the channel (SCRAM-SHA-256-PLUS, `tls-server-end-point`, RFC 5929).
+//!
+//! A role without a password and a role that does not exist go through the same exchange as every other, against a verifier that nobody
+//! knows the password of. Their salts are derived from a secret of the store, so that they are the same each time.
 
 use super::reading::Input;
 use super::stream::Stream;
 use crate::error::{ConnectionError, Result, protocol_violation};
+use crate::listener::Shared;
 use crate::protocol::reader::Reader;
 use crate::protocol::{Message, Output};
 use base64::Engine;
@@ -10,46 +15,69 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use pgwire::api::auth::sasl::scram::{ScramSecret, ScramServerAuth};
 use pgwire::messages::startup::Authentication;
-use planner::session::Database;
 use planner::types::encoding::Encoding;
 use planner::{SqlError, state};
+use ring::hmac;
 use std::net::IpAddr;
 
 const MECHANISM: &str = "SCRAM-SHA-256";
+const BOUND_MECHANISM: &str = "SCRAM-SHA-256-PLUS";
+/// Bytes of a salt, as those of the verifiers that the server makes.
+const SALT_BYTES: usize = 16;
+/// Iterations of a verifier, as of those that the server makes.
+const ITERATIONS: usize = 4096;
 
-/// Authenticates `user` and sends AuthenticationOk. Every failure is fatal.
+/// Who may connect without saying who he is, and what those are told who are not known.
+#[derive(Debug)]
+pub struct AccessRules {
+    /// What the salts of unknown roles are derived from.
+    pub secret: [u8; 32],
+    /// Whether connections from this machine are trusted, whatever passwords there are.
+    pub trust_loopback: bool,
+}
+
+/// Authenticates `user` and sends AuthenticationOk. Answers whether it is a superuser. Every failure is fatal.
 pub async fn authenticate(
     stream: &mut Stream,
     input: &mut Input,
     out: &mut Output,
-    database: &Database,
+    shared: &Shared,
     user: &str,
     peer: IpAddr,
-) -> Result<()> {
-    let role = database.authentication(user).await.map_err(ConnectionError::Fatal)?;
+) -> Result<bool> {
+    let found = shared.database.authentication(user).await.map_err(ConnectionError::Fatal)?;
     let refused = |message: String| ConnectionError::Fatal(SqlError::new(state::INVALID_AUTHORIZATION, message));
-    let Some(role) = role else {
-        return Err(refused(format!("role \"{user}\" does not exist")));
-    };
-    match role.verifier {
-        Some(verifier) => scram(stream, input, out, user, (&verifier, role.expired)).await?,
-        None if peer.to_canonical().is_loopback() => {}
-        None => return Err(refused(format!("role \"{user}\" has no password and may connect only from this machine"))),
+    let local = peer.to_canonical().is_loopback();
+    if !found.any_password && !local {
+        return Err(refused("no role has a password, so connections are accepted from this machine only".to_string()));
     }
+    let trusted = local && (shared.access.trust_loopback || !found.any_password);
+    if !trusted {
+        let verifier = found.role.as_ref().filter(|role| !role.expired).and_then(|role| role.verifier.as_deref());
+        // The mock is made in any case: making it takes time.
+        let mock = mock_verifier(&shared.access.secret, user);
+        let secret = verifier.and_then(parse_verifier);
+        let known = secret.is_some();
+        let binding = shared.tls.as_ref().and_then(|tls| tls.binding.as_ref()).filter(|_| stream.is_tls());
+        let server = binding.cloned().unwrap_or_default();
+        scram(stream, input, out, user, server, (secret.unwrap_or(mock), known)).await?;
+    }
+    let role = found.role.ok_or_else(|| refused(format!("role \"{user}\" does not exist")))?;
     if !role.login {
         return Err(refused(format!("role \"{user}\" is not permitted to log in")));
     }
     out.message(&Authentication::Ok);
-    Ok(())
+    Ok(role.superuser)
 }
 
-/// `verifier`: with whether it has expired, which is told to nobody.
+/// `secret`: with whether anybody can know its password.
 async fn scram(
     stream: &mut Stream,
     input: &mut Input,
     out: &mut Output,
     user: &str,
-    (verifier, expired): (&str, bool),
+    server: ScramServerAuth,
+    (secret, known): (ScramSecret, bool),
 ) -> Result<()> {
     let failed = || {
         ConnectionError::Fatal(SqlError::new(
@@ -57,12 +85,11 @@ async fn scram(
             format!("password authentication failed for user \"{user}\""),
         ))
     };
-    let secret = parse_verifier(verifier).ok_or_else(failed)?;
-    out.message(&Authentication::SASL(vec![MECHANISM.to_string()]));
+    let offered: &[&str] = if server.supports_channel_binding() { &[BOUND_MECHANISM, MECHANISM] } else { &[MECHANISM] };
+    out.message(&Authentication::SASL(offered.iter().map(ToString::to_string).collect()));
     out.flush(stream).await?;
 
-    let first = initial_response(response(stream, input).await?).map_err(ConnectionError::Fatal)?;
-    let server = ScramServerAuth::new();
+    let first = initial_response(response(stream, input).await?, offered).map_err(ConnectionError::Fatal)?;
     let (challenge, waiting) = server
         .on_client_first_message_with_secret(&first, secret)
         .map_err(|error| ConnectionError::Fatal(protocol_violation(format!("malformed SCRAM message: {error}"))))?;
@@ -74,8 +101,7 @@ async fn scram(
         tracing::info!(user, %error, "authentication failed");
         failed()
     })?;
-    if expired {
-        tracing::info!(user, "the password has expired");
+    if !known {
         return Err(failed());
     }
     out.message(&Authentication::SASLFinal(Bytes::from(proof)));
@@ -94,15 +120,25 @@ async fn response(stream: &mut Stream, input: &mut Input) -> Result<Bytes> {
     }
 }
 
-fn initial_response(body: Bytes) -> std::result::Result<Bytes, SqlError> {
+/// The client-first message. Errors: 08P01 for a mechanism that was not offered, or that does not fit what the message says of its channel.
+fn initial_response(body: Bytes, offered: &[&str]) -> std::result::Result<Bytes, SqlError> {
     let mut body = Reader::new(body);
     let mechanism = body.string()?;
-    if mechanism != MECHANISM {
+    if !offered.contains(&mechanism.as_str()) {
         return Err(protocol_violation("client selected an invalid SASL authentication mechanism"));
     }
     let data = body.value()?.ok_or_else(|| protocol_violation("malformed SCRAM message: empty"))?;
     body.end()?;
-    Ok(data)
+    let says = match (mechanism == BOUND_MECHANISM, data.first() == Some(&b'p')) {
+        (true, false) => {
+            "The client selected SCRAM-SHA-256-PLUS, but the SCRAM message does not include channel binding data."
+        }
+        (false, true) => {
+            "The client selected SCRAM-SHA-256 without channel binding, but the SCRAM message includes channel binding data."
+        }
+        _ => return Ok(data),
+    };
+    Err(protocol_violation("malformed SCRAM message").detail(says))
 }
 
 /// `SCRAM-SHA-256$iterations:salt$stored_key:server_key`.
@@ -116,6 +152,14 @@ fn parse_verifier(text: &str) -> Option<ScramSecret> {
         stored_key: STANDARD.decode(stored_key).ok().filter(|key| key.len() == 32)?,
         server_key: STANDARD.decode(server_key).ok().filter(|key| key.len() == 32)?,
     })
+}
+
+/// A verifier for a role that has none: its salt is the same each time, its keys are random.
+fn mock_verifier(secret: &[u8], user: &str) -> ScramSecret {
+    let key = hmac::Key::new(hmac::HMAC_SHA256, secret);
+    let salt = hmac::sign(&key, user.as_bytes()).as_ref().iter().copied().take(SALT_BYTES).collect();
+    let (stored_key, server_key) = (rand::random::<[u8; 32]>().to_vec(), rand::random::<[u8; 32]>().to_vec());
+    ScramSecret::Verifier { salt, iterations: ITERATIONS, stored_key, server_key }
 }
 
 #[cfg(test)]
@@ -134,12 +178,38 @@ mod tests {
     }
 
     #[test]
+    fn a_role_without_a_verifier_looks_as_one_with() {
+        let parts = |secret: &[u8], user| match mock_verifier(secret, user) {
+            ScramSecret::Verifier { salt, iterations, stored_key, .. } => (salt, iterations, stored_key),
+            _ => panic!(),
+        };
+        let (salt, iterations, stored_key) = parts(&[1; 32], "ada");
+        assert_eq!((salt.len(), iterations), (SALT_BYTES, ITERATIONS));
+        let again = parts(&[1; 32], "ada");
+        assert_eq!(again.0, salt);
+        assert_ne!(again.2, stored_key, "nobody can work it out");
+        assert_ne!(parts(&[2; 32], "ada").0, salt);
+        assert_ne!(parts(&[1; 32], "bob").0, salt);
+    }
+
+    #[test]
     fn initial_responses_state_their_mechanism_and_length() {
-        let body = |bytes: &'static [u8]| initial_response(Bytes::from_static(bytes));
+        let body = |bytes: &'static [u8]| initial_response(Bytes::from_static(bytes), &[MECHANISM]);
         assert_eq!(body(b"SCRAM-SHA-256\0\0\0\0\x01n").unwrap().as_ref(), b"n");
         assert!(body(b"SCRAM-SHA-256\0\0\0\0\x02n").is_err());
         assert!(body(b"SCRAM-SHA-256\0\xff\xff\xff\xff").is_err());
         assert!(body(b"PLAIN\0\0\0\0\x01n").is_err());
+        assert!(body(b"SCRAM-SHA-256-PLUS\0\0\0\0\x01p").is_err());
         assert!(body(b"").is_err());
+    }
+
+    #[test]
+    fn a_mechanism_fits_what_is_said_of_the_channel() {
+        let body = |bytes: &'static [u8]| initial_response(Bytes::from_static(bytes), &[BOUND_MECHANISM, MECHANISM]);
+        assert!(body(b"SCRAM-SHA-256-PLUS\0\0\0\0\x01p").is_ok());
+        assert!(body(b"SCRAM-SHA-256\0\0\0\0\x01n").is_ok());
+        assert!(body(b"SCRAM-SHA-256\0\0\0\0\x01y").is_ok());
+        assert_eq!(body(b"SCRAM-SHA-256-PLUS\0\0\0\0\x01n").unwrap_err().state(), "08P01");
+        assert_eq!(body(b"SCRAM-SHA-256\0\0\0\0\x01p").unwrap_err().state(), "08P01");
     }
 }

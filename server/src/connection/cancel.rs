@@ -4,11 +4,14 @@
 use bytes::Bytes;
 use parking_lot::Mutex;
 use planner::session::CancelToken;
+use planner::{SqlError, state};
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Process numbers of one of several servers.
 const RANGE: i32 = 1 << 16;
+/// Places that only superusers get, where there are more: PostgreSQL's default of `superuser_reserved_connections`.
+const RESERVED: usize = 3;
 
 /// All connections of a server.
 #[derive(Debug)]
@@ -55,11 +58,16 @@ impl Backends {
         Arc::new(Backends { limit, base, state: Mutex::default() })
     }
 
-    /// Takes a place; `None` when there is no more room.
-    pub fn register(self: &Arc<Self>, secret: Bytes) -> Option<Backend> {
+    /// Takes a place. Errors: 53300 where there is none left, or none but those kept for superusers.
+    pub fn register(self: &Arc<Self>, secret: Bytes, superuser: bool) -> Result<Backend, SqlError> {
+        let full = |message: &str| Err(SqlError::new(state::TOO_MANY_CONNECTIONS, message));
         let mut state = self.state.lock();
-        if state.by_process.len() >= self.limit {
-            return None;
+        let left = self.limit.saturating_sub(state.by_process.len());
+        if left == 0 {
+            return full("sorry, too many clients already");
+        }
+        if left <= self.reserved() && !superuser {
+            return full("remaining connection slots are reserved for non-replication superuser connections");
         }
         loop {
             state.next = if state.next == self.last() { 1 } else { state.next + 1 };
@@ -70,7 +78,7 @@ impl Backends {
         let process = self.base + state.next;
         let cancel = CancelToken::new();
         state.by_process.insert(process, Entry { secret, cancel: cancel.clone() });
-        Some(Backend { process, cancel, backends: Arc::clone(self) })
+        Ok(Backend { process, cancel, backends: Arc::clone(self) })
     }
 
     /// The number of the last process above the base.
@@ -100,6 +108,11 @@ impl Backends {
         self.limit
     }
 
+    /// How many of them only superusers get: at least one is for everybody.
+    pub fn reserved(&self) -> usize {
+        RESERVED.min(self.limit.saturating_sub(1))
+    }
+
     /// Connections being served.
     pub fn count(&self) -> usize {
         self.state.lock().by_process.len()
@@ -127,19 +140,19 @@ mod tests {
         let secret = Bytes::from_static(b"1234");
         let all = [0, 1, 7, u64::MAX].map(|drawn| Backends::among_others(10, drawn));
         let places: Vec<Backend> =
-            all.iter().flat_map(|one| (0..3).map(|_| one.register(secret.clone()).unwrap())).collect();
+            all.iter().flat_map(|one| (0..3).map(|_| one.register(secret.clone(), true).unwrap())).collect();
         let numbers: std::collections::HashSet<i32> = places.iter().map(|place| place.process).collect();
         assert!(numbers.len() == 12 && numbers.iter().all(|number| *number > 0), "{numbers:?}");
         // They begin again within their range.
         all[1].state.lock().next = RANGE;
-        assert_eq!(all[1].register(secret).unwrap().process, RANGE + 4);
+        assert_eq!(all[1].register(secret, true).unwrap().process, RANGE + 4);
     }
 
     #[test]
     fn only_the_right_secret_cancels_and_a_dropped_place_is_free_again() {
         let backends = Backends::new(1);
-        let backend = backends.register(Bytes::from_static(b"1234")).unwrap();
-        assert!(backends.register(Bytes::from_static(b"1234")).is_none());
+        let backend = backends.register(Bytes::from_static(b"1234"), false).unwrap();
+        assert!(backends.register(Bytes::from_static(b"1234"), true).is_err());
         backends.cancel(backend.process, b"1235");
         backends.cancel(backend.process, b"123");
         backends.cancel(backend.process + 1, b"1234");
@@ -148,6 +161,24 @@ mod tests {
         assert!(backend.cancel.is_cancelled());
         drop(backend);
         assert_eq!(backends.count(), 0);
-        assert!(backends.register(Bytes::from_static(b"1234")).is_some());
+        assert!(backends.register(Bytes::from_static(b"1234"), false).is_ok());
+    }
+
+    #[test]
+    fn the_last_places_are_for_superusers() {
+        let backends = Backends::new(5);
+        let secret = Bytes::from_static(b"1234");
+        let mut taken: Vec<Backend> = (0..2).map(|_| backends.register(secret.clone(), false).unwrap()).collect();
+        let refused = backends.register(secret.clone(), false).unwrap_err();
+        assert_eq!(refused.state(), "53300");
+        let says = "remaining connection slots are reserved for non-replication superuser connections";
+        assert_eq!(refused.fields().message, says);
+        taken.extend((0..3).map(|_| backends.register(secret.clone(), true).unwrap()));
+        for superuser in [true, false] {
+            let refused = backends.register(secret.clone(), superuser).unwrap_err();
+            assert_eq!(refused.fields().message, "sorry, too many clients already");
+        }
+        assert_eq!(Backends::new(2).reserved(), 1);
+        assert_eq!(Backends::new(1).reserved(), 0);
     }
 }

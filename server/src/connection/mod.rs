@@ -13,11 +13,13 @@ use crate::listener::{Shared, stopped};
 use crate::protocol::{Frame, Message, Output};
 use crate::query::extended::Batch;
 use crate::query::portal::Portals;
+use crate::query::rows::cancelled;
 use crate::query::statements::Statements;
+use crate::waiting_room::Seat;
 use bytes::Bytes;
 use cancel::Backend;
 use futures::FutureExt;
-use futures::future::Fuse;
+use futures::future::{Fuse, FusedFuture};
 use pgwire::messages::startup::{BackendKeyData, NegotiateProtocolVersion, SecretKey};
 use planner::session::{CancelToken, Deallocated, Link, Session, Startup, TransactionStatus};
 use planner::types::encoding::Encoding;
@@ -53,8 +55,11 @@ thread_local! {
     static ANSWERED: Cell<i32> = const { Cell::new(0) };
 }
 
-/// How long a client may take to authenticate.
-const AUTHENTICATION_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long a client may take to authenticate: PostgreSQL's default. It need not be short: a client that is not authenticated gives way to
+/// others ([`crate::waiting_room`]).
+pub const AUTHENTICATION_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long a client may take nothing of what is written for it while the server stops.
+const STALLED: Duration = Duration::from_secs(1);
 
 /// A client that has been authenticated.
 pub struct Connection {
@@ -75,12 +80,26 @@ pub struct Connection {
     last_word: Option<SqlError>,
     /// The client was told to go on, and has said nothing since.
     resting: bool,
+    /// The connection ended while the client took nothing: it is not told.
+    stalled: bool,
 }
 
 /// Serves one client to its end. Errors that end it are told to the client where there still is one.
-pub async fn serve(socket: TcpStream, peer: SocketAddr, shared: Arc<Shared>) {
+/// `seat`: its place among those that are not authenticated.
+pub async fn serve(socket: TcpStream, peer: SocketAddr, seat: Seat, shared: Arc<Shared>) {
     let _ = socket.set_nodelay(true);
-    let started = tokio::time::timeout(AUTHENTICATION_TIMEOUT, start(socket, peer, &shared)).await;
+    let mut stopping = shared.stopping.subscribe();
+    let started = tokio::time::timeout(AUTHENTICATION_TIMEOUT, async {
+        tokio::select! {
+            biased;
+            started = start(socket, peer, &shared) => started,
+            () = seat.lost() => None,
+            // Where the client is awaited nothing is to be finished.
+            () = stopped(&mut stopping) => None,
+        }
+    });
+    let started = started.await;
+    drop(seat);
     let mut connection = match started {
         Ok(Some(connection)) => connection,
         Ok(None) => return,
@@ -99,6 +118,9 @@ pub async fn serve(socket: TcpStream, peer: SocketAddr, shared: Arc<Shared>) {
         Err(ConnectionError::Io(error)) => tracing::debug!(%peer, process, %error, "connection lost"),
         Err(ConnectionError::Fatal(error) | ConnectionError::Sql(error)) => {
             tracing::debug!(%peer, process, %error, "connection ended");
+            if connection.stalled {
+                return;
+            }
             connection.out.error(Severity::Fatal, &error);
             let farewell = async {
                 connection.out.flush(&mut connection.stream).await?;
@@ -115,8 +137,12 @@ async fn start(socket: TcpStream, peer: SocketAddr, shared: &Arc<Shared>) -> Opt
     let (mut stream, packet) = match startup::negotiate(socket, shared.tls.as_ref(), &shared.backends).await {
         Ok(negotiated) => negotiated?,
         Err((stream, error)) => {
-            if let Some(mut stream) = stream {
-                refuse(&mut stream, &mut Output::new(), error).await;
+            match (stream, error) {
+                (Some(mut stream), error) => refuse(&mut stream, &mut Output::new(), error).await,
+                (None, ConnectionError::Io(_)) => {}
+                (None, ConnectionError::Fatal(error) | ConnectionError::Sql(error)) => {
+                    tracing::info!(%peer, %error, "connection refused");
+                }
             }
             return None;
         }
@@ -138,6 +164,7 @@ async fn start(socket: TcpStream, peer: SocketAddr, shared: &Arc<Shared>) -> Opt
             batch: Batch::default(),
             last_word: None,
             resting: true,
+            stalled: false,
         }),
         Err(error) => {
             refuse(&mut stream, &mut out, error).await;
@@ -174,15 +201,13 @@ async fn admit(
         let version = NEWEST_PROTOCOL & 0xffff_0000 | u32::from(packet.minor.min(newest_minor));
         out.message(&NegotiateProtocolVersion::new(version as i32, packet.unknown_options));
     }
-    auth::authenticate(stream, input, out, &shared.database, &packet.user, peer.ip()).await?;
+    let superuser = auth::authenticate(stream, input, out, shared, &packet.user, peer.ip()).await?;
     // Protocol 3.0 has room for four bytes; 3.2 lets the key be long enough not to be guessed.
     let secret = match packet.minor {
         0 | 1 => Bytes::copy_from_slice(&rand::random::<[u8; 4]>()),
         _ => Bytes::copy_from_slice(&rand::random::<[u8; 32]>()),
     };
-    let backend = shared.backends.register(secret.clone()).ok_or_else(|| {
-        ConnectionError::Fatal(SqlError::new(state::TOO_MANY_CONNECTIONS, "sorry, too many clients already"))
-    })?;
+    let backend = shared.backends.register(secret.clone(), superuser).map_err(ConnectionError::Fatal)?;
     let startup = Startup {
         user: packet.user,
         database: packet.database,
@@ -206,8 +231,11 @@ async fn admit(
 }
 
 fn terminated() -> ConnectionError {
-    let message = "terminating connection due to administrator command";
-    ConnectionError::Fatal(SqlError::new(state::ADMIN_SHUTDOWN, message))
+    ConnectionError::Fatal(shut_down())
+}
+
+fn shut_down() -> SqlError {
+    SqlError::new(state::ADMIN_SHUTDOWN, "terminating connection due to administrator command")
 }
 
 impl Connection {
@@ -233,9 +261,49 @@ impl Connection {
                 return Ok(());
             }
             if self.out.is_full() {
-                self.out.flush(&mut self.stream).await?;
+                self.flush().await?;
             }
         }
+    }
+
+    /// Writes all replies that wait. What ends the connection ends this too: pg_terminate_backend at once; a stop of the server, which lets
+    /// statements finish, once the client has taken nothing for [`STALLED`]. Errors: 57P01.
+    pub(crate) async fn flush(&mut self) -> Result<()> {
+        // It may have resolved before, and does so once.
+        if !self.ending.is_terminated() {
+            tokio::select! {
+                biased;
+                // Most is written at once, and nothing else is looked at.
+                written = self.out.flush(&mut self.stream) => return Ok(written?),
+                () = &mut self.ending => {}
+            }
+        }
+        let terminated_by = self.terminated.clone();
+        while !self.out.is_empty() {
+            tokio::select! {
+                biased;
+                written = self.out.write_some(&mut self.stream) => written?,
+                () = terminated_by.cancelled() => return Err(self.stalled()),
+                () = tokio::time::sleep(STALLED) => return Err(self.stalled()),
+            }
+        }
+        Ok(())
+    }
+
+    /// The same in the midst of rows: a cancel request ends the statement, also while the client takes nothing. Its error comes behind what
+    /// waits. Errors: 57014, 57P01.
+    pub(crate) async fn flush_rows(&mut self) -> Result<()> {
+        let cancel = self.backend.cancel.clone();
+        tokio::select! {
+            biased;
+            written = self.flush() => written,
+            () = cancel.cancelled() => Err(cancelled().into()),
+        }
+    }
+
+    fn stalled(&mut self) -> ConnectionError {
+        self.stalled = true;
+        terminated()
     }
 
     /// The next message, which is not all here ([`Connection::arrived_frame`]); meanwhile a client that rests outside of a transaction is told what others NOTIFY.
@@ -251,7 +319,10 @@ impl Connection {
                 () = inbox.arrived() => {}
             }
             self.send_notifications();
-            self.out.flush(&mut self.stream).await?;
+            self.flush().await?;
+            if let Some(frame) = self.arrived_frame()? {
+                return Ok(Some(frame));
+            }
         }
     }
 
@@ -342,8 +413,20 @@ impl Connection {
         if ANSWERED.replace(self.backend.process) != self.backend.process {
             tokio::task::yield_now().await;
         }
-        self.out.flush(&mut self.stream).await?;
-        Ok(())
+        if let Some(written) = self.flush().now_or_never() {
+            return written;
+        }
+        match self.session.idle_limit() {
+            None => self.flush().await,
+            // A client that does not take the answer is idle.
+            Some((limit, error)) => match tokio::time::timeout(limit, self.flush()).await {
+                Ok(written) => written,
+                Err(_) => {
+                    self.stalled = true;
+                    Err(ConnectionError::Fatal(error))
+                }
+            },
+        }
     }
 
     /// Ends the connection, once something has ended it.
@@ -389,6 +472,8 @@ impl Connection {
         self.send_notices();
         if error.state() == state::TRANSACTION_TIMEOUT {
             self.last_word = Some(error.clone());
+        } else if self.terminated.is_cancelled() && error.state() == state::QUERY_CANCELED {
+            self.last_word = Some(shut_down());
         } else {
             self.out.error(Severity::Error, error);
         }

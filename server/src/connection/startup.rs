@@ -2,6 +2,7 @@
 
 use super::cancel::Backends;
 use super::stream::Stream;
+use super::tls::{PROTOCOL_NAME, TlsIdentity};
 use crate::error::{ConnectionError, Result, protocol_violation};
 use crate::protocol::reader::Reader;
 use bytes::{Bytes, BytesMut};
@@ -9,8 +10,9 @@ use planner::{SqlError, state};
 use std::io;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio_rustls::TlsAcceptor;
 
+/// The first byte of a TLS handshake. No packet begins with it: it would state a length of some hundred million bytes.
+const TLS_HANDSHAKE: u8 = 0x16;
 const CANCEL_REQUEST: u32 = 80_877_102;
 const SSL_REQUEST: u32 = 80_877_103;
 const GSS_REQUEST: u32 = 80_877_104;
@@ -28,7 +30,7 @@ pub struct StartupPacket {
     pub user: String,
     /// Database; the role's name when the client gave none.
     pub database: String,
-    /// Settings: the packet's own entries, then those of `options`.
+    /// Settings: those of `options`, then the packet's own entries, which go before them.
     pub settings: Vec<(String, String)>,
     /// `_pq_.` options, none of which is known.
     pub unknown_options: Vec<String>,
@@ -38,11 +40,18 @@ pub struct StartupPacket {
 /// or the client left).
 pub async fn negotiate(
     socket: TcpStream,
-    tls: Option<&TlsAcceptor>,
+    tls: Option<&TlsIdentity>,
     backends: &Backends,
 ) -> std::result::Result<Option<(Stream, StartupPacket)>, (Option<Stream>, ConnectionError)> {
-    let mut stream = Stream::Plain(socket);
-    let mut asked = (false, false);
+    let mut first = [0];
+    socket.peek(&mut first).await.map_err(|error| (None, error.into()))?;
+    let direct = first == [TLS_HANDSHAKE];
+    let mut stream = match (direct, tls) {
+        (false, _) => Stream::Plain(socket),
+        (true, Some(tls)) => accept_direct_tls(socket, tls).await.map_err(|error| (None, error))?,
+        (true, None) => return Err((None, refused_direct("direct TLS connection, but TLS is not configured"))),
+    };
+    let mut asked = (direct, false);
     loop {
         let packet = match read_packet(&mut stream).await {
             Ok(Some(packet)) => packet,
@@ -58,7 +67,7 @@ pub async fn negotiate(
             SSL_REQUEST if !asked.0 => {
                 asked.0 = true;
                 stream = match (stream, tls) {
-                    (Stream::Plain(socket), Some(acceptor)) => accept_tls(socket, acceptor).await?,
+                    (Stream::Plain(socket), Some(tls)) => accept_tls(socket, tls).await?,
                     (mut other, _) => {
                         refuse(&mut other).await.map_err(|e| (None, e))?;
                         other
@@ -87,18 +96,34 @@ pub async fn negotiate(
 
 async fn accept_tls(
     mut socket: TcpStream,
-    acceptor: &TlsAcceptor,
+    tls: &TlsIdentity,
 ) -> std::result::Result<Stream, (Option<Stream>, ConnectionError)> {
     // `read_packet` reads no byte past a packet, so whatever an attacker sent in the clear behind the request
     // reaches the TLS handshake and fails there.
     let accepted = async {
         socket.write_all(b"S").await?;
-        acceptor.accept(socket).await
+        tls.acceptor.accept(socket).await
     };
     match accepted.await {
         Ok(stream) => Ok(Stream::Tls(Box::new(stream))),
         Err(error) => Err((None, ConnectionError::Io(error))),
     }
+}
+
+/// TLS from the first byte on, as PostgreSQL 17 takes it (`sslnegotiation=direct`): the client has to name the protocol, so that no server
+/// of another protocol can be made to hear it.
+async fn accept_direct_tls(socket: TcpStream, tls: &TlsIdentity) -> Result<Stream> {
+    let stream = tls.acceptor.accept(socket).await?;
+    if stream.get_ref().1.alpn_protocol() != Some(PROTOCOL_NAME) {
+        let message = "direct TLS connection without ALPN protocol negotiation extension";
+        return Err(refused_direct(message));
+    }
+    Ok(Stream::Tls(Box::new(stream)))
+}
+
+/// The client is not told: it would not understand.
+fn refused_direct(message: &str) -> ConnectionError {
+    ConnectionError::Fatal(protocol_violation(format!("received {message}")))
 }
 
 async fn refuse(stream: &mut Stream) -> Result<()> {
@@ -159,7 +184,8 @@ fn parse(version: u32, mut body: Reader) -> std::result::Result<StartupPacket, S
     if packet.database.is_empty() {
         packet.database.clone_from(&packet.user);
     }
-    packet.settings.extend(parse_options(&options)?);
+    let own = std::mem::replace(&mut packet.settings, parse_options(&options)?);
+    packet.settings.extend(own);
     Ok(packet)
 }
 
@@ -219,7 +245,7 @@ mod tests {
             packet(b"user\0ann\0application_name\0x\0options\0-c a=1 --b-c=two\\ words\0_pq_.new\0on\0\0").unwrap();
         assert_eq!((packet.user.as_str(), packet.database.as_str()), ("ann", "ann"));
         let settings: Vec<_> = packet.settings.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
-        assert_eq!(settings, [("application_name", "x"), ("a", "1"), ("b_c", "two words")]);
+        assert_eq!(settings, [("a", "1"), ("b_c", "two words"), ("application_name", "x")]);
         assert_eq!(packet.unknown_options, ["_pq_.new"]);
     }
 

@@ -25,6 +25,10 @@ impl Stream {
             Stream::Tls(stream) => stream.get_ref().0,
         }
     }
+    /// Whether it is under TLS.
+    pub fn is_tls(&self) -> bool {
+        matches!(self, Stream::Tls(_))
+    }
     /// Where the client found the server.
     pub fn local(&self) -> Option<SocketAddr> {
         self.socket().local_addr().ok()

@@ -1,5 +1,6 @@
-//! The server's TLS identity: certificate chain and key, read once at start.
+//! [`TlsIdentity`]: the server's certificate chain and key, read once at start.
 
+use pgwire::api::auth::sasl::scram::ScramServerAuth;
 use std::path::Path;
 use std::sync::Arc;
 use tokio_rustls::TlsAcceptor;
@@ -8,20 +9,42 @@ use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
+/// What PostgreSQL's protocol is called when TLS agrees upon one (ALPN).
+pub const PROTOCOL_NAME: &[u8] = b"postgresql";
+
+/// What the server shows a client that speaks TLS.
+pub struct TlsIdentity {
+    /// Accepts connections under TLS.
+    pub acceptor: TlsAcceptor,
+    /// SCRAM bound to the certificate; `None` where its signature has no hash that channel binding could take.
+    pub binding: Option<ScramServerAuth>,
+}
+
 /// Reads both files. Errors are sentences for a person.
-pub fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, String> {
-    let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_file_iter(certificate)
-        .and_then(Iterator::collect)
-        .map_err(|e| format!("TLS certificate {}: {e}", certificate.display()))?;
+pub fn identity(certificate: &Path, key: &Path) -> Result<TlsIdentity, String> {
+    let failed = |error: &dyn std::fmt::Display| format!("TLS certificate {}: {error}", certificate.display());
+    let pem = std::fs::read(certificate).map_err(|e| failed(&e))?;
+    let chain: Vec<CertificateDer<'static>> =
+        CertificateDer::pem_slice_iter(&pem).collect::<Result<_, _>>().map_err(|e| failed(&e))?;
     if chain.is_empty() {
-        return Err(format!("TLS certificate {}: no certificate in the file", certificate.display()));
+        return Err(failed(&"no certificate in the file"));
     }
+    crate::data_directory::check_key(key)?;
     let private = PrivateKeyDer::from_pem_file(key).map_err(|e| format!("TLS key {}: {e}", key.display()))?;
-    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+    let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .map_err(|e| format!("TLS: {e}"))?
         .with_no_client_auth()
         .with_single_cert(chain, private)
         .map_err(|e| format!("TLS certificate {} and key {}: {e}", certificate.display(), key.display()))?;
-    Ok(TlsAcceptor::from(Arc::new(config)))
+    config.alpn_protocols = vec![PROTOCOL_NAME.to_vec()];
+    let mut binding = ScramServerAuth::new();
+    let binding = match binding.configure_certificate(&pem) {
+        Ok(()) => Some(binding),
+        Err(error) => {
+            tracing::warn!(%error, "clients cannot bind their passwords to the TLS certificate");
+            None
+        }
+    };
+    Ok(TlsIdentity { acceptor: TlsAcceptor::from(Arc::new(config)), binding })
 }

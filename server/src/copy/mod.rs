@@ -18,7 +18,7 @@ impl Connection {
         self.send_notices();
         let (all, each) = formats(copy.format());
         self.out.message(&CopyInResponse::new(all, count(columns)?, vec![each; columns]));
-        self.out.flush(&mut self.stream).await?;
+        self.flush().await?;
         let cancel = self.backend.cancel.clone();
         loop {
             // Clients send a message for each row: those that are there already are taken without waiting for anything.
@@ -81,7 +81,7 @@ impl Connection {
                 buffer.put_u32(length);
                 buffer.put_slice(line);
                 if self.out.is_full() {
-                    self.out.flush(&mut self.stream).await?;
+                    self.flush_rows().await?;
                 }
             }
         }

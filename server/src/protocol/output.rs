@@ -21,6 +21,8 @@ const KEEP_BYTES: usize = 4 * FLUSH_BYTES;
 #[derive(Debug, Default)]
 pub struct Output {
     buffer: BytesMut,
+    /// Bytes at its beginning that were written, when writing was interrupted.
+    written: usize,
     sent: bool,
     encoding: Encoding,
 }
@@ -28,7 +30,7 @@ pub struct Output {
 impl Output {
     /// An empty one.
     pub fn new() -> Self {
-        Output { buffer: BytesMut::with_capacity(8 * 1024), sent: false, encoding: Encoding::Utf8 }
+        Output { buffer: BytesMut::with_capacity(8 * 1024), written: 0, sent: false, encoding: Encoding::Utf8 }
     }
 
     /// The encoding of text from now on.
@@ -61,14 +63,34 @@ impl Output {
         self.buffer.len() >= FLUSH_BYTES
     }
 
-    /// Writes all that waits.
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.buffer.is_empty()
+    }
+
+    /// Writes all that waits. Cancel-safe: what was written is not written again.
     pub async fn flush(&mut self, stream: &mut Stream) -> io::Result<()> {
-        if self.buffer.is_empty() {
+        while !self.buffer.is_empty() {
+            self.write_some(stream).await?;
+        }
+        Ok(())
+    }
+
+    /// Writes what the socket takes of what waits, once it takes anything. Cancel-safe.
+    pub async fn write_some(&mut self, stream: &mut Stream) -> io::Result<()> {
+        self.sent = true;
+        let waiting = self.buffer.get(self.written..).unwrap_or_default();
+        if !waiting.is_empty() {
+            match stream.write(waiting).await? {
+                0 => return Err(io::ErrorKind::WriteZero.into()),
+                written => self.written += written,
+            }
+        }
+        if self.written < self.buffer.len() {
             return Ok(());
         }
-        self.sent = true;
-        stream.write_all(&self.buffer).await?;
         stream.flush().await?;
+        self.written = 0;
         if self.buffer.capacity() > KEEP_BYTES {
             self.buffer = BytesMut::with_capacity(FLUSH_BYTES);
         } else {

@@ -68,7 +68,7 @@ impl Connection {
         }
         if frame.kind == b'H' {
             self.fail_with_conflict().await?;
-            return Ok(self.out.flush(&mut self.stream).await?);
+            return self.flush().await;
         }
         self.batch.keep(&frame);
         if self.batch.conflict.is_some() {
@@ -173,7 +173,7 @@ impl Connection {
         self.batch.skipping = true;
         self.batch.frames = None;
         self.say_last_word()?;
-        Ok(self.out.flush(&mut self.stream).await?)
+        self.flush().await
     }
 
     async fn run_frame(&mut self, frame: Frame) -> Result<()> {

@@ -172,7 +172,7 @@ impl Connection {
                     if self.backend.cancel.is_cancelled() {
                         return Err(cancelled().into());
                     }
-                    self.out.flush(&mut self.stream).await?;
+                    self.flush_rows().await?;
                 }
             }
             if row < batch.num_rows() {

@@ -2,8 +2,9 @@
 //! space is left. Must not know what RocksDB keeps in it.
 
 use crate::error::{Result, StoreError};
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// The version of the format that this program reads and writes.
@@ -25,6 +26,7 @@ impl Folder {
             .create(true)
             .truncate(false)
             .write(true)
+            .mode(0o600)
             .open(path.join("LOCK"))
             .map_err(|error| failed("cannot write to", error))?;
         match lock.try_lock() {
@@ -79,7 +81,8 @@ impl Folder {
                 }
                 // Renamed into place: a crash leaves a whole file or none.
                 let temporary = self.path.join("FORMAT.new");
-                let mut new = File::create(&temporary)?;
+                let mut new =
+                    OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(&temporary)?;
                 writeln!(new, "{FORMAT_LINE}{FORMAT_VERSION}")?;
                 new.sync_all()?;
                 fs::rename(&temporary, &file)?;
@@ -95,7 +98,7 @@ impl Folder {
 fn create(path: &Path) -> std::io::Result<()> {
     let path = std::path::absolute(path)?;
     let new: Vec<&Path> = path.ancestors().take_while(|ancestor| !ancestor.exists()).collect();
-    fs::create_dir_all(&path)?;
+    DirBuilder::new().recursive(true).mode(0o700).create(&path)?;
     new.into_iter().filter_map(Path::parent).try_for_each(sync_directory)
 }
 

@@ -17,6 +17,7 @@ use bytes::Bytes;
 use parking_lot::{Condvar, Mutex};
 use rocksdb::{IngestExternalFileOptions, Options, SstFileWriter};
 use std::ffi::CString;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -47,7 +48,7 @@ impl Loader {
     ) -> std::io::Result<Loader> {
         match std::fs::remove_dir_all(folder) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
-            _ => std::fs::create_dir_all(folder)?,
+            _ => std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?,
         }
         let options = options::loaded_tables();
         let (folder, next) = (folder.to_owned(), AtomicU64::new(0));

@@ -4,12 +4,14 @@
 //! A bug counts as caught when its tests build and then fail, or do not end in time. That the
 //! same tests pass without the bug is seen first, or a failure would prove nothing.
 
+mod access;
 mod kept_locks;
 mod list;
 mod sessions;
 mod storage;
 
 use crate::run::{Result, root, say};
+use access::ACCESS;
 use kept_locks::KEPT_LOCKS;
 use list::MUTANTS;
 use sessions::SESSIONS;
@@ -49,7 +51,8 @@ enum Verdict {
 /// Runs every mutant, or those whose name contains the first argument.
 pub fn mutants(filter: &[String]) -> Result<()> {
     let wanted = |mutant: &&Mutant| filter.first().is_none_or(|part| mutant.name.contains(part.as_str()));
-    let chosen: Vec<&Mutant> = MUTANTS.iter().chain(STORAGE).chain(KEPT_LOCKS).chain(SESSIONS).filter(wanted).collect();
+    let chosen: Vec<&Mutant> =
+        MUTANTS.iter().chain(STORAGE).chain(KEPT_LOCKS).chain(SESSIONS).chain(ACCESS).filter(wanted).collect();
     if chosen.is_empty() {
         return Err("no mutant has such a name".to_owned());
     }
@@ -203,7 +206,7 @@ mod tests {
     #[test]
     fn every_mutant_can_be_planted() {
         let mut names = BTreeSet::new();
-        for mutant in MUTANTS.iter().chain(STORAGE).chain(KEPT_LOCKS).chain(SESSIONS) {
+        for mutant in MUTANTS.iter().chain(STORAGE).chain(KEPT_LOCKS).chain(SESSIONS).chain(ACCESS) {
             let text = std::fs::read_to_string(root().join(mutant.file)).unwrap();
             assert_eq!(text.matches(mutant.original).count(), 1, "{} in {}", mutant.name, mutant.file);
             assert_ne!(mutant.original, mutant.broken, "{}", mutant.name);

@@ -287,6 +287,15 @@ impl Settings {
         }
         Ok(self.in_transaction(transaction))
     }
+    /// The same of several, by their definitions' names.
+    pub fn with_all_fixed(&self, several: &[(&'static str, String)]) -> Settings {
+        if several.is_empty() {
+            return self.clone();
+        }
+        let mut values = self.values.as_ref().clone();
+        values.extend(several.iter().map(|(name, value)| ((*name).to_string(), value.clone())));
+        self.with_values(values)
+    }
     /// These settings with one back at its value in `reset`.
     pub fn with_reset(&self, name: &str, reset: &Settings) -> Result<Settings> {
         let key = match registry::find(name) {
