@@ -3,12 +3,17 @@
 use crate::error::{About, Result, SqlError, state};
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, Whitespace};
 
+/// Characters from one mark in a text to the next.
+const MARKED: usize = 128;
+
 /// The text that statements were parsed from.
 #[derive(Debug)]
 pub struct Source {
     text: String,
     /// Of each line: its first byte, and how many characters are before it.
     lines: Vec<(usize, usize)>,
+    /// The first byte of every [`MARKED`]th character: a text of many statements is one long line, and each of them is looked for.
+    marks: Vec<usize>,
     /// Names that are longer than names may be, folded, in order.
     long_names: Vec<String>,
 }
@@ -17,14 +22,17 @@ impl Source {
     /// Takes a text.
     pub fn new(text: &str) -> Self {
         let mut lines = vec![(0, 0)];
-        let mut characters = 0;
+        let (mut characters, mut marks) = (0, Vec::new());
         for (byte, character) in text.char_indices() {
+            if characters % MARKED == 0 {
+                marks.push(byte);
+            }
             characters += 1;
             if character == '\n' {
                 lines.push((byte + 1, characters));
             }
         }
-        Source { text: text.to_string(), lines, long_names: Vec::new() }
+        Source { text: text.to_string(), lines, marks, long_names: Vec::new() }
     }
 
     /// Notes which of its tokens are names that are longer than names may be.
@@ -67,10 +75,12 @@ impl Source {
 
     fn byte(&self, location: Location) -> usize {
         let line = usize::try_from(location.line).unwrap_or(usize::MAX).saturating_sub(1);
-        let Some((start, _)) = self.lines.get(line) else { return self.text.len() };
+        let Some((_, before)) = self.lines.get(line) else { return self.text.len() };
         let column = usize::try_from(location.column).unwrap_or(usize::MAX).saturating_sub(1);
-        let rest = self.text.get(*start..).unwrap_or("");
-        start + rest.char_indices().nth(column).map_or(rest.len(), |(byte, _)| byte)
+        let character = before.saturating_add(column);
+        let Some(mark) = self.marks.get(character / MARKED) else { return self.text.len() };
+        let rest = self.text.get(*mark..).unwrap_or("");
+        mark + rest.char_indices().nth(character % MARKED).map_or(rest.len(), |(byte, _)| byte)
     }
 
     /// The bytes of a span.
@@ -435,4 +445,28 @@ fn positioned(error: SqlError, position: Option<usize>) -> SqlError {
 /// 54000: the statement is too large in some way.
 pub(crate) fn too_large(what: impl Into<String>) -> SqlError {
     SqlError::new(state::PROGRAM_LIMIT_EXCEEDED, what)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_found_in_long_lines_and_among_wide_characters() {
+        for piece in ["a", "ä", "€x", "\n", "ab\nç", "𝄞yz\n\n"] {
+            let text = piece.repeat(3 * MARKED);
+            let source = Source::new(&text);
+            let (mut line, mut column) = (1, 1);
+            for (byte, character) in text.char_indices() {
+                let location = Location { line, column };
+                assert_eq!(source.byte(location), byte, "{piece:?} {location:?}");
+                (line, column) = if character == '\n' { (line + 1, 1) } else { (line, column + 1) };
+            }
+            assert_eq!(source.byte(Location { line, column }), text.len());
+            assert_eq!(source.byte(Location { line, column: column + 2 * MARKED as u64 }), text.len());
+            assert_eq!(source.byte(Location { line: line + 1, column: 1 }), text.len());
+        }
+        assert_eq!(Source::new("").byte(Location { line: 1, column: 1 }), 0);
+    }
 }
