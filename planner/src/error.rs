@@ -137,6 +137,17 @@ pub enum About {
     },
 }
 
+/// What an error says is not there: schema, where one was named, and name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// A table, view or sequence.
+    Relation(Option<String>, String),
+    /// A schema.
+    Schema(String),
+    /// A type.
+    Type(Option<String>, String),
+}
+
 /// The fields of an error or notice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fields {
@@ -168,6 +179,10 @@ pub struct Fields {
     pub about: Option<About>,
     /// Whether PostgreSQL says it of values when it runs, so that it has no position though a constant had it. Not for clients.
     pub run_time: bool,
+    /// What is not there. Not for clients.
+    pub missing: Option<Missing>,
+    /// The statement was planned by a definition that changed while the lock of its table was waited for. Not for clients.
+    pub outdated: bool,
 }
 
 impl SqlError {
@@ -188,6 +203,8 @@ impl SqlError {
             row: None,
             about: None,
             run_time: false,
+            missing: None,
+            outdated: false,
         }))
     }
     /// 0A000: `what` is not supported.
@@ -212,6 +229,18 @@ impl SqlError {
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
+        self
+    }
+    /// Says that the statement was planned by a definition that is not the newest.
+    #[must_use]
+    pub fn outdated(mut self) -> Self {
+        self.0.outdated = true;
+        self
+    }
+    /// Says what is not there.
+    #[must_use]
+    pub fn missing(mut self, what: Missing) -> Self {
+        self.0.missing = Some(what);
         self
     }
     /// Adds a position: characters from 1.

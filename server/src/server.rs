@@ -1,7 +1,7 @@
 //! Start and stop: opens the store and the database, binds the address, prints the banner, waits for the end.
 //! Must not know which engine it is.
 
-use crate::config::Config;
+use crate::config::{Config, IsolationLevel};
 use crate::connection::AUTHENTICATION_TIMEOUT;
 use crate::connection::auth::AccessRules;
 use crate::connection::cancel::Backends;
@@ -125,6 +125,7 @@ fn banner(config: &Config, address: SocketAddr, any_password: bool) {
         data = config.data_location(),
         port = address.port(),
     );
+    text.push_str(&level(config.isolation));
     if config.trust_loopback && any_password {
         text.push_str("  trust    --trust-loopback: every connection from this machine is trusted, as any role.\n");
     } else if !any_password {
@@ -136,4 +137,30 @@ fn banner(config: &Config, address: SocketAddr, any_password: bool) {
     let mut out = std::io::stdout().lock();
     let _ = out.write_all(text.as_bytes());
     let _ = out.flush();
+}
+
+/// The level of transactions that name none, and what an application written for PostgreSQL has to know of it.
+fn level(isolation: IsolationLevel) -> String {
+    let mut text = format!("  level    {} is the default isolation level", isolation.setting());
+    if isolation != IsolationLevel::ReadCommitted {
+        text.push_str(
+            ".\n           Applications written for PostgreSQL's default expect --isolation read-committed;\n           \
+             pgbench at this level wants --max-tries",
+        );
+    }
+    text + ".\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_banner_says_which_level_is_the_default_and_who_expects_another() {
+        let text = level(IsolationLevel::default());
+        assert!(text.contains("repeatable read is the default isolation level"), "{text}");
+        assert!(text.contains("--isolation read-committed") && text.contains("--max-tries"), "{text}");
+        assert!(text.lines().all(|line| line.starts_with("  ")) && text.ends_with(".\n"), "{text}");
+        assert_eq!(level(IsolationLevel::ReadCommitted), "  level    read committed is the default isolation level.\n");
+    }
 }

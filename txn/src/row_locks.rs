@@ -125,6 +125,11 @@ impl RowLocks {
         }
     }
 
+    /// What `command` writes must be unchanged since `base`, whatever the level.
+    pub(crate) fn based_at(&self, command: CommandNumber, base: Timestamp) {
+        self.bases.lock().push((command, base));
+    }
+
     pub(crate) fn bases(&self) -> Vec<(CommandNumber, Timestamp)> {
         self.bases.lock().clone()
     }

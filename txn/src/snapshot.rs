@@ -77,6 +77,8 @@ pub(crate) struct Snapshot {
     deadline: Option<Duration>,
     /// Whether it may be used only while this node's hold of past snapshots is good.
     held: bool,
+    /// Over rows: where the locks of its transaction lie, if that is not at `ts`.
+    pub(crate) locks_at: Option<Timestamp>,
     _guards: (Option<SnapshotGuard>, Option<SnapshotGuard>),
 }
 
@@ -92,6 +94,7 @@ impl Snapshot {
             owners: Owners::default(),
             deadline: None,
             held: false,
+            locks_at: None,
             _guards: guards,
         }
     }
@@ -126,7 +129,7 @@ impl Snapshot {
     /// Whether a lock at `start_ts` is the transaction's own: over rows they lie at its snapshot's timestamp. Who reads
     /// the past writes nothing.
     pub(crate) fn owns(&self, start_ts: Timestamp) -> bool {
-        !self.held && start_ts == self.ts
+        !self.held && start_ts == self.locks_at.unwrap_or(self.ts)
     }
 
     /// Of rows the newest writes alone.

@@ -3,6 +3,7 @@
 //! Must not know SQL or types: keys and values are bytes.
 
 mod changed;
+mod definitions;
 mod ending;
 
 use crate::buffer::Buffer;
@@ -27,6 +28,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use storage::{AtomicCommit, RowRange, TabletInfo, Timestamp, Validator};
 
 pub use crate::options::{Isolation, OwnWrites, TransactionOptions};
+pub use definitions::TransactionHandle;
 
 /// Position of a statement within its transaction, as PostgreSQL's CommandId.
 pub type CommandNumber = u32;

@@ -347,7 +347,7 @@ impl Binder<'_> {
         {
             return Err(match self.context.catalog.schema(schema) {
                 Some(_) => self.resolver.no_function(&format!("{schema}.{}", function.name), &args),
-                None => SqlError::new(state::INVALID_SCHEMA_NAME, format!("schema \"{schema}\" does not exist")),
+                None => crate::catalog::no_schema(schema),
             });
         }
         let defined = function.alias.is_some_and(|alias| alias.columns.iter().any(|column| column.data_type.is_some()));

@@ -1,7 +1,7 @@
 //! Type names of the syntax tree as [`SqlType`]s.
 
 use crate::catalog::{Catalog, RelationKind};
-use crate::error::{Result, SqlError, state};
+use crate::error::{Missing, Result, SqlError, state};
 use crate::parse::fold_name;
 use crate::types::enumeration::EnumType;
 use crate::types::interval::Restriction;
@@ -269,5 +269,6 @@ pub fn casts(from: SqlType, error: &SqlError) -> bool {
 
 fn unknown(schema: Option<&str>, name: &str) -> SqlError {
     let shown = schema.map_or(name.to_string(), |schema| format!("{schema}.{name}"));
-    SqlError::new(state::UNDEFINED_OBJECT, format!("type \"{shown}\" does not exist")).about(name)
+    let missing = Missing::Type(schema.map(str::to_string), name.to_string());
+    SqlError::new(state::UNDEFINED_OBJECT, format!("type \"{shown}\" does not exist")).about(name).missing(missing)
 }

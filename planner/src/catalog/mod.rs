@@ -32,9 +32,10 @@ pub use nodes::{NodeOptions, Nodes};
 pub use sequences::{SequenceMemory, Sequences};
 pub use statistics::{ColumnStatistics, StoredValue, TableStatistics};
 pub use store::CatalogStore;
+pub(crate) use writer::changed_meanwhile;
 pub use writer::{CatalogWriter, Change};
 
-use crate::error::{Result, SqlError, state};
+use crate::error::{Missing, Result, SqlError, state};
 use crate::parse::names::quote;
 use crate::pg_catalog;
 use crate::types::enumeration::{EnumDescriptor, EnumType};
@@ -78,6 +79,12 @@ pub struct Catalog {
     referencing: HashMap<Oid, Vec<Oid>>,
     sequences: Option<Arc<Sequences>>,
     enums: BTreeMap<Oid, EnumType>,
+}
+
+/// 3F000.
+pub(crate) fn no_schema(name: &str) -> SqlError {
+    let missing = Missing::Schema(name.to_string());
+    SqlError::new(state::INVALID_SCHEMA_NAME, format!("schema \"{name}\" does not exist")).missing(missing)
 }
 
 impl Catalog {
@@ -243,7 +250,8 @@ impl Catalog {
             return SqlError::new(state::WRONG_OBJECT_TYPE, format!("\"{name}\" is an index"));
         }
         let shown = schema.map_or_else(|| name.to_string(), |schema| format!("{schema}.{name}"));
-        SqlError::new(state::UNDEFINED_TABLE, format!("relation \"{shown}\" does not exist"))
+        let missing = Missing::Relation(schema.map(str::to_string), name.to_string());
+        SqlError::new(state::UNDEFINED_TABLE, format!("relation \"{shown}\" does not exist")).missing(missing)
     }
     /// The FOREIGN KEYs that refer to a table, with the tables they are of, oldest first.
     pub fn referencing(&self, table: Oid) -> Vec<(Arc<TableDescriptor>, ForeignKeyDescriptor)> {

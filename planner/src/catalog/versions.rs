@@ -17,13 +17,15 @@ use super::numbers::{Counter, Numbers};
 use super::store::{parse, scan_all};
 use crate::error::{Result, SqlError, state};
 use parking_lot::Mutex;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use storage::{RowRange, Timestamp, Watch};
-use txn::{LockStrength, OwnWrites, Transaction, TransactionOptions, TransactionStore, Write, WriteKind};
+use txn::{
+    LockStrength, OwnWrites, Transaction, TransactionHandle, TransactionOptions, TransactionStore, Write, WriteKind,
+};
 
 /// How many transactions may change descriptors at the same time without conflict; those beyond
 /// share the last slot.
-const MOST_SLOTS: u8 = 32;
+const MOST_SLOTS: u8 = 128;
 
 /// What a transaction finds in all slots. Equal stamps are equal catalogs.
 pub(super) type Stamp = Vec<u64>;
@@ -32,7 +34,7 @@ pub(super) type Stamp = Vec<u64>;
 pub(super) struct Versions {
     transactions: Arc<TransactionStore>,
     /// Who has a slot, by its number: as long as the transaction is there.
-    taken: Mutex<Vec<Weak<Transaction>>>,
+    taken: Mutex<Vec<TransactionHandle>>,
     /// The first slot that this node takes.
     first: u8,
     /// All slots.
@@ -45,14 +47,15 @@ pub(super) struct Versions {
 impl Versions {
     /// Over this store, before [`Versions::find_slots`].
     pub(super) fn new(transactions: Arc<TransactionStore>) -> Self {
-        Self::over(transactions, vec![Weak::new()], 0)
+        Self::over(transactions, 1, 0)
     }
     /// The same for one of several nodes.
     pub(super) fn of_node(transactions: Arc<TransactionStore>, random: u64) -> Self {
         let first = u8::try_from(random % u64::from(MOST_SLOTS)).unwrap_or(0);
-        Self::over(transactions, std::iter::repeat_with(Weak::new).take(usize::from(MOST_SLOTS)).collect(), first)
+        Self::over(transactions, usize::from(MOST_SLOTS), first)
     }
-    fn over(transactions: Arc<TransactionStore>, taken: Vec<Weak<Transaction>>, first: u8) -> Self {
+    fn over(transactions: Arc<TransactionStore>, slots: usize, first: u8) -> Self {
+        let taken = vec![TransactionHandle::default(); slots];
         let rows = keys::versions();
         let watch = transactions.store().atomic().map(|atomic| atomic.watch(rows.clone()));
         Versions { transactions, taken: Mutex::new(taken), first, rows, watch, newest: Mutex::default() }
@@ -66,7 +69,7 @@ impl Versions {
         let mut taken = self.taken.lock();
         let wanted = usize::from(last.unwrap_or(0)) + 1;
         if taken.len() < wanted {
-            taken.resize(wanted, Weak::new());
+            taken.resize(wanted, TransactionHandle::default());
         }
         Ok(())
     }
@@ -151,7 +154,7 @@ impl Versions {
                 return Ok(slot);
             }
             if let Some(place) = self.taken.lock().get_mut(usize::from(slot)) {
-                *place = Weak::new();
+                *place = TransactionHandle::default();
             }
             from = place + 1;
         }
@@ -161,21 +164,21 @@ impl Versions {
     /// order in which this node takes them, and its number.
     fn take(&self, transaction: &Arc<Transaction>, from: u8) -> Option<(u8, u8)> {
         let mut taken = self.taken.lock();
-        let is_own = |place: &Weak<Transaction>| std::ptr::eq(place.as_ptr(), Arc::as_ptr(transaction));
-        if let Some(own) = taken.iter().position(is_own) {
+        // A handle of the transaction, not of a statement: at READ COMMITTED each statement has an object of its own.
+        if let Some(own) = taken.iter().position(|place| place.is_of(transaction)) {
             let slot = u8::try_from(own).ok()?;
             return Some(((slot + MOST_SLOTS - self.first) % MOST_SLOTS, slot));
         }
         for place in from..MOST_SLOTS {
             let slot = (self.first + place) % MOST_SLOTS;
             match taken.get_mut(usize::from(slot)) {
-                Some(other) if other.strong_count() > 0 => {}
+                Some(other) if !other.is_gone() => {}
                 Some(other) => {
-                    *other = Arc::downgrade(transaction);
+                    *other = transaction.handle();
                     return Some((place, slot));
                 }
                 None => {
-                    taken.push(Arc::downgrade(transaction));
+                    taken.push(transaction.handle());
                     return Some((place, slot));
                 }
             }

@@ -6,11 +6,14 @@
 //!
 //! | against | row | written with |
 //! |---|---|---|
-//! | two changes of one object | its descriptor | `Update` |
+//! | two changes of one object | its descriptor | `NoKeyUpdate` or `Update` |
 //! | two objects of one name | the name (`keys::relation_name` …) | `Update` |
-//! | something new in a schema, and DROP or RENAME of the schema | the schema | `KeyShare`; `Update` |
-//! | something new of a role, and DROP ROLE; a schema, and DROP DATABASE | role, database | the same |
+//! | something new that depends on an object, and DROP or RENAME of that object | its descriptor | `KeyShare`; `Update` |
 //! | writers of a table by an old descriptor, and its change | `keys::fence` | required unchanged; `Update` |
+//!
+//! Each such row is locked before it is written, until the transaction ends, so a second definition waits. Then it looks whether another
+//! has changed the row since its statement's snapshot: if so, and if nothing forbids it, the statement runs once more and sees the newest
+//! state. Statistics are overwritten: no commit of another is a conflict with them.
 
 use super::metadata_lock::{HeldLocks, LockMode, LockTarget};
 use super::sequences::SequenceValue;
@@ -26,7 +29,9 @@ use bytes::Bytes;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use txn::locks::LockWait;
 use txn::{LockStrength, OwnWrites, Transaction, TransactionOptions, Write, WriteKind};
 
 /// How a table's new descriptor goes with writers by the one before.
@@ -58,7 +63,14 @@ pub struct CatalogWriter<'a> {
     claimed: Vec<Name>,
     /// Tables in the form that this writer left them in.
     tables: BTreeMap<Oid, Option<TableDescriptor>>,
+    /// Descriptors that are written or held, and how strongly.
+    objects: BTreeMap<Bytes, LockStrength>,
+    /// Rows of statistics.
+    overwritten: Vec<Write>,
     locks: Option<(Arc<HeldLocks>, Option<Duration>)>,
+    /// Set where the statement has to run again, if it can.
+    again: Option<&'a AtomicBool>,
+    impatient: bool,
 }
 
 impl<'a> CatalogWriter<'a> {
@@ -71,8 +83,24 @@ impl<'a> CatalogWriter<'a> {
             freed: Vec::new(),
             claimed: Vec::new(),
             tables: BTreeMap::new(),
+            objects: BTreeMap::new(),
+            overwritten: Vec::new(),
             locks: None,
+            again: None,
+            impatient: false,
         }
+    }
+    /// Makes it fail, with 55P03, rather than wait for others.
+    #[must_use]
+    pub fn impatient(mut self) -> Self {
+        self.impatient = true;
+        self
+    }
+    /// Makes it tell by this flag, and by 40001, that what the statement saw is not the newest any more: the statement can run again.
+    #[must_use]
+    pub fn again(mut self, flag: Option<&'a AtomicBool>) -> Self {
+        self.again = flag;
+        self
     }
     /// Makes it wait for others who are taking the same name, at most this long.
     #[must_use]
@@ -93,30 +121,27 @@ impl<'a> CatalogWriter<'a> {
         if old.is_none_or(|old| old.owner != database.owner) {
             self.hold(keys::role(database.owner));
         }
-        self.put(keys::database(database.oid), database)
+        let strength = strength(old.is_none_or(|old| old.name == database.name));
+        self.put_object(keys::database(database.oid), database, strength)
     }
     /// Removes a database's own row; what it holds is removed by the caller.
     pub fn remove_database(&mut self, database: &DatabaseDescriptor) {
         let name = (keys::database_name(&database.name), database.name.clone());
         self.rename(Some(name), None, database.oid, (state::DUPLICATE_DATABASE, "database"));
-        self.delete(keys::database(database.oid));
+        self.remove_object(keys::database(database.oid));
     }
     /// Stores a new role, or a new form of the one that was there.
     pub fn put_role(&mut self, old: Option<&RoleDescriptor>, role: &RoleDescriptor) -> Result<()> {
         let name = |role: &RoleDescriptor| (keys::role_name(&role.name), role.name.clone());
         self.rename(old.map(name), Some(name(role)), role.oid, (state::DUPLICATE_OBJECT, "role"));
-        self.put(keys::role(role.oid), role)?;
         // What others own stays theirs: only DROP ROLE must not overlook something new.
-        if let Some(write) = self.writes.last_mut() {
-            write.strength = LockStrength::NoKeyUpdate;
-        }
-        Ok(())
+        self.put_object(keys::role(role.oid), role, LockStrength::NoKeyUpdate)
     }
     /// Removes a role.
     pub fn remove_role(&mut self, role: &RoleDescriptor) {
         let name = (keys::role_name(&role.name), role.name.clone());
         self.rename(Some(name), None, role.oid, (state::DUPLICATE_OBJECT, "role"));
-        self.delete(keys::role(role.oid));
+        self.remove_object(keys::role(role.oid));
     }
     /// Stores a new schema of the writer's database, or a new form of the one that was there.
     pub fn put_schema(&mut self, old: Option<&SchemaDescriptor>, schema: &SchemaDescriptor) -> Result<()> {
@@ -129,13 +154,15 @@ impl<'a> CatalogWriter<'a> {
         if old.is_none_or(|old| old.owner != schema.owner) {
             self.hold(keys::role(schema.owner));
         }
-        self.put(keys::schema(database, schema.oid), schema)
+        // What is in a schema names it.
+        let strength = strength(old.is_none_or(|old| old.name == schema.name));
+        self.put_object(keys::schema(database, schema.oid), schema, strength)
     }
     /// Removes a schema.
     pub fn remove_schema(&mut self, schema: &SchemaDescriptor) {
         let name = (keys::schema_name(self.database, &schema.name), schema.name.clone());
         self.rename(Some(name), None, schema.oid, (state::DUPLICATE_SCHEMA, "schema"));
-        self.delete(keys::schema(self.database, schema.oid));
+        self.remove_object(keys::schema(self.database, schema.oid));
     }
     /// Stores a new enum, or a new form of the one that was there.
     pub async fn put_enum(&mut self, old: Option<&EnumDescriptor>, new: &EnumDescriptor) -> Result<()> {
@@ -154,13 +181,19 @@ impl<'a> CatalogWriter<'a> {
         if old.is_none_or(|old| old.owner != new.owner) {
             self.hold(keys::role(new.owner));
         }
-        self.put(keys::enumeration(database, new.oid), new)
+        // Defaults and the like name the type and its labels.
+        let keeps = |old: &EnumDescriptor| {
+            let kept = |label: &str| new.labels.iter().any(|other| other.name == label);
+            (&old.schema, &old.name) == (&new.schema, &new.name) && old.labels.iter().all(|label| kept(&label.name))
+        };
+        let strength = strength(old.is_none_or(keeps));
+        self.put_object(keys::enumeration(database, new.oid), new, strength)
     }
     /// Removes an enum.
     pub fn remove_enum(&mut self, ty: &EnumDescriptor) {
         let name = (keys::type_name(self.database, ty.schema_oid, &ty.name), ty.name.clone());
         self.rename(Some(name), None, ty.oid, (state::DUPLICATE_OBJECT, "type"));
-        self.delete(keys::enumeration(self.database, ty.oid));
+        self.remove_object(keys::enumeration(self.database, ty.oid));
     }
     /// Keeps an enum that something new depends on from being dropped in the meantime.
     pub fn hold_enum(&mut self, oid: Oid) {
@@ -191,7 +224,9 @@ impl<'a> CatalogWriter<'a> {
         }
         self.change_names(old.as_ref(), Some(table));
         self.tables.insert(table.oid, Some(table.clone()));
-        self.put(keys::table(self.database, table.oid), table)
+        // A step of an index build takes nothing away from those who depend on the table.
+        let strength = strength(change == Change::Gentle);
+        self.put_object(keys::table(self.database, table.oid), table, strength)
     }
     /// Keeps writers by this version of a table's descriptor, and by older ones, from committing.
     pub fn close_fence(&mut self, table: Oid, version: u64) -> Result<()> {
@@ -202,7 +237,7 @@ impl<'a> CatalogWriter<'a> {
         let old = self.stored(table.oid).await?;
         self.change_names(Some(old.as_ref().unwrap_or(table)), None);
         self.tables.insert(table.oid, None);
-        self.delete(keys::table(self.database, table.oid));
+        self.remove_object(keys::table(self.database, table.oid));
         if table.kind == RelationKind::Sequence {
             self.delete(keys::sequence(table.storage_id));
             return Ok(());
@@ -220,14 +255,22 @@ impl<'a> CatalogWriter<'a> {
         }
         Ok(())
     }
-    /// Stores what is known of a table's rows. Who writes to the table is not disturbed.
-    pub fn put_statistics(&mut self, table: Oid, statistics: &TableStatistics) -> Result<()> {
-        self.hold(keys::table(self.database, table));
-        self.put(keys::statistics(self.database, table), statistics)
+    /// Stores what is known of a table's rows, and a new version. Nobody else is disturbed: what is left is no reason for a conflict.
+    /// False, and nothing is stored, if the table was changed or dropped since the snapshot.
+    pub async fn store_statistics(&mut self, table: Oid, statistics: &TableStatistics) -> Result<bool> {
+        let held = [(keys::table(self.database, table), LockStrength::KeyShare)];
+        if self.transaction.lock_keys(&held, self.wait()).await?.contains(&true) {
+            return Ok(false);
+        }
+        let write = write_of(keys::statistics(self.database, table), statistics, LockStrength::Update)?;
+        self.overwritten.push(write);
+        self.flush().await?;
+        Ok(true)
     }
     /// Nothing is known of a table's rows any more.
     pub fn forget_statistics(&mut self, table: Oid) {
-        self.delete(keys::statistics(self.database, table));
+        let (key, strength) = (keys::statistics(self.database, table), LockStrength::Update);
+        self.overwritten.push(Write { key, kind: WriteKind::Delete, strength });
     }
     /// Keeps an object that something new depends on from being dropped in the meantime.
     pub fn hold_table(&mut self, table: Oid) {
@@ -242,12 +285,13 @@ impl<'a> CatalogWriter<'a> {
         self.put(keys::sequence(storage_id), value)
     }
     /// Writes what was collected, and a new version. The writer can be used on. Errors: 42P07 and
-    /// its like when another transaction took a name in the meantime.
+    /// its like when another transaction took a name in the meantime; 40001 when another changed what this one changes.
     pub async fn flush(&mut self) -> Result<()> {
         let mut names: BTreeMap<Bytes, Name> = BTreeMap::new();
         for name in std::mem::take(&mut self.freed).into_iter().chain(std::mem::take(&mut self.claimed)) {
             names.insert(name.key.clone(), name);
         }
+        let lost = self.lock_objects(&names).await?;
         for (key, name) in names {
             match name.owner {
                 Some(owner) => {
@@ -257,14 +301,43 @@ impl<'a> CatalogWriter<'a> {
                 None => self.delete(key),
             }
         }
+        if lost {
+            return Err(changed_meanwhile());
+        }
         let version = self.store.versions().change(&self.transaction, self.store.numbers()).await?;
         self.writes.push(version);
         self.transaction.write(std::mem::take(&mut self.writes)).await?;
+        self.transaction.overwrite(std::mem::take(&mut self.overwritten), self.wait()).await?;
         self.tables.clear();
         match self.store.nodes() {
             Some(nodes) => nodes.announce(&self.transaction).await,
             None => Ok(()),
         }
+    }
+
+    /// How long it waits for others.
+    fn wait(&self) -> LockWait {
+        if self.impatient {
+            return LockWait::No;
+        }
+        LockWait::For(self.locks.as_ref().and_then(|(_, timeout)| *timeout))
+    }
+
+    /// Locks what is about to be written, in the order of keys. Answers whether another has changed something of it since the snapshot,
+    /// so that COMMIT would refuse this transaction. Errors: 40001 if the statement can run again.
+    async fn lock_objects(&mut self, names: &BTreeMap<Bytes, Name>) -> Result<bool> {
+        let mut objects = std::mem::take(&mut self.objects);
+        objects.extend(names.keys().map(|key| (key.clone(), LockStrength::Update)));
+        let objects: Vec<(Bytes, LockStrength)> = objects.into_iter().collect();
+        if objects.is_empty() {
+            return Ok(false);
+        }
+        let changed = self.transaction.lock_keys(&objects, self.wait()).await?;
+        if let Some(again) = self.again.filter(|_| changed.contains(&true)) {
+            again.store(true, Ordering::SeqCst);
+            return Err(changed_meanwhile());
+        }
+        Ok(changed.contains(&true))
     }
 
     /// Waits for whoever is taking the same name.
@@ -338,17 +411,48 @@ impl<'a> CatalogWriter<'a> {
         }
         Ok(())
     }
-    /// Keeps a row from being removed by others until this transaction commits, and fails it if it was.
+    /// Keeps an object from being removed by others until this transaction commits, and fails it if it was.
     fn hold(&mut self, key: Bytes) {
-        self.writes.push(Write { key, kind: WriteKind::Lock, strength: LockStrength::KeyShare });
+        let strength = LockStrength::KeyShare;
+        self.note(&key, strength);
+        self.writes.push(Write { key, kind: WriteKind::Lock, strength });
+    }
+    /// An object is to be locked before it is written.
+    fn note(&mut self, key: &Bytes, strength: LockStrength) {
+        let noted = self.objects.entry(key.clone()).or_insert(strength);
+        *noted = strength.max(*noted);
+    }
+    fn put_object<T: Serialize>(&mut self, key: Bytes, value: &T, strength: LockStrength) -> Result<()> {
+        self.note(&key, strength);
+        self.writes.push(write_of(key, value, strength)?);
+        Ok(())
+    }
+    fn remove_object(&mut self, key: Bytes) {
+        self.note(&key, LockStrength::Update);
+        self.delete(key);
     }
     fn put<T: Serialize>(&mut self, key: Bytes, value: &T) -> Result<()> {
-        let value = serde_json::to_vec(value)
-            .map_err(|error| SqlError::internal(format!("a descriptor cannot be stored: {error}")))?;
-        self.writes.push(Write { key, kind: WriteKind::Put(value.into()), strength: LockStrength::Update });
+        self.writes.push(write_of(key, value, LockStrength::Update)?);
         Ok(())
     }
     fn delete(&mut self, key: Bytes) {
         self.writes.push(Write { key, kind: WriteKind::Delete, strength: LockStrength::Update });
     }
+}
+
+/// How strongly a descriptor is written; `keeps`: nothing goes that something else may depend on.
+fn strength(keeps: bool) -> LockStrength {
+    if keeps { LockStrength::NoKeyUpdate } else { LockStrength::Update }
+}
+
+fn write_of<T: Serialize>(key: Bytes, value: &T, strength: LockStrength) -> Result<Write> {
+    let value = serde_json::to_vec(value)
+        .map_err(|error| SqlError::internal(format!("a descriptor cannot be stored: {error}")))?;
+    Ok(Write { key, kind: WriteKind::Put(value.into()), strength })
+}
+
+/// 40001.
+pub(crate) fn changed_meanwhile() -> SqlError {
+    let message = "could not serialize access: another transaction has changed the object since this one's snapshot";
+    SqlError::new(state::SERIALIZATION_FAILURE, message).hint("The transaction might succeed if retried.")
 }

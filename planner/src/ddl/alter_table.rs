@@ -249,7 +249,7 @@ impl Making<'_> {
                         }
                     }
                     backfill::fill_index(self.context, &self.table, &index).await?;
-                    self.add_deferrable(index).await?;
+                    self.add_deferrable(index);
                 }
                 Constraint::Primary { .. } => {
                     let before = self.table.clone();
@@ -262,7 +262,7 @@ impl Making<'_> {
                     index.nulls_not_distinct = *nulls_not_distinct;
                     backfill::fill_index(self.context, &self.table, &index).await?;
                     match index.deferral {
-                        Some(_) => self.add_deferrable(index).await?,
+                        Some(_) => self.add_deferrable(index),
                         None => self.table.indexes.push(index),
                     }
                 }
@@ -276,7 +276,7 @@ impl Making<'_> {
                 }
                 Constraint::Foreign { name, key, column } => {
                     let key = self.foreign_key(*name, key, column.as_deref()).await?;
-                    self.add_foreign_key(key, not_valid).await?;
+                    self.add_foreign_key(key, not_valid);
                 }
             }
         }

@@ -20,21 +20,23 @@ use std::sync::Arc;
 use storage::{Family, ReadFilter, RowRange, ScanOptions, TimestampRange};
 use txn::{KeyValue, LockStrength, OwnWrites, Transaction, TransactionOptions, TxnScanOptions, Write, WriteKind};
 
-/// The transaction to read a locked table with. A snapshot taken before the lock may miss what
-/// others have committed until then: when this transaction wrote nothing yet, a fresh one sees
-/// it; else nothing may have been committed since. Errors: 40001.
+/// The transaction to read a locked table with. A snapshot taken before the lock may miss what others have committed until then. If this
+/// transaction wrote nothing yet, a fresh one sees it. At READ COMMITTED so does the next statement's snapshot, own writes included.
+/// Where one snapshot must do, nothing may have been committed since. Errors: 40001.
 pub(super) async fn reader(context: &DdlContext, storage_id: StorageId) -> Result<Arc<Transaction>> {
     let own = &context.transaction;
     if !own.has_writes() {
         let options = TransactionOptions { read_only: true, ..TransactionOptions::default() };
         return Ok(context.store.transactions().begin(options));
     }
-    unchanged(context, storage_id).await?;
-    Ok(Arc::clone(own))
+    if own.isolation().has_one_snapshot() {
+        unchanged(context, storage_id).await?;
+    }
+    Ok(own.for_statement(own.is_quiet()))
 }
 
 /// Errors: 40001 when somebody else changed a table after the snapshot of this statement's transaction.
-pub(super) async fn unchanged(context: &DdlContext, storage_id: StorageId) -> Result<()> {
+async fn unchanged(context: &DdlContext, storage_id: StorageId) -> Result<()> {
     let snapshot = context.transaction.snapshot_ts().await?;
     let store = context.store.transactions().store();
     let mut filter = ReadFilter::new().with(Family::Write, TimestampRange::after(snapshot), 1);

@@ -4,7 +4,7 @@ use super::dependents::{self, Object};
 use super::referenced::{self, Referring};
 use super::{DdlContext, drop_type, names, role, schema, taken_defaults, view};
 use crate::catalog::{RelationKind, TableDescriptor, said_schema};
-use crate::error::{Result, SqlError, state};
+use crate::error::{Missing, Result, SqlError, state};
 use crate::parse::fold_name;
 use crate::session::Notice;
 use crate::types::Oid;
@@ -94,7 +94,7 @@ pub(super) fn missing(context: &DdlContext, word: &str, name: &ObjectName, if_ex
             context.notice(state::SUCCESSFUL_COMPLETION, format!("schema \"{schema}\" does not exist, skipping"));
             return Ok(());
         }
-        return Err(SqlError::new(state::INVALID_SCHEMA_NAME, format!("schema \"{schema}\" does not exist")));
+        return Err(crate::catalog::no_schema(&schema));
     }
     if word != "index" && context.names_index(name) {
         let message = format!("\"{relation}\" is not a {word}");
@@ -105,7 +105,8 @@ pub(super) fn missing(context: &DdlContext, word: &str, name: &ObjectName, if_ex
         return Ok(());
     }
     let error = if word == "index" { state::UNDEFINED_OBJECT } else { state::UNDEFINED_TABLE };
-    Err(SqlError::new(error, format!("{word} \"{relation}\" does not exist")))
+    let missing = Missing::Relation(fold_name(name)?.0, relation.clone());
+    Err(SqlError::new(error, format!("{word} \"{relation}\" does not exist")).missing(missing))
 }
 
 pub(super) fn wrong_kind(table: &TableDescriptor, wanted: &str) -> SqlError {

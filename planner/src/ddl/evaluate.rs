@@ -39,6 +39,7 @@ fn slots(context: &DdlContext, catalog: &Arc<Catalog>) -> Arc<Slots> {
         transaction_time: now,
         statement_time: now,
         held: Default::default(),
+        for_reference: false,
     }));
     slots
 }

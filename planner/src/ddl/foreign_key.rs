@@ -1,10 +1,9 @@
 //! FOREIGN KEYs of CREATE TABLE and ALTER TABLE: what they refer to, and whether the rows that are there may.
 
 use super::create_table::Making;
-use super::{DdlContext, backfill};
 use crate::catalog::{
     ColumnId, ForeignKeyDescriptor, IndexDescriptor, IndexState, OnCommit, Persistence, ReferentialAction,
-    RelationKind, StorageId, TableDescriptor,
+    RelationKind, TableDescriptor,
 };
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
@@ -18,7 +17,6 @@ use sqlparser::ast::{
 };
 use sqlparser::tokenizer::Span;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 fn action(action: Option<ast::ReferentialAction>) -> ReferentialAction {
     match action {
@@ -70,15 +68,6 @@ fn is_deferrable(what: &str, table: &TableDescriptor) -> SqlError {
 
 fn invalid(message: impl Into<String>) -> SqlError {
     SqlError::new(state::INVALID_FOREIGN_KEY, message)
-}
-
-/// Makes a statement see all that was committed before it got its locks. Errors: 40001.
-async fn settled(context: &DdlContext, storage_id: StorageId) -> Result<()> {
-    let unchanged = backfill::unchanged(context, storage_id).await;
-    if unchanged.is_err() && context.renewable {
-        context.stale.store(true, Ordering::SeqCst);
-    }
-    unchanged
 }
 
 impl Making<'_> {
@@ -254,43 +243,26 @@ impl Making<'_> {
     }
 
     /// Adds a FOREIGN KEY to a table that may have rows: they are looked at when the statement ends.
-    pub(super) async fn add_foreign_key(&mut self, mut key: ForeignKeyDescriptor, not_valid: bool) -> Result<()> {
+    pub(super) fn add_foreign_key(&mut self, mut key: ForeignKeyDescriptor, not_valid: bool) {
         key.not_valid = not_valid;
         if !not_valid {
-            self.hold_rows(&key).await?;
+            self.unvalidated.push(key.oid);
         }
         self.table.foreign_keys.push(key);
-        Ok(())
     }
 
     /// Adds a constraint that is unique and deferrable to a table that may have rows: they are looked at when the statement
     /// ends.
-    pub(super) async fn add_deferrable(&mut self, index: IndexDescriptor) -> Result<()> {
-        if let Some(stored) = self.context.catalog.relation_by_oid(self.table.oid) {
-            settled(self.context, stored.storage_id).await?;
-        }
+    pub(super) fn add_deferrable(&mut self, index: IndexDescriptor) {
         self.unvalidated.extend(index.constraint);
         self.table.indexes.push(index);
-        Ok(())
     }
 
     /// Keeps the rows of a table that refers to this one as they are.
     pub(super) async fn hold_child(&self, child: &TableDescriptor) -> Result<()> {
         if child.oid != self.table.oid {
             self.context.take_alone(child).await?;
-            settled(self.context, child.storage_id).await?;
         }
-        Ok(())
-    }
-
-    async fn hold_rows(&mut self, key: &ForeignKeyDescriptor) -> Result<()> {
-        for table in [self.table.oid, key.parent] {
-            // What was made by this very statement nobody else has written to.
-            if let Some(stored) = self.context.catalog.relation_by_oid(table) {
-                settled(self.context, stored.storage_id).await?;
-            }
-        }
-        self.unvalidated.push(key.oid);
         Ok(())
     }
 
@@ -325,7 +297,8 @@ impl Making<'_> {
         {
             self.context.take_alone(&parent).await?;
         }
-        self.hold_rows(&key).await
+        self.unvalidated.push(key.oid);
+        Ok(())
     }
 
     /// Looks at the rows of tables that got a FOREIGN KEY; what was made is stored before. Errors: 23503.
@@ -340,7 +313,8 @@ impl Making<'_> {
         let now = context.session.database()?.now();
         let statement = Arc::new(StatementContext {
             parameters: Vec::new(),
-            transaction: context.transaction.clone(),
+            // What was committed before the tables were locked.
+            transaction: context.transaction.for_newest().await?,
             command: context.transaction.command(),
             catalog: catalog.clone(),
             settings: context.settings.clone(),
@@ -348,6 +322,7 @@ impl Making<'_> {
             transaction_time: now,
             statement_time: now,
             held: Default::default(),
+            for_reference: false,
         });
         for oid in &self.unvalidated {
             if let Some(table) = catalog.relation_by_oid(self.table.oid)

@@ -17,6 +17,8 @@ mod column_default;
 mod comment;
 pub(crate) mod computed;
 #[cfg(test)]
+mod concurrent_level_tests;
+#[cfg(test)]
 mod concurrent_tests;
 mod constraint_places;
 mod create_index;
@@ -66,7 +68,7 @@ mod wanted;
 
 use crate::catalog::{
     Catalog, CatalogStore, CatalogWriter, HeldLocks, LockMode, LockTarget, SchemaDescriptor, StorageId,
-    TableDescriptor, keys,
+    TableDescriptor, changed_meanwhile, keys,
 };
 use crate::error::{Result, SqlError, SqlState, state};
 use crate::session::Notice;
@@ -77,8 +79,8 @@ use crate::types::Oid;
 use sqlparser::ast::Statement;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use txn::Transaction;
 use txn::locks::LockWait;
+use txn::{LockStrength, Transaction};
 
 /// What a DDL statement works with.
 pub struct DdlContext {
@@ -100,6 +102,8 @@ pub struct DdlContext {
     pub transaction_time: i64,
     /// Whether the transaction can be begun anew, the locks kept: nothing was done in it before.
     pub renewable: bool,
+    /// Whether the statement can run once more with a newer snapshot: so, or as any at READ COMMITTED.
+    pub repeatable: bool,
     /// Set when that is needed.
     pub stale: AtomicBool,
     /// LIKE among the columns of the CREATE TABLE.
@@ -115,7 +119,8 @@ impl DdlContext {
     }
     /// A writer of descriptors of any database.
     fn writer_of(&self, database: Oid) -> CatalogWriter<'_> {
-        self.store.writer(&self.transaction, database).waiting(&self.locks, self.settings.lock_timeout())
+        let writer = self.store.writer(&self.transaction, database).again(self.repeatable.then_some(&self.stale));
+        writer.waiting(&self.locks, self.settings.lock_timeout())
     }
     /// A new storage id: until this transaction commits nobody else knows what is under it.
     async fn new_storage(&self) -> Result<StorageId> {
@@ -159,16 +164,22 @@ impl DdlContext {
     }
     /// The same for whom other privileges let, and of what goes along with something else.
     async fn take_alone(&self, table: &TableDescriptor) -> Result<()> {
+        let (database, wait) = (self.catalog.database().oid, LockWait::For(self.settings.lock_timeout()));
         if self.store.transactions().has_one_log() {
             // Writers hold it too, so that circles with rows and other tables are found. Of several nodes some take it at COMMIT
             // only, when others may wait for their metadata locks already.
-            let (database, wait) = (self.catalog.database().oid, LockWait::For(self.settings.lock_timeout()));
             let mode = TableLockMode::AccessExclusive;
             table_locks::acquire(&self.transaction, database, table.oid, mode, wait).await?;
         }
         let asked = self.locks.exclusive(table.oid, self.settings.lock_timeout()).await?;
         if let Some(fence) = self.locks.fence().await? {
             self.transaction.require_unchanged(fence);
+        }
+        let descriptor = [(keys::table(database, table.oid), LockStrength::Update)];
+        if self.transaction.lock_keys(&descriptor, wait).await?.contains(&true) {
+            // The statement looks again at the newest state, if it can.
+            self.stale.store(self.repeatable, Ordering::SeqCst);
+            return Err(changed_meanwhile());
         }
         if !asked || !self.renewable {
             return Ok(());

@@ -3,7 +3,7 @@
 
 use super::DdlContext;
 use crate::catalog::acl::{CREATE, Kind, TEMPORARY};
-use crate::catalog::{RelationKind, SchemaDescriptor, TableDescriptor};
+use crate::catalog::{RelationKind, SchemaDescriptor, TableDescriptor, no_schema};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{fold, fold_name, is_system_column, own_database};
 use crate::pg_catalog;
@@ -90,9 +90,7 @@ impl DdlContext {
     }
     /// The schema with this name. Errors: 3F000.
     pub(super) fn schema(&self, name: &str) -> Result<Arc<SchemaDescriptor>> {
-        self.catalog
-            .schema(name)
-            .ok_or_else(|| SqlError::new(state::INVALID_SCHEMA_NAME, format!("schema \"{name}\" does not exist")))
+        self.catalog.schema(name).ok_or_else(|| no_schema(name))
     }
     /// Errors: 0A000 for a name in another database.
     fn in_this_database(&self, name: &ObjectName) -> Result<()> {

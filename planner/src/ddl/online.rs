@@ -90,6 +90,7 @@ impl OnlineContext {
             user: self.user,
             transaction_time: of_unix(self.store.env().now_micros()),
             renewable: false,
+            repeatable: false,
             stale: AtomicBool::new(false),
             likes: Vec::new(),
             clauses: Default::default(),

@@ -214,7 +214,7 @@ pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectN
                 context.notice(state::SUCCESSFUL_COMPLETION, format!("schema \"{name}\" does not exist, skipping"));
                 continue;
             }
-            return Err(SqlError::new(state::INVALID_SCHEMA_NAME, format!("schema \"{name}\" does not exist")));
+            return Err(crate::catalog::no_schema(&name));
         };
         if pg_catalog::SYSTEM_SCHEMAS.iter().any(|(oid, _)| *oid == schema.oid) {
             let message = format!("cannot drop schema {name} because it is required by the database system");

@@ -115,6 +115,7 @@ async fn try_remove(store: &Arc<CatalogStore>, database: Oid, name: &str) -> Res
         user: SUPERUSER_OID,
         transaction_time: of_unix(store.env().now_micros()),
         renewable: false,
+        repeatable: false,
         stale: AtomicBool::new(false),
         likes: Vec::new(),
         clauses: TableClauses::default(),

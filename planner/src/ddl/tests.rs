@@ -81,6 +81,7 @@ impl Client {
                 user: 10,
                 transaction_time: 0,
                 renewable: false,
+                repeatable: false,
                 stale: AtomicBool::new(false),
                 likes: statement.extras.likes.clone(),
                 clauses: statement.extras.clauses.clone(),
@@ -112,6 +113,7 @@ impl Client {
             transaction_time: 0,
             statement_time: 0,
             held: Default::default(),
+            for_reference: false,
         }
     }
 }

@@ -35,6 +35,8 @@ pub struct StatementContext {
     pub statement_time: i64,
     /// What the parts of a statement with data-modifying WITH leave for each other.
     pub held: HeldRows,
+    /// It runs for a FOREIGN KEY: the rows that it locks with KEY SHARE leave a record at COMMIT, at every level.
+    pub for_reference: bool,
 }
 
 impl StatementContext {

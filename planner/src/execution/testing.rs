@@ -153,6 +153,7 @@ impl World {
             transaction_time: time,
             statement_time: time,
             held: Default::default(),
+            for_reference: false,
         })
     }
 }

@@ -1,7 +1,7 @@
 //! ANALYZE, and what VACUUM (ANALYZE) does of it.
 
 use super::{Notice, Session, TransactionStatus};
-use crate::catalog::{Catalog, ColumnId, RelationKind, TableDescriptor};
+use crate::catalog::{Catalog, ColumnId, RelationKind, TableDescriptor, changed_meanwhile};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{AnalyzedTable, fold_name};
 use crate::statistics::gather::{Gathered, Wanted, gather};
@@ -53,9 +53,10 @@ impl Session {
             let table = ddl.catalog.relation_by_oid(table.oid).unwrap_or(table);
             let gathered = gather(self.database.env().as_ref(), &ddl.transaction, &table, &wanted).await?;
             self.tell(verbose, &table, Some(&gathered));
-            let mut writer = ddl.store.writer(&ddl.transaction, self.shared.database_oid);
-            writer.put_statistics(table.oid, &gathered.statistics)?;
-            writer.flush().await?;
+            let writer = ddl.store.writer(&ddl.transaction, self.shared.database_oid);
+            // If the table was changed meanwhile, what was found is of no use any more.
+            let mut writer = writer.waiting(&ddl.locks, ddl.settings.lock_timeout());
+            writer.store_statistics(table.oid, &gathered.statistics).await?;
             self.block.catalog_changed();
         }
         if alone {
@@ -75,6 +76,7 @@ impl Session {
     async fn analyze_alone(&self, table: &TableDescriptor, columns: Option<&[ColumnId]>) -> Result<Option<Gathered>> {
         let (store, database) = (self.database.catalog(), self.shared.database_oid);
         let counted = table.changes.count();
+        let locks = store.locks().begin();
         for last in (0..TRIES).rev() {
             let transaction = store.transactions().begin(TransactionOptions::default());
             let done = async {
@@ -85,9 +87,11 @@ impl Session {
                 };
                 let gathered =
                     gather(self.database.env().as_ref(), &transaction, &table, &self.wanted(columns)).await?;
-                let mut writer = store.writer(&transaction, database);
-                writer.put_statistics(table.oid, &gathered.statistics)?;
-                writer.flush().await?;
+                let writer = store.writer(&transaction, database);
+                let mut writer = writer.waiting(&locks, self.shared.settings().lock_timeout());
+                if !writer.store_statistics(table.oid, &gathered.statistics).await? {
+                    return Err(changed_meanwhile());
+                }
                 transaction.commit().await?;
                 Ok::<_, SqlError>(Some(gathered))
             };

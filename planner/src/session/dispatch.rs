@@ -172,6 +172,7 @@ impl Session {
             transaction_time: part.started,
             statement_time: self.block.moment(),
             held: Default::default(),
+            for_reference: false,
         }))
     }
 
@@ -283,6 +284,7 @@ impl Session {
         limits: &Limits,
     ) -> Result<Outcome> {
         // A write that returns nothing says only how many rows there were, or fails.
+        let renewable = self.block.is_renewable();
         let context = self.begin_statement_of(parameters, prepared.columns.is_none()).await?;
         let surroundings = Surroundings::new(&context.catalog, &context.settings);
         let before = prepared.planned.lock().clone();
@@ -319,6 +321,19 @@ impl Session {
             && let Err(error) = Box::pin(super::referential::enforce(&self.database, &context)).await
         {
             outcome = Err(error);
+        }
+        if let Err(error) = &outcome
+            && error.fields().outdated
+            && (renewable || !context.transaction.isolation().has_one_snapshot())
+        {
+            // By the newest definition, its locks kept.
+            match context.transaction.isolation().has_one_snapshot() {
+                true => self.block.renew().await?,
+                false => self.block.run_again(context.command),
+            }
+            let parameters = context.parameters.clone();
+            drop((context, planned));
+            return Box::pin(self.run_planned(prepared, parameters, limits)).await;
         }
         if !matches!(outcome, Ok(Outcome::Command { .. })) {
             // Rows, and the words of an error, tell what it has found.
@@ -380,14 +395,17 @@ impl Session {
         self.define(definition).await
     }
 
-    /// Runs a statement of data definition: once more in a new transaction, the locks kept, when it had to wait for them and
-    /// its snapshot is older than what it waited for.
+    /// Runs a statement of data definition: once more with a new snapshot, the locks kept, when its snapshot is older than what it
+    /// waited for.
     pub(super) async fn define(&mut self, definition: Definition<'_>) -> Result<Outcome> {
         let said = self.shared.notice_count();
         loop {
             let renewable = self.block.is_renewable();
             let mut ddl = self.begin_ddl().await?;
             ddl.renewable = renewable;
+            let new_snapshots = !ddl.transaction.isolation().has_one_snapshot();
+            ddl.repeatable = renewable || new_snapshots;
+            let command = ddl.transaction.command();
             let tag = match definition {
                 Definition::Settings(alter) => ddl::alter_settings(&ddl, alter).await,
                 Definition::Database(statement) => ddl::database(&ddl, statement).await,
@@ -417,7 +435,10 @@ impl Session {
             };
             self.block.catalog_changed();
             if tag.is_err() && ddl.stale.load(Ordering::SeqCst) {
-                self.block.renew().await?;
+                match new_snapshots {
+                    true => self.block.run_again(command),
+                    false => self.block.renew().await?,
+                }
                 self.shared.keep_notices(said);
                 continue;
             }
@@ -458,6 +479,7 @@ impl Session {
             user,
             transaction_time: context.transaction_time,
             renewable: false,
+            repeatable: false,
             stale: AtomicBool::new(false),
             likes: Vec::new(),
             clauses: Default::default(),

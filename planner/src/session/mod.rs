@@ -20,6 +20,7 @@ mod explain_statement;
 pub mod exported;
 pub mod lifted;
 mod lock_tag;
+mod missing;
 mod notification;
 pub mod outcome;
 mod parsed;
@@ -297,7 +298,10 @@ impl Session {
         let limits = Arc::new(self.block.limits());
         let source = Arc::clone(&statement.source);
         let prepared = Box::pin(watched(limits, self.prepare_statement(statement, given))).await;
-        prepared.map_err(|error| source.error_at_its_token(error))
+        match prepared {
+            Ok(prepared) => Ok(prepared),
+            Err(error) => Err(Box::pin(self.explain_missing(source.error_at_its_token(error))).await),
+        }
     }
     /// Whether a portal may be made of a statement, or its rows described, now; `None` is the empty one. Errors: 25P02.
     pub fn check_usable(&self, prepared: Option<&Prepared>) -> Result<()> {
@@ -344,10 +348,13 @@ impl Session {
             Some(sent) => crate::parse::source::Source::new(sent).error_at_its_token(error),
             None => prepared.statement.source.error_at_its_token(error),
         });
-        if let Err(error) = &done {
-            self.block.note_refused(error);
+        match done {
+            Ok(outcome) => Ok(outcome),
+            Err(error) => {
+                self.block.note_refused(&error);
+                Err(Box::pin(self.explain_missing(error)).await)
+            }
         }
-        done
     }
     fn now(&self) -> i64 {
         self.database.now()

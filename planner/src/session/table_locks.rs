@@ -77,6 +77,25 @@ pub async fn acquire(
     transaction.lock_name(name, lock_mode(mode), &tag, wait).await.map_err(|failure: LockFailure| failure.into())
 }
 
+/// The same; answers whether another was waited for.
+pub async fn acquire_or_wait(
+    transaction: &Transaction,
+    database: Oid,
+    table: Oid,
+    mode: TableLockMode,
+    wait: LockWait,
+) -> Result<bool> {
+    if !transaction.can_lock_rows() {
+        return Ok(false);
+    }
+    let tag = tag(database, table);
+    match transaction.lock_name(LockName::new(TABLE, &tag), lock_mode(mode), &tag, LockWait::No).await {
+        Ok(()) => Ok(false),
+        Err(LockFailure::Held) => Box::pin(acquire(transaction, database, table, mode, wait)).await.map(|()| true),
+        Err(failure) => Err(failure.into()),
+    }
+}
+
 /// What LOCK TABLE of a relation locks, and by whose privileges; `None`: nobody is asked. Of a view these are the view and all that its
 /// query names, which its owner locks.
 pub fn locked_with(

@@ -118,6 +118,11 @@ impl TransactionBlock {
     pub fn is_implicit(&self) -> bool {
         self.open.as_ref().is_some_and(|open| !open.explicit)
     }
+    /// Whether a block is open whose statements all see one snapshot.
+    pub fn keeps_a_snapshot(&self) -> bool {
+        let keeps = |open: &Open| open.explicit && open.transaction.isolation().has_one_snapshot();
+        self.open.as_ref().is_some_and(keeps)
+    }
     /// Whether no statement ran yet in the transaction under way, and it is not a block.
     pub fn is_untouched(&self) -> bool {
         self.open.as_ref().is_none_or(|open| !open.explicit && !open.used)
@@ -137,6 +142,14 @@ impl TransactionBlock {
     pub async fn renew(&mut self) -> Result<()> {
         let isolation = self.open.as_ref().map_or(txn::Isolation::Snapshot, |open| open.transaction.isolation());
         self.begin_anew(isolation).await
+    }
+    /// Undoes the statement that began with this command, and keeps its locks: the next one sees what is newest. At READ COMMITTED only.
+    pub fn run_again(&mut self, command: CommandNumber) {
+        let Some(open) = &mut self.open else { return };
+        self.shared.references.lock().rolled_back_to(command);
+        open.transaction.undo_writes(command);
+        open.stale = true;
+        open.catalog = None;
     }
     async fn begin_anew(&mut self, isolation: txn::Isolation) -> Result<()> {
         let fresh = self.new_transaction(isolation);

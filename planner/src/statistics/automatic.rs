@@ -92,10 +92,9 @@ async fn refresh(store: &Arc<CatalogStore>, catalog: &Catalog, table: &TableDesc
             // Nothing to be said of it; nobody's plans need to be made again.
             return Ok(false);
         }
-        let mut writer = store.writer(&transaction, catalog.database().oid);
-        writer.put_statistics(table.oid, &statistics)?;
-        writer.flush().await?;
-        Ok(true)
+        // Nobody is waited for: the next look finds what is left to do.
+        let mut writer = store.writer(&transaction, catalog.database().oid).impatient();
+        writer.store_statistics(table.oid, &statistics).await
     };
     match done.await {
         Ok(true) => {

@@ -8,6 +8,7 @@ mod bigtable;
 mod bulk_commit;
 mod by_row;
 mod chaos;
+mod definitions;
 mod early;
 mod election;
 mod embedded;

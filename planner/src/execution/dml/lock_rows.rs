@@ -200,8 +200,10 @@ async fn lock_rows(
 ) -> Result<Vec<LockedRow>, SqlError> {
     let transaction = &context.transaction;
     let recorded = !transaction.can_lock_rows();
-    // Who refers to a row must be noticed by transactions that read before this one commits.
-    let needs_record = table.strength == LockStrength::KeyShare && transaction.isolation().has_one_snapshot();
+    // A transaction at snapshot level does not look for a lock that was given back before it commits. If its snapshot is older, only a
+    // record tells it that a row refers to this one.
+    let needs_record = table.strength == LockStrength::KeyShare
+        && (context.for_reference || transaction.isolation().has_one_snapshot());
     if recorded || needs_record {
         match table.wait {
             RowWait::Error if recorded => return Err(SqlError::unsupported("NOWAIT on this store")),

@@ -9,7 +9,7 @@ use super::merge::{MergeRecheck, MergeStep};
 use super::recheck::Recheck;
 use super::references::References;
 use super::row_locks::patience;
-use crate::catalog::{CatalogStore, IndexDescriptor, TableDescriptor};
+use crate::catalog::{CatalogStore, IndexDescriptor, TableDescriptor, changed_meanwhile};
 use crate::encoding::{IndexDecoder, IndexEntry};
 use crate::error::{Result, SqlError};
 use crate::execution::StatementContext;
@@ -86,10 +86,17 @@ impl Operation {
     }
 }
 
-/// Shares a table with its other writers until the transaction ends, and requires that it keeps its shape till COMMIT.
+/// Shares a table with its other writers until the transaction ends, and requires that it keeps its shape till COMMIT. Errors: 40001, by
+/// which the statement can run again, if the definition that it was planned by changed while its lock was waited for.
 pub async fn hold_table(context: &StatementContext, table: &TableDescriptor, mode: TableLockMode) -> Result<()> {
     let database = context.catalog.database().oid;
-    table_locks::acquire(&context.transaction, database, table.oid, mode, patience(context)).await?;
+    let (transaction, wait) = (&context.transaction, patience(context));
+    if table_locks::acquire_or_wait(transaction, database, table.oid, mode, wait).await? {
+        let fence = [(CatalogStore::fence_key(database, table.oid, table.version), LockStrength::KeyShare)];
+        if Box::pin(transaction.lock_keys(&fence, wait)).await?.contains(&true) {
+            return Err(changed_meanwhile().outdated());
+        }
+    }
     if let Some(locks) = context.session.locks() {
         locks.shared(table.oid, table.version, context.settings.lock_timeout()).await?;
     }

@@ -160,7 +160,14 @@ impl Reference {
     pub async fn child_has(&self, runner: &mut Runner<'_>, change: &KeyChange, keys: &[&[Datum]]) -> Result<bool> {
         let Matching { condition, types, values } = self.matching(change, keys)?;
         let text = format!("SELECT 1 FROM {} x WHERE {condition} LIMIT 1", shown(&self.child));
-        runner.finds(text, types, values).await
+        let gone = matches!(change, KeyChange::Deleted | KeyChange::Changed(_));
+        match self.action(change) {
+            // A row that refers to the key counts even if the transaction's snapshot is older: PostgreSQL looks at the newest, too.
+            ReferentialAction::NoAction | ReferentialAction::Restrict if gone => {
+                runner.finds_newest(text, types, values).await
+            }
+            _ => runner.finds(text, types, values).await,
+        }
     }
     /// 23503 when rows refer with a key that is not there.
     pub async fn hold(&self, runner: &mut Runner<'_>, pending: &Pending) -> Result<()> {

@@ -9,6 +9,7 @@ use crate::types::{Datum, SqlType};
 use datafusion::arrow::record_batch::RecordBatch;
 use std::collections::HashMap;
 use std::sync::Arc;
+use txn::Transaction;
 
 /// Runs statements.
 pub struct Runner<'a> {
@@ -24,9 +25,20 @@ impl<'a> Runner<'a> {
         Runner { database, context, parsed: HashMap::new() }
     }
 
-    /// Runs a statement as a command of its own: it sees all that was written before.
+    /// Runs a statement as a command of its own: it sees all that was written before, and at READ COMMITTED the newest of others.
     pub async fn run(
         &mut self,
+        text: String,
+        types: Vec<Option<SqlType>>,
+        values: Vec<Datum>,
+    ) -> Result<Vec<RecordBatch>> {
+        let transaction = self.context.transaction.for_statement(self.context.transaction.is_quiet());
+        self.run_as(transaction, text, types, values).await
+    }
+
+    async fn run_as(
+        &mut self,
+        transaction: Arc<Transaction>,
         text: String,
         types: Vec<Option<SqlType>>,
         values: Vec<Datum>,
@@ -49,8 +61,7 @@ impl<'a> Runner<'a> {
         })?;
         let context = Arc::new(StatementContext {
             parameters: values,
-            // At READ COMMITTED it sees the newest.
-            transaction: self.context.transaction.for_statement(self.context.transaction.is_quiet()),
+            transaction,
             command: self.context.transaction.advance_command(),
             catalog: catalog.clone(),
             settings: settings.clone(),
@@ -58,6 +69,7 @@ impl<'a> Runner<'a> {
             transaction_time: now,
             statement_time: self.context.statement_time,
             held: Default::default(),
+            for_reference: true,
         });
         planned.plan.run(context).await?.collect().await
     }
@@ -75,6 +87,17 @@ impl<'a> Runner<'a> {
     /// Whether a query finds a row.
     pub async fn finds(&mut self, text: String, types: Vec<Option<SqlType>>, values: Vec<Datum>) -> Result<bool> {
         let found = self.run(text, types, values).await?;
+        Ok(found.iter().any(|batch| batch.num_rows() > 0))
+    }
+    /// The same of what is newest, at every level.
+    pub async fn finds_newest(
+        &mut self,
+        text: String,
+        types: Vec<Option<SqlType>>,
+        values: Vec<Datum>,
+    ) -> Result<bool> {
+        let newest = self.context.transaction.for_newest().await?;
+        let found = self.run_as(newest, text, types, values).await?;
         Ok(found.iter().any(|batch| batch.num_rows() > 0))
     }
 }

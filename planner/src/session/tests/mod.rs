@@ -5,6 +5,7 @@ mod consistency;
 mod copy;
 mod definitions;
 mod foreign_keys;
+mod foreign_keys_levels;
 mod large;
 mod lifted;
 mod lookups;

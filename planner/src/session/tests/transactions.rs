@@ -401,10 +401,11 @@ async fn a_definition_is_not_lost_to_one_that_did_not_see_it() {
     let (mut c, mut other) = (connect(&database).await, connect(&database).await);
     c.run("CREATE ROLE r").await;
     c.run("BEGIN ISOLATION LEVEL READ COMMITTED; ALTER ROLE r CREATEDB").await;
-    other.run("ALTER ROLE r CREATEROLE").await;
-    // Reads as of a snapshot that has the other's change, which the statement before had not seen.
-    c.run("SELECT 1").await;
-    assert_eq!(c.state("COMMIT").await, "40001");
+    let waiting = tokio::spawn(async move { other.run("ALTER ROLE r CREATEROLE").await });
+    tokio::time::sleep(Duration::from_millis(30)).await;
+    assert!(!waiting.is_finished());
+    c.run("SELECT 1; COMMIT").await;
+    waiting.await.unwrap();
     let says = "SELECT rolcreaterole, rolcreatedb FROM pg_roles WHERE rolname = 'r'";
-    assert_eq!(c.run(says).await.rows, [["t", "f"]]);
+    assert_eq!(c.run(says).await.rows, [["t", "t"]]);
 }
