@@ -7,6 +7,7 @@
 mod access;
 mod kept_locks;
 mod list;
+mod privileges;
 mod sessions;
 mod storage;
 
@@ -14,6 +15,7 @@ use crate::run::{Result, root, say};
 use access::ACCESS;
 use kept_locks::KEPT_LOCKS;
 use list::MUTANTS;
+use privileges::PRIVILEGES;
 use sessions::SESSIONS;
 use std::collections::BTreeSet;
 use std::os::unix::process::CommandExt;
@@ -51,8 +53,15 @@ enum Verdict {
 /// Runs every mutant, or those whose name contains the first argument.
 pub fn mutants(filter: &[String]) -> Result<()> {
     let wanted = |mutant: &&Mutant| filter.first().is_none_or(|part| mutant.name.contains(part.as_str()));
-    let chosen: Vec<&Mutant> =
-        MUTANTS.iter().chain(STORAGE).chain(KEPT_LOCKS).chain(SESSIONS).chain(ACCESS).filter(wanted).collect();
+    let chosen: Vec<&Mutant> = MUTANTS
+        .iter()
+        .chain(STORAGE)
+        .chain(KEPT_LOCKS)
+        .chain(SESSIONS)
+        .chain(ACCESS)
+        .chain(PRIVILEGES)
+        .filter(wanted)
+        .collect();
     if chosen.is_empty() {
         return Err("no mutant has such a name".to_owned());
     }
@@ -206,7 +215,7 @@ mod tests {
     #[test]
     fn every_mutant_can_be_planted() {
         let mut names = BTreeSet::new();
-        for mutant in MUTANTS.iter().chain(STORAGE).chain(KEPT_LOCKS).chain(SESSIONS).chain(ACCESS) {
+        for mutant in MUTANTS.iter().chain(STORAGE).chain(KEPT_LOCKS).chain(SESSIONS).chain(ACCESS).chain(PRIVILEGES) {
             let text = std::fs::read_to_string(root().join(mutant.file)).unwrap();
             assert_eq!(text.matches(mutant.original).count(), 1, "{} in {}", mutant.name, mutant.file);
             assert_ne!(mutant.original, mutant.broken, "{}", mutant.name);

@@ -11,6 +11,7 @@ mod lifted;
 mod lookups;
 mod notifications;
 mod plan_cache;
+mod privileges;
 mod series;
 mod settings;
 mod transactions;
@@ -48,15 +49,20 @@ pub async fn database() -> Arc<Database> {
 }
 
 pub async fn connect(database: &Arc<Database>) -> Client {
+    connect_as(database, "postgres", Vec::new()).await.unwrap()
+}
+
+/// A session of a role, with start-up options.
+pub async fn connect_as(database: &Arc<Database>, user: &str, options: Vec<(String, String)>) -> Result<Client> {
     let startup = Startup {
-        user: "postgres".into(),
+        user: user.into(),
         database: "postgres".into(),
-        options: Vec::new(),
+        options,
         backend_pid: 1,
         link: crate::session::Link::default(),
         cancel: CancelToken::new(),
     };
-    Client { session: Session::start(database.clone(), startup).await.unwrap() }
+    Ok(Client { session: Session::start(database.clone(), startup).await? })
 }
 
 pub async fn client() -> Client {
