@@ -111,6 +111,8 @@ select constraint_name, constraint_type from information_schema.table_constraint
 select constraint_name from information_schema.referential_constraints where constraint_schema = 'seen';
 select column_name from information_schema.columns where table_name = 't' order by 1;
 reset role;
+revoke usage on type seen.mood from public;
+select has_type_privilege('st_own', 'seen.mood', 'usage'), has_type_privilege('st_own', 'int4', 'usage');
 alter type seen.mood owner to st_b;
 alter view seen.v owner to st_b;
 set role st_b;
@@ -132,6 +134,7 @@ select has_function_privilege('pg_stat_reset()', 'execute'), has_function_privil
   has_function_privilege('pg_current_logfile()', 'execute');
 select pg_current_logfile();
 select pg_sequence_last_value('st_s');
+select has_type_privilege('seen.mood', 'usage');
 select sequencename, last_value from pg_sequences where sequencename = 'st_s';
 select * from st_s;
 select has_table_privilege('pg_authid', 'select'), has_table_privilege('pg_shadow', 'select'),

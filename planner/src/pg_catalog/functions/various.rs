@@ -6,6 +6,7 @@ use super::super::object_names::{Found, Place, find};
 use super::descriptions::described;
 use super::objects::function_of;
 use super::{Arguments, function, role, some_bool};
+use crate::catalog::acl::{Kind, USAGE};
 use crate::catalog::predefined;
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
@@ -210,9 +211,14 @@ fn holds(
         (None, Some(exists)) if exists(context, arguments.oid(at).unwrap_or(0)) => arguments.oid(at).unwrap_or(0),
         _ => return Ok(None),
     };
-    let open = match function_of(Some(oid)).filter(|_| granted.name == "has_function_privilege") {
-        Some(function) => calls(context, user, function.name),
-        None => granted.everybody,
+    let open = match granted.name {
+        "has_function_privilege" => function_of(Some(oid)).is_none_or(|function| calls(context, user, function.name)),
+        "has_type_privilege" => context
+            .catalog
+            .enums()
+            .find(|ty| ty.oid == oid)
+            .is_none_or(|ty| context.catalog.rights(user, Kind::Type, ty.owner, ty.acl.as_ref(), USAGE) != 0),
+        _ => granted.everybody,
     };
     let superuser = context.catalog.is_superuser(user);
     let mut any = false;
