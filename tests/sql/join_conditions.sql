@@ -36,3 +36,17 @@ select count(*), sum(r), sum(n + i) from ka cross join jb join kc on r = id and 
 select count(*), sum(r), sum(n + i) from ka cross join jb left join kc on r = id and n = k + i;
 select * from ka cross join jb join kc on r = id and n = k + i where id in (4, 9) order by 1, 3;
 select count(*) from ka a cross join ka b join kc on r = a.id and n = a.k + b.k where b.id < 4;
+-- NATURAL, USING and ON see nothing from before the comma, LATERAL does.
+create table na (id int, k int);
+create table nb (id int, n int);
+insert into na values (1, 1), (2, 5), (3, null);
+insert into nb values (1, 5), (2, 1), (2, null);
+select * from na, nb natural join generate_series(1, 2) id order by 1, 2, 3, 4;
+select * from na, nb natural join lateral (select na.id + 1 as n) l order by 1, 2, 3, 4;
+select * from na, nb join lateral (select k as n from na q where q.id = na.id) l using (n) order by 1, 2, 3, 4;
+select * from na, nb left join lateral (select k as n from na q where q.id = na.id) l using (n) order by 1, 2, 3, 4;
+select * from na, nb join lateral (select na.id as m) l on id = m order by 1, 2, 3, 4;
+select * from na, nb join generate_series(1, na.id) m on nb.id = m and na.id = m;
+select * from na, nb left join lateral (select na.id as m) l on id = m and na.k = m;
+select x.n, l.m from na, nb join lateral (select k as n, id as m from na q where q.id = na.id) l using (n) as x order by 1, 2;
+update na set k = 7 from nb, na b natural join lateral (select nb.n as k) l where na.id = b.id returning na.id, l.k;

@@ -34,3 +34,10 @@ select 1 from wf x, lateral (select x.a where false) l where exists (select 1 fr
 update wf set (a, t) = (select row_number() over (order by a), '1');
 update wf set (a, t) = (select row_number() over (order by 1), '1');
 select * from wf order by b, c;
+-- An order opposite to that of the key.
+create table wk (id int primary key, t text);
+insert into wk select g, 't' || g % 3 from generate_series(1, 6) g;
+select id, array_agg(id) over (order by id desc), string_agg(t, ',') over (order by id desc), json_agg(id) over (order by id desc) from wk order by id;
+select id, array_agg(id) over (order by id desc rows 2 preceding), array_agg(t) over (order by id desc rows between 1 preceding and 1 following), array_agg(id) over (order by id) from wk order by id;
+select id, array_agg(array[id, 0]) over (order by id desc), nth_value(id, 2) over (order by id desc rows 2 preceding), first_value(id) over (order by id desc) from wk order by id;
+select id, lag(id) over (order by id desc), lead(t, 2) over (order by id desc), row_number() over (order by id desc), ntile(2) over (order by id desc) from wk order by id;

@@ -3,7 +3,7 @@
 
 use percosql_tests::compat::answer;
 use percosql_tests::random::writes::Write;
-use percosql_tests::random::{Query, joins, nested, rules};
+use percosql_tests::random::{Query, joins, nested, relations, rules, windows};
 use percosql_tests::raw::Raw;
 use percosql_tests::{Postgres, Server};
 use std::collections::BTreeMap;
@@ -184,6 +184,74 @@ fn random_queries_in_queries_have_the_same_answers() {
     }
     assert!(wrong.is_empty(), "{} queries differ\n{}", wrong.len(), wrong.join("\n"));
     assert!(some * 2 > asked, "{some} of {asked} had rows");
+}
+
+/// How a kind of query is made from a seed, written, and made smaller.
+struct Kind<Q> {
+    tables: &'static str,
+    random: fn(u64) -> Q,
+    sql: fn(&Q) -> String,
+    smaller: fn(&Q) -> Vec<Q>,
+}
+
+impl<Q> Kind<Q> {
+    /// Asks the queries of all seeds, the second half over analyzed tables.
+    fn compare(&self, seeds: Range<u64>) {
+        let (server, postgres) = (Server::start(), Postgres::start());
+        let mut pair = Pair { postgres: Raw::connect_port(postgres.port()), percosql: Raw::connect(&server) };
+        let (expected, found) = pair.ask(self.tables);
+        assert_eq!((expected.as_str(), expected.contains("ERROR")), (found.as_str(), false));
+        let (mut wrong, mut some) = (BTreeMap::new(), 0);
+        let half = seeds.start + (seeds.end - seeds.start) / 2;
+        for seed in seeds.clone() {
+            if seed == half {
+                pair.ask("analyze");
+            }
+            let mut query = (self.random)(seed);
+            let (expected, found) = pair.ask(&(self.sql)(&query));
+            some += u64::from(!expected.contains("ERROR"));
+            if expected == found {
+                continue;
+            }
+            let mut answers = (expected, found);
+            for _ in 0..60 {
+                let mut less = (self.smaller)(&query).into_iter().map(|less| {
+                    let answers = pair.ask(&(self.sql)(&less));
+                    (less, answers)
+                });
+                match less.find(|(_, (expected, found))| expected != found) {
+                    Some((less, differ)) => (query, answers) = (less, differ),
+                    None => break,
+                }
+            }
+            wrong.entry((self.sql)(&query)).or_insert((seed, answers));
+        }
+        for (sql, (seed, (expected, found))) in &wrong {
+            println!("-- seed {seed}\n{sql};\nPostgreSQL: {expected}PercoSQL:   {found}");
+        }
+        assert!(wrong.is_empty(), "{} kinds of queries differ", wrong.len());
+        assert!(some * 10 > (seeds.end - seeds.start) * 9, "{some} queries were answered");
+    }
+}
+
+/// A share of the seeds.
+fn one_in(share: u64) -> Range<u64> {
+    let seeds = seeds();
+    seeds.start..seeds.start + (seeds.end - seeds.start) / share
+}
+
+#[test]
+fn random_relations_are_joined_alike() {
+    use relations::Query;
+    let kind = Kind { tables: relations::TABLES, random: Query::random, sql: Query::sql, smaller: Query::smaller };
+    kind.compare(one_in(5));
+}
+
+#[test]
+fn random_windows_have_the_same_answers() {
+    use windows::Query;
+    let kind = Kind { tables: windows::TABLES, random: Query::random, sql: Query::sql, smaller: Query::smaller };
+    kind.compare(one_in(5));
 }
 
 fn query_of(seed: u64) -> String {

@@ -85,8 +85,7 @@ impl Binder<'_> {
             visible: there.columns.iter().chain(&proposed.columns).cloned().collect(),
             relations: vec![there, proposed],
             schema: Some(schema.clone()),
-            parent: None,
-            barred: None,
+            ..Scope::default()
         };
         let set = self.assignments(target, &update.assignments, Env::new(&scope, Clause::Update))?;
         let ids: Vec<_> = set.iter().map(|(id, _)| *id).collect();

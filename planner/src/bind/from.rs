@@ -6,7 +6,7 @@ use super::clauses::check_alias;
 use super::expression::{Clause, Env};
 use super::query::BoundQuery;
 use super::row_function::RowSource;
-use super::scope::{Scope, ScopeColumn, ScopeRelation};
+use super::scope::{Before, Scope, ScopeColumn, ScopeRelation};
 use super::table_arguments::{table_arguments, table_function};
 use super::view_function::as_view;
 use crate::catalog::{RelationKind, TableDescriptor};
@@ -78,7 +78,12 @@ impl Binder<'_> {
                     whole = Some(self.lateral(left, &joined, parent)?);
                     continue;
                 }
-                Some(left) if lateral => self.comma(left, &item.relation, parent)?,
+                Some(left) if lateral => {
+                    let before = left.scope.whole();
+                    let mut source = self.comma(left, &item.relation, parent)?;
+                    source.scope.before = before;
+                    source
+                }
                 Some(left) if item.joins.is_empty() => self.comma(left, &item.relation, parent)?,
                 left => {
                     let before = left.as_ref().map_or(&[][..], |left| &left.scope.relations);
@@ -99,6 +104,7 @@ impl Binder<'_> {
             for join in &item.joins {
                 source = self.join(source, join, parent)?;
             }
+            source.scope.before = Before::default();
             whole = Some(source);
         }
         match whole {

@@ -64,7 +64,9 @@ impl Binder<'_> {
         }
         if let TableFactor::Derived { lateral: true, subquery, .. } = &join.relation
             && self.single_row(subquery).is_some()
-            && (crossed || kind == JoinType::Inner || (kind == JoinType::Left && always(constraint)))
+            && (crossed
+                || (kind == JoinType::Inner && matches!(constraint, JoinConstraint::On(_)))
+                || (kind == JoinType::Left && always(constraint)))
         {
             let source = self.lateral(left, &join.relation, parent)?;
             return if crossed { Ok(source) } else { self.filtered(source, constraint) };
@@ -125,8 +127,7 @@ impl Binder<'_> {
                 let schema = left_plan.schema().join(right_plan.schema())?;
                 scope.schema = Some(Arc::new(schema));
                 // What is unknown of an inner join's condition is as good as false.
-                let env = Env { conjunct: kind == JoinType::Inner, ..Env::new(&scope, Clause::JoinOn) };
-                let on = self.predicate(condition, env)?;
+                let on = self.on(condition, &scope, kind == JoinType::Inner)?;
                 let (mut on, mut of_pairs) = (split_conjunction_owned(on), Vec::new());
                 if kind == JoinType::Inner {
                     // What differs from call to call is asked of each pair, as WHERE asks it; it names no side that it could be asked of.
@@ -165,7 +166,7 @@ impl Binder<'_> {
                         let message = format!("table name \"{name}\" specified more than once");
                         return Err(SqlError::new(state::DUPLICATE_ALIAS, message));
                     }
-                    let columns = source.scope.visible.iter().take(names.len()).cloned().collect();
+                    let columns = source.scope.split_columns().1.iter().take(names.len()).cloned().collect();
                     let unlockable = Some("a join");
                     let relation = ScopeRelation { unlockable, ..ScopeRelation::of_columns(name, columns) };
                     source.scope.relations.push(relation);
@@ -174,7 +175,7 @@ impl Binder<'_> {
             }
             JoinConstraint::Natural => {
                 let mut names = Vec::new();
-                for column in &left.scope.visible {
+                for column in left.scope.split_columns().1 {
                     if right.scope.visible.iter().any(|other| other.name == column.name)
                         && !names.contains(&column.name)
                     {
@@ -219,10 +220,19 @@ impl Binder<'_> {
     fn filtered<'p>(&self, source: Source<'p>, constraint: &JoinConstraint) -> Result<Source<'p>> {
         match constraint {
             JoinConstraint::On(condition) => {
-                let on = self.predicate(condition, Env::new(&source.scope, Clause::JoinOn))?;
+                let on = self.on(condition, &source.scope, false)?;
                 finish(LogicalPlanBuilder::from(source.plan).filter(on)?, source.scope)
             }
             _ => Err(SqlError::unsupported("USING with a LATERAL function")),
+        }
+    }
+
+    /// The condition of a join, which sees nothing from before the comma.
+    fn on(&self, condition: &ast::Expr, scope: &Scope<'_>, conjunct: bool) -> Result<Expr> {
+        let bind = |scope: &Scope<'_>| self.predicate(condition, Env { conjunct, ..Env::new(scope, Clause::JoinOn) });
+        match scope.behind_comma() {
+            Some((behind, before)) => self.beside(before, || bind(&behind)),
+            None => bind(scope),
         }
     }
 
@@ -268,9 +278,10 @@ impl Binder<'_> {
             merged.push(column);
         }
         let rest = |scope: &Scope<'p>| -> Vec<ScopeColumn> {
-            scope.visible.iter().filter(|column| !names.contains(&column.name)).cloned().collect()
+            scope.split_columns().1.iter().filter(|column| !names.contains(&column.name)).cloned().collect()
         };
-        let mut visible = merged;
+        let mut visible = left.scope.split_columns().0.to_vec();
+        visible.extend(merged);
         visible.extend(rest(&left.scope));
         visible.extend(rest(&right.scope));
         let left_plan = left.plan;
@@ -347,7 +358,7 @@ fn always(constraint: &JoinConstraint) -> bool {
 }
 
 fn only(scope: &Scope<'_>, name: &str, side: &str) -> Result<ScopeColumn> {
-    let mut found = scope.visible.iter().filter(|column| column.name == name);
+    let mut found = scope.split_columns().1.iter().filter(|column| column.name == name);
     match (found.next(), found.next()) {
         (Some(column), None) => Ok(column.clone()),
         (Some(_), Some(_)) => {

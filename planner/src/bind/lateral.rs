@@ -56,8 +56,8 @@ impl Binder<'_> {
         if !super::subquery::outer_columns(&plan).is_empty() {
             plan = LogicalPlan::Subquery(super::subquery::subquery(plan));
         }
-        let Scope { relations, visible, schema: _, parent: _, barred } = scope;
-        let scope = Scope { relations, visible, schema: Some(plan.schema().clone()), parent, barred };
+        let (schema, Scope { relations, visible, barred, .. }) = (Some(plan.schema().clone()), scope);
+        let scope = Scope { relations, visible, schema, parent, barred, ..Scope::default() };
         Ok(Source { plan, scope })
     }
 

@@ -75,8 +75,7 @@ impl Binder<'_> {
             relations: target_scope.relations.iter().chain(&source_scope.relations).cloned().collect(),
             visible: target_scope.visible.iter().chain(&source_scope.visible).cloned().collect(),
             schema: Some(schema.clone()),
-            parent: None,
-            barred: None,
+            ..Scope::default()
         };
         // Who meets no row of the target sees none.
         let alone = Scope { schema: Some(schema), barred: Some(shown), ..source_scope };

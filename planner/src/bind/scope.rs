@@ -130,6 +130,15 @@ pub struct Scope<'p> {
     pub parent: Option<&'p Scope<'p>>,
     /// A name that may not be used here, with the reason: the target of UPDATE in its own FROM.
     pub barred: Option<String>,
+    /// The items of FROM before the comma: LATERAL sees them, conditions of the joins behind the comma do not.
+    pub before: Before,
+}
+
+/// How many of the first relations and visible columns of a scope stand before the last comma of FROM, while the joins behind it are bound.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Before {
+    relations: usize,
+    columns: usize,
 }
 
 impl<'p> Scope<'p> {
@@ -141,7 +150,28 @@ impl<'p> Scope<'p> {
     /// A scope of one relation.
     pub fn of(relation: ScopeRelation, schema: DFSchemaRef, parent: Option<&'p Scope<'p>>) -> Self {
         let visible = relation.columns.clone();
-        Scope { relations: vec![relation], visible, schema: Some(schema), parent, barred: None }
+        Scope { relations: vec![relation], visible, schema: Some(schema), parent, ..Scope::default() }
+    }
+
+    /// All that is here, as what will stand before a comma.
+    pub fn whole(&self) -> Before {
+        Before { relations: self.relations.len(), columns: self.visible.len() }
+    }
+
+    /// The columns before the comma, and those behind it.
+    pub fn split_columns(&self) -> (&[ScopeColumn], &[ScopeColumn]) {
+        self.visible.split_at_checked(self.before.columns).unwrap_or((&[], &self.visible))
+    }
+
+    /// What conditions of the joins behind a comma see, and the relations that they do not; `None` where there is no comma.
+    pub fn behind_comma(&self) -> Option<(Scope<'p>, &[ScopeRelation])> {
+        let (before, behind) = self.relations.split_at_checked(self.before.relations)?;
+        if before.is_empty() {
+            return None;
+        }
+        let (relations, visible) = (behind.to_vec(), self.split_columns().1.to_vec());
+        let (schema, barred) = (self.schema.clone(), self.barred.clone());
+        Some((Scope { relations, visible, schema, parent: self.parent, barred, ..Scope::default() }, before))
     }
 
     /// The column with this name, here or in a query around.

@@ -3,7 +3,9 @@
 
 pub mod joins;
 pub mod nested;
+pub mod relations;
 pub mod rules;
+pub mod windows;
 pub mod writes;
 
 use rand::rngs::StdRng;

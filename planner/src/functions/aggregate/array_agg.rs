@@ -4,8 +4,10 @@ use crate::error::SqlError;
 use crate::functions::array::nested::collected;
 use crate::types::array::{ArrayValue, of_elements};
 use crate::types::{Datum, SqlType};
-use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, ListArray};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, ListArray, UInt32Array};
+use datafusion::arrow::compute::take;
 use datafusion::arrow::datatypes::{DataType, FieldRef};
+use datafusion::common::utils::SingleRowListArrayBuilder;
 use datafusion::common::{Result, ScalarValue};
 use datafusion::functions_aggregate::array_agg::array_agg_udaf;
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
@@ -69,10 +71,12 @@ impl AggregateUDFImpl for ArrayAgg {
         ReversedUDAF::Reversed(function(self.element))
     }
     fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
-        Ok(Box::new(One { inner: self.inner.accumulator(args)?, element: self.element }))
+        let backwards = is_backwards(&args);
+        Ok(Box::new(One { inner: self.inner.accumulator(args)?, element: self.element, backwards }))
     }
     fn create_sliding_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
-        Ok(Box::new(One { inner: self.inner.create_sliding_accumulator(args)?, element: self.element }))
+        let backwards = is_backwards(&args);
+        Ok(Box::new(One { inner: self.inner.create_sliding_accumulator(args)?, element: self.element, backwards }))
     }
     fn groups_accumulator_supported(&self, args: AccumulatorArgs<'_>) -> bool {
         self.inner.groups_accumulator_supported(args)
@@ -82,10 +86,17 @@ impl AggregateUDFImpl for ArrayAgg {
     }
 }
 
+/// Whether a window gives the rows from the last to the first: it does so where its input has the opposite order. DataFusion's function
+/// sees to that only where ORDER BY stands in the call.
+fn is_backwards(args: &AccumulatorArgs<'_>) -> bool {
+    args.is_reversed && args.order_bys.is_empty()
+}
+
 #[derive(Debug)]
 struct One {
     inner: Box<dyn Accumulator>,
     element: SqlType,
+    backwards: bool,
 }
 
 impl Accumulator for One {
@@ -99,7 +110,13 @@ impl Accumulator for One {
         self.inner.supports_retract_batch()
     }
     fn evaluate(&mut self) -> Result<ScalarValue> {
-        let ScalarValue::List(list) = self.inner.evaluate()? else { return Err(foreign().into()) };
+        let ScalarValue::List(mut list) = self.inner.evaluate()? else { return Err(foreign().into()) };
+        if self.backwards && !list.is_null(0) {
+            let values = list.value(0);
+            let places: UInt32Array = (0..u32::try_from(values.len()).unwrap_or(u32::MAX)).rev().collect();
+            let turned = take(values.as_ref(), &places, None)?;
+            list = Arc::new(SingleRowListArrayBuilder::new(turned).with_nullable(true).build_list_array());
+        }
         Ok(match array_of(&list, 0, self.element)? {
             Some(array) => array.into_datum()?,
             None => Datum::try_from(&self.element.array_of().arrow())?,

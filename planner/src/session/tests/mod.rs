@@ -1,6 +1,7 @@
 //! Sessions over the engine in memory, driven as the server drives them.
 
 mod analyze;
+mod answers;
 mod consistency;
 mod copy;
 mod definitions;
