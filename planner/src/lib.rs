@@ -9,6 +9,7 @@ pub mod execution;
 pub mod explain;
 pub mod functions;
 pub mod interrupt;
+pub mod large_object;
 pub mod parse;
 pub mod pg_catalog;
 pub mod plan;

@@ -4,6 +4,7 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Deserialize;
 use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use storage::BigtableAddress;
@@ -189,6 +190,8 @@ pub enum StoreKind {
 pub struct Config {
     /// Folder of the data.
     pub data_dir: PathBuf,
+    /// The settings file.
+    pub config_file: Option<PathBuf>,
     /// Where to listen.
     pub listen: SocketAddr,
     /// Which engine.
@@ -241,6 +244,7 @@ impl Config {
         };
         Ok(Config {
             data_dir: options.data_dir.or(file.data_dir).unwrap_or_else(data_dir),
+            config_file: options.config,
             listen: parse_listen(&listen)?,
             store,
             advertise,
@@ -268,6 +272,26 @@ impl Config {
 }
 
 impl Config {
+    /// What it says, as settings that clients ask for, of a server at this address.
+    pub fn shown(&self, address: SocketAddr) -> Vec<(&'static str, String)> {
+        let whole =
+            |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()).display().to_string();
+        let mut shown = vec![
+            ("data_directory", whole(&self.data_dir)),
+            ("listen_addresses", address.ip().to_string()),
+            ("port", address.port().to_string()),
+        ];
+        if let Ok(folder) = std::fs::metadata(&self.data_dir) {
+            shown.push(("data_directory_mode", format!("{:04o}", folder.permissions().mode() & 0o777)));
+        }
+        shown.extend(self.config_file.as_deref().map(|path| ("config_file", whole(path))));
+        if let Some((certificate, key)) = &self.tls {
+            let files = [("ssl_cert_file", whole(certificate)), ("ssl_key_file", whole(key))];
+            shown.extend(std::iter::once(("ssl", "on".to_string())).chain(files));
+        }
+        shown
+    }
+
     /// Where the data lies, for people.
     pub fn data_location(&self) -> String {
         match &self.store {

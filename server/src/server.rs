@@ -95,14 +95,13 @@ pub async fn run(config: Config, workers: tokio::runtime::Handle) -> Result<(), 
 
 /// What SHOW answers for settings that are fixed from here on.
 fn server_settings(config: &Config, address: SocketAddr, backends: &Backends) -> Vec<(&'static str, String)> {
-    vec![
+    let mut settings = config.shown(address);
+    settings.extend([
         ("authentication_timeout", format!("{}min", AUTHENTICATION_TIMEOUT.as_secs() / 60)),
-        ("listen_addresses", address.ip().to_string()),
         ("max_connections", backends.limit().to_string()),
-        ("port", address.port().to_string()),
-        ("ssl", if config.tls.is_some() { "on" } else { "off" }.to_string()),
         ("superuser_reserved_connections", backends.reserved().to_string()),
-    ]
+    ]);
+    settings
 }
 
 /// Where operators spill; what a server that was killed left there is removed.

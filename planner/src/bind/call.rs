@@ -408,7 +408,14 @@ impl Binder<'_> {
                     let error = SqlError::syntax("positional argument cannot follow named argument");
                     return Err(self.at(error, arg.span()));
                 }
-                FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => arguments.values.push(self.expr(expr, env)?),
+                FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => {
+                    let value = self.expr(expr, env)?;
+                    // Of WITHIN GROUP the number of arguments tells what they are.
+                    let kept = !function.within_group.is_empty() || is_listed_values(&function.name);
+                    if kept || !is_output(&value) {
+                        arguments.values.push(value);
+                    }
+                }
                 FunctionArg::Unnamed(FunctionArgExpr::Wildcard) => arguments.star = true,
                 FunctionArg::Unnamed(FunctionArgExpr::QualifiedWildcard(name)) => {
                     let (schema, relation) = fold_name(name)?;
@@ -431,7 +438,9 @@ impl Binder<'_> {
                         return Err(self.at(error, arg.span()));
                     }
                     let value = self.expr(expr, env)?;
-                    named.push((name, value));
+                    if !is_output(&value) {
+                        named.push((name, value));
+                    }
                 }
                 FunctionArg::Named { .. } | FunctionArg::ExprNamed { .. } => {
                     return Err(SqlError::unsupported("named arguments"));
@@ -462,6 +471,14 @@ impl Binder<'_> {
         }
         Ok(arguments)
     }
+}
+
+/// Whether an argument is a parameter of type void. Such a one stands for what a procedure puts out, and is left out of a call: so
+/// PostgreSQL's JDBC driver need not tell the two apart.
+pub fn is_output(argument: &TypedExpr) -> bool {
+    let parameter = |id: &str| crate::functions::parameter_number(id).is_some();
+    argument.ty == SqlType::VOID
+        && matches!(&argument.expr, Expr::Placeholder(placeholder) if parameter(&placeholder.id))
 }
 
 /// Whether a name is a keyword that only a type can be.

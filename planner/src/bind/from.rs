@@ -2,6 +2,7 @@
 
 use super::KEY_COLUMN;
 use super::binder::{Binder, column, span_of};
+use super::call::is_output;
 use super::clauses::check_alias;
 use super::expression::{Clause, Env};
 use super::query::BoundQuery;
@@ -344,9 +345,12 @@ impl Binder<'_> {
         if let (Some(VALUE_IN_FROM), [value]) = (function.schema.as_deref(), args.as_slice()) {
             return Ok(BoundFunction::Value(value.clone()));
         }
+        args.retain(|arg| !is_output(arg));
         if !function.named.is_empty() {
             let named = function.named.iter().map(|(name, arg)| Ok((name.clone(), self.expr(arg, env)?)));
-            args = self.in_places(&function.name, args, named.collect::<Result<_>>()?)?.0;
+            let mut named = named.collect::<Result<Vec<_>>>()?;
+            named.retain(|(_, arg)| !is_output(arg));
+            args = self.in_places(&function.name, args, named)?.0;
         }
         if let Some(schema) =
             function.schema.as_deref().filter(|schema| !matches!(*schema, "pg_catalog" | "information_schema"))

@@ -71,7 +71,14 @@ impl Binder<'_> {
         };
         relation.table = Some(target.named().clone());
         let scope = Scope::of(relation, plan.schema().clone(), None);
-        let (plan, columns) = self.returning(plan, insert.returning.as_deref(), &scope)?;
+        // The row that DO UPDATE calls so is none to RETURNING.
+        let updates = |clause: &ast::OnConflict| matches!(clause.action, ast::OnConflictAction::DoUpdate(_));
+        let excluded = matches!(&insert.on, Some(ast::OnInsert::OnConflict(clause)) if updates(clause)).then(|| {
+            let columns = target.named().live_columns().map(|column| column.name.clone());
+            Unseen::new("excluded", columns)
+        });
+        let returning = || self.returning(plan, insert.returning.as_deref(), &scope);
+        let (plan, columns) = self.not_seeing(excluded.into_iter(), returning)?;
         Ok(BoundKind::Dml { plan, columns, verb: Verb::Insert, table: Some(table) })
     }
 

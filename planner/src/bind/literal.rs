@@ -55,7 +55,6 @@ impl Binder<'_> {
             Value::NationalStringLiteral(text) => {
                 self.resolver.cast(unknown(text), SqlType::CHAR, CastContext::Explicit)
             }
-            Value::DollarQuotedString(quoted) => Ok(unknown(&quoted.value)),
             Value::Boolean(value) => Ok(boolean(*value)),
             Value::Null => Ok(null()),
             Value::Placeholder(name) => self.parameter(name),

@@ -21,6 +21,19 @@ impl Binder<'_> {
         self.source.error_at_token(error, (Some(operand.span().end), None), false, words, expr.span())
     }
 
+    /// 42601 for a query of a set operation with another number of columns, at its first column. Rows of VALUES have no place.
+    pub(super) fn uneven_queries(&self, message: String, right: &ast::SetExpr) -> SqlError {
+        let mut body = right;
+        while let ast::SetExpr::Query(query) = body {
+            body = &query.body;
+        }
+        let error = SqlError::syntax(message);
+        match body {
+            ast::SetExpr::Values(_) => error.of_values(),
+            body => self.at(error, place_of_target(body, 0)),
+        }
+    }
+
     /// Puts the place of an operator into an error: between its operands, or before its only one.
     pub fn at_operator(&self, error: SqlError, symbol: &str, left: Option<&ast::Expr>, right: &ast::Expr) -> SqlError {
         let says = |token: &str| token.eq_ignore_ascii_case(symbol) || (symbol == "<>" && token == "!=");

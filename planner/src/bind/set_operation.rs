@@ -118,7 +118,7 @@ impl Binder<'_> {
     ) -> Result<Vec<SqlType>> {
         if left.len() != right.len() {
             let message = format!("each {name} query must have the same number of columns");
-            return Err(self.at(SqlError::syntax(message), place_of_target(right_tree, 0)));
+            return Err(self.uneven_queries(message, right_tree));
         }
         let mut types = Vec::with_capacity(left.len());
         for (at, (left, right)) in left.iter().zip(right).enumerate() {

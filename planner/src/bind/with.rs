@@ -267,8 +267,8 @@ impl Binder<'_> {
         self.leave_with(depth);
         let second = second?;
         if second.columns.len() != columns.len() {
-            let error = SqlError::syntax("each UNION query must have the same number of columns");
-            return Err(self.at(error, place_of_target(right, 0)));
+            let message = "each UNION query must have the same number of columns".to_string();
+            return Err(self.uneven_queries(message, right));
         }
         let mut exprs = Vec::new();
         for (at, ((of_second, of_first), internal)) in second.columns.iter().zip(&columns).zip(&names).enumerate() {

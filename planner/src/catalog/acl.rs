@@ -75,6 +75,8 @@ pub enum Kind {
     Type,
     /// A function.
     Function,
+    /// A large object.
+    LargeObject,
 }
 
 impl Kind {
@@ -88,6 +90,7 @@ impl Kind {
             Kind::Database => CREATE | TEMPORARY | CONNECT,
             Kind::Type => USAGE,
             Kind::Function => EXECUTE,
+            Kind::LargeObject => SELECT | UPDATE,
         }
     }
     /// As messages name it.
@@ -100,6 +103,7 @@ impl Kind {
             Kind::Database => "database",
             Kind::Type => "type",
             Kind::Function => "function",
+            Kind::LargeObject => "large object",
         }
     }
 }

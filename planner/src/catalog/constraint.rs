@@ -69,6 +69,49 @@ impl ReferentialAction {
     }
 }
 
+/// When a trigger fires (`pg_trigger.tgenabled`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TriggerState {
+    /// Unless session_replication_role is replica.
+    #[default]
+    Origin,
+    /// Never.
+    Disabled,
+    /// Only where session_replication_role is replica.
+    Replica,
+    /// Always.
+    Always,
+}
+
+impl TriggerState {
+    /// The letter that pg_trigger has.
+    pub fn code(self) -> &'static str {
+        match self {
+            TriggerState::Origin => "O",
+            TriggerState::Disabled => "D",
+            TriggerState::Replica => "R",
+            TriggerState::Always => "A",
+        }
+    }
+    /// Whether it fires. `replica`: session_replication_role is replica.
+    pub fn fires(self, replica: bool) -> bool {
+        match self {
+            TriggerState::Origin => !replica,
+            TriggerState::Disabled => false,
+            TriggerState::Replica => replica,
+            TriggerState::Always => true,
+        }
+    }
+}
+
+/// When the triggers of a FOREIGN KEY fire: when a row that is referred to is deleted, when its key changes, when a row that refers is
+/// added, when its key changes.
+pub type KeyTriggers = [TriggerState; 4];
+
+fn all_fire(triggers: &KeyTriggers) -> bool {
+    *triggers == KeyTriggers::default()
+}
+
 /// A FOREIGN KEY.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ForeignKeyDescriptor {
@@ -102,4 +145,7 @@ pub struct ForeignKeyDescriptor {
     /// ON DELETE SET NULL or SET DEFAULT of these columns alone; empty: of all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub set_columns: Vec<ColumnId>,
+    /// ENABLE and DISABLE TRIGGER.
+    #[serde(default, skip_serializing_if = "all_fire")]
+    pub triggers: KeyTriggers,
 }

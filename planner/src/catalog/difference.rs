@@ -149,6 +149,7 @@ mod tests {
             deferred: false,
             not_valid: false,
             set_columns: Vec::new(),
+            triggers: Default::default(),
         };
         let child = |deferred| {
             let mut child = table(2000, "orders").build();

@@ -2,6 +2,7 @@
 //! system's, so that no row of a table can lie among them.
 
 use super::StorageId;
+use crate::error::Result;
 use crate::types::Oid;
 use bytes::Bytes;
 use storage::RowRange;
@@ -23,6 +24,9 @@ const DROPPED: StorageId = 4;
 const NODES: StorageId = 5;
 /// What no role may read.
 const SECRETS: StorageId = 6;
+
+/// Storage ids from here on are those of databases' large objects: this and the database's OID. Tables never get so far.
+const LARGE_OBJECTS: StorageId = 1 << 63;
 
 /// Rows of tables and entries of indexes: everything but the system's own.
 pub fn rows_of_users() -> RowRange {
@@ -154,6 +158,42 @@ pub fn rows_of(storage_id: StorageId) -> RowRange {
 /// The secret that answers to unknown roles are derived from.
 pub fn login_secret() -> Bytes {
     key(SECRETS, &[b"login"])
+}
+/// The storage id of a database's large objects.
+pub fn large_object_storage(database: Oid) -> StorageId {
+    LARGE_OBJECTS | StorageId::from(database)
+}
+/// What is known of a large object.
+pub fn large_object(database: Oid, oid: Oid) -> Bytes {
+    key(large_object_storage(database), &[b"m", &oid.to_be_bytes()])
+}
+/// What is known of all large objects of a database.
+pub fn large_objects(database: Oid) -> RowRange {
+    RowRange::prefix(key(large_object_storage(database), &[b"m"]))
+}
+/// A page of a large object.
+pub fn large_object_page(database: Oid, oid: Oid, page: u32) -> Bytes {
+    key(large_object_storage(database), &[b"p", &oid.to_be_bytes(), &page.to_be_bytes()])
+}
+/// The pages of a large object.
+pub fn large_object_pages(database: Oid, oid: Oid) -> RowRange {
+    RowRange::prefix(key(large_object_storage(database), &[b"p", &oid.to_be_bytes()]))
+}
+/// The pages of all large objects of a database.
+pub fn all_large_object_pages(database: Oid) -> RowRange {
+    RowRange::prefix(key(large_object_storage(database), &[b"p"]))
+}
+/// The OID in a key of one of these. Errors: XX001.
+pub fn large_object_of(key: &[u8]) -> Result<Oid> {
+    number_in(key, 1)
+}
+/// The number of a page in its key. Errors: XX001.
+pub fn page_of(key: &[u8]) -> Result<u32> {
+    number_in(key, 5)
+}
+fn number_in(key: &[u8], at: usize) -> Result<u32> {
+    let bytes = key.get(crate::encoding::PREFIX_LENGTH + at..).and_then(|rest| rest.first_chunk::<4>());
+    bytes.map(|bytes| u32::from_be_bytes(*bytes)).ok_or_else(|| crate::encoding::corrupted("a large object's key"))
 }
 /// What a node says of itself.
 pub fn node(node: u64) -> Bytes {

@@ -33,6 +33,7 @@ pub use sequences::{SequenceMemory, Sequences};
 pub use statistics::{ColumnStatistics, StoredValue, TableStatistics};
 pub use store::CatalogStore;
 pub(crate) use writer::changed_meanwhile;
+pub(crate) use store::parse;
 pub use writer::{CatalogWriter, Change};
 
 use crate::error::{Missing, Result, SqlError, state};

@@ -58,7 +58,7 @@ pub fn rights(roles: &[Oid], kind: Kind) -> Rights {
     let (read, written) = match kind {
         Kind::Table | Kind::Sequence | Kind::Column => (acl::SELECT, acl::INSERT | acl::UPDATE | acl::DELETE),
         Kind::Schema => (acl::USAGE, acl::USAGE),
-        Kind::Database | Kind::Type | Kind::Function => (0, 0),
+        Kind::Database | Kind::Type | Kind::Function | Kind::LargeObject => (0, 0),
     };
     (if reads { read } else { 0 }) | (if writes { written } else { 0 })
 }

@@ -5,7 +5,7 @@ use super::alter_relation::cannot_be_performed;
 use super::create_table::{Constraint, Making, table_constraint};
 use super::names::{Chosen, has_constraint};
 use super::{DdlContext, backfill, canonical, evaluate, owner};
-use crate::catalog::{ColumnId, RelationKind, TableDescriptor};
+use crate::catalog::{ColumnId, RelationKind, TableDescriptor, TriggerState};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{fold, fold_name};
 use sqlparser::ast::helpers::attached_token::AttachedToken;
@@ -193,10 +193,15 @@ impl Making<'_> {
                 Ok(())
             }
             AlterTableOperation::AlterColumn { column_name, op } => self.alter_column(&fold(column_name), op).await,
-            AlterTableOperation::EnableTrigger { name } => self.triggers(name, true),
-            AlterTableOperation::DisableTrigger { name } => self.triggers(name, false),
-            AlterTableOperation::EnableAlwaysTrigger { name } | AlterTableOperation::EnableReplicaTrigger { name } => {
-                Err(self.no_trigger(name))
+            AlterTableOperation::EnableTrigger { name } => self.set_triggers(name, TriggerState::Origin, false).await,
+            AlterTableOperation::DisableTrigger { name } => {
+                self.set_triggers(name, TriggerState::Disabled, false).await
+            }
+            AlterTableOperation::EnableAlwaysTrigger { name } => {
+                self.set_triggers(name, TriggerState::Always, true).await
+            }
+            AlterTableOperation::EnableReplicaTrigger { name } => {
+                self.set_triggers(name, TriggerState::Replica, true).await
             }
             AlterTableOperation::OwnerTo { new_owner } => self.change_owner(new_owner).await,
             // There are no policies, so nothing is held back by them.
@@ -205,27 +210,6 @@ impl Making<'_> {
             AlterTableOperation::ChangeColumn { .. } => Err(foreign("change")),
             other => Err(SqlError::unsupported(format!("ALTER TABLE {other}"))),
         }
-    }
-
-    /// ENABLE and DISABLE TRIGGER. There are no triggers but those that would hold rows to FOREIGN KEYs, which are held
-    /// always. Errors: 42704; 0A000 for taking that away.
-    fn triggers(&self, name: &Ident, enable: bool) -> Result<()> {
-        match (name.quote_style, name.value.to_lowercase().as_str()) {
-            (None, "user") => Ok(()),
-            (None, "all") => {
-                let held = !self.table.foreign_keys.is_empty() || self.context.catalog.is_referenced(self.table.oid);
-                match held && !enable {
-                    true => Err(SqlError::unsupported("DISABLE TRIGGER ALL of a table with FOREIGN KEYs")),
-                    false => Ok(()),
-                }
-            }
-            _ => Err(self.no_trigger(name)),
-        }
-    }
-
-    fn no_trigger(&self, name: &Ident) -> SqlError {
-        let message = format!("trigger \"{}\" for table \"{}\" does not exist", fold(name), self.table.name);
-        SqlError::new(state::UNDEFINED_OBJECT, message)
     }
 
     /// Adds constraints to a table that may have rows, which are checked. Errors have no place: PostgreSQL finds them when it

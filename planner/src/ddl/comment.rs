@@ -99,6 +99,7 @@ async fn comment_on(context: &DdlContext, comment: &Comment) -> Result<String> {
             super::function::named(context, word, name, types)?;
             return Err(SqlError::unsupported(format!("COMMENT ON a {word} of the system")));
         }
+        CommentOn::LargeObject(oid) => super::large_object::comment(context, *oid, text).await?,
         CommentOn::Role(name) => {
             let role = context.role(name)?;
             let user = context.catalog.role_by_oid(context.user);

@@ -247,7 +247,7 @@ fn is_bare(expr: &Expr) -> bool {
     use sqlparser::ast::Value;
     matches!(expr, Expr::Value(value) if matches!(
         value.value,
-        Value::Null | Value::SingleQuotedString(_) | Value::EscapedStringLiteral(_) | Value::DollarQuotedString(_)
+        Value::Null | Value::SingleQuotedString(_) | Value::EscapedStringLiteral(_)
     ))
 }
 

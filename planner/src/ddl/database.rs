@@ -89,6 +89,9 @@ async fn create(context: &DdlContext, name: &str, options: &[DatabaseOption]) ->
     if held.user_relations().any(|relation| !is_temporary(&relation.schema)) || held.enums().next().is_some() {
         return Err(SqlError::unsupported("CREATE DATABASE of a template with tables or types in it"));
     }
+    if super::large_object::any(context, source.oid).await? {
+        return Err(SqlError::unsupported("CREATE DATABASE of a template with large objects in it"));
+    }
     let oid = context.store.numbers().oid().await?;
     let mut writer = context.writer_of(oid);
     let collate = options.collate.clone().or_else(|| source.collate.clone());
@@ -218,6 +221,7 @@ async fn drop(context: &DdlContext, name: &str, if_exists: bool, force: bool) ->
     for schema in catalog.schemas() {
         writer.remove_schema(&schema);
     }
+    super::large_object::drop_all(&mut writer, database.oid)?;
     for role in context.catalog.roles() {
         let mut changed = RoleDescriptor::clone(&role);
         changed.settings.retain(|(of, _)| *of != database.oid);

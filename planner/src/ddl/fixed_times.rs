@@ -68,7 +68,6 @@ fn with_times(text: &str, source: &Source, times: &[ReadTime]) -> Result<Option<
             Token::SingleQuotedString(said) | Token::EscapedStringLiteral(said) | Token::UnicodeStringLiteral(said) => {
                 said
             }
-            Token::DollarQuotedString(quoted) => &quoted.value,
             _ => continue,
         };
         let Some(position) = source.start(token.span) else { continue };

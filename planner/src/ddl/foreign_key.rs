@@ -239,6 +239,7 @@ impl Making<'_> {
             deferred,
             not_valid: false,
             set_columns,
+            triggers: Default::default(),
         })
     }
 

@@ -117,6 +117,7 @@ pub async fn grant(context: &DdlContext, grant: &Grant) -> Result<String> {
                 }
             }
         }
+        GrantObjects::LargeObjects(oids) => super::large_object::grant(context, grant, &grantees, oids).await?,
         GrantObjects::Databases(names) => {
             let wanted = wanted(grant, Kind::Database)?;
             for name in names {
@@ -269,7 +270,7 @@ pub(super) fn apply(
 /// The grants on an object after GRANT or REVOKE; `None` when the user may change nothing of it, of which a warning
 /// tells. Errors: 42501 for who has no privilege on it, 2BP01.
 #[allow(clippy::too_many_arguments)]
-fn changed(
+pub(super) fn changed(
     context: &DdlContext,
     grant: &Grant,
     grantees: &[Oid],
@@ -363,6 +364,7 @@ pub async fn reassign_owned(context: &DdlContext, from: &[String], to: &str) -> 
         changed.owner = new;
         writer.put_enum(Some(ty), &changed).await?;
     }
+    super::large_object::reassign(context, &old, new).await?;
     for database in context.catalog.databases().iter().filter(|database| old.contains(&database.owner)) {
         let mut changed = DatabaseDescriptor::clone(database);
         change_owner(&mut changed.acl, database.owner, new);
@@ -461,6 +463,7 @@ pub async fn drop_owned(context: &DdlContext, of: &[String], cascade: bool) -> R
         }
     }
     writer.flush().await?;
+    super::large_object::drop_owned(context, &roles).await?;
     if kinds > 1 && !cascade {
         return Err(SqlError::unsupported("DROP OWNED of several kinds of objects without CASCADE"));
     }

@@ -303,13 +303,14 @@ pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectN
             let message = format!("cannot drop role {name} because it is required by the database system");
             return Err(SqlError::new(state::DEPENDENT_OBJECTS_STILL_EXIST, message));
         }
-        let mut depends = dependents(context, &role);
+        let mut depends = dependents(context, &role).await?;
         for database in context.catalog.databases() {
             if database.oid == context.catalog.database().oid {
                 continue;
             }
             let other = context.store.snapshot(&context.transaction, database.oid).await?;
-            let count = within(context, &other, &role).len();
+            let large = super::large_object::dependents(context, database.oid, role.oid).await?;
+            let count = within(context, &other, &role).len() + large.len();
             if count > 0 {
                 let plural = if count == 1 { "" } else { "s" };
                 depends.push(format!("{count} object{plural} in database {}", database.name));
@@ -333,8 +334,9 @@ pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectN
 }
 
 /// What a role owns, and what was granted to it, in this database, and databases themselves, oldest first, for messages.
-fn dependents(context: &DdlContext, role: &RoleDescriptor) -> Vec<String> {
+async fn dependents(context: &DdlContext, role: &RoleDescriptor) -> Result<Vec<String>> {
     let mut found = within(context, &context.catalog, role);
+    found.extend(super::large_object::dependents(context, context.catalog.database().oid, role.oid).await?);
     for database in context.catalog.databases() {
         let what = format!("database {}", database.name);
         found.extend(
@@ -342,7 +344,7 @@ fn dependents(context: &DdlContext, role: &RoleDescriptor) -> Vec<String> {
         );
     }
     found.sort_by_key(|(oid, _)| *oid);
-    found.into_iter().map(|(_, what)| what).collect()
+    Ok(found.into_iter().map(|(_, what)| what).collect())
 }
 
 fn granted(role: &RoleDescriptor, acl: &Option<Acl>) -> bool {

@@ -74,6 +74,7 @@ pub(super) fn least_context(from: SqlType, to: SqlType) -> Option<CastContext> {
         (B::SingleChar, B::Text) => Implicit,
         (B::Text | B::Varchar, B::Regclass) => Implicit,
         (B::Text | B::Varchar | B::Char, B::SingleChar) | (B::Name, B::Varchar | B::Char) => Assignment,
+        (B::Void, _) if to_string => Assignment,
         (B::Void, _) | (_, B::Void) | (_, B::Unknown) => return None,
         (_, B::Record(_)) if !from_string => return None,
         // Anything is written to a string when stored, and read from one when asked.

@@ -125,6 +125,7 @@ fn tables() -> Vec<Vec<ScalarFunction>> {
         super::size::functions(),
         super::hash::functions(),
         super::sequence::functions(),
+        super::large_object::functions(),
         crate::pg_catalog::functions::functions(),
     ]
 }

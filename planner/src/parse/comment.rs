@@ -31,6 +31,8 @@ pub fn comment(cursor: &mut Cursor<'_>) -> Result<Comment> {
             return Err(SqlError::unsupported("COMMENT ON a domain's constraint"));
         }
         CommentOn::Constraint(cursor.object_name()?, name)
+    } else if cursor.words(&["large", "object"]) {
+        CommentOn::LargeObject(super::utility::large_object(cursor)?)
     } else if cursor.word("schema") {
         CommentOn::Schema(cursor.name()?)
     } else if cursor.word("database") {

@@ -166,7 +166,6 @@ impl<'a> Cursor<'a> {
     pub fn string(&mut self) -> Option<String> {
         let text = match &self.peek()?.token {
             Token::SingleQuotedString(text) | Token::EscapedStringLiteral(text) => text.clone(),
-            Token::DollarQuotedString(quoted) => quoted.value.clone(),
             _ => return None,
         };
         self.at += 1;

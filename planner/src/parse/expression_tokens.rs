@@ -195,10 +195,7 @@ fn typed_constant(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     }
     let end = if qualified { at + 3 } else { at + 1 };
     let Some(text) = tokens.get(end).cloned() else { return };
-    if !matches!(
-        text.token,
-        Token::SingleQuotedString(_) | Token::EscapedStringLiteral(_) | Token::DollarQuotedString(_)
-    ) {
+    if !matches!(text.token, Token::SingleQuotedString(_) | Token::EscapedStringLiteral(_)) {
         return;
     }
     let bracket = |token: Token| TokenWithSpan { token, span: text.span };

@@ -164,19 +164,19 @@ fn objects(cursor: &mut Cursor<'_>) -> Result<GrantObjects> {
     if ["functions", "procedures", "routines"].iter().any(|plural| cursor.words(&["all", plural, "in", "schema"])) {
         return Ok(GrantObjects::FunctionsIn(names(cursor)?));
     }
-    for words in [
-        &["foreign"][..],
-        &["function"],
-        &["procedure"],
-        &["routine"],
-        &["language"],
-        &["large"],
-        &["parameter"],
-        &["tablespace"],
-    ] {
+    for words in
+        [&["foreign"][..], &["function"], &["procedure"], &["routine"], &["language"], &["parameter"], &["tablespace"]]
+    {
         if cursor.words(words) {
             return Err(SqlError::unsupported(format!("GRANT on {}", words.join(" ").to_uppercase())));
         }
+    }
+    if cursor.words(&["large", "object"]) {
+        let mut oids = vec![super::utility::large_object(cursor)?];
+        while cursor.sign(&Token::Comma) {
+            oids.push(super::utility::large_object(cursor)?);
+        }
+        return Ok(GrantObjects::LargeObjects(oids));
     }
     if cursor.word("schema") {
         return Ok(GrantObjects::Schemas(names(cursor)?));

@@ -268,7 +268,7 @@ fn takes_elements(tokens: &[TokenWithSpan], at: usize) -> bool {
 /// Whether a string stands at a place.
 fn string_at(tokens: &[TokenWithSpan], at: usize) -> bool {
     let token = tokens.get(at).map(|token| &token.token);
-    matches!(token, Some(Token::SingleQuotedString(_) | Token::EscapedStringLiteral(_) | Token::DollarQuotedString(_)))
+    matches!(token, Some(Token::SingleQuotedString(_) | Token::EscapedStringLiteral(_)))
 }
 
 /// The commas between two places that are in no brackets there.

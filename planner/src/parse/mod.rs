@@ -23,6 +23,7 @@ pub mod lifting;
 mod like;
 mod limits;
 pub mod names;
+mod operator_tokens;
 mod plain_call;
 pub mod precision;
 mod query_statement;
@@ -108,6 +109,7 @@ fn expression(source: &Source, mut tokens: Vec<TokenWithSpan>) -> Result<ast::Ex
     let mut at = 0;
     while at < tokens.len() {
         expression_tokens::rewrite(&mut tokens, at);
+        operator_tokens::rewrite(&mut tokens, at);
         collate_tokens::rewrite(&mut tokens, at);
         bracket_tokens::rewrite(&mut tokens, at);
         at += 1;
@@ -171,6 +173,7 @@ fn with_parser<T: ast::VisitMut>(
                 return Err(source.syntax_error_at(&next));
             }
             unions::balance(&mut value, tokens);
+            operator_tokens::restore(&mut value, tokens);
             collate_tokens::restore(&mut value, tokens);
             bracket_tokens::restore(&mut value, tokens);
             Ok(value)

@@ -71,6 +71,7 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, extras: &mut Ex
         } else {
             super::expression_tokens::between(tokens, at);
         }
+        super::operator_tokens::rewrite(tokens, at);
         super::collate_tokens::rewrite(tokens, at);
         super::bracket_tokens::rewrite(tokens, at);
         super::group_by::rewrite(tokens, at);
@@ -81,7 +82,7 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, extras: &mut Ex
 
 fn string_at(tokens: &[TokenWithSpan], at: usize) -> bool {
     let token = tokens.get(at).map(|token| &token.token);
-    matches!(token, Some(Token::SingleQuotedString(_) | Token::EscapedStringLiteral(_) | Token::DollarQuotedString(_)))
+    matches!(token, Some(Token::SingleQuotedString(_) | Token::EscapedStringLiteral(_)))
 }
 
 /// `NATIONAL CHARACTER` and `NCHAR VARYING` are CHARACTER and CHARACTER VARYING: there is one character set. What begins

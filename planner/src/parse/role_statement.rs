@@ -47,6 +47,8 @@ pub enum GrantObjects {
     Schemas(Vec<String>),
     /// Databases.
     Databases(Vec<String>),
+    /// Large objects.
+    LargeObjects(Vec<crate::types::Oid>),
     /// Types, or domains.
     Types {
         /// ON DOMAIN.

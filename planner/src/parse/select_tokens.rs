@@ -80,7 +80,7 @@ pub fn prefix_operator(tokens: &mut Vec<TokenWithSpan>, at: usize) {
                 word.quote_style.is_some() || !BEFORE_OPERAND.contains(&word.value.to_ascii_lowercase().as_str())
             }
             Token::RParen | Token::RBracket | Token::Number(..) | Token::Placeholder(_) => true,
-            Token::SingleQuotedString(_) | Token::EscapedStringLiteral(_) | Token::DollarQuotedString(_) => true,
+            Token::SingleQuotedString(_) | Token::EscapedStringLiteral(_) => true,
             _ => false,
         });
     if operand || !sign_at(tokens, at + 1, &Token::LParen) {

@@ -121,8 +121,22 @@ impl Source {
         })?;
         let mut kept: Vec<TokenWithSpan> = Vec::with_capacity(tokens.len());
         let mut literals = scanned.literals.into_iter().peekable();
-        let mut commented = false;
+        let (mut commented, mut dollars) = (false, false);
         for mut token in tokens {
+            // A string in dollars is one as any other, but that nothing continues it.
+            let quoted = match &mut token.token {
+                Token::DollarQuotedString(quoted) => Some(std::mem::take(&mut quoted.value)),
+                _ => None,
+            };
+            let behind_dollars = std::mem::replace(&mut dollars, quoted.is_some());
+            if let Some(text) = quoted {
+                if kept.last().is_some_and(|last| is_string(&last.token)) {
+                    return Err(self.syntax_error_at(&token));
+                }
+                kept.push(TokenWithSpan { token: Token::SingleQuotedString(text), span: token.span });
+                commented = false;
+                continue;
+            }
             if let Some(literal) = literals.next_if(|literal| literal.start == token.span.start) {
                 say(&mut token.token, literal.text);
                 // What is before the quote belongs to it.
@@ -130,15 +144,18 @@ impl Source {
             }
             match &token.token {
                 Token::Whitespace(Whitespace::MultiLineComment(_)) => {
-                    commented = true;
+                    (commented, dollars) = (true, behind_dollars);
                     continue;
                 }
-                Token::Whitespace(_) | Token::EOF => continue,
+                Token::Whitespace(_) | Token::EOF => {
+                    dollars = behind_dollars;
+                    continue;
+                }
                 // Strings with a line break between them are one; without one, or with a comment of C's kind, the second is
                 // out of place.
                 Token::SingleQuotedString(more) if kept.last().is_some_and(|last| is_string(&last.token)) => {
                     match kept.last_mut() {
-                        Some(last) if last.span.end.line < token.span.start.line && !commented => {
+                        Some(last) if last.span.end.line < token.span.start.line && !commented && !behind_dollars => {
                             append_string(&mut last.token, more);
                             last.span.end = token.span.end;
                         }
@@ -370,7 +387,6 @@ fn operator_token(text: &str) -> Token {
 pub(super) fn ends_operand(token: &Token) -> bool {
     match token {
         Token::RParen | Token::RBracket | Token::Number(..) | Token::Placeholder(_) => true,
-        Token::DollarQuotedString(_) => true,
         Token::Word(word) => {
             word.quote_style.is_some() || !STARTS_OPERAND.contains(&word.value.to_ascii_lowercase().as_str())
         }

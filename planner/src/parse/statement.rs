@@ -258,6 +258,13 @@ pub enum StatementKind {
         /// What.
         change: TypeChange,
     },
+    /// ALTER LARGE OBJECT … OWNER TO.
+    AlterLargeObject {
+        /// Which.
+        oid: crate::types::Oid,
+        /// Whose it becomes.
+        owner: String,
+    },
     /// LOCK TABLE.
     LockTable {
         /// Tables.
@@ -445,6 +452,8 @@ pub enum CommentOn {
     Database(String),
     /// A role.
     Role(String),
+    /// A large object.
+    LargeObject(crate::types::Oid),
     /// A type.
     Type(ast::ObjectName),
     /// A function and its like: the word, its name, and the types of its arguments.

@@ -63,6 +63,11 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
         StatementKind::AlterSequence(Box::new(sequence::alter(cursor)?))
     } else if cursor.words(&["comment", "on"]) {
         StatementKind::Comment(Box::new(comment::comment(cursor)?))
+    } else if cursor.words(&["alter", "large", "object"]) {
+        let oid = large_object(cursor)?;
+        cursor.expect_word("owner")?;
+        cursor.expect_word("to")?;
+        StatementKind::AlterLargeObject { oid, owner: cursor.name()? }
     } else if let Some(kind) = alter_type(cursor)? {
         kind
     } else if cursor.word("reindex") {
@@ -188,6 +193,19 @@ fn refuse(cursor: &mut Cursor<'_>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The OID of a large object. Errors: 42601, 22003.
+pub(super) fn large_object(cursor: &mut Cursor<'_>) -> Result<crate::types::Oid> {
+    let error = cursor.error();
+    let Some(Token::Number(digits, _)) = cursor.next().map(|token| &token.token) else { return Err(error) };
+    if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+        return Err(error);
+    }
+    digits.parse().map_err(|_| {
+        let message = format!("value \"{digits}\" is out of range for type oid");
+        SqlError::new(state::NUMERIC_VALUE_OUT_OF_RANGE, message)
+    })
 }
 
 /// ALTER TYPE … OWNER TO and SET SCHEMA, errors for attributes; `None`, and nothing read, for another ALTER.

@@ -19,7 +19,8 @@ use crate::catalog::acl::{CONNECT, Kind};
 use crate::catalog::{DatabaseDescriptor, RelationKind, TableDescriptor, predefined};
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
-use crate::functions::{Call, Kernel, Param, ResultType, ScalarFunction, Stability};
+use crate::functions::{Call, Kernel, Param, ResultType, ScalarFunction, Stability, wait};
+use crate::large_object::LargeObjects;
 use crate::parse::names::quote;
 use crate::types::encoding;
 use crate::types::{BaseType, Datum, Oid, SqlType};
@@ -294,12 +295,19 @@ fn descriptions() -> Vec<ScalarFunction> {
         let text = comment(&context.catalog, class, arguments.oid(0)?, column, shared)?;
         Some(Datum::Utf8(Some(text)))
     }
+    fn of_class(context: &StatementContext, arguments: &Arguments) -> Result<Option<Datum>> {
+        let class = arguments.text(1);
+        if class != Some("pg_largeobject") {
+            return Ok(found(context, arguments, class, false));
+        }
+        let objects = LargeObjects::of(context).before(context);
+        let object = wait(objects.find(arguments.oid(0).unwrap_or(0)))?;
+        Ok(object.and_then(|object| object.comment).map(|text| Datum::Utf8(Some(text))))
+    }
     let (text, oid, name) = (SqlType::TEXT, SqlType::OID, SqlType::NAME);
     vec![
         function("obj_description", &[oid], text, |context, arguments| Ok(found(context, arguments, None, false))),
-        function("obj_description", &[oid, name], text, |context, arguments| {
-            Ok(found(context, arguments, arguments.text(1), false))
-        }),
+        function("obj_description", &[oid, name], text, of_class),
         function("col_description", &[oid, SqlType::INT4], text, |context, arguments| {
             Ok(found(context, arguments, Some("pg_class"), false))
         }),

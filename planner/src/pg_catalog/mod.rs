@@ -32,10 +32,12 @@ mod pg_default_acl;
 mod pg_depend;
 mod pg_description;
 mod pg_enum;
+mod pg_extension;
 mod pg_group;
 mod pg_index;
 mod pg_indexes;
 mod pg_language;
+mod pg_largeobject;
 mod pg_locks;
 mod pg_namespace;
 mod pg_prepared_statements;
@@ -89,6 +91,7 @@ use crate::types::Oid;
 use async_trait::async_trait;
 use datafusion::arrow::record_batch::RecordBatch;
 use definition::Definition;
+pub use pg_trigger::{OF_A_KEY, trigger_name};
 use std::collections::HashMap;
 use std::fmt::Debug;
 use std::sync::{Arc, LazyLock};
@@ -107,6 +110,32 @@ pub const OWN_SCHEMA: &str = "percosql";
 /// Whether PostgreSQL has functions of this name, and none of them is here.
 pub fn is_missing_function(name: &str) -> bool {
     builtin::functions_named(name) > 0 && !present::functions().any(|function| function.name == name)
+}
+
+/// A function as a client calls it by its OID.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CalledFunction {
+    /// Name, without schema.
+    pub name: &'static str,
+    /// OIDs of the types of its arguments.
+    pub arguments: Vec<Oid>,
+    /// Whether it is no aggregate or window function and answers one value.
+    pub is_plain: bool,
+}
+
+impl CalledFunction {
+    /// The query of its result, of parameters.
+    pub fn query(&self) -> String {
+        let parameters: Vec<String> = (1..=self.arguments.len()).map(|number| format!("${number}")).collect();
+        format!("SELECT {PG_CATALOG}.{}({})", crate::parse::names::quote(self.name), parameters.join(", "))
+    }
+}
+
+/// The function with an OID, if it is here.
+pub fn called_by_oid(oid: Oid) -> Option<CalledFunction> {
+    let function = present::functions().find(|function| function.oid == oid)?;
+    let is_plain = function.kind == "f" && !function.rows;
+    Some(CalledFunction { name: function.name, arguments: function.arguments.clone(), is_plain })
 }
 
 /// A relation whose rows are computed.
@@ -164,10 +193,15 @@ static FILLED: &[&Definition] = &[
     &pg_description::SHARED,
     &pg_description::VIEW,
     &pg_enum::VIEW,
+    &pg_extension::VIEW,
+    &pg_extension::AVAILABLE,
+    &pg_extension::VERSIONS,
     &pg_group::VIEW,
     &pg_index::VIEW,
     &pg_indexes::VIEW,
     &pg_language::VIEW,
+    &pg_largeobject::VIEW,
+    &pg_largeobject::METADATA,
     &pg_locks::VIEW,
     &pg_namespace::VIEW,
     &builtin_views::FUNCTIONS_VIEW,

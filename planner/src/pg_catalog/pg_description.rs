@@ -2,17 +2,20 @@
 //! beginning.
 
 use super::definition::{Definition, Fill, Rows, value};
+use super::{pg_extension, pg_largeobject};
 use crate::catalog::{Catalog, CommentOf};
 use crate::error::Result;
 use crate::execution::StatementContext;
+use crate::large_object::LargeObjects;
 use crate::types::{Datum, Oid};
+use futures::future::BoxFuture;
 
 /// `pg_catalog.pg_description`.
 pub(super) const VIEW: Definition = Definition {
     oid: 2609,
     name: "pg_catalog.pg_description",
     columns: "objoid oid=0, classoid oid=0, objsubid int4=0, description text=",
-    fill: Fill::Now(rows),
+    fill: Fill::Later(rows),
 };
 
 /// `pg_catalog.pg_shdescription`.
@@ -66,6 +69,7 @@ fn comments(catalog: &Catalog) -> Vec<Comment> {
             }
         }
     }
+    add(pg_extension::CLASS, pg_extension::PLPGSQL, 0, pg_extension::COMMENT);
     for ty in catalog.enums() {
         add(PG_TYPE, ty.oid, 0, ty.comment.as_deref().unwrap_or_default());
     }
@@ -109,6 +113,7 @@ pub(super) fn comment(
         Some("pg_namespace") => Some(PG_NAMESPACE),
         Some("pg_database") => Some(PG_DATABASE),
         Some("pg_authid") => Some(PG_AUTHID),
+        Some("pg_extension") => Some(pg_extension::CLASS),
         Some(_) => return None,
     };
     comments(catalog)
@@ -126,16 +131,23 @@ fn is_shared(comment: &Comment) -> bool {
     comment.class == PG_DATABASE || comment.class == PG_AUTHID
 }
 
-fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
-    for comment in comments(&context.catalog).iter().filter(|comment| !is_shared(comment)) {
-        rows.add([
-            ("objoid", value::oid(comment.object)),
-            ("classoid", value::oid(comment.class)),
-            ("objsubid", Datum::from(comment.column)),
-            ("description", value::text(&comment.text)),
-        ])?;
-    }
-    Ok(())
+fn rows<'a>(context: &'a StatementContext, rows: &'a mut Rows) -> BoxFuture<'a, Result<()>> {
+    Box::pin(async move {
+        let mut all = comments(&context.catalog);
+        for (object, of) in LargeObjects::of(context).before(context).all().await? {
+            let text = of.comment.map(|text| Comment { class: pg_largeobject::CLASS, object, column: 0, text });
+            all.extend(text);
+        }
+        for comment in all.iter().filter(|comment| !is_shared(comment)) {
+            rows.add([
+                ("objoid", value::oid(comment.object)),
+                ("classoid", value::oid(comment.class)),
+                ("objsubid", Datum::from(comment.column)),
+                ("description", value::text(&comment.text)),
+            ])?;
+        }
+        Ok(())
+    })
 }
 
 fn shared(context: &StatementContext, rows: &mut Rows) -> Result<()> {

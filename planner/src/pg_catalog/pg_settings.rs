@@ -44,6 +44,11 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             Changeable::AtConnection => "backend",
         };
         let (min, max) = bounds.unzip();
+        let source = match setting == default {
+            true => "default",
+            false if definition.changeable.by_session() => "session",
+            false => "override",
+        };
         rows.add([
             ("name", value::text(definition.name)),
             ("setting", value::text(&setting)),
@@ -61,9 +66,9 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
                     false => value::texts(words.into_iter().map(str::to_string)),
                 },
             ),
-            ("reset_val", value::text(&default)),
+            ("reset_val", value::text(if definition.changeable.by_session() { &default } else { &setting })),
             ("boot_val", value::text(&default)),
-            ("source", value::text(if setting == default { "default" } else { "session" })),
+            ("source", value::text(source)),
             ("pending_restart", Datum::from(false)),
         ])?;
     }

@@ -7,7 +7,7 @@ use super::describe::trigger_oid;
 use crate::catalog::ReferentialAction;
 use crate::error::Result;
 use crate::execution::StatementContext;
-use crate::types::Datum;
+use crate::types::{Datum, Oid};
 
 /// `pg_catalog.pg_trigger`.
 pub(super) const VIEW: Definition = Definition {
@@ -21,7 +21,13 @@ pub(super) const VIEW: Definition = Definition {
 };
 
 /// How many there are of a FOREIGN KEY.
-pub(super) const OF_A_KEY: i16 = 4;
+pub const OF_A_KEY: i16 = 4;
+
+/// The name of one: of the table that a FOREIGN KEY refers to are the first two.
+pub fn trigger_name(key: Oid, number: i16) -> String {
+    let side = if number <= 2 { "a" } else { "c" };
+    format!("RI_ConstraintTrigger_{side}_{}", trigger_oid(key, number))
+}
 
 /// Bits of `tgtype`: for each row, and the event.
 const ON_INSERT: i16 = 5;
@@ -49,20 +55,18 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
                 (false, "RI_FKey_check_ins".to_string(), ON_INSERT, true),
                 (false, "RI_FKey_check_upd".to_string(), ON_UPDATE, true),
             ];
-            for (number, (of_parent, name, kind, may_wait)) in (1..=OF_A_KEY).zip(triggers) {
+            let numbered = (1..=OF_A_KEY).zip(triggers).zip(key.triggers);
+            for ((number, (of_parent, name, kind, may_wait)), enabled) in numbered {
                 let oid = trigger_oid(key.oid, number);
                 let function = ALL_FUNCTIONS.iter().find(|function| function.name == name);
                 let (own, other) = if of_parent { (key.parent, table.oid) } else { (table.oid, key.parent) };
                 rows.add([
                     ("oid", value::oid(oid)),
                     ("tgrelid", value::oid(own)),
-                    (
-                        "tgname",
-                        value::text(format!("RI_ConstraintTrigger_{}_{oid}", if of_parent { "a" } else { "c" })),
-                    ),
+                    ("tgname", value::text(trigger_name(key.oid, number))),
                     ("tgfoid", value::oid(function.map_or(0, |function| function.oid))),
                     ("tgtype", Datum::from(kind)),
-                    ("tgenabled", value::text("O")),
+                    ("tgenabled", value::text(enabled.code())),
                     ("tgisinternal", Datum::from(true)),
                     ("tgconstrrelid", value::oid(other)),
                     ("tgconstrindid", value::oid(key.index)),

@@ -23,6 +23,7 @@ const ANY_ARRAYS: [Oid; 2] = [2277, 5078];
 const ANY_ENUM: Oid = 3500;
 const INTERNAL: Oid = 2281;
 const CSTRING: Oid = 2275;
+const CSTRINGS: Oid = 1263;
 
 /// Whether a type is here, or is none that values have.
 fn known(oid: Oid) -> bool {
@@ -121,9 +122,9 @@ pub(super) fn casts() -> impl Iterator<Item = &'static Row> {
     })
 }
 
-/// The types that `pg_type` shows: those of values, and pseudo-types.
+/// The types that `pg_type` shows: those of values, pseudo-types, and the array of the one that has an array.
 pub(super) fn types() -> impl Iterator<Item = &'static Row> {
-    TYPES.rows.iter().filter(|row| known(row.oid(0)))
+    TYPES.rows.iter().filter(|row| known(row.oid(0)) || row.oid(0) == CSTRINGS)
 }
 
 /// The operator families of types that are here.
@@ -255,6 +256,7 @@ mod tests {
             ("sum", &[23]),
             ("row_number", &[]),
             ("generate_series", &[23, 23]),
+            ("lo_open", &[26, 23]),
             ("int4pl", &[23, 23]),
             ("btint4cmp", &[23, 23]),
             ("int4in", &[2275]),
@@ -264,7 +266,7 @@ mod tests {
             assert!(has_function(name, arguments), "{name}");
         }
         for (name, arguments) in
-            [("upper", &[3831][..]), ("xpath", &[25, 142]), ("to_tsvector", &[25]), ("lo_create", &[26])]
+            [("upper", &[3831][..]), ("xpath", &[25, 142]), ("to_tsvector", &[25]), ("pg_read_file", &[25])]
         {
             assert!(!has_function(name, arguments), "{name}");
         }

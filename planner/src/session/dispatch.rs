@@ -51,6 +51,7 @@ pub(super) enum Definition<'a> {
     AlterView(&'a ast::Statement),
     Type(&'a ast::ObjectName, &'a crate::parse::TypeChange),
     Comment(&'a crate::parse::Comment),
+    LargeObject(crate::types::Oid, &'a str),
     DropAbsent(&'a crate::parse::DropAbsent),
     /// CREATE TABLE AS, the columns, and where the table is answered.
     TableAs(&'a crate::parse::CreateTableAs, &'a [OutputColumn], &'a Mutex<Option<TableDescriptor>>),
@@ -260,6 +261,9 @@ impl Session {
             StatementKind::SetConstraints { names, deferred } => {
                 self.set_constraints(statement.alone, names.as_deref(), *deferred).await
             }
+            StatementKind::AlterLargeObject { oid, owner } => {
+                self.define_writing("ALTER LARGE OBJECT", Definition::LargeObject(*oid, owner)).await
+            }
             StatementKind::AlterType { name, change } => {
                 self.define_writing("ALTER TYPE", Definition::Type(name, change)).await
             }
@@ -423,6 +427,7 @@ impl Session {
                 Definition::Sequence(alter) => ddl::alter_sequence(&ddl, alter).await,
                 Definition::CreateView(create) => ddl::create_view(&ddl, create).await,
                 Definition::Comment(comment) => ddl::comment(&ddl, comment).await,
+                Definition::LargeObject(oid, owner) => ddl::alter_large_object(&ddl, oid, owner).await,
                 Definition::DropAbsent(drop) => ddl::drop_absent(&ddl, drop),
                 Definition::AlterView(alter) => ddl::alter_view(&ddl, alter).await,
                 Definition::Type(name, change) => ddl::change_type(&ddl, name, change).await,

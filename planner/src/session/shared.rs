@@ -14,6 +14,7 @@ use crate::catalog::{HeldLocks, SchemaDescriptor, SequenceMemory};
 use crate::error::{Result, SqlError, state};
 use crate::execution::detached::Workers;
 use crate::functions::random::{Generator, seeded};
+use crate::large_object::Descriptors;
 use crate::types::Oid;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -34,6 +35,8 @@ pub struct SessionShared {
     pub random: Mutex<Option<Generator>>,
     /// Keys that FOREIGN KEYs are still to be held to.
     pub references: Mutex<Queue>,
+    /// The large objects that the transaction under way has open.
+    pub large_objects: Mutex<Descriptors>,
     /// What the transaction under way has said with NOTIFY.
     pub said: Mutex<Said>,
     /// What others told it.
@@ -102,12 +105,18 @@ impl SessionShared {
             prepared: Mutex::default(),
             random: Mutex::default(),
             references: Mutex::default(),
+            large_objects: Mutex::default(),
             said: Mutex::default(),
             inbox: Arc::default(),
             locks: Mutex::default(),
             temporary: Mutex::default(),
             on_commit: AtomicBool::new(false),
         }
+    }
+    /// The transaction has ended: what its statements left for later ones is gone.
+    pub(super) fn end_statements(&self) {
+        self.references.lock().end();
+        self.large_objects.lock().end();
     }
     /// Its advisory locks; none for a session without a database (tests).
     pub fn advisory(&self) -> Option<&AdvisoryLocks> {
@@ -249,6 +258,7 @@ impl Default for SessionShared {
             prepared: Mutex::default(),
             random: Mutex::default(),
             references: Mutex::default(),
+            large_objects: Mutex::default(),
             said: Mutex::default(),
             inbox: Arc::default(),
             locks: Mutex::default(),

@@ -405,7 +405,11 @@ impl TransactionBlock {
         imported.snapshot_ts().await.map_err(|error| match error {
             // Of the future.
             TxnError::Invalid(_) => exported::unknown(name),
-            error => error.into(),
+            error => match SqlError::from(error) {
+                // Of so long ago that nothing is kept of it, if it ever was one.
+                error if error.state() == state::SNAPSHOT_TOO_OLD => exported::unknown(name),
+                error => error,
+            },
         })?;
         self.replace(imported).await
     }
@@ -488,6 +492,7 @@ impl TransactionBlock {
         let Some(savepoint) = open.savepoints.last_mut() else { return Ok(()) };
         shared.cursors.lock().rolled_back_to(savepoint.command);
         shared.references.lock().rolled_back_to(savepoint.command);
+        shared.large_objects.lock().rolled_back_to(savepoint.command);
         if let Some(advisory) = shared.advisory() {
             advisory.rolled_back_to(savepoint.command);
         }

@@ -377,7 +377,11 @@ impl Connection {
                 Ok(_) => {}
                 Err(error) => self.simple_error(error).await?,
             },
-            b'F' => self.simple_error(SqlError::unsupported("the function call protocol")).await?,
+            b'F' => match Message::decode(frame, self.encoding()) {
+                Ok(Message::FunctionCall(call)) => Box::pin(self.function_call(&call)).await?,
+                Ok(_) => {}
+                Err(error) => self.simple_error(error).await?,
+            },
             b'p' => {
                 return Err(ConnectionError::Fatal(protocol_violation(format!(
                     "invalid frontend message type {kind}"

@@ -78,7 +78,7 @@ pub enum Message {
     CopyData(Bytes),
     CopyDone,
     CopyFail { message: String },
-    FunctionCall,
+    FunctionCall(FunctionCall),
     Password(Bytes),
     Terminate,
 }
@@ -96,6 +96,19 @@ pub struct Bind {
     pub parameters: Vec<Option<Bytes>>,
     /// None (all text), one for all, or one each.
     pub result_formats: Vec<i16>,
+}
+
+/// Calls a function by its OID.
+#[derive(Debug, PartialEq, Eq)]
+pub struct FunctionCall {
+    /// OID.
+    pub function: u32,
+    /// None (all text), one for all, or one each.
+    pub argument_formats: Vec<i16>,
+    /// Values; `None` is NULL.
+    pub arguments: Vec<Option<Bytes>>,
+    /// Text (0) or binary (1).
+    pub result_format: i16,
 }
 
 impl Message {
@@ -129,7 +142,19 @@ impl Message {
             b'd' => return Ok(Message::CopyData(body.rest())),
             b'c' => Message::CopyDone,
             b'f' => Message::CopyFail { message: body.string()? },
-            b'F' => return Ok(Message::FunctionCall),
+            b'F' => {
+                let function = body.u32()?;
+                let count = body.count(2)?;
+                let argument_formats = body.several(count, Reader::i16)?;
+                let count = body.count(4)?;
+                let arguments = body.several(count, Reader::value)?;
+                Message::FunctionCall(FunctionCall {
+                    function,
+                    argument_formats,
+                    arguments,
+                    result_format: body.i16()?,
+                })
+            }
             b'p' => return Ok(Message::Password(body.rest())),
             b'X' => return Ok(Message::Terminate),
             other => return Err(protocol_violation(format!("invalid frontend message type {other}"))),

@@ -188,6 +188,11 @@ impl Output {
         });
     }
 
+    /// FunctionCallResponse, of a value with its length before it.
+    pub fn function_result(&mut self, value: &[u8]) {
+        self.frame(b'V', |buffer| buffer.put_slice(value));
+    }
+
     fn frame(&mut self, kind: u8, body: impl FnOnce(&mut BytesMut)) {
         self.buffer.put_u8(kind);
         let start = self.buffer.len();

@@ -2,6 +2,7 @@
 //! and running again what conflicted.
 
 pub mod extended;
+pub mod function_call;
 pub mod portal;
 pub mod retry;
 pub mod rows;

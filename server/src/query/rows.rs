@@ -121,7 +121,7 @@ impl Connection {
     }
 
     /// The next rows; who leaves meanwhile cancels the statement. Errors: 57014, and those of the statement.
-    async fn next_batch(&mut self, rows: &mut Rows) -> Result<Option<RecordBatch>> {
+    pub(crate) async fn next_batch(&mut self, rows: &mut Rows) -> Result<Option<RecordBatch>> {
         let cancel = &self.backend.cancel;
         if cancel.is_cancelled() {
             return Err(cancelled().into());

@@ -5,6 +5,7 @@
 //! same tests pass without the bug is seen first, or a failure would prove nothing.
 
 mod access;
+mod applications;
 mod kept_locks;
 mod list;
 mod privileges;
@@ -13,6 +14,7 @@ mod storage;
 
 use crate::run::{Result, root, say};
 use access::ACCESS;
+use applications::APPLICATIONS;
 use kept_locks::KEPT_LOCKS;
 use list::MUTANTS;
 use privileges::PRIVILEGES;
@@ -50,18 +52,13 @@ enum Verdict {
     Hung,
 }
 
+/// All lists of planted bugs.
+const LISTS: &[&[Mutant]] = &[MUTANTS, STORAGE, KEPT_LOCKS, SESSIONS, ACCESS, PRIVILEGES, APPLICATIONS];
+
 /// Runs every mutant, or those whose name contains the first argument.
 pub fn mutants(filter: &[String]) -> Result<()> {
     let wanted = |mutant: &&Mutant| filter.first().is_none_or(|part| mutant.name.contains(part.as_str()));
-    let chosen: Vec<&Mutant> = MUTANTS
-        .iter()
-        .chain(STORAGE)
-        .chain(KEPT_LOCKS)
-        .chain(SESSIONS)
-        .chain(ACCESS)
-        .chain(PRIVILEGES)
-        .filter(wanted)
-        .collect();
+    let chosen: Vec<&Mutant> = LISTS.iter().copied().flatten().filter(wanted).collect();
     if chosen.is_empty() {
         return Err("no mutant has such a name".to_owned());
     }
@@ -215,7 +212,7 @@ mod tests {
     #[test]
     fn every_mutant_can_be_planted() {
         let mut names = BTreeSet::new();
-        for mutant in MUTANTS.iter().chain(STORAGE).chain(KEPT_LOCKS).chain(SESSIONS).chain(ACCESS).chain(PRIVILEGES) {
+        for mutant in LISTS.iter().copied().flatten() {
             let text = std::fs::read_to_string(root().join(mutant.file)).unwrap();
             assert_eq!(text.matches(mutant.original).count(), 1, "{} in {}", mutant.name, mutant.file);
             assert_ne!(mutant.original, mutant.broken, "{}", mutant.name);

@@ -2,7 +2,7 @@
 //! that others may refer to; and to the keys of constraints that are unique and deferrable. Collected while rows are written; whoever ran the statement looks at them when it has
 //! ended ([`Pending`]). Must not know how they are looked up.
 
-use crate::catalog::{Catalog, TableDescriptor};
+use crate::catalog::{Catalog, TableDescriptor, TriggerState};
 use crate::error::{Result, SqlError, state};
 use crate::types::{Datum, Oid};
 use datafusion::arrow::array::ArrayRef;
@@ -52,6 +52,10 @@ struct Side {
     /// Positions of its columns among the live ones of the written table.
     positions: Vec<usize>,
     match_full: bool,
+    /// Whether it is looked at when a row is added (of the table that refers) or deleted (of the other one).
+    of_rows: bool,
+    /// Whether it is looked at when the key of a row changes.
+    of_changes: bool,
     /// Of a unique constraint: whether NULLs are equal.
     equal_nulls: bool,
 }
@@ -69,26 +73,37 @@ pub struct References {
 }
 
 impl References {
-    /// Of writes to a table.
-    pub fn new(catalog: &Catalog, table: &TableDescriptor) -> References {
+    /// Of writes to a table. `replica`: session_replication_role is replica, so that most FOREIGN KEYs are not looked at.
+    pub fn new(catalog: &Catalog, table: &TableDescriptor, replica: bool) -> References {
         let positions = |ids: &[i16]| -> Vec<usize> {
             ids.iter().filter_map(|id| table.live_columns().position(|column| column.id == *id)).collect()
         };
-        let referring = table.foreign_keys.iter().map(|key| Side {
-            table: table.oid,
-            constraint: key.oid,
-            name: key.name.clone(),
-            positions: positions(&key.columns),
-            match_full: key.match_full,
-            equal_nulls: false,
+        let fires = |state: TriggerState| state.fires(replica);
+        let referring = table.foreign_keys.iter().map(|key| {
+            let [_, _, of_rows, of_changes] = key.triggers.map(fires);
+            Side {
+                table: table.oid,
+                constraint: key.oid,
+                name: key.name.clone(),
+                positions: positions(&key.columns),
+                match_full: key.match_full,
+                of_rows,
+                of_changes,
+                equal_nulls: false,
+            }
         });
-        let referred = catalog.referencing(table.oid).into_iter().map(|(child, key)| Side {
-            table: child.oid,
-            constraint: key.oid,
-            name: key.name.clone(),
-            positions: positions(&key.referenced),
-            match_full: key.match_full,
-            equal_nulls: false,
+        let referred = catalog.referencing(table.oid).into_iter().map(|(child, key)| {
+            let [of_rows, of_changes, _, _] = key.triggers.map(fires);
+            Side {
+                table: child.oid,
+                constraint: key.oid,
+                name: key.name.clone(),
+                positions: positions(&key.referenced),
+                match_full: key.match_full,
+                of_rows,
+                of_changes,
+                equal_nulls: false,
+            }
         });
         let unique = table.indexes.iter().filter(|index| index.deferral.is_some()).map(|index| Side {
             table: table.oid,
@@ -96,6 +111,8 @@ impl References {
             name: index.name.clone(),
             positions: positions(&index.columns.iter().map(|key| key.column).collect::<Vec<_>>()),
             match_full: false,
+            of_rows: true,
+            of_changes: true,
             equal_nulls: index.nulls_not_distinct,
         });
         References {
@@ -112,7 +129,7 @@ impl References {
     pub fn inserted(&mut self, columns: &[ArrayRef], rows: usize) -> Result<()> {
         let mut found = Vec::new();
         for row in 0..rows {
-            for side in &self.referring {
+            for side in self.referring.iter().filter(|side| side.of_rows) {
                 if let Some(key) = self.complete(side, key_of(side, columns, row)?)? {
                     found.push(pending(side, key, KeyChange::Referring));
                 }
@@ -129,7 +146,7 @@ impl References {
     pub fn deleted(&mut self, old: &[ArrayRef], rows: usize) -> Result<()> {
         let mut found = Vec::new();
         for row in 0..rows {
-            for side in &self.referred {
+            for side in self.referred.iter().filter(|side| side.of_rows) {
                 let key = key_of(side, old, row)?;
                 if !key.iter().any(Datum::is_null) {
                     found.push(pending(side, key, KeyChange::Deleted));
@@ -142,7 +159,8 @@ impl References {
 
     /// Rows were replaced. Errors: as for added ones.
     pub fn updated(&mut self, old: &[ArrayRef], new: &[ArrayRef], assigned: &[usize], rows: usize) -> Result<()> {
-        let touched = |side: &&Side| side.positions.iter().any(|position| assigned.contains(position));
+        let touched =
+            |side: &&Side| side.of_changes && side.positions.iter().any(|position| assigned.contains(position));
         let mut found = Vec::new();
         let referred: Vec<&Side> = self.referred.iter().filter(touched).collect();
         let referring: Vec<&Side> = self.referring.iter().filter(touched).collect();

@@ -144,7 +144,7 @@ impl Run {
         Ok(Run {
             claims: std::iter::repeat_with(Claims::default).take(spaces).collect(),
             seen: (!linear).then(HashSet::new),
-            references: References::new(&context.catalog, &target.codec.table),
+            references: References::new(&context.catalog, &target.codec.table, context.settings.is_replica()),
             touched: HashSet::new(),
             shared: context.held.remembers_written(),
             noted: 0,

@@ -192,7 +192,6 @@ impl Analysis<'_> {
             Value::SingleQuotedString(text) | Value::EscapedStringLiteral(text) | Value::UnicodeStringLiteral(text) => {
                 Node::unknown(Some(text))
             }
-            Value::DollarQuotedString(quoted) => Node::unknown(Some(&quoted.value)),
             Value::Boolean(value) => Node::Const(Ty::of(oid::BOOL), Some(if *value { "t" } else { "f" }.to_string())),
             Value::Null => Node::unknown(None),
             _ => return None,

@@ -11,8 +11,10 @@ use crate::catalog::predefined;
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
 use crate::functions::{Call, Kernel, Param, ResultType, ScalarFunction, Stability, wait};
+use crate::types::array::ArrayValue;
 use crate::types::{BaseType, Datum, Oid, SqlType};
-use datafusion::arrow::array::{BooleanArray, NullArray, new_null_array};
+use datafusion::arrow::array::{Array, AsArray, BooleanArray, NullArray, new_null_array};
+use datafusion::arrow::datatypes::Int32Type;
 use datafusion::scalar::ScalarValue;
 use std::sync::Arc;
 
@@ -27,17 +29,25 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
     }));
     all.push(collation_for());
     all.push(function("pg_blocking_pids", &[int4], int4.array_of(), |context, arguments| {
-        let pid = arguments.integer(0).unwrap_or(0);
-        let waiting = match context.session.database() {
-            Ok(database) => wait(database.transactions().seen_locks())?.waiting,
-            Err(_) => Vec::new(),
-        };
-        let mut blockers: Vec<i32> =
-            waiting.into_iter().filter(|wait| i64::from(wait.label) == pid).flat_map(|wait| wait.blocked_by).collect();
-        blockers.sort_unstable();
-        blockers.dedup();
-        Ok(Some(value::int4s(blockers)))
+        Ok(Some(value::int4s(blockers(context, arguments.integer(0).unwrap_or(0))?)))
     }));
+    // PostgreSQL's isolation tester asks so whether a step waits.
+    all.push(function(
+        "pg_isolation_test_session_is_blocked",
+        &[int4, int4.array_of()],
+        SqlType::BOOL,
+        |context, arguments| {
+            let interesting = arguments.0.get(1).map(ArrayValue::of).transpose()?.flatten();
+            let Some(interesting) = interesting else { return Ok(None) };
+            let pids = interesting.elements().as_primitive_opt::<Int32Type>();
+            let pids = pids.ok_or_else(|| SqlError::internal("process numbers that are no integers"))?;
+            if pids.null_count() > 0 {
+                return Err(SqlError::internal("array must not contain nulls"));
+            }
+            let blockers = blockers(context, arguments.integer(0).unwrap_or(0))?;
+            some_bool(blockers.iter().any(|blocker| pids.values().contains(blocker)))
+        },
+    ));
     // A read-only serializable transaction waits for nobody here.
     all.push(function("pg_safe_snapshot_blocking_pids", &[int4], int4.array_of(), |_, _| Ok(Some(value::int4s([])))));
     // No counters are kept, so there is nothing to put back.
@@ -57,6 +67,19 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
         all.push(ScalarFunction::new("pg_current_logfile", arguments, text, Stability::Volatile, kernel));
     }
     all
+}
+
+/// The processes that one waits for, in order.
+fn blockers(context: &StatementContext, pid: i64) -> Result<Vec<i32>> {
+    let waiting = match context.session.database() {
+        Ok(database) => wait(database.transactions().seen_locks())?.waiting,
+        Err(_) => Vec::new(),
+    };
+    let waits = waiting.into_iter().filter(|wait| i64::from(wait.label) == pid);
+    let mut blockers: Vec<i32> = waits.flat_map(|wait| wait.blocked_by).collect();
+    blockers.sort_unstable();
+    blockers.dedup();
+    Ok(blockers)
 }
 
 /// `pg_collation_for`: the only collation; NULL of what has no type yet. Errors: 42804 for types without collation.

@@ -6,9 +6,9 @@ pub fn category(name: &str) -> &'static str {
         return "Query Tuning / Planner Method Configuration";
     }
     let found = GROUPS.iter().find(|(_, names)| names.contains(&name));
-    let inert =
-        || super::inert::GROUPS.iter().find(|(_, settings)| settings.iter().any(|setting| setting.name == name));
-    let group = found.map(|(group, _)| *group).or_else(|| inert().map(|(group, _)| *group));
+    let mut groups = super::inert::GROUPS.iter().chain(super::server::GROUPS);
+    let mut grouped = || groups.find(|(_, settings)| settings.iter().any(|setting| setting.name == name));
+    let group = found.map(|(group, _)| *group).or_else(|| grouped().map(|(group, _)| *group));
     group.unwrap_or("Customized Options")
 }
 
@@ -138,9 +138,8 @@ const GROUPS: &[(&str, &[&str])] = &[
         ],
     ),
     ("Resource Usage / Cost-Based Vacuum Delay", &["vacuum_cost_delay"]),
-    ("Connections and Authentication / Connection Settings", &["listen_addresses", "max_connections", "port"]),
+    ("Connections and Authentication / Connection Settings", &["max_connections"]),
     ("Connections and Authentication / TCP Settings", &["tcp_keepalives_idle"]),
-    ("Connections and Authentication / SSL", &["ssl"]),
     ("Ungrouped", &["is_superuser", "role", "session_authorization"]),
     ("Write-Ahead Log / Settings", &["synchronous_commit", "wal_level"]),
 ];

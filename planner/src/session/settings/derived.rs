@@ -25,6 +25,8 @@ pub(super) struct Derived {
     pub bytea_escape: bool,
     pub encoding: Encoding,
     pub durable: bool,
+    /// Whether session_replication_role is `replica`.
+    pub replica: bool,
     pub statement_timeout: Option<Duration>,
     pub lock_timeout: Option<Duration>,
     pub transaction_timeout: Option<Duration>,
@@ -82,6 +84,7 @@ impl Derived {
             bytea_escape: get("bytea_output") == "escape",
             encoding: Encoding::named(get("client_encoding")).unwrap_or_default(),
             durable: get("synchronous_commit") != "off",
+            replica: get("session_replication_role") == "replica",
             statement_timeout: timeout("statement_timeout"),
             lock_timeout: timeout("lock_timeout"),
             transaction_timeout: timeout("transaction_timeout"),

@@ -1,5 +1,5 @@
 //! PostgreSQL's settings that have no effect here: of its planner, memory, log, workers, vacuum, write-ahead log and replication. They are
-//! there so that clients can set and read them. Those that name files of the server are left out.
+//! there so that clients can set and read them. Those that name files of the server are in `server`.
 
 use super::registry::{Changeable, Definition, Kind, LOG_LEVELS, MESSAGE_LEVELS, NO_EFFECT, Unit};
 

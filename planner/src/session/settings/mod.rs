@@ -5,6 +5,7 @@ pub mod category;
 mod derived;
 mod inert;
 pub mod registry;
+mod server;
 pub mod stack;
 pub mod value;
 
@@ -178,6 +179,10 @@ impl Settings {
     /// idle_in_transaction_session_timeout, unless 0.
     pub fn idle_in_transaction_timeout(&self) -> Option<Duration> {
         self.derived().idle_in_transaction_timeout
+    }
+    /// Whether session_replication_role is `replica`.
+    pub fn is_replica(&self) -> bool {
+        self.derived().replica
     }
     /// application_name.
     pub fn application_name(&self) -> &Arc<str> {

@@ -316,7 +316,6 @@ const DEFINITIONS: &[Definition] = &[
     user("lc_monetary", "C", Kind::Special, "Sets the locale for formatting monetary amounts."),
     user("lc_numeric", "C", Kind::Special, "Sets the locale for formatting numbers."),
     user("lc_time", "C", Kind::Special, "Sets the locale for formatting date and time values."),
-    server("listen_addresses", "localhost", "Sets the host name or IP address(es) to listen to."),
     user("lock_timeout", "0", milliseconds(), "Sets the maximum allowed duration of any wait for a lock."),
     superuser(user(
         "log_min_duration_statement",
@@ -356,7 +355,6 @@ const DEFINITIONS: &[Definition] = &[
     user("parallel_setup_cost", "1000", cost(), NO_EFFECT),
     user("parallel_tuple_cost", "0.1", cost(), NO_EFFECT),
     user("plan_cache_mode", "auto", Kind::Enum(&["auto", "force_generic_plan", "force_custom_plan"]), NO_EFFECT),
-    server("port", "5432", "Sets the TCP port the server listens on."),
     user(
         "quote_all_identifiers",
         "off",
@@ -381,11 +379,10 @@ const DEFINITIONS: &[Definition] = &[
     superuser(user(
         "session_replication_role",
         "origin",
-        Kind::Partial(&["origin"], &["replica", "local"]),
+        Kind::Enum(&["origin", "replica", "local"]),
         "Sets the session's behavior for triggers and rewrite rules.",
     )),
     server("shared_buffers", "128MB", "Kept for clients that read it."),
-    Definition { changeable: Changeable::ByConfiguration, ..internal("ssl", "off", "Kept for clients that read it.") },
     reported(user(
         "standard_conforming_strings",
         "on",
@@ -429,8 +426,9 @@ const DEFINITIONS: &[Definition] = &[
 /// Every setting, by name without regard to case.
 pub fn definitions() -> &'static [&'static Definition] {
     static ALL: LazyLock<Vec<&Definition>> = LazyLock::new(|| {
-        let inert = super::inert::GROUPS.iter().flat_map(|(_, settings)| settings.iter());
-        let mut all: Vec<&Definition> = DEFINITIONS.iter().chain(inert).collect();
+        let groups = super::inert::GROUPS.iter().chain(super::server::GROUPS);
+        let grouped = groups.flat_map(|(_, settings)| settings.iter());
+        let mut all: Vec<&Definition> = DEFINITIONS.iter().chain(grouped).collect();
         all.sort_by_cached_key(|definition| definition.name.to_ascii_lowercase());
         all
     });

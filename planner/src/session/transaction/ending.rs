@@ -19,7 +19,7 @@ impl TransactionBlock {
                 open.failed = true;
                 if open.savepoints.is_empty() {
                     // Nothing of it can be saved: let others have the tables and the snapshot go.
-                    self.shared.references.lock().end();
+                    self.shared.end_statements();
                     self.shared.cursors.lock().after_rollback();
                     open.transaction.rollback().await;
                     end_advisory(&self.shared);
@@ -34,7 +34,7 @@ impl TransactionBlock {
 
     pub(super) async fn finish(&mut self) -> Result<()> {
         let Some(open) = self.open.take() else { return Ok(()) };
-        self.shared.references.lock().end();
+        self.shared.end_statements();
         self.shared.set_locks(None);
         self.shared.cursors.lock().before_commit();
         let committed = match self.wait_for_locks(&open).await {
@@ -102,7 +102,7 @@ impl TransactionBlock {
     /// Rolls back whatever is open.
     pub async fn abort(&mut self) {
         if let Some(open) = self.open.take() {
-            self.shared.references.lock().end();
+            self.shared.end_statements();
             self.shared.cursors.lock().after_rollback();
             open.transaction.rollback().await;
             end_advisory(&self.shared);

@@ -1,0 +1,261 @@
+//! Large objects (PostgreSQL's manual, chapter 35): bytes of up to 4 TB under an OID, read and written in parts. [`LargeObjects`] keeps
+//! them in the transaction under way, so they are seen, committed and rolled back as rows are.
+//!
+//! Each database has a key space of its own. Under `m` and the OID stands what is known of an object, as JSON; under `p`, the OID and the
+//! number of a page stand the page's bytes, of which there are [`PAGE`] at most. A page that was never written is not stored, and reads
+//! as zeroes. Must not know SQL text.
+
+mod descriptors;
+
+pub use descriptors::{Descriptor, Descriptors};
+
+use crate::catalog::acl::{Acl, Kind, Rights};
+use crate::catalog::{Catalog, keys};
+use crate::error::{Result, SqlError, state};
+use crate::execution::StatementContext;
+use crate::types::Oid;
+use bytes::Bytes;
+use futures::TryStreamExt;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use storage::RowRange;
+use txn::{CommandNumber, LockStrength, OwnWrites, Transaction, TxnScanOptions, Write, WriteKind};
+
+/// Bytes of a page, as in PostgreSQL.
+pub const PAGE: usize = 2048;
+/// Bytes of a large object, at most, as in PostgreSQL.
+pub const LARGEST: i64 = i32::MAX as i64 * PAGE as i64;
+
+/// What is known of a large object (`pg_largeobject_metadata`).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LargeObject {
+    /// Owner.
+    pub owner: Oid,
+    /// What was granted on it; none before the first GRANT or REVOKE.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acl: Option<Acl>,
+    /// COMMENT ON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
+}
+
+impl LargeObject {
+    /// Whether a role has one of these privileges on it.
+    pub fn allows(&self, catalog: &Catalog, role: Oid, rights: Rights) -> bool {
+        catalog.rights(role, Kind::LargeObject, self.owner, self.acl.as_ref(), rights) != 0
+    }
+}
+
+/// 42704: there is none with this OID.
+pub fn missing(oid: Oid) -> SqlError {
+    SqlError::new(state::UNDEFINED_OBJECT, format!("large object {oid} does not exist"))
+}
+
+/// 42501: only its owner may do that.
+pub fn not_owner(oid: Oid) -> SqlError {
+    SqlError::new(state::INSUFFICIENT_PRIVILEGE, format!("must be owner of large object {oid}"))
+}
+
+/// The large objects of a database, as a transaction sees them.
+#[derive(Clone)]
+pub struct LargeObjects {
+    transaction: Arc<Transaction>,
+    database: Oid,
+    /// Which writes of its own the transaction sees.
+    own: OwnWrites,
+}
+
+impl LargeObjects {
+    /// Those that a statement sees, with all that its transaction wrote.
+    pub fn of(context: &StatementContext) -> LargeObjects {
+        LargeObjects::new(&context.transaction, context.catalog.database().oid)
+    }
+    /// Those of a database, with all that the transaction wrote.
+    pub fn new(transaction: &Arc<Transaction>, database: Oid) -> LargeObjects {
+        LargeObjects { transaction: Arc::clone(transaction), database, own: OwnWrites::All }
+    }
+    /// The same without what the statement itself wrote.
+    pub fn before(self, context: &StatementContext) -> LargeObjects {
+        self.before_command(context.command)
+    }
+    /// The same without what a command and those behind it wrote.
+    pub fn before_command(self, command: CommandNumber) -> LargeObjects {
+        LargeObjects { own: OwnWrites::Before(command), ..self }
+    }
+
+    /// What is known of one.
+    pub async fn find(&self, oid: Oid) -> Result<Option<LargeObject>> {
+        let found = self.transaction.get(&keys::large_object(self.database, oid), self.own).await?;
+        found.map(|value| crate::catalog::parse(&value)).transpose()
+    }
+    /// The same. Errors: 42704.
+    pub async fn known(&self, oid: Oid) -> Result<LargeObject> {
+        self.find(oid).await?.ok_or_else(|| missing(oid))
+    }
+    /// All of them, by OID.
+    pub async fn all(&self) -> Result<Vec<(Oid, LargeObject)>> {
+        let range = keys::large_objects(self.database);
+        let batches = self.transaction.scan(range, TxnScanOptions::default(), self.own);
+        let batches: Vec<Vec<(Bytes, Bytes)>> = batches.try_collect().await?;
+        let all = batches.into_iter().flatten();
+        all.map(|(key, value)| Ok((keys::large_object_of(&key)?, crate::catalog::parse(&value)?))).collect()
+    }
+    /// Stores what is known of one.
+    pub async fn put(&self, oid: Oid, object: &LargeObject) -> Result<()> {
+        let value = serde_json::to_vec(object).map_err(SqlError::internal)?;
+        self.write_keys(vec![(keys::large_object(self.database, oid), Some(value.into()))]).await
+    }
+    /// A new one. Errors: 23505.
+    pub async fn create(&self, oid: Oid, owner: Oid) -> Result<()> {
+        if self.find(oid).await?.is_some() {
+            let index = "pg_largeobject_metadata_oid_index";
+            let message = format!("duplicate key value violates unique constraint \"{index}\"");
+            return Err(SqlError::new(state::UNIQUE_VIOLATION, message)
+                .detail(format!("Key (oid)=({oid}) already exists."))
+                .table("pg_catalog", "pg_largeobject_metadata")
+                .constraint(index));
+        }
+        self.put(oid, &LargeObject { owner, ..LargeObject::default() }).await
+    }
+    /// Removes one with all its pages.
+    pub async fn unlink(&self, oid: Oid) -> Result<()> {
+        self.write_keys(vec![(keys::large_object(self.database, oid), None)]).await?;
+        self.remove_pages(keys::large_object_pages(self.database, oid)).await
+    }
+
+    /// How many bytes one has.
+    pub async fn size(&self, oid: Oid) -> Result<i64> {
+        let options = TxnScanOptions { reverse: true, limit: Some(1), ..TxnScanOptions::default() };
+        let mut last = self.transaction.scan(keys::large_object_pages(self.database, oid), options, self.own);
+        while let Some(batch) = last.try_next().await? {
+            if let Some((key, page)) = batch.first() {
+                return Ok(start_of(keys::page_of(key)?) + page.len() as i64);
+            }
+        }
+        Ok(0)
+    }
+    /// Up to so many bytes from a place on: fewer where it ends.
+    pub async fn read(&self, oid: Oid, from: i64, count: usize) -> Result<Vec<u8>> {
+        let end = from.saturating_add(i64::try_from(count).unwrap_or(i64::MAX)).min(LARGEST);
+        if end <= from {
+            return Ok(Vec::new());
+        }
+        let range = self.pages(oid, page_at(from), Some(page_at(end - 1) + 1));
+        let mut pages = self.transaction.scan(range, TxnScanOptions::default(), self.own);
+        let mut read: Vec<u8> = Vec::new();
+        while let Some(batch) = pages.try_next().await? {
+            for (key, page) in batch {
+                let start = start_of(keys::page_of(&key)?);
+                let skipped = usize::try_from(from - start).unwrap_or(0);
+                let wanted = usize::try_from(end - start).unwrap_or(0).min(page.len());
+                let Some(part) = page.get(skipped..wanted) else { continue };
+                // What was never written between this page and the one before is zero.
+                let place = usize::try_from(start.max(from) - from).unwrap_or(0);
+                read.resize(place, 0);
+                read.extend_from_slice(part);
+            }
+        }
+        // So is what is behind the last page that was met, where there is a later one.
+        let wanted = usize::try_from(end - from).unwrap_or(0);
+        if read.len() < wanted {
+            let there = usize::try_from(self.size(oid).await? - from).unwrap_or(0);
+            read.resize(read.len().max(wanted.min(there)), 0);
+        }
+        Ok(read)
+    }
+    /// Writes bytes at a place, which may be behind the end. Errors: 22023 beyond [`LARGEST`].
+    pub async fn write(&self, oid: Oid, at: i64, bytes: &[u8]) -> Result<()> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let end = at.saturating_add(i64::try_from(bytes.len()).unwrap_or(i64::MAX));
+        if end > LARGEST {
+            let message = format!("invalid large object write request size: {}", bytes.len());
+            return Err(SqlError::new(state::INVALID_PARAMETER_VALUE, message));
+        }
+        // Of two that write and remove it at once, one fails.
+        self.transaction.require_unchanged(keys::large_object(self.database, oid));
+        let (first, last) = (page_at(at), page_at(end - 1));
+        let mut writes = Vec::new();
+        let mut rest = bytes;
+        for number in first..=last {
+            let skipped = usize::try_from(at - start_of(number)).unwrap_or(0);
+            let (part, behind) = rest.split_at(rest.len().min(PAGE - skipped));
+            rest = behind;
+            let key = keys::large_object_page(self.database, oid, number);
+            let page = match part.len() {
+                PAGE => part.to_vec(),
+                length => {
+                    let mut page = self.transaction.get(&key, self.own).await?.unwrap_or_default().to_vec();
+                    page.resize(page.len().max(skipped + length), 0);
+                    if let Some(place) = page.get_mut(skipped..skipped + length) {
+                        place.copy_from_slice(part);
+                    }
+                    page
+                }
+            };
+            writes.push((key, Some(page.into())));
+        }
+        self.write_keys(writes).await
+    }
+    /// Makes it end at a place, which may be behind its end.
+    pub async fn truncate(&self, oid: Oid, length: i64) -> Result<()> {
+        self.transaction.require_unchanged(keys::large_object(self.database, oid));
+        let (page, kept) = (page_at(length), usize::try_from(length % PAGE as i64).unwrap_or(0));
+        self.remove_pages(self.pages(oid, page + 1, None)).await?;
+        let key = keys::large_object_page(self.database, oid, page);
+        // As in PostgreSQL the last page is there even where nothing of it is left.
+        let mut last = self.transaction.get(&key, self.own).await?.unwrap_or_default().to_vec();
+        last.resize(kept, 0);
+        self.write_keys(vec![(key, Some(last.into()))]).await
+    }
+    /// All pages of all large objects, with their OIDs and numbers. Errors: 53200 for more than `most` bytes.
+    pub async fn all_pages(&self, most: usize) -> Result<Vec<(Oid, u32, Bytes)>> {
+        let mut batches =
+            self.transaction.scan(keys::all_large_object_pages(self.database), TxnScanOptions::once(), self.own);
+        let (mut pages, mut bytes) = (Vec::new(), 0);
+        while let Some(batch) = batches.try_next().await? {
+            for (key, page) in batch {
+                bytes += page.len();
+                if bytes > most {
+                    let message = format!("the large objects have more than {most} bytes: they are not read as rows");
+                    return Err(SqlError::new(state::OUT_OF_MEMORY, message).hint("Read them with lo_get or loread."));
+                }
+                pages.push((keys::large_object_of(&key)?, keys::page_of(&key)?, page));
+            }
+        }
+        Ok(pages)
+    }
+
+    fn pages(&self, oid: Oid, first: u32, end: Option<u32>) -> RowRange {
+        let whole = keys::large_object_pages(self.database, oid);
+        let key = |page| keys::large_object_page(self.database, oid, page);
+        RowRange { start: key(first), end: end.map(key).or(whole.end) }
+    }
+    async fn remove_pages(&self, range: RowRange) -> Result<()> {
+        let mut batches = self.transaction.scan(range, TxnScanOptions::once(), self.own);
+        let mut gone = Vec::new();
+        while let Some(batch) = batches.try_next().await? {
+            gone.extend(batch.into_iter().map(|(key, _)| (key, None)));
+        }
+        self.write_keys(gone).await
+    }
+    async fn write_keys(&self, writes: Vec<(Bytes, Option<Bytes>)>) -> Result<()> {
+        let writes = writes.into_iter().map(|(key, value)| Write {
+            key,
+            kind: value.map_or(WriteKind::Delete, WriteKind::Put),
+            strength: LockStrength::Update,
+        });
+        Ok(self.transaction.write(writes.collect()).await?)
+    }
+}
+
+/// The number of the page that a byte is in. Places are at most [`LARGEST`].
+fn page_at(place: i64) -> u32 {
+    u32::try_from(place / PAGE as i64).unwrap_or(u32::MAX)
+}
+
+/// The place of a page's first byte.
+fn start_of(page: u32) -> i64 {
+    i64::from(page) * PAGE as i64
+}

@@ -1,0 +1,64 @@
+-- Strings in dollars and with escapes wherever the grammar takes a string; OPERATOR(…) and any operator before ANY and ALL.
+create type letters as enum ($q$a$q$, $$b'b$$, E'c\t', U&'\0064', 'e'
+  'f');
+select enumlabel from pg_enum order by enumsortorder;
+alter type letters add value $$y$$ before $q$a$q$;
+alter type letters add value if not exists $$z$$ after E'c\t';
+alter type letters rename value $$z$$ to $x$zz$x$;
+select enum_range(null::letters);
+create table lettered (a letters default $$a$$::letters, b text default $q$it's$q$, c text check (c <> $$none$$));
+insert into lettered default values;
+select a, b from lettered;
+alter type letters rename value $$a$$ to $$first$$;
+insert into lettered default values returning a;
+comment on table lettered is $q$it's$q$;
+comment on column lettered.a is E'a\'b';
+comment on type letters is U&'d\0061ta';
+select obj_description('lettered'::regclass, 'pg_class'), col_description('lettered'::regclass, 1);
+comment on table lettered is $$$$;
+select obj_description('lettered'::regclass, 'pg_class');
+create role dollars password $$secret$$ valid until $q$2030-01-01$q$;
+alter role dollars set application_name = $$app$$;
+alter role dollars password E'other';
+drop role dollars;
+set application_name = $$of dollars$$; show application_name;
+set application_name to E'x\x41'; show application_name;
+set time zone $$UTC$$; show timezone;
+set search_path = $$public$$, E'pg_catalog'; show search_path;
+reset all;
+create database of_dollars with encoding $$UTF8$$ template $q$template0$q$ is_template $$false$$;
+alter database of_dollars connection limit 3;
+drop database of_dollars;
+copy (select 1, null, 'a') to stdout with (format $$csv$$, delimiter $q$;$q$, null E'\\N');
+copy (select 1, null) to stdout delimiter $$|$$ null $q$none$q$;
+notify said, $$payload$$;
+select $$a$$ 'b';
+select 'a' $$b$$;
+select $$a$$
+'b';
+select 'a'
+$$b$$;
+select 'a'
+'b', $$c$$, $x$d$y$e$x$ as "$";
+select interval $$1 day$$, date $q$2020-01-01$q$, int $$5$$, point_in_time from (select timestamp $$2020-01-01$$ as point_in_time) q;
+select extract($$year$$ from date '2020-01-01'), 'a' like $$_$$, 'a!' like $$_!!$$ escape $q$!$q$;
+prepare by_dollars as select $1 || $$x$$; execute by_dollars($$y$$);
+create view of_dollars as select $$v$$::text as v, a from lettered where b = $$it's$$;
+select pg_get_viewdef('of_dollars'::regclass);
+select 'r' operator(pg_catalog.=) any (array['r', 'm']), 'x' operator(pg_catalog.=) any (array['r', 'm']);
+select 1 operator(pg_catalog.<>) all (array[2, 3]), 1 operator(pg_catalog.<) some (array[1, 0]), 1 operator(<) all (array[2, 3]);
+select 1 operator(pg_catalog.=) any (select generate_series(1, 3)), 5 operator(pg_catalog.>) all (select generate_series(1, 3));
+select 1 operator(pg_catalog.=) any (values (1), (2)), 1 operator(pg_catalog.=) all (with q as (select 1) select * from q);
+select 'abc' operator(pg_catalog.~) any (array['b', 'x']), 'abc' operator(pg_catalog.~~) all (array['a%', '%c']);
+select (1, 2) operator(pg_catalog.=) any (select 1, 2), row(1, 2) operator(pg_catalog.<>) all (select 1, 3);
+select null operator(pg_catalog.=) any (array[1]), 1 operator(pg_catalog.=) any (null::int[]), 1 operator(pg_catalog.=) any (array[2, null]);
+select 1 operator(pg_catalog.+) 2 operator(pg_catalog.*) 3, 'a' like 'b' operator(pg_catalog.||) 'c', 2 operator(pg_catalog.+) 3 = 5 and true;
+select not 1 operator(pg_catalog.=) any (array[1]), 1 + 1 operator(pg_catalog.=) any (array[2]), 1 operator(pg_catalog.=) any (array[1]) and true;
+select operator(pg_catalog.-) 3, 3 operator(pg_catalog.-) operator(pg_catalog.-) 2, @ any_value from (select -4 as any_value) q;
+select * from (values (1), (3), (2)) v(a) order by a using operator(pg_catalog.>);
+select * from (values (1), (3), (2)) v(a) where a operator(pg_catalog.=) any (array[1, 3]) order by a using >;
+create table operated (a int check (a operator(pg_catalog.=) any (array[1, 2])), b int default 1 operator(pg_catalog.+) 1);
+insert into operated values (1), (3);
+alter table operated add check (b operator(pg_catalog.<>) all (array[5, 6]));
+update operated set b = 5;
+select * from operated;

@@ -1,0 +1,50 @@
+//! The planted bugs in what drivers and applications rely on: large objects, disabled triggers, settings that few may read, calls.
+//! Knows the text of the source and nothing else.
+
+use super::Mutant;
+
+/// Those bugs.
+pub const APPLICATIONS: &[Mutant] = &[
+    Mutant {
+        name: "a page of a large object begins anew with each write",
+        file: "planner/src/large_object/mod.rs",
+        original: "let mut page = self.transaction.get(&key, self.own).await?.unwrap_or_default().to_vec();",
+        broken: "let mut page: Vec<u8> = Vec::new();",
+        tests: &["-p", "percosql-tests", "--test", "differential", "psql_prints_the_same"],
+    },
+    Mutant {
+        name: "what is written of a large object survives its removal",
+        file: "planner/src/large_object/mod.rs",
+        original: "        // Of two that write and remove it at once, one fails.\n        self.transaction.require_unchanged(keys::large_object(self.database, oid));\n",
+        broken: "",
+        tests: &["-p", "percosql-tests", "--test", "protocol", "a_large_object_is_read"],
+    },
+    Mutant {
+        name: "a large object open for reading shows what came later",
+        file: "planner/src/functions/large_object.rs",
+        original: "LargeObjects::new(transaction, context.catalog.database().oid).before_command(*command)",
+        broken: "{ let _ = (transaction, command); LargeObjects::of(context) }",
+        tests: &["-p", "percosql-tests", "--test", "protocol", "a_large_object_is_read"],
+    },
+    Mutant {
+        name: "savepoints leave large objects open",
+        file: "planner/src/large_object/descriptors.rs",
+        original: "self.close_where(|descriptor| descriptor.opened >= command);",
+        broken: "self.close_where(|descriptor| descriptor.opened > command);",
+        tests: &["-p", "percosql-planner", "--lib", "large_object"],
+    },
+    Mutant {
+        name: "a disabled trigger of the table that refers is disabled for the other one",
+        file: "planner/src/execution/dml/references.rs",
+        original: "let [_, _, of_rows, of_changes] = key.triggers.map(fires);",
+        broken: "let [of_rows, of_changes, _, _] = key.triggers.map(fires);",
+        tests: &["-p", "percosql-tests", "--test", "differential", "psql_prints_the_same"],
+    },
+    Mutant {
+        name: "a parameter of type void counts as an argument",
+        file: "planner/src/bind/call.rs",
+        original: "argument.ty == SqlType::VOID",
+        broken: "argument.ty == SqlType::UNKNOWN",
+        tests: &["-p", "percosql-tests", "--test", "protocol", "parameters_of_type_void"],
+    },
+];
