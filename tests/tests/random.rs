@@ -244,14 +244,14 @@ fn one_in(share: u64) -> Range<u64> {
 fn random_relations_are_joined_alike() {
     use relations::Query;
     let kind = Kind { tables: relations::TABLES, random: Query::random, sql: Query::sql, smaller: Query::smaller };
-    kind.compare(one_in(5));
+    kind.compare(one_in(25));
 }
 
 #[test]
 fn random_windows_have_the_same_answers() {
     use windows::Query;
     let kind = Kind { tables: windows::TABLES, random: Query::random, sql: Query::sql, smaller: Query::smaller };
-    kind.compare(one_in(5));
+    kind.compare(one_in(25));
 }
 
 fn query_of(seed: u64) -> String {
