@@ -567,8 +567,8 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "who writes to a table is held against what ANALYZE finds",
         file: "planner/src/catalog/writer.rs",
-        original: "        self.hold(keys::table(self.database, table));\n        self.put(keys::statistics",
-        broken: "        self.close_fence(table, 0)?;\n        self.close_fence(table, 1)?;\n        self.put(keys::statistics",
+        original: "        self.overwritten.push(write);\n        self.flush()",
+        broken: "        self.close_fence(table, 0)?;\n        self.close_fence(table, 1)?;\n        self.overwritten.push(write);\n        self.flush()",
         tests: &["-p", "percosql-planner", "--lib", "session::tests::analyze"],
     },
     Mutant {
