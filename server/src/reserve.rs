@@ -200,10 +200,20 @@ mod tests {
 
     const SPARE: usize = 3;
 
+    struct Ended(Arc<Reserve>);
+
+    impl Drop for Ended {
+        fn drop(&mut self) {
+            self.0.end();
+        }
+    }
+
     #[test]
     fn spare_threads_sleep_until_all_others_are_held_up() {
         let runtime = runtime::start("test-reserve", Some(1 + SPARE)).unwrap();
         let reserve = Reserve::new(runtime.handle().clone(), 1 + SPARE, SPARE);
+        // Also when the test fails: the runtime waits for its threads.
+        let _ended = Ended(Arc::clone(&reserve));
         assert_eq!(reserve.asleep(), SPARE);
         let (began, clock) = (std::time::Instant::now(), Duration::from_secs(100));
         let now = || clock + began.elapsed();
@@ -222,7 +232,7 @@ mod tests {
             }));
             said.recv_timeout(Duration::from_secs(10)).unwrap();
             stuck.push(release);
-            assert_eq!(reserve.held_up(now() + Duration::from_secs(1)) >= PATIENCE, true);
+            assert!(reserve.held_up(now() + Duration::from_secs(1)) >= PATIENCE);
             // Not yet: it may be short.
             reserve.look(at);
             assert_eq!(reserve.state.lock().called, 0);
@@ -244,8 +254,8 @@ mod tests {
         }
         // The thread at work still waits for sockets and timers.
         reserve.look(later);
-        let slept = runtime.spawn(tokio::time::sleep(Duration::from_millis(5)));
-        runtime.block_on(tokio::time::timeout(Duration::from_secs(10), slept)).unwrap().unwrap();
-        reserve.end();
+        let slept = runtime.spawn(async { tokio::time::sleep(Duration::from_millis(5)).await });
+        let in_time = async { tokio::time::timeout(Duration::from_secs(10), slept).await };
+        runtime.block_on(in_time).unwrap().unwrap();
     }
 }
