@@ -32,8 +32,8 @@ pub use nodes::{NodeOptions, Nodes};
 pub use sequences::{SequenceMemory, Sequences};
 pub use statistics::{ColumnStatistics, StoredValue, TableStatistics};
 pub use store::CatalogStore;
-pub(crate) use writer::changed_meanwhile;
 pub(crate) use store::parse;
+pub(crate) use writer::changed_meanwhile;
 pub use writer::{CatalogWriter, Change};
 
 use crate::error::{Missing, Result, SqlError, state};
