@@ -78,15 +78,36 @@ fn quantified(tokens: &mut Vec<TokenWithSpan>, at: usize) {
 
 /// Whether a token is an operator that sqlparser knows without ANY and ALL alone.
 fn is_refused(token: &Token) -> bool {
-    match token {
-        Token::CustomBinaryOperator(_) => true,
-        Token::Plus | Token::Minus | Token::Mul | Token::Div | Token::Mod | Token::StringConcat => true,
-        Token::Pipe | Token::Caret | Token::Ampersand | Token::Sharp | Token::ShiftLeft | Token::ShiftRight => true,
-        Token::Overlap | Token::CaretAt | Token::Arrow | Token::LongArrow | Token::HashArrow => true,
-        Token::HashLongArrow | Token::AtArrow | Token::ArrowAt | Token::HashMinus | Token::AtQuestion => true,
-        Token::AtAt | Token::Question | Token::QuestionAnd | Token::QuestionPipe => true,
-        _ => false,
-    }
+    matches!(
+        token,
+        Token::CustomBinaryOperator(_)
+            | Token::Plus
+            | Token::Minus
+            | Token::Mul
+            | Token::Div
+            | Token::Mod
+            | Token::StringConcat
+            | Token::Pipe
+            | Token::Caret
+            | Token::Ampersand
+            | Token::Sharp
+            | Token::ShiftLeft
+            | Token::ShiftRight
+            | Token::Overlap
+            | Token::CaretAt
+            | Token::Arrow
+            | Token::LongArrow
+            | Token::HashArrow
+            | Token::HashLongArrow
+            | Token::AtArrow
+            | Token::ArrowAt
+            | Token::HashMinus
+            | Token::AtQuestion
+            | Token::AtAt
+            | Token::Question
+            | Token::QuestionAnd
+            | Token::QuestionPipe
+    )
 }
 
 /// Makes ANY and ALL of the calls that stand for them.

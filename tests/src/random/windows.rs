@@ -172,16 +172,15 @@ impl Query {
         let mut calls: Vec<Call> = (0..count).map(|_| Call::random(random)).collect();
         if random.random_bool(0.3) {
             // The same function, or the same order, with another frame.
-            let other;
-            match random.random_bool(0.5) {
+            let other = match random.random_bool(0.5) {
                 true => {
                     let order = one(random, &["id", "a, id"]);
                     let units =
                         one(random, &["range unbounded preceding", "rows 2 preceding", "groups 1 preceding", ""]);
-                    other = Call { order: format!("order by {order}"), frame: units.into(), ..calls[0].clone() };
+                    Call { order: format!("order by {order}"), frame: units.into(), ..calls[0].clone() }
                 }
-                false => other = Call { frame: String::new(), ..calls[0].clone() },
-            }
+                false => Call { frame: String::new(), ..calls[0].clone() },
+            };
             calls.push(other);
         }
         let places = [

@@ -50,7 +50,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
         arguments.text(arguments.0.len().saturating_sub(1)).unwrap_or_default()
     }
     fn of_system(context: &StatementContext, table: &TableDescriptor, user: Oid, wanted: &[(Rights, bool)]) -> bool {
-        let reads = wanted.iter().any(|wanted| *wanted == (acl::SELECT, false));
+        let reads = wanted.contains(&(acl::SELECT, false));
         table.kind == RelationKind::SystemView && (context.catalog.is_superuser(user) || reads && is_open(table))
     }
     fn on_table(context: &StatementContext, arguments: &Arguments, user: Oid, at: usize) -> Result<Option<Datum>> {
