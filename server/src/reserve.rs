@@ -29,8 +29,8 @@ pub const PATIENCE: Duration = Duration::from_millis(10);
 /// would be met by a sleeping reserve each time.
 const CALM: Duration = Duration::from_secs(1);
 
-/// At most so long a start waits until the spare threads sleep.
-const SETTLING: Duration = Duration::from_secs(5);
+/// At most so long a start waits until a spare thread sleeps.
+const SETTLING: Duration = Duration::from_secs(1);
 
 /// Since when a thread has been inside one poll: µs of the monotonic clock; 0 means that it is outside.
 type Mark = AtomicU64;
@@ -54,7 +54,7 @@ pub struct Reserve {
 struct State {
     /// Threads that sleep.
     asleep: usize,
-    /// Tasks that were sent to put a thread to sleep and have not done it yet.
+    /// Tasks that were sent to put a thread to sleep and have not done it yet: one at most.
     on_their_way: usize,
     /// Threads that were told to wake and have not woken yet.
     called: usize,
@@ -70,17 +70,21 @@ impl Reserve {
     /// Puts `spare` of the `threads` workers of a new runtime to sleep, and waits until they do.
     pub fn new(runtime: Handle, threads: usize, spare: usize) -> Arc<Reserve> {
         let spare = spare.min(threads.saturating_sub(1));
-        let state = State { on_their_way: spare, ..State::default() };
-        let (marks, changed) = (Mutex::default(), Condvar::new());
-        let reserve = Arc::new(Reserve { runtime, threads, marks, state: Mutex::new(state), changed });
+        let (marks, state, changed) = (Mutex::default(), Mutex::default(), Condvar::new());
+        let reserve = Arc::new(Reserve { runtime, threads, marks, state, changed });
         for _ in 0..spare {
+            let mut state = reserve.state.lock();
+            state.on_their_way = 1;
             reserve.send_keeper();
+            reserve.changed.wait_while_for(&mut state, |state| state.on_their_way > 0, SETTLING);
         }
-        let mut state = reserve.state.lock();
-        let settled = |state: &mut State| state.on_their_way > 0;
-        reserve.changed.wait_while_for(&mut state, settled, SETTLING);
-        drop(state);
         reserve
+    }
+
+    /// Has one thread that waits look for tasks. A task may lie in the queue of a thread that fell asleep since, and tokio tells
+    /// nobody of it.
+    fn nudge(&self) {
+        drop(self.runtime.spawn(std::future::ready(())));
     }
 
     /// Notes that this thread, one of the runtime's, begins a poll at `now`. The note ends when the value is dropped, also by a panic.
@@ -130,7 +134,7 @@ impl Reserve {
         let at_work = self.at_work(&state);
         // Of several awake threads, tokio lets one wait for sockets and wakes no other while that one computes. A task from
         // outside wakes one, which waits for sockets next. The same holds when the thread that fell asleep was the waiting one.
-        let nudge = held > 0 || state.asleep > state.seen_asleep;
+        let nudge = held > 0 || state.on_their_way > 0 || state.asleep > state.seen_asleep;
         state.seen_asleep = state.asleep;
         if held + 1 >= at_work && at_work > 1 {
             state.needed = now;
@@ -139,16 +143,18 @@ impl Reserve {
             state.called += 1;
             state.needed = now;
             self.changed.notify_all();
-        } else if at_work > held + 1 && now.saturating_sub(state.needed) >= CALM {
-            state.on_their_way += 1;
+        } else if at_work > held + 1 && state.on_their_way == 0 && now.saturating_sub(state.needed) >= CALM {
+            state.on_their_way = 1;
             drop(state);
             self.send_keeper();
         }
         if nudge {
-            drop(self.runtime.spawn(std::future::ready(())));
+            self.nudge();
         }
     }
 
+    /// Sends a task that puts its thread to sleep. One at a time: a task that has yielded waits on its thread, out of reach of all
+    /// others, and another one would put just this thread to sleep.
     fn send_keeper(self: &Arc<Self>) {
         let this = Arc::clone(self);
         drop(self.runtime.spawn(async move {
@@ -205,6 +211,18 @@ mod tests {
     impl Drop for Ended {
         fn drop(&mut self) {
             self.0.end();
+        }
+    }
+
+    #[test]
+    fn a_reserve_is_there_at_once() {
+        for _ in 0..100 {
+            let began = std::time::Instant::now();
+            let runtime = runtime::start("test-reserve", Some(9)).unwrap();
+            let reserve = Reserve::new(runtime.handle().clone(), 9, 8);
+            let _ended = Ended(Arc::clone(&reserve));
+            assert_eq!(reserve.asleep(), 8);
+            assert!(began.elapsed() < SETTLING, "{:?}", began.elapsed());
         }
     }
 

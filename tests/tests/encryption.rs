@@ -142,7 +142,12 @@ fn a_password_that_is_lost_can_be_set_anew() {
     assert!(!login(&server, "user=postgres", "").0, "every role needs one");
     server.stop();
     let server = server.restarted_with(&["--trust-loopback"]);
-    assert!(server.log().contains("--trust-loopback"), "{}", server.log());
+    // It listens before it says so.
+    let begin = std::time::Instant::now();
+    while !server.log().contains("--trust-loopback") {
+        assert!(begin.elapsed() < std::time::Duration::from_secs(10), "{}", server.log());
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
     psql(&server, &["-c", "alter role postgres password 'top'"]).success();
 }
 

@@ -167,6 +167,11 @@ impl Transaction {
         &self.shared.store
     }
 
+    /// Whether [`crate::TxnScanOptions::reverse`] may be asked for.
+    pub fn can_scan_reverse(&self) -> bool {
+        self.store().store().can_scan_reverse()
+    }
+
     pub(crate) fn counts(&self) -> &ReadCounts {
         &self.shared.counts
     }

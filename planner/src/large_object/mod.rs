@@ -125,14 +125,41 @@ impl LargeObjects {
 
     /// How many bytes one has.
     pub async fn size(&self, oid: Oid) -> Result<i64> {
-        let options = TxnScanOptions { reverse: true, limit: Some(1), ..TxnScanOptions::default() };
-        let mut last = self.transaction.scan(keys::large_object_pages(self.database, oid), options, self.own);
-        while let Some(batch) = last.try_next().await? {
-            if let Some((key, page)) = batch.first() {
-                return Ok(start_of(keys::page_of(key)?) + page.len() as i64);
+        let last = match self.transaction.can_scan_reverse() {
+            true => self.first_page(keys::large_object_pages(self.database, oid), true).await?,
+            false => self.last_page_forwards(oid).await?,
+        };
+        Ok(last.map_or(0, |(page, bytes)| start_of(page) + bytes as i64))
+    }
+    /// The last page and its bytes, found by halving where a store reads forwards only: pages may be missing in between, but when
+    /// there is one from some number on, there is one from each smaller number on.
+    async fn last_page_forwards(&self, oid: Oid) -> Result<Option<(u32, usize)>> {
+        let mut last = None;
+        let (mut first, mut end, mut step) = (0u32, u32::MAX, 1u32);
+        while first < end {
+            // Large objects are mostly small: the steps double before they halve.
+            let probe = first.saturating_add(step - 1).min(first + (end - first) / 2);
+            match self.first_page(self.pages(oid, probe, None), false).await? {
+                Some((page, bytes)) => {
+                    last = Some((page, bytes));
+                    first = page.saturating_add(1);
+                    step = step.saturating_mul(2);
+                }
+                None => end = probe,
             }
         }
-        Ok(0)
+        Ok(last)
+    }
+    /// The first page of a range, or its last one, and the bytes that it has.
+    async fn first_page(&self, range: RowRange, reverse: bool) -> Result<Option<(u32, usize)>> {
+        let options = TxnScanOptions { reverse, limit: Some(1), ..TxnScanOptions::default() };
+        let mut pages = self.transaction.scan(range, options, self.own);
+        while let Some(batch) = pages.try_next().await? {
+            if let Some((key, page)) = batch.first() {
+                return Ok(Some((keys::page_of(key)?, page.len())));
+            }
+        }
+        Ok(None)
     }
     /// Up to so many bytes from a place on: fewer where it ends.
     pub async fn read(&self, oid: Oid, from: i64, count: usize) -> Result<Vec<u8>> {

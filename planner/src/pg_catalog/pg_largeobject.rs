@@ -32,7 +32,7 @@ const MOST: usize = 256 << 20;
 
 fn pages<'a>(context: &'a StatementContext, rows: &'a mut Rows) -> BoxFuture<'a, Result<()>> {
     Box::pin(async move {
-        only_superusers(context, "pg_largeobject")?;
+        only_superusers(context, "table pg_largeobject")?;
         for (oid, page, data) in LargeObjects::of(context).before(context).all_pages(MOST).await? {
             rows.add([
                 ("loid", value::oid(oid)),

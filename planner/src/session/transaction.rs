@@ -386,13 +386,13 @@ impl TransactionBlock {
                 "a snapshot-importing transaction must have isolation level SERIALIZABLE or REPEATABLE READ",
             ));
         }
+        let at = exported::parse(name)?;
         if !read_only && !self.database.transactions().has_one_log() {
             return Err(SqlError::unsupported(
                 "a transaction that writes and imports a snapshot, on a store of several servers",
             )
             .hint("Make it READ ONLY before SET TRANSACTION SNAPSHOT."));
         }
-        let at = exported::parse(name)?;
         let durable = self.shared.settings().durable();
         let options = TransactionOptions {
             durable,
