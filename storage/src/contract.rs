@@ -362,6 +362,18 @@ pub trait Store: Send + Sync + 'static {
         self.scan(range, filter, options).map_ok(|rows| PackedRows::of_rows(&rows)).boxed()
     }
 
+    /// [`Store::scan_packed`] that may leave out rows whose cell is `dead` by its value. An engine that cannot leave them out at less
+    /// cost leaves none out.
+    fn scan_packed_but_dead(
+        &self,
+        range: RowRange,
+        wanted: FamilyFilter,
+        _dead: Plain,
+        options: ScanOptions,
+    ) -> BoxStream<'_, Result<PackedRows>> {
+        self.scan_packed(range, wanted, options)
+    }
+
     /// Reads the rows of short ranges, in key order and disjoint, forwards: of each row the newest of one family's cells that
     /// `wanted` chooses. Answers how many of the ranges were read, from the first on: it ends before one that is not short to this engine, and before one
     /// with which there would be more than `limit` rows. Who is answered none reads the first by [`Store::scan_packed`], and may ask

@@ -13,7 +13,7 @@ use crate::met_locks::{Met, Owners, Shown};
 use crate::pairs::{self, Pairs};
 use crate::resolver::Status;
 use crate::store::TransactionStore;
-use crate::write::{Visible, take_visible, visible};
+use crate::write::{Visible, is_delete, take_visible, visible};
 use bytes::Bytes;
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
@@ -393,7 +393,7 @@ impl TransactionStore {
             drop(counts.call());
             return RawRows::WithLocks(self.store.scan(range, snapshot.full_filter(), options));
         }
-        RawRows::Packed(self.store.scan_packed(range, snapshot.writes, options))
+        RawRows::Packed(self.store.scan_packed_but_dead(range, snapshot.writes, is_delete, options))
     }
 
     /// The raw rows of as many of `ranges` as can be read at once, and how many those are: see [`storage::Store::scan_short`].

@@ -131,7 +131,12 @@ pub(crate) fn seen(cell: &[u8]) -> Result<Seen, StoreError> {
     }
 }
 
-/// The same, and the value where it is there.
+/// Whether a committed write left no value.
+pub(crate) fn is_delete(cell: &[u8]) -> bool {
+    cell.get(1) == Some(&b'D')
+}
+
+/// The same as [`seen`], and the value where it is there.
 pub(crate) fn visible(cell: &Bytes) -> Result<Visible, StoreError> {
     Ok(match seen(cell)? {
         Seen::Inlined => Visible::Inlined(cell.slice(HEADER..)),

@@ -22,7 +22,7 @@ pub fn read(cursors: &KeptCursors, hot: &HotRows, missed: Missed, prefix: &[u8],
     newest.begin(most);
     let end = cursors.range(|iterator| {
         iterator.seek(&bounds.lower);
-        newest.collect(Course { iterator, within: Some(&bounds), range: TimestampRange::ALL }, most)
+        newest.collect(Course { iterator, within: Some(&bounds), range: TimestampRange::ALL, dead: None }, most)
     })?;
     let leaf = (end == End::Scan).then(|| Leaf::of(prefix, &newest.rows())).flatten();
     hot.keep_leaf(missed, prefix, leaf);

@@ -5,8 +5,10 @@
 //! metadata ([`tablets`], [`maintenance`]). FORMAT.md, beside this crate's sources, documents the bytes.
 
 mod ahead;
+mod arena;
 mod bulk;
 pub mod committer;
+mod dead_runs;
 mod divide;
 pub mod folder;
 pub mod hot;
@@ -209,6 +211,14 @@ impl EmbeddedStore {
         .boxed()
     }
 
+    /// The batches of a scan as packed rows.
+    fn packed<'a>(&'a self, scanner: Scanner<'a>, options: ScanOptions) -> BoxStream<'a, Result<PackedRows>> {
+        self.batches(scanner, options, Scanner::next_packed, |rows: &PackedRows| {
+            self.directory.count_ordered(rows.iter().map(|(key, _)| key), Tablet::count_reads);
+            rows.len()
+        })
+    }
+
     /// The batches of a scan as rows.
     fn rows<'a>(&'a self, scanner: Scanner<'a>, options: ScanOptions) -> BoxStream<'a, Result<Vec<Row>>> {
         self.batches(scanner, options, Scanner::next, |rows: &Vec<Row>| {
@@ -334,11 +344,20 @@ impl Store for EmbeddedStore {
     ) -> BoxStream<'_, Result<PackedRows>> {
         let filter = ReadFilter::new().with(wanted.family, wanted.range, 1);
         let scanner = Scanner::new(&self.database, maintenance::bounds(&range), &filter, &options);
-        let scanner = scanner.beginning_with(&self.hot, &self.cursors, range);
-        self.batches(scanner, options, Scanner::next_packed, |rows: &PackedRows| {
-            self.directory.count_ordered(rows.iter().map(|(key, _)| key), Tablet::count_reads);
-            rows.len()
-        })
+        self.packed(scanner.beginning_with(&self.hot, &self.cursors, range), options)
+    }
+
+    fn scan_packed_but_dead(
+        &self,
+        range: RowRange,
+        wanted: FamilyFilter,
+        dead: Plain,
+        options: ScanOptions,
+    ) -> BoxStream<'_, Result<PackedRows>> {
+        let filter = ReadFilter::new().with(wanted.family, wanted.range, 1);
+        let scanner = Scanner::new(&self.database, maintenance::bounds(&range), &filter, &options);
+        let scanner = scanner.beginning_with(&self.hot, &self.cursors, range).leaving_out_dead(dead, &self.hot.dead);
+        self.packed(scanner, options)
     }
 
     fn scan_short<'a>(

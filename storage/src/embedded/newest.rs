@@ -1,6 +1,7 @@
 //! [`Newest`]: a batch of rows of one cell each, in the order of the scan: the newest in a range of timestamps. Keys and values
 //! lie in one piece of memory.
 
+use super::dead_runs::{self, DeadRuns, Watch};
 use super::hot_ranges::{Extent, HotRanges, Known};
 use super::hot_rows::walk::{Prefix, Walk, Walked};
 use super::hot_rows::{HotRows, Missed};
@@ -8,11 +9,12 @@ use super::kept_cursors::KeptCursors;
 use super::key::{self, Head};
 use super::leaf_reader;
 use super::reader::{EXAMINED_ROWS, SHORT_ROWS, STEPS_BEFORE_SEEK, ScanBounds};
-use crate::contract::TimestampRange;
+use crate::contract::{Plain, TimestampRange};
 use crate::error::{Result, StoreError};
 use crate::packed::PackedRows;
 use crate::timestamp::Timestamp;
 use rocksdb::{DBRawIterator, ErrorKind};
+use std::sync::Arc;
 
 /// Rows of the first batch that there is room for at once, and bytes for each.
 const FIRST_ROWS: usize = 16;
@@ -29,6 +31,30 @@ pub struct Course<'c, 'd> {
     pub within: Option<&'c ScanBounds>,
     /// Of the cells.
     pub range: TimestampRange,
+    /// Forwards: which rows are left out, if any.
+    pub dead: Option<&'c Dead>,
+}
+
+/// Rows that are left out, and the runs of them that are known.
+#[derive(Debug)]
+pub struct Dead {
+    /// By the value of their cell.
+    pub is: Plain,
+    /// The runs.
+    pub runs: Arc<DeadRuns>,
+    /// Where the scan ends.
+    pub upper: Option<Vec<u8>>,
+    /// Runs may be noted: the iterator was made behind it.
+    pub watch: Option<Watch>,
+}
+
+/// Rows that were left out one after the other.
+#[derive(Debug, Default)]
+struct Run {
+    /// The prefix of the first.
+    lower: Vec<u8>,
+    rows: usize,
+    newest: Timestamp,
 }
 
 /// Where a batch ended.
@@ -55,9 +81,13 @@ pub struct Newest {
     value: Vec<u8>,
     /// Bytes and rows of the batch before: the next needs about as many.
     before: (usize, usize),
-    /// Whether there may be cells newer than those that were wanted.
+    /// Whether there may be cells newer than those that were wanted, or rows were left out.
     newer: bool,
     head: Head,
+    /// What was left out right before.
+    run: Run,
+    /// The rows that were left out should be noted, which takes an iterator that is made behind a watch.
+    pub unwatched: bool,
 }
 
 impl Newest {
@@ -75,17 +105,25 @@ impl Newest {
 
     /// Takes rows, forwards, until the batch has `limit`, after a look at [`EXAMINED_ROWS`] at most.
     pub fn collect(&mut self, course: Course<'_, '_>, limit: usize) -> Result<End> {
-        let Course { iterator, within, range } = course;
+        let Course { iterator, within, range, dead } = course;
         let upper = within.and_then(|bounds| bounds.upper.as_deref());
         let (mut steps, mut examined) = (0, 0);
+        let mut is_newer = false;
         while let Some((cell_key, value)) = iterator.item() {
-            if upper.is_some_and(|upper| cell_key >= upper) {
+            if let Some(upper) = upper
+                && cell_key >= upper
+            {
+                self.end_run(dead, upper);
                 return Ok(End::Scan);
             }
             let (prefix, timestamp) = parts(cell_key)?;
             let done = prefix == self.done;
             if done || timestamp > range.to {
-                self.newer |= !done;
+                if !done {
+                    // Of the row that follows there is something newer.
+                    self.end_run(dead, prefix);
+                    (self.newer, is_newer) = (true, true);
+                }
                 steps += 1;
                 if steps <= STEPS_BEFORE_SEEK {
                     iterator.next();
@@ -106,20 +144,86 @@ impl Newest {
             }
             examined += 1;
             steps = 0;
-            self.done.clear();
-            self.done.extend_from_slice(prefix);
-            if timestamp >= range.from {
-                push(&mut self.head, &mut self.batch, prefix, timestamp, value)?;
+            let was_newer = std::mem::take(&mut is_newer);
+            if let Some(dead) = dead.filter(|dead| (dead.is)(value)) {
+                if was_newer {
+                    self.done.clear();
+                    self.done.extend_from_slice(prefix);
+                    iterator.next();
+                    continue;
+                }
+                if self.run.rows == 0
+                    && let Some(end) = dead.runs.end_of(prefix, range.to)
+                {
+                    self.newer = true;
+                    iterator.seek(&end);
+                    continue;
+                }
+                if !self.leave_out(dead, prefix, timestamp) {
+                    return Ok(End::Row);
+                }
+            } else {
+                self.end_run(dead, prefix);
+                self.done.clear();
+                self.done.extend_from_slice(prefix);
+                if timestamp >= range.from {
+                    push(&mut self.head, &mut self.batch, prefix, timestamp, value)?;
+                }
             }
             iterator.next();
         }
         // Whatever follows of the last row is older than what was taken.
-        Ok(if ended(iterator)? { End::Scan } else { self.given_up(End::Row) })
+        if !ended(iterator)? {
+            return Ok(self.given_up(End::Row));
+        }
+        if let Some(upper) = dead.and_then(|dead| dead.upper.as_deref()) {
+            self.end_run(dead, upper);
+        }
+        Ok(End::Scan)
+    }
+
+    /// A row is left out. False: the batch ends before the run, which is to be read again behind a watch.
+    fn leave_out(&mut self, dead: &Dead, prefix: &[u8], timestamp: Timestamp) -> bool {
+        self.newer = true;
+        if self.run.rows == 0 {
+            self.run.lower.clear();
+            self.run.lower.extend_from_slice(prefix);
+            self.run.newest = timestamp;
+        }
+        self.run.rows += 1;
+        self.run.newest = self.run.newest.max(timestamp);
+        if self.run.rows >= dead_runs::LONG && dead.watch.is_none() {
+            self.unwatched = true;
+            return false;
+        }
+        self.done.clear();
+        self.done.extend_from_slice(prefix);
+        true
+    }
+
+    /// The rows that were left out end here.
+    fn end_run(&mut self, dead: Option<&Dead>, upper: &[u8]) {
+        if let Some(watch) = dead.and_then(|dead| dead.watch.as_ref())
+            && self.run.rows >= dead_runs::LONG
+        {
+            watch.note(&self.run.lower, upper, self.run.newest);
+        }
+        self.run.rows = 0;
+    }
+
+    /// Where the run of rows begins that is to be read again, if there is one.
+    pub fn begin_run_again(&mut self) -> Option<&[u8]> {
+        if !std::mem::take(&mut self.unwatched) {
+            return None;
+        }
+        self.run.rows = 0;
+        self.done.clear();
+        Some(&self.run.lower)
     }
 
     /// The same backwards.
     pub fn collect_reverse(&mut self, course: Course<'_, '_>, limit: usize) -> Result<End> {
-        let Course { iterator, within, range } = course;
+        let Course { iterator, within, range, dead: _ } = course;
         self.candidate = None;
         let (mut steps, mut examined) = (0, 0);
         while let Some((cell_key, value)) = iterator.item() {
@@ -217,7 +321,7 @@ impl Newest {
             let most = limit.min(before.saturating_add(SHORT_ROWS));
             self.done.clear();
             self.newer = false;
-            let end = self.collect(Course { iterator, within: Some(bounds), range }, most)?;
+            let end = self.collect(Course { iterator, within: Some(bounds), range, dead: None }, most)?;
             if end != End::Scan {
                 self.batch.truncate(before);
                 return Ok(at);

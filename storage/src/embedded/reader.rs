@@ -1,11 +1,13 @@
 //! Reading rows: a cursor for each family that is asked for, merged by row.
 
+use super::arena::Arena;
+use super::dead_runs::DeadRuns;
 use super::hot::Hot;
 use super::hot_ranges::{HotRanges, Known};
 use super::hot_rows::walk::Walk;
 use super::kept_cursors::KeptCursors;
 use super::log::Database;
-use super::newest::{Course, End, MOST_BYTES, Newest};
+use super::newest::{Course, Dead, End, MOST_BYTES, Newest};
 use super::{database_error, key};
 use crate::contract::{
     Cell, Cells, Family, FamilyFilter, Plain, ReadFilter, Row, RowRange, ScanOptions, TimestampRange,
@@ -13,16 +15,13 @@ use crate::contract::{
 use crate::error::{Result, StoreError};
 use crate::packed::PackedRows;
 use crate::timestamp::Timestamp;
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use rocksdb::{DBRawIterator, ReadOptions, Snapshot};
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// How many cells are stepped over before seeking is cheaper.
 pub(super) const STEPS_BEFORE_SEEK: usize = 6;
-/// Keys and values of a scan are copied into pieces of memory of this size,
-const ARENA_BYTES: usize = 64 << 10;
-/// but for the first, of which most scans need no more. Each is four times as large as the one before.
-const FIRST_ARENA_BYTES: usize = 1 << 10;
 /// Rows of a batch that there is room for at once.
 const FIRST_ROWS: usize = 16;
 /// Rows that one call of [`scan`] looks at.
@@ -221,31 +220,6 @@ impl Cursor<'_> {
     }
 }
 
-struct Arena {
-    free: BytesMut,
-    /// Bytes of the next piece.
-    piece: usize,
-}
-
-impl Arena {
-    fn new() -> Arena {
-        Arena { free: BytesMut::new(), piece: FIRST_ARENA_BYTES }
-    }
-
-    /// A copy of `value`.
-    fn copy(&mut self, value: &[u8]) -> Bytes {
-        if value.len() > ARENA_BYTES / 8 {
-            return Bytes::copy_from_slice(value);
-        }
-        if self.free.capacity() < value.len() {
-            self.free = BytesMut::with_capacity(self.piece.max(value.len()));
-            self.piece = self.piece.saturating_mul(4).min(ARENA_BYTES);
-        }
-        self.free.extend_from_slice(value);
-        self.free.split().freeze()
-    }
-}
-
 /// Who knows the first batch of a scan of a range, or reads it.
 struct Beginning<'a> {
     hot: &'a Hot,
@@ -268,6 +242,8 @@ pub struct Scanner<'a> {
     cached: bool,
     /// What is left out, forwards.
     plain: Option<Plain>,
+    /// The same of packed rows.
+    dead: Option<Dead>,
     /// Batches since the cursors were made; none are there before the first.
     batches: usize,
     arena: Arena,
@@ -293,6 +269,7 @@ impl<'a> Scanner<'a> {
             reverse,
             cached,
             plain: None,
+            dead: None,
             batches: 0,
             arena,
             ended,
@@ -312,6 +289,14 @@ impl<'a> Scanner<'a> {
     /// The same without the rows of one cell that is plain, if they are of the family of writes.
     pub fn leaving_out(mut self, plain: Plain) -> Self {
         self.plain = (!self.reverse).then_some(plain);
+        self
+    }
+
+    /// The same without packed rows whose cell is dead, if they are of the family of writes.
+    pub fn leaving_out_dead(mut self, is: Plain, runs: &Arc<DeadRuns>) -> Self {
+        let of_writes = self.families.iter().all(|wanted| wanted.family == Family::Write);
+        let upper = self.bounds.upper.clone();
+        self.dead = (of_writes && !self.reverse).then(|| Dead { is, runs: Arc::clone(runs), upper, watch: None });
         self
     }
 
@@ -468,7 +453,7 @@ impl Scanner<'_> {
                 let Some(Cursor { wanted, iterator }) = self.cursors.first_mut() else {
                     return Ok(PackedRows::default());
                 };
-                let course = Course { iterator, within: None, range: wanted.range };
+                let course = Course { iterator, within: None, range: wanted.range, dead: self.dead.as_ref() };
                 match self.reverse {
                     true => self.newest.collect_reverse(course, limit)?,
                     false => self.newest.collect(course, limit)?,
@@ -511,11 +496,11 @@ impl Scanner<'_> {
     }
 
     fn begin_kept(&mut self, kept: &KeptCursors, range: TimestampRange, limit: usize) -> Result<End> {
-        let (bounds, newest) = (&self.bounds, &mut self.newest);
+        let (bounds, newest, dead) = (&self.bounds, &mut self.newest, self.dead.as_ref());
         kept.range(|iterator| {
             if !self.reverse {
                 iterator.seek(&bounds.lower);
-                return newest.collect(Course { iterator, within: Some(bounds), range }, limit);
+                return newest.collect(Course { iterator, within: Some(bounds), range, dead }, limit);
             }
             match &bounds.upper {
                 Some(upper) => {
@@ -526,12 +511,19 @@ impl Scanner<'_> {
                 }
                 None => iterator.seek_to_last(),
             }
-            newest.collect_reverse(Course { iterator, within: Some(bounds), range }, limit)
+            newest.collect_reverse(Course { iterator, within: Some(bounds), range, dead: None }, limit)
         })
     }
 
     /// After a batch that ended there: new cursors begin behind it.
     fn go_on(&mut self, end: End) {
+        if let (Some(lower), Some(dead)) = (self.newest.begin_run_again(), self.dead.as_mut()) {
+            self.bounds.lower.clear();
+            self.bounds.lower.extend_from_slice(lower);
+            self.cursors.clear();
+            dead.watch = Some(dead.runs.watch(lower));
+            return;
+        }
         let done = &self.newest.done;
         let behind = |done: &[u8]| {
             let mut behind = done.to_vec();

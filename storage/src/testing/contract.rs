@@ -90,6 +90,20 @@ pub fn scan_packed(store: &dyn Store, range: RowRange, wanted: FamilyFilter, opt
     batches.into_iter().flat_map(|batch| batch.into_rows(wanted.family)).collect()
 }
 
+/// The rows that are not `dead` by the value of their cell, by [`Store::scan_packed_but_dead`].
+pub fn scan_packed_but_dead(
+    store: &dyn Store,
+    range: RowRange,
+    wanted: FamilyFilter,
+    dead: crate::contract::Plain,
+    options: ScanOptions,
+) -> Vec<Row> {
+    let batches: Vec<PackedRows> =
+        block_on(store.scan_packed_but_dead(range, wanted, dead, options).try_collect()).unwrap();
+    let rows = batches.into_iter().flat_map(|rows| rows.into_rows(wanted.family));
+    rows.filter(|row| !row.cells.iter().any(|cell| dead(&cell.value))).collect()
+}
+
 /// The rows of ranges, in key order and disjoint, by [`Store::scan_short`], and by [`Store::scan_packed`] what that leaves; and how many
 /// ranges that were.
 pub fn scan_short(store: &dyn Store, mut ranges: &[RowRange], wanted: FamilyFilter, limit: usize) -> (Vec<Row>, usize) {
