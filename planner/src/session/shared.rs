@@ -2,6 +2,7 @@
 
 use super::advisory::AdvisoryLocks;
 use super::cancel::CancelToken;
+use super::copy::KeptPlan;
 use super::cursors::Cursors;
 use super::database::Database;
 use super::notification::{Inbox, Said};
@@ -31,6 +32,8 @@ pub struct SessionShared {
     pub cursors: Mutex<Cursors>,
     /// What was prepared, by name.
     pub prepared: Mutex<BTreeMap<String, super::prepared::Shown>>,
+    /// The INSERT of the last COPY FROM STDIN.
+    pub copied: Mutex<Option<Box<KeptPlan>>>,
     /// What random gives next, once it was asked.
     pub random: Mutex<Option<Generator>>,
     /// Keys that FOREIGN KEYs are still to be held to.
@@ -103,6 +106,7 @@ impl SessionShared {
             sequences: SequenceMemory::default(),
             cursors: Mutex::default(),
             prepared: Mutex::default(),
+            copied: Mutex::default(),
             random: Mutex::default(),
             references: Mutex::default(),
             large_objects: Mutex::default(),
@@ -256,6 +260,7 @@ impl Default for SessionShared {
             sequences: SequenceMemory::default(),
             cursors: Mutex::default(),
             prepared: Mutex::default(),
+            copied: Mutex::default(),
             random: Mutex::default(),
             references: Mutex::default(),
             large_objects: Mutex::default(),

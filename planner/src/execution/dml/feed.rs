@@ -1,5 +1,5 @@
 //! [`FeedNode`]: rows that come from outside while the plan runs, batch by batch (COPY FROM STDIN). A plan with one runs
-//! once. Must not know COPY's formats.
+//! once for each sender. Must not know COPY's formats.
 
 use crate::error::SqlError;
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
@@ -39,6 +39,12 @@ impl FeedNode {
         let (sender, receiver) = mpsc::channel(WAITING);
         let schema = Arc::new(DFSchema::try_from(schema)?);
         Ok((FeedNode { schema, source: Arc::new(Mutex::new(Some(receiver))) }, sender))
+    }
+    /// Where to send the batches of the next run.
+    pub fn again(&self) -> mpsc::Sender<RecordBatch> {
+        let (sender, receiver) = mpsc::channel(WAITING);
+        *self.source.lock() = Some(receiver);
+        sender
     }
     /// The operator.
     pub(super) fn exec(&self) -> FeedExec {

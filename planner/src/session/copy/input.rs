@@ -2,6 +2,7 @@
 
 use super::binary::{BinaryCodec, BinaryReader};
 use super::condition::{BoundCondition, CopyFilter};
+use super::kept_plan::{CopyKey, KeptPlan};
 use super::origin::{Origins, at_line, in_line, shown};
 use super::record::{Fields, Kind, Next, RecordReader};
 use super::target::{CopyTable, chosen};
@@ -17,6 +18,7 @@ use crate::session::database::Database;
 use crate::session::query::bind_to;
 use crate::session::run::count;
 use crate::session::stream::Limits;
+use crate::types::datetime::Reading;
 use crate::types::encoding::Encoding;
 use crate::types::text::{InputContext, with_input};
 use bytes::Bytes;
@@ -103,16 +105,34 @@ pub async fn begin_input(
         .map(|(at, column)| Field::new(source_column(at), column.ty.arrow(), true))
         .collect();
     let schema = Arc::new(Schema::new(fields));
-    let (feed, sender) = FeedNode::new(schema.as_ref().clone())?;
-    let slots = Slots::new();
-    let plan = insert_plan(&target, &context, &slots, feed)?;
-    let mut instance = PlanInstance::build(database.engine(), &plan, slots).await?;
+    let text = insert_text(&target);
+    let types = target.columns.iter().map(|column| column.ty).collect();
+    let key = CopyKey::new(text.clone(), types, &context);
+    let kept = context.session.copied.lock().take().filter(|kept| kept.key == key);
+    let (mut instance, feed, sender, is_momentary) = match kept {
+        Some(kept) => {
+            let KeptPlan { instance, feed, .. } = *kept;
+            let sender = feed.again();
+            (instance, feed, sender, false)
+        }
+        None => {
+            let (feed, sender) = FeedNode::new(schema.as_ref().clone())?;
+            let slots = Slots::new();
+            let (plan, is_momentary) =
+                Reading::asks_for_now(|| insert_plan(&text, &target, &context, &slots, feed.clone()));
+            let instance = PlanInstance::build(database.engine(), &plan?, slots).await?;
+            (instance, feed, sender, is_momentary)
+        }
+    };
     context.session.references.lock().begin();
     let stream = instance.start(context.clone())?;
     let (database, held) = (database.clone(), context.clone());
     let work = Box::pin(async move {
         let batches: Vec<RecordBatch> = stream.try_collect().await?;
         instance.finish()?;
+        if !is_momentary {
+            *held.session.copied.lock() = Some(Box::new(KeptPlan { key, instance, feed }));
+        }
         crate::session::referential::enforce(&database, &held).await?;
         count(&batches)
     });
@@ -149,22 +169,27 @@ fn builders(columns: &[ColumnDescriptor]) -> Vec<ColumnBuilder> {
     columns.iter().map(|column| ColumnBuilder::new(column.ty, BATCH_ROWS)).collect()
 }
 
+/// The INSERT, of one row of parameters.
+fn insert_text(target: &CopyTable) -> String {
+    let parameters: Vec<String> = (1..=target.columns.len()).map(|number| format!("${number}")).collect();
+    format!(
+        "INSERT INTO {} ({}) OVERRIDING SYSTEM VALUE VALUES ({})",
+        target.qualified_name(),
+        target.column_list(),
+        parameters.join(", ")
+    )
+}
+
 /// The plan of the INSERT: that of `INSERT INTO t (a, b) VALUES ($1, $2)`, whose one row of parameters gives way to the
 /// fed rows. So defaults, casts and checks are those of INSERT.
 fn insert_plan(
+    text: &str,
     target: &CopyTable,
     context: &Arc<StatementContext>,
     slots: &Arc<Slots>,
     feed: FeedNode,
 ) -> Result<LogicalPlan> {
-    let parameters: Vec<String> = (1..=target.columns.len()).map(|number| format!("${number}")).collect();
-    let text = format!(
-        "INSERT INTO {} ({}) OVERRIDING SYSTEM VALUE VALUES ({})",
-        target.qualified_name(),
-        target.column_list(),
-        parameters.join(", ")
-    );
-    let statement = crate::parse::parse(&text)?
+    let statement = crate::parse::parse(text)?
         .into_iter()
         .next()
         .ok_or_else(|| SqlError::internal("COPY made an empty statement"))?;

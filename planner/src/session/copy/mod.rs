@@ -3,6 +3,7 @@
 mod binary;
 mod condition;
 mod input;
+mod kept_plan;
 mod origin;
 mod output;
 mod record;
@@ -11,4 +12,5 @@ mod target;
 pub use crate::parse::copy::CopyFormat;
 pub use binary::BinaryCodec;
 pub use input::{CopyIn, begin_input};
+pub use kept_plan::KeptPlan;
 pub use output::{CopyChunk, CopyOut, begin_output};

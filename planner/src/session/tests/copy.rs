@@ -140,3 +140,22 @@ async fn what_is_not_there_is_refused() {
     assert_eq!(c.state("COPY t FROM '/tmp/x'").await, "0A000");
     assert_eq!(c.state("COPY t TO PROGRAM 'cat'").await, "0A000");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_after_another_writes_to_the_table_as_it_is_now() {
+    let mut c = client().await;
+    c.run("CREATE TABLE t (a int, b text DEFAULT 'x')").await;
+    let copy = "COPY t (a) FROM STDIN";
+    for data in ["1\n2\n", "3\n"] {
+        c.try_run_with(copy, data).await.unwrap();
+    }
+    c.run("ALTER TABLE t ALTER b SET DEFAULT 'y'").await;
+    c.try_run_with(copy, "4\n").await.unwrap();
+    assert_eq!(c.try_run_with(copy, "z\n").await.unwrap_err().state(), "22P02");
+    c.try_run_with(copy, "5\n").await.unwrap();
+    c.try_run_with("COPY t FROM STDIN", "6\tz\n").await.unwrap();
+    c.run("ALTER TABLE t ADD CHECK (a < 9)").await;
+    assert_eq!(c.try_run_with(copy, "10\n").await.unwrap_err().state(), "23514");
+    c.try_run_with(copy, "7\n").await.unwrap();
+    assert_eq!(c.rows("SELECT a, b FROM t ORDER BY a").await, ["1|x", "2|x", "3|x", "4|y", "5|y", "6|z", "7|y"]);
+}
