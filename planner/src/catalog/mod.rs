@@ -43,7 +43,7 @@ use crate::types::enumeration::{EnumDescriptor, EnumType};
 use crate::types::record::{RowOf, relation_of_type};
 use crate::types::{BaseType, Oid, SqlType};
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Whether a schema is that of a session's temporary tables.
 pub fn is_temporary(schema: &str) -> bool {
@@ -80,6 +80,8 @@ pub struct Catalog {
     referencing: HashMap<Oid, Vec<Oid>>,
     sequences: Option<Arc<Sequences>>,
     enums: BTreeMap<Oid, EnumType>,
+    /// The relations by the OIDs of their constraints, triggers, defaults and rules, found out when first asked for.
+    parts: OnceLock<HashMap<Oid, Vec<Oid>>>,
 }
 
 /// 3F000.
@@ -199,6 +201,26 @@ impl Catalog {
     /// The relations that users made, by OID.
     pub fn user_relations(&self) -> impl Iterator<Item = &Arc<TableDescriptor>> {
         self.relations.values()
+    }
+    /// The relations that users made with this name in any schema, and the tables of indexes with it.
+    pub fn user_relations_named(&self, name: &str) -> impl Iterator<Item = Arc<TableDescriptor>> {
+        let named = self.names.values().filter_map(|names| names.get(name)).map(|named| match named {
+            Named::Relation(oid) | Named::Index { table: oid, .. } => oid,
+        });
+        named.filter_map(|oid| self.relations.get(oid).cloned())
+    }
+    /// The relations that have a constraint, a trigger, a default or a rule with this OID.
+    pub fn relations_with(&self, part: Oid) -> impl Iterator<Item = &Arc<TableDescriptor>> {
+        let parts = self.parts.get_or_init(|| {
+            let mut parts: HashMap<Oid, Vec<Oid>> = HashMap::new();
+            for table in self.relations.values() {
+                for part in pg_catalog::describe::parts(table) {
+                    parts.entry(part).or_default().push(table.oid);
+                }
+            }
+            parts
+        });
+        parts.get(&part).into_iter().flatten().filter_map(|oid| self.relations.get(oid))
     }
     /// The values of sequences. Errors when this catalog was not read from a store.
     pub fn sequences(&self) -> Result<&Arc<Sequences>> {

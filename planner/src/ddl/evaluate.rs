@@ -40,6 +40,7 @@ fn slots(context: &DdlContext, catalog: &Arc<Catalog>) -> Arc<Slots> {
         statement_time: now,
         held: Default::default(),
         for_reference: false,
+        view_rows: Default::default(),
     }));
     slots
 }

@@ -324,6 +324,7 @@ impl Making<'_> {
             statement_time: now,
             held: Default::default(),
             for_reference: false,
+            view_rows: Default::default(),
         });
         for oid in &self.unvalidated {
             if let Some(table) = catalog.relation_by_oid(self.table.oid)

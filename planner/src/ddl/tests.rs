@@ -114,6 +114,7 @@ impl Client {
             statement_time: 0,
             held: Default::default(),
             for_reference: false,
+            view_rows: Default::default(),
         }
     }
 }
@@ -416,7 +417,59 @@ async fn every_view_can_be_read() {
     let client = world.begin();
     let context = client.context().await;
     for view in crate::pg_catalog::views() {
-        let rows = view.rows(&context).await.unwrap_or_else(|error| panic!("{}: {error}", view.descriptor().name));
-        assert_eq!(rows.num_columns(), view.descriptor().columns.len());
+        let asked = crate::pg_catalog::Asked::everything(view.descriptor());
+        let found = view.rows(&context, &asked).await;
+        let found = found.unwrap_or_else(|error| panic!("{}: {error}", view.descriptor().name));
+        assert_eq!(found.rows.num_columns(), view.descriptor().columns.len());
+    }
+}
+
+/// What a view gives for a value of a column is what all its rows have with this value.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn views_find_the_same_rows_by_every_column() {
+    let world = World::new().await;
+    for sql in [
+        "create type mood as enum ('sad', 'glad')",
+        "create table t(a serial primary key, b text check (b <> ''), m mood, unique (b))",
+        "create index on t(b desc) include (a)",
+        "create table child(a int default 7 references t, c int generated always as (a * 2) stored)",
+        "create table \"_t\"(a mood[], primary key (a))",
+        "create schema other",
+        "create table other.t(x int)",
+        "create view v as select a, b from t",
+        "comment on table t is 'a table'",
+        "comment on column t.b is 'a column'",
+        "comment on constraint t_pkey on t is 'a constraint'",
+    ] {
+        world.run(sql).await.unwrap();
+    }
+    let client = world.begin();
+    let context = client.context().await;
+    for view in crate::pg_catalog::views().filter(|view| view.is_of_catalog()) {
+        let name = &view.descriptor().name;
+        let mut asked = crate::pg_catalog::Asked::everything(view.descriptor());
+        let whole = view.rows(&context, &asked).await.unwrap().rows;
+        for column in 0..whole.num_columns() {
+            let values: Vec<_> =
+                (0..whole.num_rows()).map(|row| Datum::try_from_array(whole.column(column), row).unwrap()).collect();
+            if !matches!(values.first(), Some(Datum::Int64(_) | Datum::Utf8(_) | Datum::Int16(_) | Datum::Boolean(_))) {
+                continue;
+            }
+            let mut different: Vec<&Datum> = Vec::new();
+            for value in values.iter().rev().filter(|value| !value.is_null()) {
+                if different.len() < 12 && !different.contains(&value) {
+                    different.push(value);
+                }
+            }
+            for value in different {
+                asked.keys = vec![crate::pg_catalog::AskedKey { column, values: [value.clone()].into() }];
+                let found = view.rows(&context, &asked).await.unwrap().rows;
+                let places = values.iter().enumerate().filter(|(_, other)| *other == value);
+                let places: datafusion::arrow::array::UInt32Array = places.map(|(row, _)| row as u32).collect();
+                let expected = datafusion::arrow::compute::take_record_batch(&whole, &places).unwrap();
+                let column = &view.descriptor().columns[column].name;
+                assert_eq!(found.columns(), expected.columns(), "{name}.{column} = {value}");
+            }
+        }
     }
 }

@@ -4,21 +4,23 @@
 use super::interrupt::pause;
 use super::outer::OuterValues;
 use crate::error::{Result as SqlResult, SqlError};
-use crate::execution::returned::let_go;
+use crate::execution::leaf::true_rows;
+use crate::execution::returned::{Counter, Returned, let_go};
 use crate::state;
 use crate::types::Datum;
 use datafusion::arrow::array::{Array, ArrayRef, BooleanArray};
 use datafusion::arrow::compute::concat;
-use datafusion::arrow::datatypes::{FieldRef, SchemaRef};
+use datafusion::arrow::datatypes::{DataType, FieldRef, SchemaRef};
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::common::{DFSchema, DFSchemaRef, Result, TableReference};
+use datafusion::common::{DFSchema, DFSchemaRef, Result, Statistics, TableReference};
 use datafusion::error::DataFusionError;
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::logical_expr::{Expr, LogicalPlan, UserDefinedLogicalNodeCore};
 use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr, ScalarFunctionExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, apply_expression_roots};
+use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, Distribution, ExecutionPlan, InputDistributionRequirements, PlanProperties,
@@ -72,6 +74,8 @@ pub struct ApplyNode {
     pub columns: Vec<Expr>,
     /// The left side of IN.
     pub operand: Option<Expr>,
+    /// Of which rows the result is asked for at all; it is NULL of the others.
+    pub guard: Option<Expr>,
     /// Ids of the placeholders that stand for `columns`.
     pub placeholders: Vec<String>,
     /// Where the row's values are put.
@@ -84,6 +88,7 @@ impl PartialEq for ApplyNode {
     fn eq(&self, other: &Self) -> bool {
         self.placeholders == other.placeholders
             && self.kind == other.kind
+            && self.guard == other.guard
             && self.input == other.input
             && self.subquery == other.subquery
             && Arc::ptr_eq(&self.outer, &other.outer)
@@ -117,12 +122,13 @@ impl UserDefinedLogicalNodeCore for ApplyNode {
         &self.schema
     }
     fn expressions(&self) -> Vec<Expr> {
-        self.columns.iter().chain(&self.operand).cloned().collect()
+        self.columns.iter().chain(&self.operand).chain(&self.guard).cloned().collect()
     }
     fn fmt_for_explain(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "Apply: {:?}", self.kind)
     }
     fn with_exprs_and_inputs(&self, mut expressions: Vec<Expr>, inputs: Vec<LogicalPlan>) -> Result<Self> {
+        let guard = if self.guard.is_some() { expressions.pop() } else { None };
         let operand = if self.operand.is_some() { expressions.pop() } else { None };
         let mut inputs = inputs.into_iter();
         let (Some(input), Some(subquery)) = (inputs.next(), inputs.next()) else {
@@ -138,7 +144,17 @@ impl UserDefinedLogicalNodeCore for ApplyNode {
             _ => fields.extend(self.schema.iter().last().map(own)),
         }
         let schema = Arc::new(DFSchema::new_with_metadata(fields, input.schema().metadata().clone())?);
-        Ok(ApplyNode { input, subquery, columns: expressions, operand, schema, ..self.clone() })
+        Ok(ApplyNode { input, subquery, columns: expressions, operand, guard, schema, ..self.clone() })
+    }
+    fn necessary_children_exprs(&self, output: &[usize]) -> Option<Vec<Vec<usize>>> {
+        // What the expressions of the node see is added to it.
+        let width = self.input.schema().fields().len();
+        let of_input = output.iter().copied().filter(|position| *position < width).collect();
+        let of_subquery = match self.kind {
+            ApplyKind::Lateral { .. } => output.iter().filter_map(|position| position.checked_sub(width)).collect(),
+            _ => (0..self.subquery.schema().fields().len()).collect(),
+        };
+        Some(vec![of_input, of_subquery])
     }
 }
 
@@ -150,47 +166,58 @@ pub struct ApplyExec {
     kind: ApplyKind,
     columns: Vec<Arc<dyn PhysicalExpr>>,
     operand: Option<Arc<dyn PhysicalExpr>>,
+    guard: Option<Arc<dyn PhysicalExpr>>,
     outer: Arc<OuterValues>,
     schema: SchemaRef,
     properties: Arc<PlanProperties>,
+    /// How often the subquery ran.
+    runs: Returned,
 }
 
 impl ApplyExec {
-    /// An operator for a node, whose inputs and expressions are planned.
+    /// An operator for a node, whose inputs and expressions (in the order of the node's) are planned.
     pub fn new(
         node: &ApplyNode,
         input: Arc<dyn ExecutionPlan>,
         subquery: Arc<dyn ExecutionPlan>,
-        columns: Vec<Arc<dyn PhysicalExpr>>,
-        operand: Option<Arc<dyn PhysicalExpr>>,
+        mut expressions: Vec<Arc<dyn PhysicalExpr>>,
     ) -> Self {
+        let guard = node.guard.as_ref().and_then(|_| expressions.pop());
+        let operand = node.operand.as_ref().and_then(|_| expressions.pop());
         let schema = Arc::clone(node.schema.inner());
-        Self::with_parts(input, subquery, node.kind, columns, operand, Arc::clone(&node.outer), schema)
+        let properties = Self::properties_of(&schema, &input);
+        ApplyExec {
+            input,
+            subquery,
+            kind: node.kind,
+            columns: expressions,
+            operand,
+            guard,
+            outer: Arc::clone(&node.outer),
+            schema,
+            properties,
+            runs: Returned::default(),
+        }
     }
 
-    fn with_parts(
-        input: Arc<dyn ExecutionPlan>,
-        subquery: Arc<dyn ExecutionPlan>,
-        kind: ApplyKind,
-        columns: Vec<Arc<dyn PhysicalExpr>>,
-        operand: Option<Arc<dyn PhysicalExpr>>,
-        outer: Arc<OuterValues>,
-        schema: SchemaRef,
-    ) -> Self {
-        let mut equivalences = EquivalenceProperties::new(Arc::clone(&schema));
+    fn properties_of(schema: &SchemaRef, input: &Arc<dyn ExecutionPlan>) -> Arc<PlanProperties> {
+        let mut equivalences = EquivalenceProperties::new(Arc::clone(schema));
         // The input's columns keep their positions, so its order holds, row by row and with rows repeated.
         if let Some(order) = input.properties().equivalence_properties().output_ordering() {
             equivalences.add_ordering(order);
         }
-        let properties = Arc::new(PlanProperties::new(
+        Arc::new(PlanProperties::new(
             equivalences,
             Partitioning::UnknownPartitioning(1),
             EmissionType::Incremental,
             Boundedness::Bounded,
-        ));
-        ApplyExec { input, subquery, kind, columns, operand, outer, schema, properties }
+        ))
     }
 
+    /// How often the subquery has run since the plan was made ready to.
+    pub fn runs(&self) -> Option<usize> {
+        self.runs.metrics().output_rows()
+    }
     /// The rows.
     pub fn input(&self) -> &Arc<dyn ExecutionPlan> {
         &self.input
@@ -218,9 +245,8 @@ impl ApplyExec {
         let (Some(input), Some(subquery)) = (children.next(), children.next()) else {
             return Err(DataFusionError::Internal("apply takes two inputs".into()));
         };
-        let (kind, columns, operand) = (self.kind, self.columns.clone(), self.operand.clone());
-        let (outer, schema) = (Arc::clone(&self.outer), Arc::clone(&self.schema));
-        Ok(Arc::new(Self::with_parts(input, subquery, kind, columns, operand, outer, schema)))
+        let properties = Self::properties_of(&self.schema, &input);
+        Ok(Arc::new(ApplyExec { input, subquery, properties, ..self.clone() }))
     }
 
     fn runner(&self, task: Arc<TaskContext>) -> Runner {
@@ -229,6 +255,8 @@ impl ApplyExec {
             kind: self.kind,
             columns: self.columns.clone(),
             operand: self.operand.clone(),
+            guard: self.guard.clone(),
+            runs: self.runs.counter(),
             outer: Arc::clone(&self.outer),
             schema: Arc::clone(&self.schema),
             held: MemoryConsumer::new("Apply").register(task.memory_pool()),
@@ -246,6 +274,8 @@ struct Runner {
     kind: ApplyKind,
     columns: Vec<Arc<dyn PhysicalExpr>>,
     operand: Option<Arc<dyn PhysicalExpr>>,
+    guard: Option<Arc<dyn PhysicalExpr>>,
+    runs: Counter,
     outer: Arc<OuterValues>,
     schema: SchemaRef,
     task: Arc<TaskContext>,
@@ -275,10 +305,16 @@ impl Runner {
         };
         let columns = arrays(&self.columns)?;
         let operand = arrays(self.operand.as_slice())?;
+        let guarded = self.guard.as_ref().map(|guard| true_rows(guard, &batch)).transpose()?;
+        let result_type = self.schema.fields().last().map_or(DataType::Null, |field| field.data_type().clone());
         let mut results = Vec::with_capacity(rows);
         for row in 0..rows {
             if row % ROWS_BETWEEN_PAUSES == ROWS_BETWEEN_PAUSES - 1 {
                 pause().await;
+            }
+            if guarded.as_ref().is_some_and(|guarded| !guarded.value(row)) {
+                results.push(Datum::try_new_null(&result_type)?);
+                continue;
             }
             let outer = columns.iter().map(|column| Datum::try_from_array(column, row)).collect::<Result<Vec<_>>>()?;
             let found = self.run(outer).await?;
@@ -314,6 +350,7 @@ impl Runner {
         if let Some(found) = self.known.get(&outer) {
             return Ok(found.clone());
         }
+        self.runs.add(1);
         self.outer.set(outer.clone());
         self.subquery = let_go(&self.subquery)?;
         let mut stream = self.subquery.execute(0, Arc::clone(&self.task))?;
@@ -440,11 +477,25 @@ impl ExecutionPlan for ApplyExec {
         &self,
         f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
     ) -> Result<TreeNodeRecursion> {
-        apply_expression_roots(self.columns.iter().chain(&self.operand), f)
+        apply_expression_roots(self.columns.iter().chain(&self.operand).chain(&self.guard), f)
+    }
+    fn reset_state(self: Arc<Self>) -> Result<Arc<dyn ExecutionPlan>> {
+        self.runs.clear();
+        Ok(self)
+    }
+    fn child_stats_requests(&self, partition: Option<usize>) -> Vec<ChildStats> {
+        vec![ChildStats::At(partition), ChildStats::Skip]
+    }
+    fn statistics_from_inputs(&self, inputs: &[Arc<Statistics>], _args: &StatisticsArgs) -> Result<Arc<Statistics>> {
+        let mut known = Statistics::new_unknown(&self.schema);
+        if let (Some(input), false) = (inputs.first(), matches!(self.kind, ApplyKind::Lateral { .. })) {
+            known.num_rows = input.num_rows.to_inexact();
+        }
+        Ok(Arc::new(known))
     }
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         if matches!(self.kind, ApplyKind::Lateral { .. }) {
-            return super::lateral::lateral(Arc::new(self.clone()), partition, context);
+            return super::lateral::lateral(Arc::new(self.clone()), self.runs.counter(), partition, context);
         }
         let input = self.input.execute(partition, Arc::clone(&context))?;
         let runner = self.runner(context);

@@ -84,10 +84,10 @@ impl ExtensionPlanner for ExtensionNodes {
             };
             let over_input =
                 |expression: &Expr| planner.create_physical_expr(expression, apply.input.schema(), session, context);
-            let columns = apply.columns.iter().map(over_input).collect::<Result<Vec<_>>>()?;
-            let operand = apply.operand.as_ref().map(over_input).transpose()?;
+            let expressions = apply.columns.iter().chain(&apply.operand).chain(&apply.guard);
+            let expressions = expressions.map(over_input).collect::<Result<Vec<_>>>()?;
             let (input, subquery) = (Arc::clone(input), Arc::clone(subquery));
-            return Ok(Some(Arc::new(ApplyExec::new(apply, input, subquery, columns, operand))));
+            return Ok(Some(Arc::new(ApplyExec::new(apply, input, subquery, expressions))));
         }
         Ok(None)
     }

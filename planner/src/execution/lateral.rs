@@ -3,7 +3,7 @@
 
 use super::apply::{ApplyExec, ApplyKind};
 use super::interrupt::pause;
-use crate::execution::returned::let_go;
+use crate::execution::returned::{Counter, let_go};
 use crate::types::Datum;
 use datafusion::arrow::array::{ArrayRef, UInt32Array, new_null_array};
 use datafusion::arrow::compute::{concat_batches, take};
@@ -29,6 +29,7 @@ struct OuterRow {
 
 /// One execution.
 struct Lateral {
+    runs: Counter,
     apply: Arc<ApplyExec>,
     subquery: Arc<dyn ExecutionPlan>,
     input: SendableRecordBatchStream,
@@ -45,7 +46,12 @@ struct Lateral {
 }
 
 /// The rows of the subquery beside those of the input.
-pub fn lateral(apply: Arc<ApplyExec>, partition: usize, task: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+pub fn lateral(
+    apply: Arc<ApplyExec>,
+    runs: Counter,
+    partition: usize,
+    task: Arc<TaskContext>,
+) -> Result<SendableRecordBatchStream> {
     let schema = apply.schema();
     let lateral = Lateral {
         input: apply.input().execute(partition, Arc::clone(&task))?,
@@ -53,6 +59,7 @@ pub fn lateral(apply: Arc<ApplyExec>, partition: usize, task: Arc<TaskContext>) 
         target: task.session_config().batch_size(),
         outer: apply.kind() == ApplyKind::Lateral { outer: true },
         schema: Arc::clone(&schema),
+        runs,
         apply,
         task,
         at: None,
@@ -92,6 +99,7 @@ impl Lateral {
                 Some(at) => {
                     let seen = at.seen.iter().map(|column| Datum::try_from_array(column, at.row));
                     self.apply.outer_values().set(seen.collect::<Result<Vec<_>>>()?);
+                    self.runs.add(1);
                     self.subquery = let_go(&self.subquery)?;
                     self.matched = false;
                     self.rows = Some(self.subquery.execute(0, Arc::clone(&self.task))?);

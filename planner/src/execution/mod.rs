@@ -51,6 +51,7 @@ pub mod table_scan;
 pub mod testing;
 pub mod value;
 pub mod values;
+pub mod view_rows;
 
 pub use binding::with_binding;
 pub use output::KEY_COLUMN;

@@ -5,6 +5,7 @@
 //! in, executes, and takes it out. An instance serves one execution at a time.
 
 use super::held_rows::HeldRows;
+use super::view_rows::ViewRows;
 use crate::catalog::Catalog;
 use crate::error::{Result, SqlError};
 use crate::session::settings::Settings;
@@ -37,6 +38,8 @@ pub struct StatementContext {
     pub held: HeldRows,
     /// It runs for a FOREIGN KEY: the rows that it locks with KEY SHARE leave a record at COMMIT, at every level.
     pub for_reference: bool,
+    /// Rows of system views that it has made.
+    pub view_rows: ViewRows,
 }
 
 impl StatementContext {

@@ -1,16 +1,52 @@
 //! [`SystemViewExec`]: reads a computed relation.
+//!
+//! Conditions `column = value`, IN and `= ANY` are its keys: their values are computed when a scan starts, and the view makes the
+//! rows that have them. So are the values of columns that a join equates, where the other side is built first ([`KeyTap`]).
 
-use super::leaf::{self, leaf_methods};
+use super::bounds::Equality;
+use super::condition::{Test, conditions};
+use super::key_tap::KeyTap;
+use super::leaf::{self, Estimate, leaf_methods};
 use super::returned::Returned;
-use super::slots::Slots;
-use crate::pg_catalog::SystemView;
-use datafusion::arrow::datatypes::SchemaRef;
+use super::slots::{Slots, StatementContext};
+use super::value::{Fitted, Value};
+use crate::error::Result;
+use crate::pg_catalog::{Asked, AskedKey, SystemView};
+use crate::types::Datum;
+use datafusion::arrow::array::Array;
+use datafusion::arrow::datatypes::{DataType, SchemaRef};
+use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::common::Statistics;
 use datafusion::execution::TaskContext;
+use datafusion::logical_expr::Expr;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SendableRecordBatchStream,
 };
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
+
+/// Rows that a view is taken to have, and to have for one value of a key.
+const UNKNOWN_ROWS: usize = 1000;
+const ROWS_OF_A_KEY: usize = 10;
+
+/// A column that has one of some values.
+#[derive(Clone, Debug)]
+struct ViewKey {
+    column: usize,
+    name: String,
+    values: Equality,
+}
+
+/// The values of columns that a join equates with those of its other side.
+#[derive(Clone, Debug)]
+struct Tapped {
+    tap: Arc<KeyTap>,
+    /// By the place of the join's key: the column of the view, and its name.
+    columns: Vec<(usize, usize, String)>,
+}
 
 /// Reads the rows of a system view.
 #[derive(Clone, Debug)]
@@ -20,30 +56,164 @@ pub struct SystemViewExec {
     schema: SchemaRef,
     slots: Arc<Slots>,
     properties: Arc<PlanProperties>,
+    keys: Arc<[ViewKey]>,
+    tapped: Option<Tapped>,
     returned: Returned,
+    /// Rows made or looked at.
+    examined: Returned,
 }
 
 impl SystemViewExec {
     /// Reads the columns at these positions among the live ones; `schema` is theirs.
     pub fn new(view: Arc<dyn SystemView>, positions: Vec<usize>, schema: SchemaRef, slots: Arc<Slots>) -> Self {
         let properties = leaf::properties(&schema, vec![], &[], 1);
-        SystemViewExec { view, positions, schema, slots, properties, returned: Returned::default() }
+        let (returned, examined) = (Returned::default(), Returned::default());
+        SystemViewExec {
+            view,
+            positions,
+            schema,
+            slots,
+            properties,
+            keys: Arc::new([]),
+            tapped: None,
+            returned,
+            examined,
+        }
+    }
+
+    /// Finds rows by what a conjunction of filters says of single columns. The filters are still to be applied.
+    pub fn with_filters(
+        self,
+        filters: &[Expr],
+        physical: &dyn Fn(&Expr) -> Result<Arc<dyn PhysicalExpr>>,
+    ) -> Result<Self> {
+        let table = Arc::clone(self.view.descriptor());
+        let mut keys = Vec::new();
+        for condition in filters.iter().filter_map(|filter| conditions(filter, &table)).flatten() {
+            let found = table.live_columns().enumerate().find(|(_, column)| column.id == condition.column);
+            let Some((place, column)) = found.filter(|(_, column)| is_key(&column.ty.arrow())) else { continue };
+            let value = |expr: &Expr| Value::new(expr, column.ty.arrow(), condition.conversion, physical);
+            let values = match &condition.test {
+                Test::Equal(expr) => Equality::Value(value(expr)?),
+                Test::OneOf(exprs) => Equality::OneOf(exprs.iter().map(value).collect::<Result<_>>()?),
+                Test::AnyOf(expr) => Equality::AnyOf(value(expr)?),
+                Test::IsNull | Test::Above { .. } | Test::Below { .. } => continue,
+            };
+            keys.push(ViewKey { column: place, name: column.name.clone(), values });
+        }
+        Ok(SystemViewExec { keys: keys.into(), ..self })
+    }
+
+    /// The same, of rows alone whose values in these columns (by position in the output, each with the place of the key of the
+    /// join) a tap has noted.
+    pub fn with_tap(&self, tap: Arc<KeyTap>, columns: &[(usize, usize)]) -> Option<Self> {
+        let fields = self.schema.fields();
+        let tapped = columns.iter().filter_map(|(key, position)| {
+            let field = fields.get(*position).filter(|field| is_key(field.data_type()))?;
+            Some((*key, *self.positions.get(*position)?, field.name().clone()))
+        });
+        let columns: Vec<_> = tapped.collect();
+        if columns.is_empty() || self.tapped.is_some() {
+            return None;
+        }
+        Some(SystemViewExec { tapped: Some(Tapped { tap, columns }), ..self.clone() })
     }
 
     /// Name of the view.
     pub fn view_name(&self) -> &str {
         &self.view.descriptor().name
     }
+
+    /// Whether filters find its rows.
+    pub fn has_keys(&self) -> bool {
+        !self.keys.is_empty()
+    }
+
+    /// What it finds rows by, for people; empty where it reads all.
+    pub fn key_names(&self) -> String {
+        let values = |values: &[Value]| values.iter().map(Value::to_string).collect::<Vec<_>>().join(", ");
+        let keys = self.keys.iter().map(|key| match &key.values {
+            Equality::Value(value) => format!("{} = {value}", key.name),
+            Equality::OneOf(list) => format!("{} IN ({})", key.name, values(list)),
+            Equality::AnyOf(value) => format!("{} = ANY ({value})", key.name),
+            Equality::Null => format!("{} IS NULL", key.name),
+        });
+        let tapped = self.tapped.iter().flat_map(|tapped| tapped.columns.iter().map(|(_, _, name)| name.clone()));
+        keys.chain(tapped).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Rows that were made or looked at since the plan was made ready to run.
+    pub fn examined(&self) -> Option<usize> {
+        self.examined.metrics().output_rows()
+    }
+
+    fn estimate(&self) -> Estimate {
+        let of_key = |key: &ViewKey| match &key.values {
+            Equality::OneOf(values) => values.len().saturating_mul(ROWS_OF_A_KEY),
+            _ => ROWS_OF_A_KEY,
+        };
+        Estimate::guess(self.keys.iter().map(of_key).min().unwrap_or(UNKNOWN_ROWS).min(UNKNOWN_ROWS))
+    }
+
+    fn asked(&self, context: &StatementContext) -> Result<Asked> {
+        let mut keys = Vec::new();
+        for key in self.keys.iter() {
+            let values: Vec<Fitted> = match &key.values {
+                Equality::Value(value) => vec![value.evaluate(context)?],
+                Equality::OneOf(values) => values.iter().map(|value| value.evaluate(context)).collect::<Result<_>>()?,
+                Equality::AnyOf(value) => value.evaluate_elements(context)?.into_iter().map(Fitted::Is).collect(),
+                Equality::Null => continue,
+            };
+            let values = values.into_iter().filter_map(|value| match value {
+                Fitted::Is(value) if !value.is_null() => Some(value),
+                _ => None,
+            });
+            keys.push(AskedKey { column: key.column, values: values.collect() });
+        }
+        let noted = self.tapped.as_ref().and_then(|tapped| Some((tapped, tapped.tap.keys()?)));
+        if let Some((tapped, batches)) = noted {
+            for (key, column, _) in &tapped.columns {
+                let mut values = HashSet::new();
+                for array in batches.iter().filter_map(|arrays| arrays.get(*key)) {
+                    for row in (0..array.len()).filter(|row| array.is_valid(*row)) {
+                        values.insert(Datum::try_from_array(array, row)?);
+                    }
+                }
+                keys.push(AskedKey { column: *column, values });
+            }
+        }
+        Ok(Asked { columns: self.positions.clone(), keys })
+    }
+}
+
+/// Whether values of a type are equal where they are the same.
+fn is_key(ty: &DataType) -> bool {
+    matches!(ty, DataType::Utf8 | DataType::Int16 | DataType::Int32 | DataType::Int64 | DataType::Boolean)
 }
 
 impl DisplayAs for SystemViewExec {
     fn fmt_as(&self, _t: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "SystemViewExec: {}", self.view_name())
+        write!(f, "SystemViewExec: {}", self.view_name())?;
+        match self.key_names().as_str() {
+            "" => Ok(()),
+            keys => write!(f, " ({keys})"),
+        }
     }
 }
 
 impl ExecutionPlan for SystemViewExec {
-    leaf_methods!("SystemViewExec");
+    leaf_methods!("SystemViewExec", |view: &Self| {
+        view.examined.clear();
+        None
+    });
+
+    fn statistics_from_inputs(
+        &self,
+        _inputs: &[Arc<Statistics>],
+        _args: &StatisticsArgs,
+    ) -> datafusion::error::Result<Arc<Statistics>> {
+        Ok(self.estimate().statistics(&self.schema, None))
+    }
 
     fn execute(
         &self,
@@ -51,12 +221,17 @@ impl ExecutionPlan for SystemViewExec {
         _context: Arc<TaskContext>,
     ) -> datafusion::error::Result<SendableRecordBatchStream> {
         let context = self.slots.get()?;
-        let view = Arc::clone(&self.view);
-        let (positions, schema) = (self.positions.clone(), Arc::clone(&self.schema));
+        let this = self.clone();
+        let examined = self.examined.counter();
+        // At the first poll the other side of a join has been read to its end, not before.
         let read = async move {
-            let rows = view.rows(&context).await?;
-            let columns = positions.iter().filter_map(|position| rows.columns().get(*position).cloned()).collect();
-            leaf::batch(&schema, columns, rows.num_rows())
+            let asked = this.asked(&context)?;
+            if asked.keys.iter().any(|key| key.values.is_empty()) {
+                return Ok(RecordBatch::new_empty(this.schema));
+            }
+            let (rows, count) = context.view_rows.read(&this.view, &context, &asked).await?;
+            examined.add(count);
+            leaf::batch(&this.schema, rows.columns().to_vec(), rows.num_rows())
         };
         let rows = self.returned.counter();
         Ok(leaf::stream(&self.schema, futures::stream::once(read), rows))

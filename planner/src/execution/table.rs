@@ -170,7 +170,7 @@ impl Table {
                 let output = ScanOutput::new(Arc::clone(&self.table), &positions)?;
                 Ok(Arc::new(RecheckRowsExec::new(output, Arc::clone(rows))) as Arc<dyn ExecutionPlan>)
             }
-            (None, None) => self.view_leaf(positions),
+            (None, None) => self.view_leaf(positions, filters, physical),
             (Some(path), _) => {
                 let known = self.estimate(&positions, &path, share, &remaining)?;
                 self.table_leaf(path, &positions, known, fetch_below, parallelism).await
@@ -188,10 +188,17 @@ impl Table {
         Ok(Arc::new(filter.build()?))
     }
 
-    fn view_leaf(&self, positions: Vec<usize>) -> Result<Arc<dyn ExecutionPlan>> {
+    fn view_leaf(
+        &self,
+        positions: Vec<usize>,
+        filters: &[Expr],
+        physical: ToPhysical<'_>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
         let schema = Arc::new(self.schema.project(&positions)?);
         let view = self.view.clone().ok_or_else(|| crate::SqlError::internal("a table without access path"))?;
-        Ok(Arc::new(SystemViewExec::new(view, positions, schema, Arc::clone(&self.slots))))
+        let empty = DFSchema::empty();
+        let leaf = SystemViewExec::new(view, positions, schema, Arc::clone(&self.slots));
+        Ok(Arc::new(leaf.with_filters(filters, &|expression| physical(expression, &empty))?))
     }
 
     async fn table_leaf(

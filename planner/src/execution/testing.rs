@@ -154,6 +154,7 @@ impl World {
             statement_time: time,
             held: Default::default(),
             for_reference: false,
+            view_rows: Default::default(),
         })
     }
 }

@@ -182,7 +182,11 @@ fn scan(operator: &Arc<dyn ExecutionPlan>) -> Option<Line> {
     }
     if let Some(view) = operator.downcast_ref::<SystemViewExec>() {
         let name = view.view_name();
-        return Some(line(format!("Seq Scan on {name}"), operator, vec![]).of("Seq Scan", &of_table(name)));
+        let keys = view.key_names();
+        let mut details = if keys.is_empty() { vec![] } else { vec![("Lookup Keys", text(keys))] };
+        let examined = view.examined().filter(|rows| *rows > 0);
+        details.extend(examined.map(|rows| ("Rows Examined", Value::Number(rows.to_string()))));
+        return Some(line(format!("Seq Scan on {name}"), operator, details).of("Seq Scan", &of_table(name)));
     }
     if operator.is::<ValuesExec>() || operator.is::<DataSourceExec>() {
         let alias = [("Alias", "*VALUES*")];
@@ -328,8 +332,10 @@ fn other(operator: &Arc<dyn ExecutionPlan>) -> Option<Line> {
     if operator.is::<WindowAggExec>() || operator.is::<BoundedWindowAggExec>() {
         return Some(line("WindowAgg", operator, vec![]));
     }
-    if operator.is::<ApplyExec>() {
-        let mut described = line("SubPlan", operator, vec![]);
+    if let Some(apply) = operator.downcast_ref::<ApplyExec>() {
+        let runs = apply.runs().filter(|runs| *runs > 0);
+        let details = runs.map(|runs| ("Subplan Runs", Value::Number(runs.to_string()))).into_iter().collect();
+        let mut described = line("SubPlan", operator, details);
         for ((name, _), title) in described.children.iter_mut().zip(["Rows", "For each row"]) {
             *name = Some(title.to_string());
         }

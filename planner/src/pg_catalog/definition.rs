@@ -2,6 +2,7 @@
 //! makes the rows), and [`Rows`], which collects them. Must not know any particular view.
 
 use super::SystemView;
+use super::asked::{self, Asked, Found, IndexedRows, RelationKey};
 use crate::catalog::{ColumnDescriptor, ColumnId, RelationKind, SchemaDescriptor, TableDescriptor};
 use crate::error::{Result, SqlError};
 use crate::execution::StatementContext;
@@ -9,11 +10,12 @@ use crate::types::text::{InputContext, input};
 use crate::types::{Datum, Oid, SqlType};
 use async_trait::async_trait;
 use datafusion::arrow::array::{ArrayRef, new_empty_array};
+use datafusion::arrow::compute::concat_batches;
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use datafusion::scalar::ScalarValue;
 use futures::future::BoxFuture;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
 /// Makes the rows of a view.
@@ -24,6 +26,8 @@ pub(super) enum Fill {
     Later(for<'a> fn(&'a StatementContext, &'a mut Rows) -> BoxFuture<'a, Result<()>>),
     /// The same rows always: they are made once.
     Fixed(fn(&mut Rows) -> Result<()>),
+    /// From the catalog, and the same rows always behind them.
+    Partly(fn(&StatementContext, &mut Rows) -> Result<()>, fn(&mut Rows) -> Result<()>),
     /// There is nothing of the kind.
     Nothing,
 }
@@ -54,8 +58,8 @@ pub(super) struct View {
     columns: Arc<[Column]>,
     places: Arc<HashMap<&'static str, usize>>,
     fill: &'static Fill,
-    /// The rows, where they are always the same.
-    fixed: OnceLock<RecordBatch>,
+    /// The rows that are always the same.
+    fixed: OnceLock<IndexedRows>,
 }
 
 impl std::fmt::Debug for View {
@@ -150,92 +154,189 @@ impl SystemView for View {
         &self.descriptor
     }
 
-    async fn rows(&self, context: &StatementContext) -> Result<RecordBatch> {
-        let mut rows = Rows {
-            columns: Arc::clone(&self.columns),
-            places: Arc::clone(&self.places),
-            values: self.columns.iter().map(|_| Vec::new()).collect(),
-            count: 0,
-        };
+    fn is_of_catalog(&self) -> bool {
+        matches!(self.fill, Fill::Now(_) | Fill::Partly(..))
+    }
+
+    async fn rows(&self, context: &StatementContext, asked: &Asked) -> Result<Found> {
         match self.fill {
-            Fill::Now(fill) => fill(context, &mut rows)?,
-            Fill::Later(fill) => fill(context, &mut rows).await?,
-            Fill::Fixed(fill) => {
-                if let Some(fixed) = self.fixed.get() {
-                    return Ok(fixed.clone());
-                }
-                fill(&mut rows)?;
-                let fixed = rows.finish(&self.descriptor)?;
-                return Ok(self.fixed.get_or_init(|| fixed).clone());
+            Fill::Now(fill) => self.made(context, asked, *fill),
+            Fill::Later(fill) => {
+                let mut rows = Rows::new(&self.columns, &self.places, asked);
+                fill(context, &mut rows).await?;
+                rows.finish(&self.descriptor)
             }
-            Fill::Nothing => {}
+            Fill::Fixed(fill) => self.fixed(asked, *fill),
+            Fill::Partly(now, fixed) => {
+                let (made, fixed) = (self.made(context, asked, *now)?, self.fixed(asked, *fixed)?);
+                let rows = concat_batches(&made.rows.schema(), [&made.rows, &fixed.rows])?;
+                Ok(Found { rows, examined: made.examined + fixed.examined })
+            }
+            Fill::Nothing => Rows::new(&self.columns, &self.places, asked).finish(&self.descriptor),
         }
-        rows.finish(&self.descriptor)
     }
 }
 
-/// The rows of a view in the making.
+impl View {
+    fn made(
+        &self,
+        context: &StatementContext,
+        asked: &Asked,
+        fill: fn(&StatementContext, &mut Rows) -> Result<()>,
+    ) -> Result<Found> {
+        let mut rows = Rows::new(&self.columns, &self.places, asked);
+        fill(context, &mut rows)?;
+        rows.finish(&self.descriptor)
+    }
+
+    fn fixed(&self, asked: &Asked, fill: fn(&mut Rows) -> Result<()>) -> Result<Found> {
+        let fixed = match self.fixed.get() {
+            Some(fixed) => fixed,
+            None => {
+                let mut rows = Rows::new(&self.columns, &self.places, &Asked::everything(&self.descriptor));
+                fill(&mut rows)?;
+                let made = IndexedRows::new(rows.finish(&self.descriptor)?.rows);
+                self.fixed.get_or_init(|| made)
+            }
+        };
+        fixed.find(asked, Some)
+    }
+}
+
+/// The rows of a view in the making: those and as much of them as is asked for.
 pub(super) struct Rows {
     columns: Arc<[Column]>,
     places: Arc<HashMap<&'static str, usize>>,
+    asked: Asked,
+    /// Where the values of a column of the view go, if it is asked for.
+    kept: Vec<Option<usize>>,
     values: Vec<Vec<Datum>>,
+    /// The places of columns, for each list of names that rows were added by: to find each name again takes long.
+    named: Vec<Vec<(&'static str, usize)>>,
     count: usize,
+    examined: usize,
 }
 
 impl Rows {
+    fn new(columns: &Arc<[Column]>, places: &Arc<HashMap<&'static str, usize>>, asked: &Asked) -> Rows {
+        let kept = (0..columns.len()).map(|column| asked.columns.iter().position(|asked| *asked == column)).collect();
+        Rows {
+            columns: Arc::clone(columns),
+            places: Arc::clone(places),
+            asked: asked.clone(),
+            kept,
+            values: asked.columns.iter().map(|_| Vec::new()).collect(),
+            named: Vec::new(),
+            count: 0,
+            examined: 0,
+        }
+    }
+
+    /// The values of which a row must have one in a column; `None` where any will do.
+    pub(super) fn asked(&self, column: &str) -> Option<&HashSet<Datum>> {
+        self.asked.key(*self.places.get(column)?)
+    }
+
+    /// Whether a row with this OID in a column may be asked for.
+    pub(super) fn may_have_oid(&self, column: &str, oid: Oid) -> bool {
+        self.asked.keys.is_empty() || self.asked(column).is_none_or(|values| values.contains(&value::oid(oid)))
+    }
+
+    /// Whether a column is read. What takes long to make is not made when it is not.
+    pub(super) fn reads(&self, column: &str) -> bool {
+        self.places.get(column).and_then(|place| self.kept.get(*place)).is_some_and(Option::is_some)
+    }
+
+    /// The relations, system views among them, that can have rows asked for, by OID.
+    pub(super) fn relations(&self, context: &StatementContext, keys: &[RelationKey]) -> Vec<Arc<TableDescriptor>> {
+        asked::relations(&context.catalog, keys, |column| self.asked(column), true)
+    }
+
+    /// The relations of users that can have rows asked for, by OID.
+    pub(super) fn user_relations(&self, context: &StatementContext, keys: &[RelationKey]) -> Vec<Arc<TableDescriptor>> {
+        asked::relations(&context.catalog, keys, |column| self.asked(column), false)
+    }
+
+    fn place(&self, name: &str) -> Result<usize> {
+        let place = self.places.get(name).copied();
+        place.ok_or_else(|| SqlError::internal(format!("a system view has no column {name}")))
+    }
+
     /// Adds a row: some columns by name, the others as the definition says.
-    pub(super) fn add<const N: usize>(&mut self, values: [(&str, Datum); N]) -> Result<()> {
-        let mut row: Vec<Datum> = self.columns.iter().map(|column| column.unset.clone()).collect();
-        for (name, value) in values {
-            let place = self.places.get(name).and_then(|place| row.get_mut(*place));
-            let Some(place) = place else {
-                return Err(SqlError::internal(format!("a system view has no column {name}")));
-            };
-            if !value.is_null() {
-                *place = value;
+    pub(super) fn add<const N: usize>(&mut self, values: [(&'static str, Datum); N]) -> Result<()> {
+        let known = self.named.iter().position(|names| {
+            names.len() == N && names.iter().zip(&values).all(|((name, _), (given, _))| std::ptr::eq(*name, *given))
+        });
+        let known = match known {
+            Some(known) => known,
+            None => {
+                let names = values.iter().map(|(name, _)| Ok((*name, self.place(name)?))).collect::<Result<_>>()?;
+                self.named.push(names);
+                self.named.len() - 1
             }
-        }
-        for (values, value) in self.values.iter_mut().zip(row) {
-            values.push(value);
-        }
-        self.count += 1;
+        };
+        let places = self.named.get(known).into_iter().flatten().map(|(_, place)| *place);
+        let row = places.zip(values.into_iter().map(|(_, value)| value)).filter(|(_, value)| !value.is_null());
+        let row = row.collect();
+        self.push(row);
         Ok(())
     }
 
     /// Adds a row of values in their text form: some columns by name, the others as the definition says.
     pub(super) fn add_texts(&mut self, values: &[(&str, String)]) -> Result<()> {
-        let mut row: Vec<Datum> = self.columns.iter().map(|column| column.unset.clone()).collect();
+        let mut row = Vec::with_capacity(values.len());
         for (name, text) in values {
-            let place = self.places.get(name).copied();
-            let (Some(column), Some(place)) =
-                (place.and_then(|at| self.columns.get(at)), place.and_then(|at| row.get_mut(at)))
-            else {
-                return Err(SqlError::internal(format!("a system view has no column {name}")));
-            };
-            *place = input(column.ty, text, &InputContext::PLAIN)?;
+            let place = self.place(name)?;
+            let ty = self.columns.get(place).map_or(SqlType::TEXT, |column| column.ty);
+            row.push((place, input(ty, text, &InputContext::PLAIN)?));
         }
-        for (values, value) in self.values.iter_mut().zip(row) {
-            values.push(value);
-        }
-        self.count += 1;
+        self.push(row);
         Ok(())
     }
 
-    fn finish(self, descriptor: &TableDescriptor) -> Result<RecordBatch> {
-        let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.columns.len());
-        for (column, values) in self.columns.iter().zip(self.values) {
+    /// Adds a row unless it lacks what is asked for. Of two values of one column the later is taken.
+    fn push(&mut self, row: Vec<(usize, Datum)>) {
+        self.examined += 1;
+        for key in &self.asked.keys {
+            let given = row.iter().rev().find(|(place, _)| *place == key.column).map(|(_, value)| value);
+            let value = given.or_else(|| self.columns.get(key.column).map(|column| &column.unset));
+            if !value.is_some_and(|value| key.values.contains(value)) {
+                return;
+            }
+        }
+        for (column, values) in self.asked.columns.iter().zip(&mut self.values) {
+            let unset = self.columns.get(*column).map_or(Datum::Null, |column| column.unset.clone());
+            values.push(unset);
+        }
+        for (place, value) in row {
+            let values = self.kept.get(place).copied().flatten().and_then(|kept| self.values.get_mut(kept));
+            if let Some(last) = values.and_then(|values| values.last_mut()) {
+                *last = value;
+            }
+        }
+        self.count += 1;
+    }
+
+    fn finish(self, descriptor: &TableDescriptor) -> Result<Found> {
+        let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.values.len());
+        let mut fields: Vec<Field> = Vec::with_capacity(self.values.len());
+        let live: Vec<_> = descriptor.live_columns().collect();
+        for (place, values) in self.asked.columns.iter().zip(self.values) {
+            let (Some(column), Some(described)) = (self.columns.get(*place), live.get(*place)) else {
+                return Err(SqlError::internal(format!("{} has no column {place}", descriptor.name)));
+            };
             let ty = column.ty.arrow();
             let array = if values.is_empty() { new_empty_array(&ty) } else { ScalarValue::iter_to_array(values)? };
             if *array.data_type() != ty {
                 let found = array.data_type();
                 return Err(SqlError::internal(format!("{}: a column of {ty} holds {found}", descriptor.name)));
             }
+            fields.push(Field::new(&described.name, ty, true));
             arrays.push(array);
         }
-        let fields: Vec<Field> =
-            descriptor.live_columns().map(|column| Field::new(&column.name, column.ty.arrow(), true)).collect();
         let options = RecordBatchOptions::new().with_row_count(Some(self.count));
-        Ok(RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options)?)
+        let rows = RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options)?;
+        Ok(Found { rows, examined: self.examined })
     }
 }
 

@@ -41,6 +41,20 @@ pub fn trigger_oid(key: Oid, number: i16) -> Oid {
     default_oid(key, number)
 }
 
+/// OIDs of what belongs to a relation without being a relation or a type: constraints, their triggers, defaults, rules.
+pub fn parts(table: &TableDescriptor) -> Vec<Oid> {
+    let mut parts: Vec<Oid> = table.indexes.iter().filter_map(|index| index.constraint).collect();
+    parts.extend(table.checks.iter().map(|check| check.oid));
+    for key in &table.foreign_keys {
+        parts.push(key.oid);
+        parts.extend((1..=super::pg_trigger::OF_A_KEY).map(|number| trigger_oid(key.oid, number)));
+    }
+    let valued = table.columns.iter().filter(|column| column.default.is_some() || column.generated.is_some());
+    parts.extend(valued.map(|column| default_oid(table.oid, column.id)));
+    parts.extend(table.view.as_ref().map(|view| view.rule));
+    parts
+}
+
 /// The name that the standard's views give to NOT NULL.
 pub fn not_null_name(table: &TableDescriptor, column: ColumnId) -> String {
     format!("{}_{}_{column}_not_null", table.schema_oid, table.oid)
@@ -253,7 +267,7 @@ fn foreign_key_definition(
 
 /// `pg_get_constraintdef(oid, pretty)`.
 pub fn constraint_definition(context: &Context<'_>, oid: Oid, pretty: bool) -> Option<String> {
-    for table in context.catalog.user_relations() {
+    for table in context.catalog.relations_with(oid) {
         if let Some(index) = table.indexes.iter().find(|index| index.constraint == Some(oid)) {
             let kind = match (index.is_declared_primary(), index.nulls_not_distinct) {
                 (true, _) => "PRIMARY KEY",

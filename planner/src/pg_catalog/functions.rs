@@ -195,7 +195,7 @@ fn definitions() -> Vec<ScalarFunction> {
     fn rule(context: &StatementContext, arguments: &Arguments) -> Result<Option<Datum>> {
         let behind = |table: &Arc<TableDescriptor>| table.view.as_ref().map(|view| view.rule) == arguments.oid(0);
         let Some(view) =
-            arguments.oid(0).and_then(|_| context.catalog.user_relations().find(|table| behind(table)).cloned())
+            arguments.oid(0).and_then(|oid| context.catalog.relations_with(oid).find(|table| behind(table)).cloned())
         else {
             return Ok(None);
         };

@@ -4,6 +4,7 @@
 //!
 //! Must not know how plans run: a view answers with rows, `execution::system_view` does the rest.
 
+mod asked;
 mod builtin;
 mod builtin_views;
 pub mod choice;
@@ -88,8 +89,8 @@ use crate::catalog::TableDescriptor;
 use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::Oid;
+pub use asked::{Asked, AskedKey, Found, IndexedRows};
 use async_trait::async_trait;
-use datafusion::arrow::record_batch::RecordBatch;
 use definition::Definition;
 pub use pg_trigger::{OF_A_KEY, trigger_name};
 use std::collections::HashMap;
@@ -144,9 +145,13 @@ pub trait SystemView: Debug + Send + Sync {
     /// Its descriptor: `kind` is `RelationKind::SystemView`.
     fn descriptor(&self) -> &Arc<TableDescriptor>;
 
-    /// All its rows as the statement sees them: the live columns in order, in the Arrow form of
-    /// their types.
-    async fn rows(&self, context: &StatementContext) -> Result<RecordBatch>;
+    /// Whether its rows depend on the catalog and the session alone, so that they are the same all the time that a statement
+    /// runs.
+    fn is_of_catalog(&self) -> bool;
+
+    /// Its rows as the statement sees them: the columns asked for, in the Arrow form of their types. Rows that do not have the
+    /// keys asked for may be left out.
+    async fn rows(&self, context: &StatementContext, asked: &Asked) -> Result<Found>;
 }
 
 /// The views that have rows, one file each.

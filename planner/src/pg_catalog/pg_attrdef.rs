@@ -1,5 +1,6 @@
 //! `pg_attrdef`: defaults of columns. Its OIDs are made of the table's and the column's number.
 
+use super::asked::RelationKey;
 use super::definition::{Definition, Fill, Rows, value};
 use super::describe;
 use crate::error::Result;
@@ -14,8 +15,11 @@ pub(super) const VIEW: Definition = Definition {
     fill: Fill::Now(rows),
 };
 
+/// How its rows tell which relation they belong to.
+const KEYS: [RelationKey; 2] = [RelationKey::Oid("adrelid"), RelationKey::Part("oid")];
+
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
-    for table in context.catalog.user_relations() {
+    for table in &rows.user_relations(context, &KEYS) {
         for column in table.live_columns().filter(|column| column.identity.is_none()) {
             if let Some(default) = column.default.as_ref().or(column.generated.as_ref()) {
                 rows.add([

@@ -1,5 +1,6 @@
 //! `pg_attribute`: columns of tables, sequences, views and indexes.
 
+use super::asked::RelationKey;
 use super::definition::{Definition, Fill, Rows, value};
 use super::pg_type::type_facts;
 use crate::bind::{SYSTEM_COLUMNS, has_system_columns};
@@ -69,8 +70,11 @@ fn add(
     ])
 }
 
+/// How its rows tell which relation they belong to.
+const KEYS: [RelationKey; 1] = [RelationKey::Oid("attrelid")];
+
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
-    for table in context.catalog.relations() {
+    for table in rows.relations(context, &KEYS) {
         if has_system_columns(&table) {
             for (name, number, ty) in SYSTEM_COLUMNS {
                 let column = ColumnDescriptor { name: name.into(), ty, not_null: true, ..Default::default() };

@@ -1,5 +1,6 @@
 //! `pg_class`: tables, sequences, indexes and system views.
 
+use super::asked::RelationKey;
 use super::definition::{Definition, Fill, Rows, value};
 use super::pg_am::{BTREE, HEAP};
 use super::{describe, privileges};
@@ -34,8 +35,16 @@ fn replica_identity(table: &TableDescriptor) -> &'static str {
     }
 }
 
+/// How its rows tell which relation they belong to.
+const KEYS: [RelationKey; 4] = [
+    RelationKey::Oid("oid"),
+    RelationKey::RowType("reltype"),
+    RelationKey::Name("relname"),
+    RelationKey::Schema("relnamespace"),
+];
+
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
-    for table in context.catalog.relations() {
+    for table in rows.relations(context, &KEYS) {
         let stored = !matches!(table.kind, RelationKind::SystemView | RelationKind::View);
         let kind = describe::relation_kind(&table);
         rows.add([

@@ -1,6 +1,7 @@
 //! `pg_constraint`: primary keys, unique, check and FOREIGN KEY constraints.
 
-use super::builtin::ALL_OPERATORS;
+use super::asked::RelationKey;
+use super::builtin::operators_of;
 use super::definition::{Definition, Fill, Rows, value};
 use super::describe;
 use crate::catalog::{ColumnId, TableDescriptor};
@@ -20,8 +21,16 @@ pub(super) const VIEW: Definition = Definition {
     fill: Fill::Now(rows),
 };
 
+/// How its rows tell which relation they belong to.
+const KEYS: [RelationKey; 4] = [
+    RelationKey::Oid("conrelid"),
+    RelationKey::Part("oid"),
+    RelationKey::Parent("confrelid"),
+    RelationKey::Schema("connamespace"),
+];
+
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
-    for table in context.catalog.user_relations() {
+    for table in &rows.user_relations(context, &KEYS) {
         for index in &table.indexes {
             let Some(oid) = index.constraint else { continue };
             rows.add([
@@ -114,9 +123,8 @@ fn compared(ty: SqlType) -> Oid {
 
 /// The operators `=` of pairs of types; of the left one alone where there is none of both.
 fn equalities(left: &[Oid], right: &[Oid]) -> Datum {
-    let equality = |left: Oid, right: Oid| {
-        ALL_OPERATORS.iter().find(|operator| operator.name == "=" && operator.left == left && operator.right == right)
-    };
+    let equality =
+        |left: Oid, right: Oid| operators_of("=").find(|operator| operator.left == left && operator.right == right);
     let pairs = left.iter().zip(right);
     let found = pairs.map(|(left, right)| equality(*left, *right).or_else(|| equality(*left, *left)));
     value::int8s(found.map(|operator| operator.map_or(0, |operator| i64::from(operator.oid))))

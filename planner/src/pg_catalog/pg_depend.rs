@@ -1,5 +1,6 @@
 //! `pg_depend`: what of a user's objects needs which other, as PostgreSQL notes it.
 
+use super::asked::RelationKey;
 use super::definition::{Definition, Fill, Rows, value};
 use super::describe::{self, default_oid, trigger_oid};
 use crate::catalog::{ColumnId, TableDescriptor};
@@ -26,6 +27,9 @@ const PG_NAMESPACE: Oid = 2615;
 const PG_REWRITE: Oid = 2618;
 const PG_TRIGGER: Oid = 2620;
 
+/// What a relation needs is found by its own OID or that of a part of it. What needs it is found by looking at all.
+const KEYS: [RelationKey; 1] = [RelationKey::Object("objid")];
+
 /// An object: its catalog, its OID, and the number of a column.
 type Object = (Oid, Oid, i32);
 
@@ -35,6 +39,9 @@ fn column_of(table: Oid, column: ColumnId) -> Object {
 
 /// Adds that an object needs another.
 fn add(rows: &mut Rows, object: Object, needed: Object, kind: &str) -> Result<()> {
+    if !rows.may_have_oid("objid", object.1) || !rows.may_have_oid("refobjid", needed.1) {
+        return Ok(());
+    }
     rows.add([
         ("classid", value::oid(object.0)),
         ("objid", value::oid(object.1)),
@@ -55,7 +62,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
         add(rows, (PG_TYPE, ty.oid, 0), (PG_NAMESPACE, ty.schema_oid, 0), "n")?;
         add(rows, (PG_TYPE, ty.array_oid, 0), (PG_TYPE, ty.oid, 0), "i")?;
     }
-    for table in context.catalog.user_relations() {
+    for table in &rows.user_relations(context, &KEYS) {
         add(rows, (PG_CLASS, table.oid, 0), (PG_NAMESPACE, table.schema_oid, 0), "n")?;
         columns(table, &sequences, rows)?;
         constraints(table, rows)?;

@@ -41,14 +41,19 @@ struct Comment {
     text: String,
 }
 
-fn comments(catalog: &Catalog) -> Vec<Comment> {
+/// All comments, or those on objects of one OID.
+fn comments(catalog: &Catalog, only: Option<Oid>) -> Vec<Comment> {
     let mut all = Vec::new();
     let mut add = |class, object, column, text: &str| {
-        if !text.is_empty() {
+        if !text.is_empty() && only.is_none_or(|only| only == object) {
             all.push(Comment { class, object, column, text: text.to_string() });
         }
     };
-    for table in catalog.user_relations() {
+    let relations: Vec<_> = match only {
+        None => catalog.user_relations().cloned().collect(),
+        Some(object) => super::asked::relations_of_object(catalog, object),
+    };
+    for table in &relations {
         for (of, text) in &table.comments {
             match of {
                 CommentOf::Relation => add(PG_CLASS, table.oid, 0, text),
@@ -116,7 +121,7 @@ pub(super) fn comment(
         Some("pg_extension") => Some(pg_extension::CLASS),
         Some(_) => return None,
     };
-    comments(catalog)
+    comments(catalog, Some(object))
         .into_iter()
         .find(|comment| {
             comment.object == object
@@ -132,8 +137,10 @@ fn is_shared(comment: &Comment) -> bool {
 }
 
 fn rows<'a>(context: &'a StatementContext, rows: &'a mut Rows) -> BoxFuture<'a, Result<()>> {
+    let object = rows.asked("objoid").filter(|objects| objects.len() == 1);
+    let object = object.and_then(|objects| objects.iter().find_map(super::asked::oid_of));
     Box::pin(async move {
-        let mut all = comments(&context.catalog);
+        let mut all = comments(&context.catalog, object);
         for (object, of) in LargeObjects::of(context).before(context).all().await? {
             let text = of.comment.map(|text| Comment { class: pg_largeobject::CLASS, object, column: 0, text });
             all.extend(text);
@@ -151,7 +158,7 @@ fn rows<'a>(context: &'a StatementContext, rows: &'a mut Rows) -> BoxFuture<'a, 
 }
 
 fn shared(context: &StatementContext, rows: &mut Rows) -> Result<()> {
-    for comment in comments(&context.catalog).iter().filter(|comment| is_shared(comment)) {
+    for comment in comments(&context.catalog, None).iter().filter(|comment| is_shared(comment)) {
         rows.add([
             ("objoid", value::oid(comment.object)),
             ("classoid", value::oid(comment.class)),

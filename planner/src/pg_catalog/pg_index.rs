@@ -1,5 +1,6 @@
 //! `pg_index`: indexes.
 
+use super::asked::RelationKey;
 use super::definition::{Definition, Fill, Rows, value};
 use super::object_names::collation_oid;
 use super::pg_type::type_facts;
@@ -21,8 +22,11 @@ pub(super) const VIEW: Definition = Definition {
     fill: Fill::Now(rows),
 };
 
+/// How its rows tell which relation they belong to.
+const KEYS: [RelationKey; 2] = [RelationKey::Oid("indexrelid"), RelationKey::Oid("indrelid")];
+
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
-    for table in context.catalog.user_relations() {
+    for table in &rows.user_relations(context, &KEYS) {
         for index in &table.indexes {
             let keys = index.columns.iter().map(|key| key.column).chain(index.include.iter().copied());
             let types: Vec<_> = index

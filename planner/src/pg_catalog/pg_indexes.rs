@@ -1,5 +1,6 @@
 //! `pg_indexes`: indexes, by name.
 
+use super::asked::RelationKey;
 use super::definition::{Definition, Fill, Rows, value};
 use super::deparse::Context;
 use super::describe;
@@ -14,9 +15,13 @@ pub(super) const VIEW: Definition = Definition {
     fill: Fill::Now(rows),
 };
 
+/// How its rows tell which relation they belong to.
+const KEYS: [RelationKey; 3] =
+    [RelationKey::Name("tablename"), RelationKey::Name("indexname"), RelationKey::SchemaName("schemaname")];
+
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     let reader = Context::of_statement(context);
-    for table in context.catalog.user_relations() {
+    for table in &rows.user_relations(context, &KEYS) {
         for index in &table.indexes {
             rows.add([
                 ("schemaname", value::text(&table.schema)),

@@ -1,5 +1,6 @@
 //! `pg_sequence`: parameters of sequences.
 
+use super::asked::RelationKey;
 use super::definition::{Definition, Fill, Rows, value};
 use crate::error::Result;
 use crate::execution::StatementContext;
@@ -14,8 +15,11 @@ pub(super) const VIEW: Definition = Definition {
     fill: Fill::Now(rows),
 };
 
+/// How its rows tell which relation they belong to.
+const KEYS: [RelationKey; 1] = [RelationKey::Oid("seqrelid")];
+
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
-    for table in context.catalog.user_relations() {
+    for table in &rows.user_relations(context, &KEYS) {
         let Some(sequence) = &table.sequence else { continue };
         rows.add([
             ("seqrelid", value::oid(table.oid)),

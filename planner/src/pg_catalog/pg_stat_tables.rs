@@ -1,6 +1,7 @@
 //! `pg_stat_all_tables` and `pg_stat_user_tables`: the tables, and what ANALYZE found; `pg_stat_all_indexes` and `pg_stat_user_indexes`:
 //! their indexes. Nothing else is counted: those counters are NULL.
 
+use super::asked::RelationKey;
 use super::definition::{Definition, Fill, Rows, value};
 use super::describe;
 use crate::error::Result;
@@ -51,8 +52,12 @@ pub(super) const USER_INDEXES: Definition = Definition {
     fill: Fill::Now(indexes),
 };
 
+/// How rows tell which relation they belong to.
+const KEYS: [RelationKey; 3] =
+    [RelationKey::Oid("relid"), RelationKey::Name("relname"), RelationKey::SchemaName("schemaname")];
+
 fn indexes(context: &StatementContext, rows: &mut Rows) -> Result<()> {
-    for table in context.catalog.user_relations() {
+    for table in &rows.user_relations(context, &KEYS) {
         for index in &table.indexes {
             rows.add([
                 ("relid", value::oid(table.oid)),
@@ -67,7 +72,7 @@ fn indexes(context: &StatementContext, rows: &mut Rows) -> Result<()> {
 }
 
 fn add(context: &StatementContext, rows: &mut Rows, system: bool) -> Result<()> {
-    for table in context.catalog.relations() {
+    for table in rows.relations(context, &KEYS) {
         let own = ["pg_catalog", "information_schema"].contains(&table.schema.as_str());
         if describe::relation_kind(&table) != "r" || (own && !system) {
             continue;

@@ -1,5 +1,6 @@
 //! `pg_stats`: what ANALYZE found out about columns.
 
+use super::asked::RelationKey;
 use super::definition::{Definition, Fill, Rows, value};
 use crate::catalog::StoredValue;
 use crate::catalog::acl::{Kind, SELECT};
@@ -18,10 +19,13 @@ pub(super) const VIEW: Definition = Definition {
     fill: Fill::Now(rows),
 };
 
+/// How its rows tell which relation they belong to.
+const KEYS: [RelationKey; 2] = [RelationKey::Name("tablename"), RelationKey::SchemaName("schemaname")];
+
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     let role = context.role();
     let catalog = &context.catalog;
-    for table in catalog.user_relations() {
+    for table in &rows.user_relations(context, &KEYS) {
         let Some(statistics) = &table.statistics else { continue };
         let readable = |acl| catalog.rights(role, Kind::Table, table.owner, acl, SELECT) == SELECT;
         let all = readable(table.acl.as_ref());

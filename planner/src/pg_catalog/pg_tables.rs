@@ -1,5 +1,6 @@
 //! `pg_tables`: tables, by name.
 
+use super::asked::RelationKey;
 use super::definition::{Definition, Fill, Rows, value};
 use super::describe;
 use crate::error::Result;
@@ -15,8 +16,11 @@ pub(super) const VIEW: Definition = Definition {
     fill: Fill::Now(rows),
 };
 
+/// How its rows tell which relation they belong to.
+const KEYS: [RelationKey; 2] = [RelationKey::Name("tablename"), RelationKey::SchemaName("schemaname")];
+
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
-    for table in context.catalog.relations() {
+    for table in rows.relations(context, &KEYS) {
         if describe::relation_kind(&table) != "r" {
             continue;
         }

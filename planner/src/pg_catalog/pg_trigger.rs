@@ -1,7 +1,8 @@
 //! `pg_trigger`: those by which PostgreSQL keeps FOREIGN KEYs. Here they are kept otherwise; the rows are for clients that look
 //! for them. Their OIDs are made of the key's.
 
-use super::builtin::ALL_FUNCTIONS;
+use super::asked::RelationKey;
+use super::builtin::functions_of;
 use super::definition::{Definition, Fill, Rows, value};
 use super::describe::trigger_oid;
 use crate::catalog::ReferentialAction;
@@ -44,8 +45,11 @@ fn action_word(action: ReferentialAction) -> &'static str {
     }
 }
 
+/// How its rows tell which relation they belong to.
+const KEYS: [RelationKey; 2] = [RelationKey::Part("oid"), RelationKey::Part("tgconstraint")];
+
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
-    for table in context.catalog.user_relations() {
+    for table in &rows.user_relations(context, &KEYS) {
         for key in &table.foreign_keys {
             let deferred = |action| action == ReferentialAction::NoAction;
             let (delete, update) = (action_word(key.on_delete), action_word(key.on_update));
@@ -58,7 +62,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             let numbered = (1..=OF_A_KEY).zip(triggers).zip(key.triggers);
             for ((number, (of_parent, name, kind, may_wait)), enabled) in numbered {
                 let oid = trigger_oid(key.oid, number);
-                let function = ALL_FUNCTIONS.iter().find(|function| function.name == name);
+                let function = functions_of(&name).next();
                 let (own, other) = if of_parent { (key.parent, table.oid) } else { (table.oid, key.parent) };
                 rows.add([
                     ("oid", value::oid(oid)),

@@ -1,5 +1,6 @@
 //! `pg_type`: PostgreSQL's own rows of the types that are here, users' enums, and the types of relations' rows.
 
+use super::asked::RelationKey;
 use super::builtin::{Row, TYPES};
 use super::definition::{Definition, Fill, Rows, value};
 use super::present;
@@ -21,7 +22,7 @@ pub(super) const VIEW: Definition = Definition {
               typreceive regproc=0, typsend regproc=0, typmodin regproc=0, typmodout regproc=0, typanalyze regproc=0, \
               typalign char=, typstorage char=, typnotnull bool=f, typbasetype oid=0, typtypmod int4=0, typndims \
               int4=0, typcollation oid=0, typdefaultbin text, typdefault text, typacl text[]",
-    fill: Fill::Now(rows),
+    fill: Fill::Partly(rows, fixed),
 };
 
 /// What PostgreSQL's catalog says of a type beyond [`SqlType`].
@@ -100,7 +101,16 @@ fn enum_rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
 
 /// The rows of the types of relations' rows, and of their arrays.
 fn row_type_rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
-    for relation in context.catalog.relations().iter().filter(|relation| relation.kind != RelationKind::Sequence) {
+    let keys = [
+        RelationKey::RowType("oid"),
+        RelationKey::RowType("typelem"),
+        RelationKey::RowType("typarray"),
+        RelationKey::Oid("typrelid"),
+        RelationKey::RowTypeName("typname"),
+        RelationKey::Schema("typnamespace"),
+    ];
+    let relations = rows.relations(context, &keys);
+    for relation in relations.iter().filter(|relation| relation.kind != RelationKind::Sequence) {
         let (oid, array_oid) = row_type_oids(relation.oid);
         for array in [false, true] {
             let [input, output, receive, send] = if array { [750, 751, 2400, 2401] } else { [2290, 2291, 2402, 2403] };
@@ -133,7 +143,10 @@ fn row_type_rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     enum_rows(context, rows)?;
-    row_type_rows(context, rows)?;
+    row_type_rows(context, rows)
+}
+
+fn fixed(rows: &mut Rows) -> Result<()> {
     let beside = [("typnamespace", "11"), ("typowner", "10"), ("typisdefined", "t"), ("typtypmod", "-1")];
     for row in present::types() {
         TYPES.add(row, rows, &beside)?;

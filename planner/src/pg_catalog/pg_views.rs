@@ -1,5 +1,6 @@
 //! `pg_views`: the views of users and of the system.
 
+use super::asked::RelationKey;
 use super::definition::{Definition, Fill, Rows, value};
 use super::deparse::Context;
 use super::describe;
@@ -15,9 +16,12 @@ pub(super) const VIEW: Definition = Definition {
     fill: Fill::Now(rows),
 };
 
+/// How its rows tell which relation they belong to.
+const KEYS: [RelationKey; 2] = [RelationKey::Name("viewname"), RelationKey::SchemaName("schemaname")];
+
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     let reader = Context::of_statement(context);
-    for view in context.catalog.relations() {
+    for view in rows.relations(context, &KEYS) {
         if describe::relation_kind(&view) == "v" {
             let definition = view_definition(&reader, &view, Layout::PLAIN);
             rows.add([

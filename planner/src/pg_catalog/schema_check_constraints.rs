@@ -1,5 +1,6 @@
 //! `information_schema.check_constraints`.
 
+use super::asked::RelationKey;
 use super::definition::{Definition, Fill, Rows, value};
 use super::deparse::Context;
 use super::describe;
@@ -17,12 +18,15 @@ pub(super) const VIEW: Definition = Definition {
     fill: Fill::Now(rows),
 };
 
+/// How its rows tell which relation they belong to.
+const KEYS: [RelationKey; 1] = [RelationKey::SchemaName("constraint_schema")];
+
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     let database = value::text(&context.catalog.database().name);
     let reader = Context::of_statement(context);
     let visible = Visible::new(context);
     let owned = |table: &&Arc<TableDescriptor>| table.kind == RelationKind::Table && visible.owns(table.owner);
-    for table in context.catalog.user_relations().filter(owned) {
+    for table in rows.user_relations(context, &KEYS).iter().filter(owned) {
         let checks = table.checks.iter().map(|check| {
             let shown = describe::check_definition(&reader, table, check, false);
             let clause = shown.strip_prefix("CHECK ").unwrap_or_default();

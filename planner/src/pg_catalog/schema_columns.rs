@@ -1,5 +1,6 @@
 //! `information_schema.columns`.
 
+use super::asked::RelationKey;
 use super::definition::{Definition, Fill, Rows, value};
 use super::deparse::Context;
 use super::pg_type::type_facts;
@@ -46,19 +47,24 @@ fn numbers(ty: &SqlType) -> (Option<i32>, Option<i32>, Option<i32>) {
     }
 }
 
+/// How its rows tell which relation they belong to.
+const KEYS: [RelationKey; 2] = [RelationKey::Name("table_name"), RelationKey::SchemaName("table_schema")];
+
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     let reader = Context::of_statement(context);
     let database = &context.catalog.database().name;
+    let shows_value = rows.reads("column_default") || rows.reads("generation_expression");
     let visible = Visible::new(context);
-    for table in context.catalog.relations() {
+    for table in rows.relations(context, &KEYS) {
         if table.kind == RelationKind::Sequence {
             continue;
         }
         for column in table.live_columns().filter(|column| visible.column(&table, column)) {
             let position = i32::from(column.id);
             let ty = column.ty;
-            let events = crate::bind::events(&context.catalog, &table, Some(column.id));
-            let updatable = if events & 20 == 20 { "YES" } else { "NO" };
+            let changes =
+                rows.reads("is_updatable") && crate::bind::events(&context.catalog, &table, Some(column.id)) & 20 == 20;
+            let updatable = if changes { "YES" } else { "NO" };
             let own = match ty.base {
                 BaseType::Enum(own) => Some(own.descriptor()),
                 _ => None,
@@ -89,9 +95,10 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             };
             let fields = Restriction::of_modifier(ty.modifier).field_names();
             let fields = (ty.base == BaseType::Interval && !ty.array && !fields.is_empty()).then_some(fields);
-            let shown = describe::column_value(&reader, &table, column).filter(|_| column.identity.is_none());
+            let is_shown = shows_value && column.identity.is_none();
+            let shown = is_shown.then(|| describe::column_value(&reader, &table, column)).flatten();
             let (default, generated) = if column.generated.is_some() { (None, shown) } else { (shown, None) };
-            let sequence = context.catalog.owned_sequence(table.oid, column.id).filter(|_| column.identity.is_some());
+            let sequence = column.identity.and_then(|_| context.catalog.owned_sequence(table.oid, column.id));
             let parameters = sequence.as_ref().and_then(|sequence| sequence.sequence.as_ref());
             // The default is not named.
             let own_collation = if type_facts(&ty).collation == 950 { Some("C") } else { None };

@@ -1,5 +1,6 @@
 //! `information_schema.key_column_usage`.
 
+use super::asked::RelationKey;
 use super::definition::{Definition, Fill, Rows, value};
 use super::visible::Visible;
 use crate::error::Result;
@@ -15,10 +16,13 @@ pub(super) const VIEW: Definition = Definition {
     fill: Fill::Now(rows),
 };
 
+/// How its rows tell which relation they belong to.
+const KEYS: [RelationKey; 2] = [RelationKey::Name("table_name"), RelationKey::SchemaName("table_schema")];
+
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     let database = value::text(&context.catalog.database().name);
     let visible = Visible::new(context);
-    for table in context.catalog.user_relations() {
+    for table in &rows.user_relations(context, &KEYS) {
         for index in table.indexes.iter().filter(|index| index.constraint.is_some()) {
             for (position, key) in (1_i32..).zip(&index.columns) {
                 let column = table.column(key.column).filter(|column| visible.column(table, column));

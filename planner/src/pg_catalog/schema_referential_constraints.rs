@@ -1,5 +1,6 @@
 //! `information_schema.referential_constraints`.
 
+use super::asked::RelationKey;
 use super::definition::{Definition, Fill, Rows, value};
 use super::visible::{BEYOND_SELECT, ON_COLUMNS, Visible};
 use crate::catalog::TableDescriptor;
@@ -19,11 +20,14 @@ pub(super) const VIEW: Definition = Definition {
     fill: Fill::Now(rows),
 };
 
+/// How its rows tell which relation they belong to.
+const KEYS: [RelationKey; 1] = [RelationKey::SchemaName("constraint_schema")];
+
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     let database = value::text(&context.catalog.database().name);
     let visible = Visible::new(context);
     let seen = |table: &&Arc<TableDescriptor>| visible.table(table, BEYOND_SELECT, ON_COLUMNS & !SELECT);
-    for table in context.catalog.user_relations().filter(seen) {
+    for table in rows.user_relations(context, &KEYS).iter().filter(seen) {
         for key in &table.foreign_keys {
             let Some(parent) = context.catalog.relation_by_oid(key.parent) else { continue };
             let unique = parent.indexes.iter().find(|index| index.oid == key.index && index.constraint.is_some());

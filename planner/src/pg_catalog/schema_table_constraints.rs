@@ -1,5 +1,6 @@
 //! `information_schema.table_constraints`.
 
+use super::asked::RelationKey;
 use super::definition::{Definition, Fill, Rows, value};
 use super::describe;
 use super::visible::{BEYOND_SELECT, ON_COLUMNS, Visible};
@@ -20,13 +21,16 @@ pub(super) const VIEW: Definition = Definition {
     fill: Fill::Now(rows),
 };
 
+/// How its rows tell which relation they belong to.
+const KEYS: [RelationKey; 2] = [RelationKey::Name("table_name"), RelationKey::SchemaName("table_schema")];
+
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     let database = value::text(&context.catalog.database().name);
     let visible = Visible::new(context);
     let seen = |table: &&Arc<TableDescriptor>| {
         table.kind == RelationKind::Table && visible.table(table, BEYOND_SELECT, ON_COLUMNS & !SELECT)
     };
-    for table in context.catalog.user_relations().filter(seen) {
+    for table in rows.user_relations(context, &KEYS).iter().filter(seen) {
         let keys = table.indexes.iter().filter(|index| index.constraint.is_some());
         let keys =
             keys.map(|index| (index.name.clone(), if index.is_declared_primary() { "PRIMARY KEY" } else { "UNIQUE" }));

@@ -1,5 +1,6 @@
 //! `information_schema.tables`.
 
+use super::asked::RelationKey;
 use super::definition::{Definition, Fill, Rows, value};
 use super::describe;
 use super::visible::{ON_COLUMNS, ON_TABLES, Visible};
@@ -17,9 +18,12 @@ pub(super) const VIEW: Definition = Definition {
     fill: Fill::Now(rows),
 };
 
+/// How its rows tell which relation they belong to.
+const KEYS: [RelationKey; 2] = [RelationKey::Name("table_name"), RelationKey::SchemaName("table_schema")];
+
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     let visible = Visible::new(context);
-    for table in context.catalog.relations() {
+    for table in rows.relations(context, &KEYS) {
         if !visible.table(&table, ON_TABLES, ON_COLUMNS) {
             continue;
         }

@@ -1,8 +1,9 @@
 //! [`ColumnFirst`]: DataFusion's rule that moves conditions down, given comparisons of a column with a constant in one form only. It
 //! takes two equalities of one column for a contradiction unless they are the same expression: `3 = a AND a = 3` is not one, nor is the
 //! same text that stands at two places of a statement. And it does not say of one of two floats that a join equates what a condition says of
-//! the other: 0 and -0 are equal, and differ.
+//! the other: 0 and -0 are equal, and differ. Conditions move below an Apply too.
 
+use super::beneath_apply::beneath_apply;
 use crate::functions::place::without_place;
 use datafusion::common::tree_node::Transformed;
 use datafusion::common::{DFSchema, ExprSchema, Result};
@@ -25,6 +26,10 @@ impl OptimizerRule for ColumnFirst {
     }
 
     fn rewrite(&self, plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+        let plan = match beneath_apply(plan)? {
+            moved if moved.transformed => return Ok(moved),
+            same => same.data,
+        };
         let plan = with_joins(plan, &|join| map_keys(join, hidden));
         let rewritten = match plan {
             LogicalPlan::Filter(filter) => self.0.rewrite(LogicalPlan::Filter(in_one_form(filter)), config),

@@ -1,19 +1,23 @@
 //! Turns correlated subqueries that DataFusion cannot make joins of into [`ApplyNode`]s, before it
 //! optimises: their outer columns become placeholders, so that inside them filters reach keys.
 
+use super::above_joins::above_joins;
+use crate::bind::volatile::{calls, is_volatile_function};
 use crate::error::Result;
 use crate::execution::apply::{ApplyKind, ApplyNode};
 use crate::execution::outer::{OuterValues, next_number};
+use crate::functions::guarded_case;
 use datafusion::arrow::datatypes::{DataType, Field};
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchema, DFSchemaRef, Result as DataFusionResult};
 use datafusion::error::DataFusionError;
-use datafusion::logical_expr::expr::{Exists, InSubquery, Placeholder, SetComparison};
+use datafusion::logical_expr::expr::{Case, Exists, InSubquery, Placeholder, SetComparison};
 use datafusion::logical_expr::logical_plan::Subquery;
 use datafusion::logical_expr::utils::{conjunction, split_conjunction};
 use datafusion::logical_expr::{
     BinaryExpr, Distinct, Expr, Extension, JoinType, LogicalPlan, LogicalPlanBuilder, Operator,
 };
+use datafusion::scalar::ScalarValue;
 use std::sync::Arc;
 
 /// The plan with its correlated subqueries as [`ApplyNode`]s: those that DataFusion would refuse, or
@@ -22,7 +26,8 @@ pub fn apply_subqueries(plan: LogicalPlan, all: bool) -> Result<LogicalPlan> {
     if !has_subqueries(&plan)? {
         return Ok(plan);
     }
-    Ok(plan.transform_down_with_subqueries(|node| rewrite(node, all))?.data)
+    let applied = plan.transform_down_with_subqueries(|node| rewrite(node, all))?.data;
+    Ok(above_joins(applied)?)
 }
 
 fn has_subqueries(plan: &LogicalPlan) -> Result<bool> {
@@ -113,8 +118,10 @@ fn rewrite(node: LogicalPlan, all: bool) -> DataFusionResult<Transformed<Logical
         if let Some(predicate) = conjunction(plain) {
             input = LogicalPlanBuilder::from(input).filter(predicate)?.build()?;
         }
-        let rest =
-            rest.into_iter().map(|e| replace(e, &mut input, in_filter, all)).collect::<DataFusionResult<Vec<_>>>()?;
+        let rest = rest
+            .into_iter()
+            .map(|e| replace(e, &mut input, in_filter, all, None))
+            .collect::<DataFusionResult<Vec<_>>>()?;
         let Some(predicate) = conjunction(rest) else { return Ok(Transformed::yes(input)) };
         let filtered = LogicalPlanBuilder::from(input).filter(predicate)?.build()?;
         return Ok(Transformed::yes(restore(filtered, &schema)?));
@@ -123,7 +130,7 @@ fn rewrite(node: LogicalPlan, all: bool) -> DataFusionResult<Transformed<Logical
     let mut replaced = Vec::with_capacity(expressions.len());
     for expression in expressions {
         let name = expression.schema_name().to_string();
-        let new = replace(expression, &mut input, in_filter, all)?;
+        let new = replace(expression, &mut input, in_filter, all, None)?;
         let renamed = is_projection && new.schema_name().to_string() != name;
         replaced.push(if renamed { new.alias(name) } else { new });
     }
@@ -271,9 +278,20 @@ fn is_equality(expression: &Expr, has_outer: &dyn Fn(&Expr) -> bool) -> bool {
     }
 }
 
-/// Puts an Apply on `input` for each subquery in an expression, which then reads the added columns.
-fn replace(expression: Expr, input: &mut LogicalPlan, in_filter: bool, all: bool) -> DataFusionResult<Expr> {
+/// Puts an Apply on `input` for each subquery in an expression, which then reads the added columns. `guard`: of which rows the
+/// expression is computed at all.
+fn replace(
+    expression: Expr,
+    input: &mut LogicalPlan,
+    in_filter: bool,
+    all: bool,
+    guard: Option<&Expr>,
+) -> DataFusionResult<Expr> {
     let replaced = expression.transform_down(|inner| {
+        if let Expr::Case(case) = inner {
+            let guarded = guarded_branches(case, input, in_filter, all, guard)?;
+            return Ok(Transformed::new(Expr::Case(guarded), true, TreeNodeRecursion::Jump));
+        }
         if !needs_apply(&inner, in_filter, all) {
             return Ok(Transformed::no(inner));
         }
@@ -281,14 +299,60 @@ fn replace(expression: Expr, input: &mut LogicalPlan, in_filter: bool, all: bool
             Expr::ScalarSubquery(subquery) => (ApplyKind::Scalar, subquery, None),
             Expr::Exists(Exists { subquery, negated }) => (ApplyKind::Exists { negated }, subquery, None),
             Expr::InSubquery(InSubquery { expr, subquery, negated }) => {
-                (ApplyKind::In { negated }, subquery, Some(replace(*expr, input, false, all)?))
+                (ApplyKind::In { negated }, subquery, Some(replace(*expr, input, false, all, guard)?))
             }
             other => return Ok(Transformed::no(other)),
         };
-        let column = apply(input, &subquery, kind, operand)?;
+        let column = apply(input, &subquery, kind, operand, guard)?;
         Ok(Transformed::new(Expr::Column(column), true, TreeNodeRecursion::Jump))
     })?;
     Ok(replaced.data)
+}
+
+/// A CASE whose subqueries run for those rows alone that take their branches.
+fn guarded_branches(
+    case: Case,
+    input: &mut LogicalPlan,
+    in_filter: bool,
+    all: bool,
+    guard: Option<&Expr>,
+) -> DataFusionResult<Case> {
+    let expr = case.expr.map(|expr| replace(*expr, input, in_filter, all, guard).map(Box::new)).transpose()?;
+    // Which rows take a branch is asked again for the guard.
+    let again =
+        |expr: &Expr| !calls(expr, is_volatile_function) && !expr.exists(|e| Ok(is_subquery(e))).unwrap_or(true);
+    let mut known = expr.as_deref().is_none_or(again);
+    let truth = |value: bool| Expr::Literal(ScalarValue::Boolean(Some(value)), None);
+    let mut branches: Vec<(Box<Expr>, Box<Expr>)> = Vec::new();
+    let mut taken: Vec<(Box<Expr>, Box<Expr>)> = Vec::new();
+    // The rows that come as far as a part of the CASE: all before the first condition; then what takes no branch before it.
+    let reaching = |taken: &[(Box<Expr>, Box<Expr>)], last: bool| -> Expr {
+        let own = Expr::Case(Case {
+            expr: expr.clone(),
+            when_then_expr: taken.to_vec(),
+            else_expr: Some(Box::new(truth(last))),
+        });
+        match guard {
+            Some(guard) => guarded_case::case(vec![(guard.clone(), own)], Some(truth(false))),
+            None => own,
+        }
+    };
+    for (position, (when, then)) in case.when_then_expr.into_iter().enumerate() {
+        let reached = (known && position > 0).then(|| reaching(&taken, true));
+        let when = replace(*when, input, in_filter, all, reached.as_ref().or(guard))?;
+        known &= again(&when);
+        let mut chosen = taken.clone();
+        chosen.push((Box::new(when.clone()), Box::new(truth(true))));
+        let reached = known.then(|| reaching(&chosen, false));
+        let then = replace(*then, input, in_filter, all, reached.as_ref().or(guard))?;
+        taken.push((Box::new(when.clone()), Box::new(truth(false))));
+        branches.push((Box::new(when), Box::new(then)));
+    }
+    let reached = known.then(|| reaching(&taken, true));
+    let otherwise = case
+        .else_expr
+        .map(|otherwise| replace(*otherwise, input, in_filter, all, reached.as_ref().or(guard)).map(Box::new));
+    Ok(Case { when_then_expr: branches, else_expr: otherwise.transpose()?, expr })
 }
 
 fn apply(
@@ -296,6 +360,7 @@ fn apply(
     subquery: &Subquery,
     kind: ApplyKind,
     operand: Option<Expr>,
+    guard: Option<&Expr>,
 ) -> DataFusionResult<Column> {
     let mut columns: Vec<Column> = vec![];
     let mut placeholders = vec![];
@@ -314,6 +379,7 @@ fn apply(
         kind,
         columns: columns.into_iter().map(Expr::Column).collect(),
         operand,
+        guard: guard.cloned(),
         placeholders,
         outer: OuterValues::new(),
         schema: Arc::new(DFSchema::new_with_metadata(fields, schema.metadata().clone())?),

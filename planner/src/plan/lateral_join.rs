@@ -4,13 +4,16 @@
 use super::correlated::{becomes_join, outer_to_placeholders, sees_outer_row, subquery_of};
 use super::one_row::hold_filters;
 use crate::bind::is_ungrouped_aggregate;
+use crate::bind::volatile::{calls, is_volatile, is_volatile_function};
 use crate::execution::apply::{ApplyKind, ApplyNode};
 use crate::execution::outer::{OuterValues, next_number};
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchema, ExprSchema, Result};
 use datafusion::error::DataFusionError;
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
-use datafusion::logical_expr::{Expr, Extension, Join, JoinType, LogicalPlan, LogicalPlanBuilder, Projection};
+use datafusion::logical_expr::{
+    BinaryExpr, Expr, Extension, Join, JoinType, LogicalPlan, LogicalPlanBuilder, Operator, Projection,
+};
 use std::sync::Arc;
 
 /// The join as it can be planned; `all`: without DataFusion's own rule for what is lateral.
@@ -37,6 +40,9 @@ pub fn rewrite(mut join: Join, all: bool) -> Result<Transformed<LogicalPlan>> {
         return Ok(Transformed::no(LogicalPlan::Join(join)));
     }
     if lateral && let Some(plan) = beside_what_it_sees(&join, all)? {
+        return Ok(Transformed::yes(plan));
+    }
+    if !is_lateral && let Some(plan) = computed_beforehand(&join, &hard, &plain)? {
         return Ok(Transformed::yes(plan));
     }
     match join.join_type {
@@ -128,44 +134,132 @@ fn needs_more(expression: &Expr) -> bool {
     expression.exists(|inner| Ok(hard(inner))).unwrap_or(true)
 }
 
+/// Whether a condition, the subqueries in it included, sees columns of a side.
+fn sees(condition: &Expr, side: &LogicalPlan) -> Result<bool> {
+    let mut any = false;
+    condition.apply(|inner| {
+        let outer = subquery_of(inner).map_or(&[][..], |subquery| &subquery.outer_ref_columns);
+        any |= outer.iter().any(|column| match column {
+            Expr::OuterReferenceColumn(_, column) => side.schema().has_column(column),
+            _ => true,
+        });
+        any |= matches!(inner, Expr::Column(column) if side.schema().has_column(column));
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    Ok(any)
+}
+
+/// Expressions over one side of a join, computed beneath it.
+#[derive(Default)]
+struct Beforehand(Vec<Expr>);
+
+impl Beforehand {
+    /// The column that an expression is computed as.
+    fn column(&mut self, expr: Expr) -> Expr {
+        let name = format!("__asked_{}", next_number());
+        self.0.push(expr.alias(&name));
+        Expr::Column(Column::new_unqualified(name))
+    }
+
+    /// The side with its columns.
+    fn beside(self, side: Arc<LogicalPlan>) -> Result<Arc<LogicalPlan>> {
+        if self.0.is_empty() {
+            return Ok(side);
+        }
+        let all: Vec<Expr> = side.schema().columns().into_iter().map(Expr::Column).chain(self.0).collect();
+        Ok(Arc::new(LogicalPlanBuilder::from(side.as_ref().clone()).project(all)?.build()?))
+    }
+}
+
+/// A join of which an equality compares something of one side with a subquery that sees the other side alone: the subquery is
+/// computed for each row of that side, and what it gives is a key of the join. What a LEFT JOIN asks of its right side alone is
+/// asked beneath it. `None`: there is neither.
+fn computed_beforehand(join: &Join, hard: &[Expr], plain: &[Expr]) -> Result<Option<LogicalPlan>> {
+    if !matches!(join.join_type, JoinType::Inner | JoinType::Left | JoinType::Right) {
+        return Ok(None);
+    }
+    let (mut of_left, mut of_right) = (Beforehand::default(), Beforehand::default());
+    let mut conditions = plain.to_vec();
+    let mut asked_of_right = Vec::new();
+    let mut found = false;
+    for condition in hard {
+        let fixed = !is_volatile_condition(condition)?;
+        if fixed && join.join_type == JoinType::Left && !sees(condition, &join.left)? {
+            asked_of_right.push(condition.clone());
+            found = true;
+            continue;
+        }
+        let key = match condition {
+            Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) if fixed => {
+                key_beforehand(join, left, right, &mut of_left, &mut of_right)?
+            }
+            _ => None,
+        };
+        found |= key.is_some();
+        conditions.push(key.unwrap_or_else(|| condition.clone()));
+    }
+    if !found {
+        return Ok(None);
+    }
+    let columns = join.schema.columns().into_iter().map(Expr::Column).collect();
+    let left = of_left.beside(Arc::clone(&join.left))?;
+    let mut right = of_right.beside(Arc::clone(&join.right))?;
+    if let Some(condition) = conjunction(asked_of_right) {
+        right = Arc::new(LogicalPlanBuilder::from(right.as_ref().clone()).filter(condition)?.build()?);
+    }
+    let (on, kind, constraint, nulls) = (join.on.clone(), join.join_type, join.join_constraint, join.null_equality);
+    let joined = Join::try_new(left, right, on, conjunction(conditions), kind, constraint, nulls, false)?;
+    let plan = Arc::new(LogicalPlan::Join(joined));
+    Ok(Some(LogicalPlan::Projection(Projection::try_new(columns, plan)?)))
+}
+
+/// An equality whose sides see one side of a join each, with those that have subqueries as columns.
+fn key_beforehand(
+    join: &Join,
+    left: &Expr,
+    right: &Expr,
+    of_left: &mut Beforehand,
+    of_right: &mut Beforehand,
+) -> Result<Option<Expr>> {
+    let sides = |expr: &Expr| Ok::<_, DataFusionError>((sees(expr, &join.left)?, sees(expr, &join.right)?));
+    let mut computed = |expr: &Expr, is_left: bool| match (needs_more(expr), is_left) {
+        (false, _) => expr.clone(),
+        (true, true) => of_left.column(expr.clone()),
+        (true, false) => of_right.column(expr.clone()),
+    };
+    let (of_one, of_other) = match (sides(left)?, sides(right)?) {
+        ((true, false), (false, true)) => (true, false),
+        ((false, true), (true, false)) => (false, true),
+        _ => return Ok(None),
+    };
+    Ok(Some(computed(left, of_one).eq(computed(right, of_other))))
+}
+
+fn is_volatile_condition(condition: &Expr) -> Result<bool> {
+    let mut volatile = calls(condition, is_volatile_function);
+    condition.apply(|inner| {
+        if let Some(subquery) = subquery_of(inner) {
+            volatile |= is_volatile(&subquery.subquery)?;
+        }
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    Ok(volatile)
+}
+
 /// A FULL JOIN whose subqueries see one side each, as columns of that side.
 fn asked_beforehand(mut join: Join, hard: Vec<Expr>, mut plain: Vec<Expr>) -> Result<Transformed<LogicalPlan>> {
-    let sees = |condition: &Expr, side: &LogicalPlan| {
-        let mut all = true;
-        condition.apply(|inner| {
-            let outer = subquery_of(inner).map_or(&[][..], |subquery| &subquery.outer_ref_columns);
-            all &= outer.iter().all(|column| match column {
-                Expr::OuterReferenceColumn(_, column) => side.schema().has_column(column),
-                _ => false,
-            });
-            all &= !matches!(inner, Expr::Column(column) if !side.schema().has_column(column));
-            Ok(TreeNodeRecursion::Continue)
-        })?;
-        Ok::<_, DataFusionError>(all)
-    };
     let columns = join.schema.columns().into_iter().map(Expr::Column).collect();
-    let (mut of_left, mut of_right) = (vec![], vec![]);
-    for condition in &hard {
-        let of_side = match (sees(condition, &join.left)?, sees(condition, &join.right)?) {
-            (true, _) => &mut of_left,
-            (false, true) => &mut of_right,
-            (false, false) => return Ok(Transformed::no(LogicalPlan::Join(join))),
+    let (mut of_left, mut of_right) = (Beforehand::default(), Beforehand::default());
+    for condition in hard.iter().cloned() {
+        let asked = match (sees(&condition, &join.left)?, sees(&condition, &join.right)?) {
+            (_, false) => of_left.column(condition),
+            (false, true) => of_right.column(condition),
+            (true, true) => return Ok(Transformed::no(LogicalPlan::Join(join))),
         };
-        let name = format!("__asked_{}", next_number());
-        of_side.push(condition.clone().alias(&name));
-        plain.push(Expr::Column(Column::new_unqualified(name)));
+        plain.push(asked);
     }
-    let with = |side: &LogicalPlan, asked: Vec<Expr>| {
-        let columns = side.schema().columns().into_iter().map(Expr::Column);
-        let all: Vec<Expr> = columns.chain(asked).collect();
-        Ok::<_, DataFusionError>(Arc::new(LogicalPlanBuilder::from(side.clone()).project(all)?.build()?))
-    };
-    if !of_left.is_empty() {
-        join.left = with(&join.left, of_left)?;
-    }
-    if !of_right.is_empty() {
-        join.right = with(&join.right, of_right)?;
-    }
+    join.left = of_left.beside(join.left)?;
+    join.right = of_right.beside(join.right)?;
     let (kind, constraint, nulls) = (join.join_type, join.join_constraint, join.null_equality);
     let joined = Join::try_new(join.left, join.right, join.on, conjunction(plain), kind, constraint, nulls, false)?;
     let plan = Arc::new(LogicalPlan::Join(joined));
@@ -196,6 +290,7 @@ fn applied(join: Join) -> Result<LogicalPlan> {
         kind: ApplyKind::Lateral { outer: join.join_type == JoinType::Left },
         columns: columns.into_iter().map(Expr::Column).collect(),
         operand: None,
+        guard: None,
         placeholders,
         outer: OuterValues::new(),
         schema: join.schema,

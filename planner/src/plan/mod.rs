@@ -5,6 +5,8 @@
 //! physical plan, once -> [`PlanInstance`] -> pooled in a [`PreparedPlan`], which fills the slots,
 //! runs, and clears them. Must not know SQL text or sessions.
 
+mod above_joins;
+mod beneath_apply;
 mod careful_rule;
 mod column_first;
 mod constants;

@@ -174,6 +174,7 @@ impl Session {
             statement_time: self.block.moment(),
             held: Default::default(),
             for_reference: false,
+            view_rows: Default::default(),
         }))
     }
 

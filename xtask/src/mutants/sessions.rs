@@ -362,4 +362,25 @@ pub const SESSIONS: &[Mutant] = &[
         broken: "        buffer.rollback_to(command, self.command());\n        self.shared.row_locks.undo_from(command);\n",
         tests: &["-p", "percosql-txn", "--lib", "writes_that_are_undone_keep_their_locks"],
     },
+    Mutant {
+        name: "a subquery runs for rows that take another branch of CASE",
+        file: "planner/src/plan/correlated.rs",
+        original: "        guard: guard.cloned(),\n",
+        broken: "        guard: guard.cloned().filter(|_| false),\n",
+        tests: &["-p", "percosql-planner", "--lib", "catalog_reads"],
+    },
+    Mutant {
+        name: "conditions stay above what runs for each row",
+        file: "planner/src/plan/beneath_apply.rs",
+        original: ".partition(|condition| may_move(condition, apply.input.schema()));",
+        broken: ".partition(|condition| may_move(condition, apply.input.schema()) && false);",
+        tests: &["-p", "percosql-planner", "--lib", "catalog_reads"],
+    },
+    Mutant {
+        name: "a system view is asked for nothing as if it were an object",
+        file: "planner/src/pg_catalog/asked.rs",
+        original: "if oids().any(|oid| oid == 0) {",
+        broken: "if oids().any(|oid| oid == 0) && false {",
+        tests: &["-p", "percosql-planner", "--lib", "views_find_the_same_rows_by_every_column"],
+    },
 ];

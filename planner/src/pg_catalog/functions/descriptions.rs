@@ -53,7 +53,7 @@ pub(in super::super) fn described(context: &StatementContext, class: Oid, oid: O
             let ty = |at| describe::format_type(row.oid(at), None);
             format!("cast from {} to {}", ty(1), ty(2))
         }
-        2606 => catalog.user_relations().find_map(|table| {
+        2606 => catalog.relations_with(oid).find_map(|table| {
             let index = table.indexes.iter().find(|index| index.constraint == Some(oid)).map(|index| &index.name);
             let check = table.checks.iter().find(|check| check.oid == oid).map(|check| &check.name);
             let key = table.foreign_keys.iter().find(|key| key.oid == oid).map(|key| &key.name);
@@ -61,7 +61,7 @@ pub(in super::super) fn described(context: &StatementContext, class: Oid, oid: O
             let shown = describe::relation_name(catalog, table.oid, path)?;
             Some(format!("constraint {} on table {shown}", quote(found)))
         })?,
-        2604 => catalog.user_relations().find_map(|table| {
+        2604 => catalog.relations_with(oid).find_map(|table| {
             let column = table.live_columns().find(|column| describe::default_oid(table.oid, column.id) == oid)?;
             let shown = describe::relation_name(catalog, table.oid, path)?;
             Some(format!("default value for column {} of {} {shown}", quote(&column.name), word(table)))

@@ -70,6 +70,7 @@ impl<'a> Runner<'a> {
             statement_time: self.context.statement_time,
             held: Default::default(),
             for_reference: true,
+            view_rows: Default::default(),
         });
         planned.plan.run(context).await?.collect().await
     }

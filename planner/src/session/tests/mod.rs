@@ -2,6 +2,7 @@
 
 mod analyze;
 mod answers;
+mod catalog_reads;
 mod consistency;
 mod copy;
 mod definitions;

@@ -1,0 +1,42 @@
+//! Conditions move below an [`ApplyNode`], so that its subquery does not run for rows that they take away. DataFusion moves none
+//! through nodes of others.
+
+use super::correlated::subquery_of;
+use crate::bind::volatile::{calls, is_volatile_function};
+use crate::execution::apply::ApplyNode;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{DFSchema, Result};
+use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
+use datafusion::logical_expr::{Expr, Extension, Filter, LogicalPlan};
+use std::sync::Arc;
+
+/// A filter, or several on each other, right above an Apply, with the conditions below that ask nothing of what the Apply adds.
+pub fn beneath_apply(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    let mut below = &plan;
+    let mut conditions = Vec::new();
+    while let LogicalPlan::Filter(filter) = below {
+        conditions.extend(split_conjunction_owned(filter.predicate.clone()));
+        below = &filter.input;
+    }
+    let LogicalPlan::Extension(extension) = below else { return Ok(Transformed::no(plan)) };
+    let Some(apply) = extension.node.as_any().downcast_ref::<ApplyNode>() else { return Ok(Transformed::no(plan)) };
+    let (down, stay): (Vec<Expr>, Vec<Expr>) =
+        conditions.into_iter().partition(|condition| may_move(condition, apply.input.schema()));
+    let Some(down) = conjunction(down) else { return Ok(Transformed::no(plan)) };
+    let input = LogicalPlan::Filter(Filter::try_new(down, Arc::new(apply.input.clone()))?);
+    let moved = ApplyNode { input, ..apply.clone() };
+    let moved = LogicalPlan::Extension(Extension { node: Arc::new(moved) });
+    Ok(Transformed::yes(match conjunction(stay) {
+        Some(stay) => LogicalPlan::Filter(Filter::try_new(stay, Arc::new(moved))?),
+        None => moved,
+    }))
+}
+
+/// Whether a condition asks of these columns alone, and the same of each row whenever it is asked.
+fn may_move(condition: &Expr, input: &DFSchema) -> bool {
+    // What a subquery sees of the row is not among the columns of the expression.
+    let has_subquery = condition.exists(|inner| Ok(subquery_of(inner).is_some())).unwrap_or(true);
+    !has_subquery
+        && condition.column_refs().into_iter().all(|column| input.has_column(column))
+        && !calls(condition, is_volatile_function)
+}
