@@ -444,9 +444,25 @@ pub trait Store: Send + Sync + 'static {
     /// share cannot know and answers zero: there, every timestamp lies below the oracle's durable mark.
     fn recovered_max_timestamp(&self) -> Timestamp;
 
+    /// The memory that the engine holds, as far as it knows.
+    fn memory(&self) -> Vec<MemoryUse> {
+        Vec::new()
+    }
+
     /// The size of the range on the medium in bytes, roughly; where the engine only samples, a small range
     /// may be zero.
     fn approximate_bytes<'a>(&'a self, range: &'a RowRange) -> BoxFuture<'a, Result<u64>>;
+}
+
+/// What a part of the program holds in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryUse {
+    /// What for, in lower case.
+    pub area: &'static str,
+    /// Bytes held.
+    pub used: u64,
+    /// Bytes that it may hold.
+    pub limit: u64,
 }
 
 /// Shared handle to a store.

@@ -3,6 +3,7 @@
 //! the same interface. Must not know the store below; but it remembers which runs were sent there before COMMIT, and
 //! with them what the locks there say: for a key, what the first run that holds it came to, whatever was undone since.
 
+use crate::buffer_memory::{BufferMemory, Part};
 use crate::error::Result;
 use crate::lock::LockStrength;
 use crate::puts::Puts;
@@ -96,6 +97,8 @@ pub(crate) struct Buffer {
     writes: u64,
     limit: usize,
     spill_dir: Option<Arc<Path>>,
+    /// What is counted of it among all buffers.
+    part: Part,
     /// Oldest first.
     runs: Vec<Run>,
     /// Commands rolled back whose versions may lie in runs.
@@ -115,10 +118,17 @@ impl Buffer {
             writes: 0,
             limit,
             spill_dir,
+            part: Part::default(),
             runs: Vec::new(),
             dropped: Vec::new(),
             deletes_of_own: false,
         }
+    }
+
+    /// The same, which spills too when `all` buffers hold too much.
+    pub(crate) fn counted(mut self, all: &Arc<BufferMemory>) -> Self {
+        self.part = Part::new(Arc::clone(all));
+        self
     }
 
     /// Whether nothing was written, or all of it was rolled back in memory.
@@ -193,8 +203,10 @@ impl Buffer {
     }
 
     fn spill_beyond_limit(&mut self) -> Result<()> {
-        if self.memory_bytes > self.limit {
+        self.part.set(self.memory_bytes);
+        if self.memory_bytes > self.limit || self.part.is_over(self.memory_bytes) {
             self.spill()?;
+            self.part.set(self.memory_bytes);
         }
         Ok(())
     }
@@ -239,6 +251,7 @@ impl Buffer {
         };
         self.memory.retain(keep, keep_packed);
         self.memory_bytes = self.memory_bytes.saturating_sub(gone_bytes);
+        self.part.set(self.memory_bytes);
         self.total_bytes = self.total_bytes.saturating_sub(gone_total);
         self.writes = self.writes.saturating_sub(gone_writes);
         if !self.runs.is_empty() {

@@ -146,6 +146,34 @@ fn a_large_buffer_stays_below_its_limit() {
     assert_eq!(count, 20_000);
 }
 
+#[test]
+fn buffers_that_hold_too_much_together_spill() {
+    let folder = tempfile::tempdir().unwrap();
+    let all = BufferMemory::new(3 << 20);
+    let new = || Buffer::new(usize::MAX, Some(folder.path().into())).counted(&all);
+    // Some megabytes.
+    let fill = |buffer: &mut Buffer| {
+        for i in 0..30_000u32 {
+            buffer.write(1, put(&format!("k{i:08}"), "0123456789")).unwrap();
+        }
+    };
+    let (mut idle, mut growing) = (new(), new());
+    fill(&mut idle);
+    assert!(idle.spilled() && all.used() <= 3 << 20, "{}", all.used());
+    let held = all.used();
+    fill(&mut growing);
+    assert!(growing.spilled() && all.used() <= 4 << 20, "{}", all.used());
+    drop(growing);
+    assert_eq!(all.used(), held);
+    idle.rollback_to(0, 9);
+    assert!(all.used() < 64 << 10, "{}", all.used());
+    // A little is kept in memory whatever the others hold.
+    let mut small = new();
+    all.add_for_test(4 << 20);
+    small.write(1, put("a", "b")).unwrap();
+    assert!(!small.spilled());
+}
+
 /// A row that is put, or another change to it.
 #[derive(Clone, Debug)]
 enum Step {

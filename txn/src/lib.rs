@@ -105,6 +105,7 @@
 pub(crate) mod aged;
 mod backoff;
 pub(crate) mod buffer;
+mod buffer_memory;
 mod bulk;
 mod bulk_commit;
 pub(crate) mod by_row;
@@ -148,6 +149,7 @@ mod version_table;
 mod wave;
 pub mod write;
 
+pub use buffer_memory::BufferMemory;
 pub use bulk::{BulkWriter, Loaded};
 pub use error::{Conflict, ConflictKind, Result, TxnError};
 pub use failpoint::{FailAction, FailPoints};

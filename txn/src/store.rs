@@ -1,6 +1,7 @@
 //! [`TransactionStore`]: what the server opens once, and what every transaction shares.
 
 use crate::aged::AgedTimestamps;
+use crate::buffer_memory::BufferMemory;
 use crate::bulk_commit::{Appointments, CellRate};
 use crate::commit::STEP_ROWS;
 use crate::error::Result;
@@ -29,7 +30,9 @@ pub struct TransactionStoreOptions {
     pub spill_dir: Option<PathBuf>,
     /// Bytes of memory that one transaction's buffer may hold before it spills.
     pub buffer_limit_bytes: usize,
-    /// The same where each row is a request of its own and there is such a folder: what spills is locked before
+    /// Bytes of memory that the buffers of all transactions may hold together; beyond it those that grow spill.
+    pub buffers_limit_bytes: usize,
+    /// The limit of one where each row is a request of its own and there is such a folder: what spills is locked before
     /// COMMIT.
     pub early_prewrite_bytes: usize,
     /// Transactions up to this many bytes of keys and values commit in one phase, where the
@@ -71,6 +74,7 @@ impl Default for TransactionStoreOptions {
         TransactionStoreOptions {
             spill_dir: None,
             buffer_limit_bytes: 256 << 20,
+            buffers_limit_bytes: 1 << 30,
             early_prewrite_bytes: 16 << 20,
             one_phase_limit_bytes: 32 << 20,
             one_phase_limit_writes: 1 << 17,
@@ -97,6 +101,7 @@ pub struct TransactionStore {
     pub(crate) options: TransactionStoreOptions,
     /// That of the options, which each transaction shares.
     pub(crate) spill_dir: Option<Arc<Path>>,
+    pub(crate) buffer_memory: Arc<BufferMemory>,
     pub(crate) intents: Intents,
     pub(crate) cell_rate: CellRate,
     pub(crate) appointments: Appointments,
@@ -161,6 +166,7 @@ impl TransactionStore {
             spill_dir: options.spill_dir.as_deref().map(Arc::from),
             aged: AgedTimestamps::new(options.history),
             seen_holds: Mutex::default(),
+            buffer_memory: BufferMemory::new(options.buffers_limit_bytes),
             options,
             intents: Intents::default(),
             cell_rate: CellRate::default(),
@@ -190,6 +196,11 @@ impl TransactionStore {
             }
         }
         Ok(this)
+    }
+
+    /// The memory of all transactions' buffers.
+    pub fn buffer_memory(&self) -> &Arc<BufferMemory> {
+        &self.buffer_memory
     }
 
     /// Begins a transaction. Nothing is read until the first statement.

@@ -120,7 +120,7 @@ impl Transaction {
             }
             _ => *buffer_limit_bytes,
         };
-        let buffer = Buffer::new(limit, spill_dir.clone());
+        let buffer = Buffer::new(limit, spill_dir.clone()).counted(&store.buffer_memory);
         let writes = !options.read_only && (options.as_of.is_none() || options.imports);
         let reads = (options.isolation == Isolation::Serializable && writes)
             .then(|| ReadSet::new(store.options.read_set_bytes, store.options.validated.clone()));

@@ -46,8 +46,8 @@ use crate::committer::snapshots::SnapshotRegistry;
 use crate::committer::{Answer, Committer, Recovered, Request};
 use crate::contract::{
     AtomicCommit, BulkCommit, BulkLoad, Cell, CommitBatch, Condition, FailedCondition, Family, FamilyFilter,
-    LogStatistics, Mutation, Plain, ReadFilter, Row, RowMutation, RowRange, ScanOptions, SnapshotGuard, Store,
-    TabletInfo, Validator, Watch,
+    LogStatistics, MemoryUse, Mutation, Plain, ReadFilter, Row, RowMutation, RowRange, ScanOptions, SnapshotGuard,
+    Store, TabletInfo, Validator, Watch,
 };
 use crate::env::{BoxFuture, EnvRef};
 use crate::error::{Result, StoreError};
@@ -316,7 +316,33 @@ pub(crate) fn approximate_bytes(database: &Database, range: &RowRange) -> Result
     Family::ALL.iter().map(|family| approximate_family_bytes(database, *family, &bounds)).sum()
 }
 
+impl EmbeddedStore {
+    /// A property of RocksDB that tells bytes; of `each` family, or of what all share.
+    fn property(&self, name: &str, each: bool) -> u64 {
+        let families = Family::ALL.iter().take(if each { Family::ALL.len() } else { 1 });
+        let told = families.filter_map(|family| {
+            self.database.rocks().property_int_value_cf(self.database.family(*family).ok()?, name).ok()?
+        });
+        told.sum()
+    }
+}
+
 impl Store for EmbeddedStore {
+    fn memory(&self) -> Vec<MemoryUse> {
+        let options = &self.keeper.options;
+        let memtables = self.property("rocksdb.cur-size-all-mem-tables", true);
+        vec![
+            MemoryUse {
+                area: "block cache",
+                used: self.property("rocksdb.block-cache-usage", false),
+                limit: options.cache_bytes as u64,
+            },
+            MemoryUse { area: "hot rows", used: self.hot.rows.bytes(), limit: options.hot_row_bytes },
+            MemoryUse { area: "hot ranges", used: self.hot.ranges.bytes(), limit: options.hot_range_bytes },
+            MemoryUse { area: "memtables", used: memtables, limit: options.memtable_bytes as u64 },
+        ]
+    }
+
     fn read<'a>(&'a self, keys: &'a [Bytes], filter: &'a ReadFilter) -> BoxFuture<'a, Result<Vec<Row>>> {
         async move {
             self.directory.count(keys.iter().map(|key| &key[..]), Tablet::count_reads);
