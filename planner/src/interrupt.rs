@@ -3,8 +3,10 @@
 
 use crate::error::Result;
 use datafusion::common::runtime::{JoinSetTracer, set_join_set_tracer};
+use datafusion::execution::memory_pool::MemoryPool;
 use futures::future::BoxFuture;
 use std::any::Any;
+use std::cell::Cell;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,6 +18,10 @@ pub trait Interrupt: Send + Sync {
     fn check(&self) -> Result<()>;
     /// The monotonic clock.
     fn monotonic(&self) -> Duration;
+    /// The memory that large values of the statement count against, if they do.
+    fn memory(&self) -> Option<Arc<dyn MemoryPool>> {
+        None
+    }
 }
 
 tokio::task_local! {
@@ -31,6 +37,62 @@ pub fn check() -> Result<()> {
 /// The monotonic clock; none where no statement computes on this thread.
 pub fn monotonic() -> Option<Duration> {
     CURRENT.try_with(|current| current.monotonic()).ok()
+}
+
+/// The memory of the statement that computes on this thread.
+pub fn memory() -> Option<Arc<dyn MemoryPool>> {
+    CURRENT.try_with(|current| current.memory()).ok().flatten()
+}
+
+/// Steps of a loop between two looks.
+const STEPS: usize = 1 << 14;
+/// Bytes that a function of bytes takes at a time.
+const CHUNK: usize = 1 << 16;
+
+thread_local! {
+    static STEPPED: Cell<usize> = const { Cell::new(0) };
+}
+
+/// One step of something long, wherever it is. Errors: now and then, when the statement that computes on this thread is to stop.
+pub fn step() -> Result<()> {
+    let steps = STEPPED.get() + 1;
+    if steps < STEPS {
+        STEPPED.set(steps);
+        return Ok(());
+    }
+    STEPPED.set(0);
+    check()
+}
+
+/// Counts the steps of a loop over one large value, and looks now and then whether the statement is to stop.
+#[derive(Debug, Default)]
+pub struct Steps(usize);
+
+impl Steps {
+    /// One more. Errors: when the statement is to stop.
+    pub fn step(&mut self) -> Result<()> {
+        self.many(1)
+    }
+    /// Some more. Errors: when the statement is to stop.
+    pub fn many(&mut self, steps: usize) -> Result<()> {
+        self.0 = self.0.saturating_add(steps);
+        if self.0 < STEPS {
+            return Ok(());
+        }
+        self.0 = 0;
+        check()
+    }
+}
+
+/// Takes bytes piece by piece. Errors: when the statement is to stop.
+pub fn in_pieces(bytes: &[u8], mut take: impl FnMut(&[u8])) -> Result<()> {
+    for (number, piece) in bytes.chunks(CHUNK).enumerate() {
+        if number > 0 {
+            check()?;
+        }
+        take(piece);
+    }
+    Ok(())
 }
 
 /// Runs a future of a statement.
@@ -57,6 +119,20 @@ pub fn long<T>(work: impl FnOnce() -> T) -> T {
         Ok(runtime) if runtime.runtime_flavor() == RuntimeFlavor::MultiThread => tokio::task::block_in_place(work),
         _ => work(),
     }
+}
+
+/// The same for work over so many bytes, or that makes them, when those are many.
+pub fn long_when<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
+    if bytes >= LONG_BYTES { long(work) } else { work() }
+}
+
+/// Bytes that take long, beside what a short statement takes.
+const LONG_BYTES: usize = 256 << 10;
+
+/// A future each of whose polls may take long: others need not wait for its thread.
+pub async fn long_polls<F: Future>(work: F) -> F::Output {
+    let mut work = std::pin::pin!(work);
+    std::future::poll_fn(move |context| long(|| work.as_mut().poll(context))).await
 }
 
 /// Tasks that operators start belong to the statement that starts them.

@@ -18,5 +18,6 @@ pub mod statistics;
 #[cfg(test)]
 mod test_store;
 pub mod types;
+pub mod value_size;
 
 pub use error::{Result, SqlError, state};

@@ -65,12 +65,16 @@ pub struct StartOptions {
     /// Connections served at a time [default: 200]
     #[arg(long, value_name = "COUNT", env = "PERCOSQL_MAX_CONNECTIONS")]
     pub max_connections: Option<usize>,
-    /// Memory that all statements' sorts, joins and aggregations together may hold, such as 512MB or 4GB; beyond it they
-    /// spill to the data directory, or fail with 53200 [default: a quarter of the machine's]
+    /// Memory that the server is to stay within, such as 2GB: caches, statements, sessions and all else. What single parts
+    /// may take follows from it [default: the machine's, or that of the control group]
+    #[arg(long, value_name = "SIZE", env = "PERCOSQL_MEMORY")]
+    pub memory: Option<String>,
+    /// Memory that all statements' sorts, joins, aggregations and large values together may hold, such as 512MB or 4GB; beyond it
+    /// they spill to the data directory, or fail with 53200 [default: a quarter of --memory]
     #[arg(long, value_name = "SIZE", env = "PERCOSQL_QUERY_MEMORY")]
     pub query_memory: Option<String>,
     /// Memory that the embedded store keeps data in once it was read, such as 512MB or 4GB; it is taken as it is needed
-    /// [default: an eighth of the machine's]
+    /// [default: an eighth of --memory]
     #[arg(long, value_name = "SIZE", env = "PERCOSQL_CACHE_MEMORY")]
     pub cache_memory: Option<String>,
     /// A tablet of the embedded store is split when it has grown larger than this, such as 256MB [default: 64MB]
@@ -146,6 +150,7 @@ struct File {
     store: Option<String>,
     advertise: Option<String>,
     max_connections: Option<usize>,
+    memory: Option<String>,
     query_memory: Option<String>,
     cache_memory: Option<String>,
     tablet_size: Option<String>,
@@ -200,6 +205,8 @@ pub struct Config {
     pub advertise: Option<String>,
     /// Connections at a time.
     pub max_connections: usize,
+    /// Memory of the process, in bytes.
+    pub memory: usize,
     /// Memory of all statements together, in bytes.
     pub query_memory: usize,
     /// Memory for data of the embedded store that was read, in bytes.
@@ -242,7 +249,12 @@ impl Config {
             StoreKind::Embedded => PathBuf::from("./percosql-data"),
             StoreKind::Bigtable(_) => std::env::temp_dir().join(format!("percosql-{}", std::process::id())),
         };
+        let memory = match options.memory.or(file.memory) {
+            Some(text) => parse_size(&text, 128 << 20).map_err(|error| format!("--memory {text}: {error}"))?,
+            None => machine_memory(),
+        };
         Ok(Config {
+            memory,
             data_dir: options.data_dir.or(file.data_dir).unwrap_or_else(data_dir),
             config_file: options.config,
             listen: parse_listen(&listen)?,
@@ -251,11 +263,11 @@ impl Config {
             max_connections: options.max_connections.or(file.max_connections).unwrap_or(200).max(1),
             query_memory: match options.query_memory.or(file.query_memory) {
                 Some(text) => parse_size(&text, 1 << 20).map_err(|error| format!("--query-memory {text}: {error}"))?,
-                None => machine_memory() / 4,
+                None => memory / 4,
             },
             cache_memory: match options.cache_memory.or(file.cache_memory) {
                 Some(text) => parse_size(&text, 8 << 20).map_err(|error| format!("--cache-memory {text}: {error}"))?,
-                None => (machine_memory() / 8).max(64 << 20),
+                None => (memory / 8).max(MIN_CACHE),
             },
             tablet_size: match options.tablet_size.or(file.tablet_size) {
                 Some(text) => parse_size(&text, 64 << 10).map_err(|error| format!("--tablet-size {text}: {error}"))?,
@@ -271,7 +283,20 @@ impl Config {
     }
 }
 
+/// Less cache than this makes everything slow.
+const MIN_CACHE: usize = 64 << 20;
+
 impl Config {
+    /// Bytes that the write buffers of all transactions together may hold.
+    pub fn buffer_memory(&self) -> usize {
+        (self.memory / 8).max(16 << 20)
+    }
+
+    /// Bytes that the statements which sessions keep by name may take together.
+    pub fn prepared_memory(&self) -> usize {
+        (self.memory / 16).max(16 << 20)
+    }
+
     /// What it says, as settings that clients ask for, of a server at this address.
     pub fn shown(&self, address: SocketAddr) -> Vec<(&'static str, String)> {
         let whole =

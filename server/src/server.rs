@@ -38,6 +38,8 @@ pub async fn run(config: Config, workers: tokio::runtime::Handle) -> Result<(), 
     let _lookout = Lookout::over(runtimes, reactors.reserves(), &store.env);
     let options = EngineOptions {
         memory_bytes: config.query_memory,
+        process_bytes: config.memory,
+        prepared_bytes: config.prepared_memory(),
         spill_directory: Some(spill_directory(&config)?),
         workers: Workers::new(workers),
         ..EngineOptions::default()

@@ -85,6 +85,7 @@ pub async fn open(config: &Config) -> Result<OpenStore, String> {
         history,
         spill_dir: Some(config.data_dir.join("spill")),
         validated: planner::catalog::keys::rows_of_users(),
+        buffers_limit_bytes: config.buffer_memory(),
         // Who has no address cannot be asked for timestamps, so nobody else writes.
         alone: config.advertise.is_none(),
         ..defaults

@@ -98,6 +98,99 @@ fn rows_stream_through_little_memory() {
     assert_eq!(value(&server, "select count(*) from u"), "200000");
 }
 
+#[test]
+fn a_value_is_as_long_as_in_postgresql_and_counts() {
+    let server = Server::start_with(&["--query-memory", "64MB"]);
+    let mut raw = Raw::connect(&server);
+    let before = resident(&server);
+    for (sql, state) in [
+        ("select length(repeat('x', 1 << 30))", "54000"),
+        ("select length(repeat('x', 1073741820))", "54000"),
+        ("select length(format('%2000000000s', 'x'))", "54000"),
+        ("select length(lpad('x', 1 << 28, 'ab'))", "54000"),
+        ("select length(repeat('x', 1073741819))", "53200"),
+        ("select length(repeat('x', 900000000) || repeat('y', 900000000))", "53200"),
+        ("select length(replace(repeat('x', 10000000), 'x', repeat('y', 1000)))", "53200"),
+        ("select length(overlay(repeat('x', 40000000) placing repeat('y', 40000000) from 1 for 1))", "53200"),
+        ("select length(string_agg(repeat('x', 10000000), ',')) from generate_series(1, 20)", "53200"),
+        ("select array_length(array_fill(1, array[100000000]), 1)", "53200"),
+    ] {
+        assert_eq!(error_state(&raw.query(sql)), state, "{sql}");
+    }
+    let grown = resident(&server).saturating_sub(before);
+    assert!(grown < 200, "{grown} MB for values that were refused");
+    // What fits is computed, once, and given back.
+    for _ in 0..5 {
+        assert_eq!(column(&raw.query("select length(repeat('x', 40000000))")), ["40000000"]);
+    }
+    // Rows that do not fit together pass one after the other.
+    let replies = raw.query("select repeat('x', 5000000) from generate_series(1, 30)");
+    assert_eq!(replies.iter().filter(|reply| reply.kind == b'D' && reply.body.len() > 5_000_000).count(), 30);
+    let grown = resident(&server).saturating_sub(before);
+    assert!(grown < 250, "{grown} MB");
+}
+
+#[test]
+fn held_cursors_go_to_disk() {
+    let server = Server::start_with(&["--query-memory", "16MB"]);
+    let mut raw = Raw::connect(&server);
+    let before = resident(&server);
+    // Some 20 MB each.
+    for number in 0..12 {
+        let rows = "select g, repeat(md5(g::text), 10) t from generate_series(1, 50000) g";
+        let replies = raw.query(&format!("begin; declare c{number} scroll cursor with hold for {rows}; commit"));
+        assert_eq!(kinds(&replies), "CCCZ", "{number}");
+    }
+    let grown = resident(&server).saturating_sub(before);
+    assert!(grown < 120, "{grown} MB");
+    assert_eq!(column(&raw.query("fetch absolute 49999 from c3")), ["49999"]);
+    assert_eq!(column(&raw.query("fetch backward 2 from c3")), ["49998", "49997"]);
+    assert_eq!(column(&raw.query("fetch first from c3")), ["1"]);
+    assert_eq!(column(&raw.query("fetch relative 20000 from c3")), ["20001"]);
+    raw.query("close all");
+    let spilled = std::fs::read_dir(server.data_dir().join("query-spill")).expect("the folder of spilled rows");
+    let files: usize =
+        spilled.map(|entry| std::fs::read_dir(entry.expect("an entry").path()).expect("a folder").count()).sum();
+    assert_eq!(files, 0);
+}
+
+#[test]
+fn prepared_statements_are_bounded_in_bytes() {
+    let server = Server::start_with(&["--memory", "1GB"]);
+    let mut raw = Raw::connect(&server);
+    let before = resident(&server);
+    let text = format!("select 1 in ({}1)", "2,".repeat(10_000));
+    let kept = (0..100).take_while(|number| kinds(&raw.query(&format!("prepare p{number} as {text}"))) == "CZ");
+    let kept = kept.count();
+    assert!((3..20).contains(&kept), "{kept} statements");
+    assert_eq!(error_state(&raw.query(&format!("prepare q as {text}"))), "53200");
+    let grown = resident(&server).saturating_sub(before);
+    assert!(grown < 600, "{grown} MB");
+    // Others have room, and so has this one once it gave some back.
+    let sql =
+        "select used_bytes > 0 and used_bytes <= limit_bytes from percosql.memory where area = 'prepared statements'";
+    assert_eq!(value(&server, sql), "t");
+    assert_eq!(column(&raw.query("prepare s as select 1; execute s")), ["1"]);
+    raw.query("deallocate all");
+    assert_eq!(value(&server, "select used_bytes from percosql.memory where area = 'prepared statements'"), "0");
+    assert_eq!(kinds(&raw.query("prepare s as select 1")), "CZ");
+}
+
+#[test]
+fn memory_is_shown_to_who_may_monitor() {
+    let server = Server::start_with(&["--memory", "1GB"]);
+    let mut raw = Raw::connect(&server);
+    let limits =
+        "select limit_bytes >> 20 from percosql.memory where area in ('process', 'queries', 'block cache') order by 1";
+    assert_eq!(column(&raw.query(limits)), ["80", "256", "1024"]);
+    assert_eq!(column(&raw.query("select used_bytes > 1000000 from percosql.memory where area = 'process'")), ["t"]);
+    raw.query("create role nobody; create role watcher in role pg_monitor");
+    raw.query("set role nobody");
+    assert_eq!(error_state(&raw.query("select * from percosql.memory")), "42501");
+    raw.query("set role watcher");
+    assert_eq!(column(&raw.query("select count(*) > 5 from percosql.memory")), ["t"]);
+}
+
 /// Pages of 2 MB are cleared in whole and mostly not used.
 #[test]
 fn the_server_asks_for_no_huge_pages() {

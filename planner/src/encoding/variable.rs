@@ -1,7 +1,8 @@
 //! [`Variable`]: an Arrow array of texts or bytes, under construction; see [`Fixed`](super::fixed::Fixed). What is appended is
 //! looked at when the array is made, all of it at once. Must not know where values come from.
 
-use crate::error::{Result, SqlError, state};
+use crate::error::Result;
+use crate::value_size::{room, too_many};
 use datafusion::arrow::array::{GenericByteArray, NullBufferBuilder};
 use datafusion::arrow::buffer::OffsetBuffer;
 use datafusion::arrow::datatypes::ByteArrayType;
@@ -47,6 +48,7 @@ impl<T: ByteArrayType<Offset = i32>> Variable<T> {
 
     /// Appends a value with `spaces` behind it. Errors: 54000 for more bytes than an array has place for.
     pub fn append_padded(&mut self, value: &[u8], spaces: usize) -> Result<()> {
+        room(value.len().saturating_add(spaces))?;
         let end = self.values.len().saturating_add(value.len()).saturating_add(spaces);
         let offset = i32::try_from(end).map_err(|_| too_many())?;
         self.values.extend_from_slice(value);
@@ -68,11 +70,6 @@ impl<T: ByteArrayType<Offset = i32>> Variable<T> {
         let values = std::mem::take(&mut self.values);
         GenericByteArray::try_new(OffsetBuffer::new(offsets.into()), values.into(), self.nulls.finish()).ok()
     }
-}
-
-fn too_many() -> SqlError {
-    SqlError::new(state::PROGRAM_LIMIT_EXCEEDED, "the values of a column are too long together")
-        .detail("A batch of rows holds 2 GiB of each column at most.")
 }
 
 impl<T> fmt::Debug for Variable<T> {

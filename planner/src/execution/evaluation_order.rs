@@ -2,6 +2,7 @@
 
 use super::lazy_junction::has_effects;
 use super::value::as_slot;
+use crate::value_size::repeated;
 use datafusion::arrow::array::{Array, ArrayRef};
 use datafusion::arrow::compute::concat;
 use datafusion::arrow::record_batch::RecordBatch;
@@ -18,6 +19,8 @@ use std::sync::Arc;
 pub struct Order {
     places: Option<Arc<[usize]>>,
     by_row: Option<Arc<[usize]>>,
+    /// Whether one has an effect: what has is computed once.
+    effects: bool,
     /// The short ones of the expressions that are constants, in their places, for one row.
     constants: Arc<[Option<ArrayRef>]>,
 }
@@ -37,12 +40,18 @@ impl Order {
         let volatile: Vec<bool> = expressions.iter().map(has_effects).collect();
         let by_row = row_wise(expressions).map(Into::into);
         let constants = expressions.iter().map(constant).collect();
+        let effects = volatile.contains(&true);
         if volatile.is_sorted() {
-            return Order { places: None, by_row, constants };
+            return Order { places: None, by_row, effects, constants };
         }
         let mut places: Vec<usize> = (0..expressions.len()).collect();
         places.sort_by_key(|at| volatile.get(*at));
-        Order { places: Some(places.into()), by_row, constants }
+        Order { places: Some(places.into()), by_row, effects, constants }
+    }
+
+    /// Whether the expressions may be computed again for the same rows.
+    pub fn is_repeatable(&self) -> bool {
+        !self.effects
     }
 
     /// The value for one row of what depends on none. Most of what INSERT and UPDATE write are constants and parameters, of which
@@ -64,7 +73,7 @@ impl Order {
     ) -> Result<Vec<ArrayRef>> {
         let value = |(at, expression): (usize, &Arc<dyn PhysicalExpr>)| {
             let ready = if rows == 1 { self.of_one_row(at, expression) } else { None };
-            ready.unwrap_or_else(|| expression.evaluate(batch)?.into_array(rows))
+            ready.unwrap_or_else(|| Ok(repeated(expression.evaluate(batch)?, rows)?))
         };
         let by_row = self.by_row.as_deref().filter(|_| rows > 1).unwrap_or_default();
         if self.places.is_none() && by_row.is_empty() {

@@ -5,11 +5,12 @@
 use super::projection::Projector;
 use super::returned::Counter;
 use crate::error::SqlError;
+use crate::value_size::is_of_batch;
 use datafusion::arrow::array::Array;
 use datafusion::arrow::compute::concat_batches;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::RecordBatch;
-use datafusion::common::{DataFusionError, Result};
+use datafusion::common::Result;
 use datafusion::execution::RecordBatchStream;
 use datafusion::physical_plan::SendableRecordBatchStream;
 use futures::{Stream, StreamExt};
@@ -31,7 +32,7 @@ pub struct Projected {
     /// Rows of a batch, at most.
     at_once: usize,
     /// What the row behind those that were returned fails with.
-    failed: Option<DataFusionError>,
+    failed: Option<SqlError>,
 }
 
 impl Projected {
@@ -40,57 +41,77 @@ impl Projected {
         Projected { input, projector, rows, rest: None, at_once: usize::MAX, failed: None }
     }
 
-    fn piece(&mut self, mut batch: RecordBatch) -> Result<RecordBatch> {
-        let behind = batch.num_rows().saturating_sub(self.at_once);
-        if behind > 0 {
-            self.rest = Some(batch.slice(self.at_once, behind));
-            batch = batch.slice(0, self.at_once);
-        }
-        self.rows.add(batch.num_rows());
-        let projected = match self.projector.project(&batch) {
-            Ok(projected) => projected,
-            Err(error) => return self.rows_before(&batch, error),
+    fn piece(&mut self, batch: &RecordBatch) -> Result<RecordBatch> {
+        let mut rows = batch.num_rows().min(self.at_once);
+        let projected = loop {
+            let error = match self.projector.project(&batch.slice(0, rows)) {
+                Ok(projected) => break projected,
+                Err(error) => SqlError::from(error),
+            };
+            if rows <= 1 || !self.projector.is_repeatable() {
+                return Err(error.into());
+            }
+            if !is_of_batch(&error) {
+                return self.rows_before(batch, rows, error);
+            }
+            // For all of them at once there was no room.
+            rows /= 2;
+            self.at_once = rows;
         };
+        self.leave(batch, rows);
         if projected.num_rows() > FEW_ROWS {
             self.weigh(&projected)?;
         }
         Ok(projected)
     }
 
-    /// The rows before the first that fails, which the next poll tells. `error`: what the whole batch fails with. Errors: that of the first
-    /// row.
-    fn rows_before(&mut self, batch: &RecordBatch, error: DataFusionError) -> Result<RecordBatch> {
-        let (of_row, mut error) = of_a_row(error);
-        if !of_row || batch.num_rows() <= 1 || self.projector.has_effects() {
-            return Err(error);
+    /// The rows before the first that fails, which the next poll tells. `error`: what the first `rows` rows fail with. Errors: that of the
+    /// first row.
+    fn rows_before(&mut self, batch: &RecordBatch, mut rows: usize, mut error: SqlError) -> Result<RecordBatch> {
+        if !is_of_row(&error) {
+            return Err(error.into());
         }
-        let (mut pieces, mut first, mut rows) = (Vec::new(), 0, batch.num_rows());
+        let (mut pieces, mut first) = (Vec::new(), 0);
         // The first row that fails is among `rows` rows from `first` on.
         while rows > 0 {
-            let half = rows.div_ceil(2);
-            match self.projector.project(&batch.slice(first, half)) {
+            let half = rows.div_ceil(2).min(self.at_once);
+            let found = match self.projector.project(&batch.slice(first, half)) {
                 Ok(piece) => {
                     pieces.push(piece);
                     (first, rows) = (first + half, rows - half);
+                    continue;
                 }
-                Err(found) => {
-                    let (of_row, found) = of_a_row(found);
-                    if !of_row {
-                        return Err(found);
-                    }
-                    error = found;
-                    if half == 1 {
-                        break;
-                    }
-                    rows = half;
+                Err(found) => SqlError::from(found),
+            };
+            if is_of_batch(&found) && (half > 1 || !pieces.is_empty()) {
+                self.at_once = (half / 2).max(1);
+                if !pieces.is_empty() {
+                    // Once these are gone there is more room.
+                    self.leave(batch, first);
+                    return Ok(concat_batches(&self.projector.schema(), &pieces)?);
                 }
+                continue;
             }
+            if !is_of_row(&found) {
+                return Err(found.into());
+            }
+            error = found;
+            if half == 1 {
+                break;
+            }
+            rows = half;
         }
         if pieces.is_empty() {
-            return Err(error);
+            return Err(error.into());
         }
-        (self.rest, self.failed) = (None, Some(error));
+        self.failed = Some(error);
         Ok(concat_batches(&self.projector.schema(), &pieces)?)
+    }
+
+    /// Leaves what is behind the first `rows` rows of a batch for the next poll.
+    fn leave(&mut self, batch: &RecordBatch, rows: usize) {
+        let behind = batch.num_rows().saturating_sub(rows);
+        self.rest = (behind > 0).then(|| batch.slice(rows, behind));
     }
 
     fn weigh(&mut self, projected: &RecordBatch) -> Result<()> {
@@ -111,7 +132,7 @@ impl Stream for Projected {
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         if let Some(error) = self.failed.take() {
-            return Poll::Ready(Some(Err(error)));
+            return Poll::Ready(Some(Err(error.into())));
         }
         let batch = match self.rest.take() {
             Some(rest) => rest,
@@ -120,7 +141,11 @@ impl Stream for Projected {
                 end => return Poll::Ready(end),
             },
         };
-        Poll::Ready(Some(self.piece(batch)))
+        let piece = self.piece(&batch);
+        if let Ok(piece) = &piece {
+            self.rows.add(piece.num_rows());
+        }
+        Poll::Ready(Some(piece))
     }
 }
 
@@ -130,11 +155,9 @@ impl RecordBatchStream for Projected {
     }
 }
 
-/// Whether an error is of the values of a row (classes 21 to 23), and not of a limit of the statement; and the error.
-fn of_a_row(error: DataFusionError) -> (bool, DataFusionError) {
-    let error = SqlError::from(error);
-    let of_row = ["21", "22", "23"].contains(&error.state().get(..2).unwrap_or_default());
-    (of_row, error.into())
+/// Whether an error is of the values of a row (classes 21 to 23), and not of a limit of the statement.
+fn is_of_row(error: &SqlError) -> bool {
+    ["21", "22", "23"].contains(&error.state().get(..2).unwrap_or_default())
 }
 
 #[cfg(test)]

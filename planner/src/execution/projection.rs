@@ -2,7 +2,7 @@
 //! text of each: for a statement of one row they cost more than the expressions. Must not know what is computed.
 
 use super::evaluation_order::Order;
-use super::lazy_junction::{guarded, has_effects};
+use super::lazy_junction::guarded;
 use super::projected::Projected;
 use super::returned::Returned;
 use datafusion::arrow::datatypes::SchemaRef;
@@ -60,9 +60,9 @@ impl Projector {
         &self.expressions
     }
 
-    /// Whether computing a row twice can be told from computing it once.
-    pub fn has_effects(&self) -> bool {
-        self.expressions.iter().any(has_effects)
+    /// Whether it may compute the same rows again: whether computing a row twice cannot be told from computing it once.
+    pub fn is_repeatable(&self) -> bool {
+        self.order.is_repeatable()
     }
 
     /// The projected batch.

@@ -5,6 +5,7 @@ use super::typed::{Column, SqlRead};
 use crate::error::{Result, SqlError};
 use crate::execution::{Slots, StatementContext};
 use crate::types::SqlType;
+use crate::value_size;
 use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
@@ -147,8 +148,11 @@ impl KernelFunction {
     /// Evaluates the function for constants. Errors: whatever the function says of these values.
     pub fn evaluate(&self, arguments: &[ScalarValue]) -> Result<ScalarValue> {
         let arrays = arguments.iter().map(|value| Ok(value.to_array()?)).collect::<Result<Vec<_>>>()?;
-        let array = (self.kernel)(&self.make_call(&arrays, 1)).map_err(SqlError::of_values)?;
+        let array = self.compute(&arrays, 1).map_err(SqlError::of_values)?;
         Ok(ScalarValue::try_from_array(&array, 0)?)
+    }
+    fn compute(&self, arguments: &[ArrayRef], rows: usize) -> Result<ArrayRef> {
+        value_size::call(arguments, || (self.kernel)(&self.make_call(arguments, rows)))
     }
     fn make_call<'a>(&'a self, arguments: &'a [ArrayRef], rows: usize) -> Call<'a> {
         Call { rows, arguments, types: &self.types, result: self.result, slots: self.slots.as_ref() }
@@ -205,9 +209,18 @@ impl ScalarUDFImpl for KernelFunction {
             })
             .collect::<DataFusionResult<Vec<_>>>()?;
         if constant && self.stability != Stability::Volatile {
-            let array = (self.kernel)(&self.make_call(&arrays, 1))?;
-            return Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&array, 0)?));
+            let array = self.compute(&arrays, 1)?;
+            if value_size::is_large(array.as_ref()) && args.number_rows == 1 {
+                // A scalar would be a copy, and a large value is counted where it lies.
+                return Ok(ColumnarValue::Array(array));
+            }
+            let value = ColumnarValue::Scalar(ScalarValue::try_from_array(&array, 0)?);
+            return Ok(match value_size::is_long(array.as_ref()) {
+                // An operator would make an array of it without asking for room.
+                true => ColumnarValue::Array(value_size::repeated(value, args.number_rows)?),
+                false => value,
+            });
         }
-        Ok(ColumnarValue::Array((self.kernel)(&self.make_call(&arrays, args.number_rows))?))
+        Ok(ColumnarValue::Array(self.compute(&arrays, args.number_rows)?))
     }
 }

@@ -6,6 +6,7 @@ use super::kernel::{Call, Kernel, KernelFunction, Stability};
 use super::typed::{Interval, Numeric, Timestamp};
 use crate::error::{Result, SqlError, state};
 use crate::execution::Slots;
+use crate::interrupt;
 use crate::types::SqlType;
 use crate::types::array::of_elements;
 use crate::types::datetime::is_finite;
@@ -108,7 +109,10 @@ impl ScalarUDFImpl for ListFunction {
                 .hint("Call it in FROM instead.")
                 .into());
             }
-            series.for_each(|value| lists.values().append_value(value));
+            for value in series {
+                interrupt::step()?;
+                lists.values().append_value(value);
+            }
             lists.append(true);
         }
         Ok(ColumnarValue::Array(of_elements(lists.finish())?))
@@ -149,6 +153,7 @@ pub fn numeric_list(start: TypedExpr, stop: TypedExpr, step: Option<TypedExpr>) 
                     let message = format!("generate_series of numeric exceeds {LIST_LIMIT} rows");
                     return Err(SqlError::new(state::PROGRAM_LIMIT_EXCEEDED, message));
                 }
+                interrupt::step()?;
                 lists.values().append_value(value.to_bytes());
                 value = value.add(&step);
             }
@@ -192,6 +197,7 @@ pub fn moment_list(start: TypedExpr, stop: TypedExpr, step: TypedExpr, slots: &A
                     let message = format!("generate_series of timestamps exceeds {LIST_LIMIT} rows");
                     return Err(SqlError::new(state::PROGRAM_LIMIT_EXCEEDED, message));
                 }
+                interrupt::step()?;
                 lists.values().append_value(value);
                 value = step.after_in(value, zone)?;
             }

@@ -3,10 +3,11 @@
 //! `unary::<Text, Int4>(|text| Ok(text.len() as i32))` is a strict kernel: NULL for NULL.
 
 use super::kernel::{Call, Kernel};
-use crate::error::{Result, SqlError, state};
+use crate::error::{Result, SqlError};
 use crate::interrupt;
 use crate::types::array::ArrayValue;
 use crate::types::numeric::Numeric as NumericValue;
+use crate::value_size::{room, room_behind};
 use datafusion::arrow::array::{
     Array, ArrayRef, BinaryArray, BinaryBuilder, BooleanArray, BooleanBuilder, Date32Array, Date32Builder,
     FixedSizeBinaryArray, FixedSizeBinaryBuilder, Float32Array, Float32Builder, Float64Array, Float64Builder,
@@ -151,7 +152,10 @@ macro_rules! borrowed {
             }
             fn append(builder: &mut $builder, value: Option<$owned>) -> Result<()> {
                 match value {
-                    Some(value) => builder.append_value(value),
+                    Some(value) => {
+                        room(value.len())?;
+                        builder.append_value(value);
+                    }
                     None => builder.append_null(),
                 }
                 Ok(())
@@ -168,20 +172,6 @@ borrowed! {
     Bytea: [u8], Vec<u8>, LargeBinaryArray, LargeBinaryBuilder, |rows| LargeBinaryBuilder::with_capacity(rows, rows * 16);
     /// numeric as its bytes
     NumericBytes: [u8], Vec<u8>, BinaryArray, BinaryBuilder, |rows| BinaryBuilder::with_capacity(rows, rows * 12);
-}
-
-/// The longest text, in bytes, as in PostgreSQL.
-pub const MAX_TEXT: usize = 1 << 30;
-
-/// 54000.
-pub fn too_long() -> SqlError {
-    SqlError::new(state::PROGRAM_LIMIT_EXCEEDED, "requested length too large")
-}
-
-/// Errors: 54000 for a text, or for texts of one batch, of so many bytes.
-pub fn check_length(before: usize, bytes: usize) -> Result<()> {
-    // The places of a batch's texts are 32 bits wide.
-    if bytes > MAX_TEXT || before.saturating_add(bytes) > i32::MAX as usize { Err(too_long()) } else { Ok(()) }
 }
 
 /// text and its kin
@@ -202,7 +192,7 @@ impl SqlWrite for Text {
     fn append(builder: &mut StringBuilder, value: Option<String>) -> Result<()> {
         match value {
             Some(value) => {
-                check_length(builder.values_slice().len(), value.len())?;
+                room_behind(builder.values_slice().len(), value.len())?;
                 builder.append_value(value);
             }
             None => builder.append_null(),

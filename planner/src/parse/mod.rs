@@ -67,6 +67,7 @@ pub use table_statement::Parameters;
 pub use word_tokens::{ALL_FIELDS, CYCLE, NOTHING, SEARCH, VARIADIC};
 
 use crate::error::{Result, SqlError, state};
+use crate::interrupt;
 use cursor::Cursor;
 use source::Source;
 use sqlparser::ast;
@@ -86,6 +87,7 @@ pub fn parse(sql: &str) -> Result<Vec<Statement>> {
     let mut statements = Vec::new();
     for group in tokens.split(|token| token.token == Token::SemiColon) {
         if !group.is_empty() {
+            interrupt::check()?;
             statements.push(parse_one(&source, group)?);
         }
     }

@@ -2,41 +2,45 @@
 
 use crate::error::{About, Result, SqlError, state};
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, Whitespace};
+use std::sync::Arc;
 
-/// Characters from one mark in a text to the next.
-const MARKED: usize = 128;
+/// Characters from one whose byte is known to the next.
+const MARKED: usize = 256;
 
 /// The text that statements were parsed from.
 #[derive(Debug)]
 pub struct Source {
-    text: String,
-    /// Of each line: its first byte, and how many characters are before it.
-    lines: Vec<(usize, usize)>,
-    /// The first byte of every [`MARKED`]th character: a text of many statements is one long line, and each of them is looked for.
+    text: Arc<str>,
+    /// Of each line: how many characters are before it.
+    lines: Vec<usize>,
+    /// The byte of every [`MARKED`]th character: a text of many statements is one long line, and each of them is looked for.
     marks: Vec<usize>,
     /// Names that are longer than names may be, folded, in order.
     long_names: Vec<String>,
+    /// How many words and signs it has, once they were read.
+    tokens_read: usize,
 }
 
 impl Source {
     /// Takes a text.
     pub fn new(text: &str) -> Self {
-        let mut lines = vec![(0, 0)];
-        let (mut characters, mut marks) = (0, Vec::new());
+        let (mut lines, mut marks) = (vec![0], Vec::new());
+        let mut characters = 0;
         for (byte, character) in text.char_indices() {
             if characters % MARKED == 0 {
                 marks.push(byte);
             }
             characters += 1;
             if character == '\n' {
-                lines.push((byte + 1, characters));
+                lines.push(characters);
             }
         }
-        Source { text: text.to_string(), lines, marks, long_names: Vec::new() }
+        Source { text: text.into(), lines, marks, long_names: Vec::new(), tokens_read: 0 }
     }
 
     /// Notes which of its tokens are names that are longer than names may be.
     pub fn note_long_names(&mut self, tokens: &[TokenWithSpan]) {
+        self.tokens_read = tokens.len();
         for token in tokens {
             if let Token::Word(word) = &token.token
                 && word.value.len() > super::names::LONGEST
@@ -54,6 +58,16 @@ impl Source {
         &self.long_names
     }
 
+    /// How many words and signs it has, once they were read.
+    pub fn tokens_read(&self) -> usize {
+        self.tokens_read
+    }
+
+    /// The whole text, shared.
+    pub fn shared_text(&self) -> &Arc<str> {
+        &self.text
+    }
+
     /// The whole text.
     pub fn text(&self) -> &str {
         &self.text
@@ -64,7 +78,7 @@ impl Source {
         if location.line == 0 || location.column == 0 {
             return None;
         }
-        let (_, characters) = self.lines.get(usize::try_from(location.line).ok()?.checked_sub(1)?)?;
+        let characters = self.lines.get(usize::try_from(location.line).ok()?.checked_sub(1)?)?;
         Some(characters + usize::try_from(location.column).ok()?)
     }
 
@@ -75,7 +89,7 @@ impl Source {
 
     fn byte(&self, location: Location) -> usize {
         let line = usize::try_from(location.line).unwrap_or(usize::MAX).saturating_sub(1);
-        let Some((_, before)) = self.lines.get(line) else { return self.text.len() };
+        let Some(before) = self.lines.get(line) else { return self.text.len() };
         let column = usize::try_from(location.column).unwrap_or(usize::MAX).saturating_sub(1);
         let character = before.saturating_add(column);
         let Some(mark) = self.marks.get(character / MARKED) else { return self.text.len() };

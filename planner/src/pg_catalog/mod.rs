@@ -15,6 +15,7 @@ mod empty;
 pub mod functions;
 pub mod object_names;
 mod percosql_contention;
+mod percosql_memory;
 mod percosql_plan_cache;
 mod percosql_sequences;
 mod percosql_tablets;
@@ -158,6 +159,7 @@ pub trait SystemView: Debug + Send + Sync {
 static FILLED: &[&Definition] = &[
     &percosql_sequences::VIEW,
     &percosql_contention::VIEW,
+    &percosql_memory::VIEW,
     &percosql_plan_cache::VIEW,
     &percosql_tablets::VIEW,
     &pg_am::VIEW,

@@ -10,6 +10,7 @@ use super::strict::{folded, strict_type};
 use crate::error::{Result, SqlError};
 use crate::functions::COALESCE;
 use crate::functions::guarded_case::is_searched;
+use crate::value_size::folding;
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::Schema;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
@@ -209,6 +210,10 @@ fn computed(expression: Expr) -> DataFusionResult<Expr> {
         // What cannot be computed without its surroundings is no constant.
         Err(_) => return Ok(expression),
     };
-    let value = physical.evaluate(&row)?.into_array(1)?;
+    let value = match folding(|| physical.evaluate(&row)) {
+        // What is too large for a plan is computed when it runs.
+        (_, true) => return Ok(expression),
+        (value, false) => value?.into_array(1)?,
+    };
     Ok(Expr::Literal(ScalarValue::try_from_array(&value, 0)?, None))
 }

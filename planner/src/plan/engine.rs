@@ -16,7 +16,7 @@ use super::key_order::KeyOrder;
 use super::lookup_join::LookupJoin;
 use super::one_row::hold_filters;
 use super::optional_rule::OptionalRule;
-use super::prepared::Uses;
+use super::prepared::{IDLE_BYTES, Uses};
 use super::slotting::{fill_placeholders, filters_to_scans};
 use super::strict::fold_nulls;
 use super::unsound_steps::UnsoundSteps;
@@ -29,6 +29,7 @@ use crate::execution::new_rows::acquainted;
 use crate::execution::slots::Slots;
 use crate::execution::table_scan::TableScanExec;
 use crate::interrupt::pass_on_to_tasks;
+use crate::value_size::{folding, folding_within};
 use datafusion::common::NullEquality;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::error::Result as DataFusionResult;
@@ -50,7 +51,7 @@ use parking_lot::Mutex;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How an [`Engine`] is made.
 #[derive(Clone, Debug)]
@@ -58,6 +59,10 @@ pub struct EngineOptions {
     /// Memory that the operators of all statements together may hold, in bytes. Beyond it they
     /// spill, or fail with 53200 where they cannot.
     pub memory_bytes: usize,
+    /// Memory that the whole process is to stay within, in bytes.
+    pub process_bytes: usize,
+    /// Memory that statements which sessions keep by name may take together, in bytes.
+    pub prepared_bytes: usize,
     /// Where operators spill; the system's temporary directory when there is none.
     pub spill_directory: Option<PathBuf>,
     /// Bytes on disk that spilling may take.
@@ -79,6 +84,8 @@ impl Default for EngineOptions {
     fn default() -> Self {
         EngineOptions {
             memory_bytes: 1 << 30,
+            process_bytes: 4 << 30,
+            prepared_bytes: 512 << 20,
             spill_directory: None,
             spill_bytes: 64 << 30,
             partitions: std::thread::available_parallelism().map_or(1, |cores| cores.get().min(4)),
@@ -105,6 +112,8 @@ pub struct Engine {
     task: Arc<TaskContext>,
     planners: Vec<NodePlannerFactory>,
     workers: Workers,
+    memory_bytes: usize,
+    process_bytes: usize,
     idle_plan_bytes: AtomicUsize,
     departed: Mutex<Uses>,
 }
@@ -138,6 +147,8 @@ impl Engine {
             parallel,
             task,
             planners,
+            memory_bytes: options.memory_bytes,
+            process_bytes: options.process_bytes,
             workers: options.workers,
             idle_plan_bytes: AtomicUsize::new(0),
             departed: Mutex::default(),
@@ -211,13 +222,16 @@ impl Engine {
     /// The whole way from a bound plan to one that can run, again and again, with `slots`.
     pub async fn plan(&self, plan: &LogicalPlan, slots: &Arc<Slots>) -> Result<Arc<dyn ExecutionPlan>> {
         check_constants(plan, &self.state)?;
-        let optimized = self.optimize(&fold_nulls(plan.clone())?)?;
+        let (optimized, _) = folding(|| self.optimize(&fold_nulls(plan.clone())?));
+        let optimized = optimized?;
         refuse_full_joins(&optimized)?;
         let filled = filters_to_scans(fill_placeholders(optimized, slots)?)?;
         let planner = self.planner(slots);
-        let plan = planner.create_physical_plan(&filled, &self.state).await?;
+        let plan = folding_within(planner.create_physical_plan(&filled, &self.state)).await?;
         let plan = match &self.parallel {
-            Some(parallel) if scans_much(&plan) => planner.create_physical_plan(&filled, parallel).await?,
+            Some(parallel) if scans_much(&plan) => {
+                folding_within(planner.create_physical_plan(&filled, parallel)).await?
+            }
             _ => plan,
         };
         Ok(interruptible(acquainted(plan)?, slots)?)
@@ -225,7 +239,7 @@ impl Engine {
 
     /// Plans what has been optimised and whose placeholders read `slots`, in one partition.
     pub async fn plan_filled(&self, filled: &LogicalPlan, slots: &Arc<Slots>) -> Result<Arc<dyn ExecutionPlan>> {
-        let plan = self.planner(slots).create_physical_plan(filled, &self.state).await?;
+        let plan = folding_within(self.planner(slots).create_physical_plan(filled, &self.state)).await?;
         Ok(interruptible(acquainted(plan)?, slots)?)
     }
 
@@ -233,6 +247,21 @@ impl Engine {
         let mut planners: Vec<NodePlanner> = vec![Arc::new(ExtensionNodes)];
         planners.extend(self.planners.iter().map(|make| make(slots)));
         DefaultPhysicalPlanner::with_extension_planners(planners)
+    }
+
+    /// Memory that operators and large values may hold, in bytes.
+    pub fn memory_bytes(&self) -> usize {
+        self.memory_bytes
+    }
+
+    /// Memory that the whole process is to stay within, in bytes.
+    pub fn process_bytes(&self) -> usize {
+        self.process_bytes
+    }
+
+    /// Bytes of all statements' idle plan instances, about, and how many they may take.
+    pub fn idle_plans(&self) -> (usize, usize) {
+        (self.idle_plan_bytes.load(Ordering::Relaxed), IDLE_BYTES)
     }
 
     /// Memory of all statements' idle plan instances, about, in bytes.

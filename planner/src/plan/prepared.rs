@@ -27,7 +27,7 @@ pub type PlanBuilder = Box<dyn Fn(&Arc<Slots>) -> Result<LogicalPlan> + Send + S
 /// before has locked, and planning it costs a hundred times what running it does.
 const MOST_IDLE_INSTANCES: usize = 128;
 /// Bytes of all statements' idle instances, about, at most. One each is kept beyond.
-const IDLE_BYTES: usize = 48 << 20;
+pub(super) const IDLE_BYTES: usize = 48 << 20;
 
 /// How often a plan was asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -59,7 +59,7 @@ impl Session {
         })
     }
 
-    /// What is to be done before COMMIT, with or without a block. Errors: 23503, and what else the work says.
+    /// What is to be done before COMMIT, with or without a block. Errors: 23503, 54000, and what else the work says.
     pub(super) async fn before_commit(&mut self) -> Result<()> {
         if self.shared.references.lock().has_later() {
             Box::pin(self.hold_to_deferred()).await?;
@@ -70,7 +70,14 @@ impl Session {
         if self.shared.has_on_commit() {
             Box::pin(self.on_commit()).await?;
         }
-        Ok(())
+        if self.block.is_failed() {
+            return Ok(());
+        }
+        let room = self.shared.said.lock().prepare(self.database.channels(), self.shared.database_oid);
+        if room.is_err() {
+            self.block.abort().await;
+        }
+        room
     }
 
     /// Holds the transaction, which is about to commit, to the FOREIGN KEYs that were put off. It is rolled back when it

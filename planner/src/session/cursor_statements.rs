@@ -10,6 +10,7 @@ use crate::error::{Result, SqlError, state};
 use crate::parse::{DeclareCursor, FetchDirection, StatementKind};
 use crate::types::Datum;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use futures::StreamExt;
 use sqlparser::ast;
 use std::sync::Arc;
 
@@ -68,7 +69,9 @@ impl Session {
         // What locks rows is not read backward.
         let scroll = if locks { Some(false) } else { declare.scroll };
         let (kind, current) = ((scroll, declare.hold), (tables, locks));
-        let mut cursor = Cursor::new(statement.source.text().into(), kind, created, columns, command, stream, current);
+        let runtime = self.database.engine().task_context().runtime_env();
+        let text = statement.source.text().into();
+        let mut cursor = Cursor::new(text, kind, created, columns, command, (stream, &runtime), current);
         cursor.binary = declare.binary;
         self.shared.cursors.lock().insert(declare.name.clone(), cursor)?;
         Ok(done("DECLARE CURSOR"))
@@ -106,11 +109,15 @@ impl Session {
         let fetched = cursor.fetch(name, direction, only_move).await;
         let (columns, binary) = (cursor.columns.clone(), cursor.binary);
         self.shared.cursors.lock().put_back(name, cursor);
-        let Fetched { batches, schema, count } = fetched?;
+        let Fetched { batches, schema, count, memory } = fetched?;
         if only_move {
             return Ok(done(format!("MOVE {count}")));
         }
-        let rows = futures::stream::iter(batches.into_iter().map(Ok));
+        let rows = futures::stream::iter(batches).map(move |batch| {
+            // It counts until the last is sent.
+            let _ = &memory;
+            Ok(batch)
+        });
         let stream = Box::pin(RecordBatchStreamAdapter::new(schema, rows));
         let tag = format!("FETCH {count}");
         let tag = if binary { RowsTag::Binary(tag) } else { RowsTag::Fixed(tag) };

@@ -1,6 +1,7 @@
 //! [`Cursors`]: what DECLARE made and FETCH reads. Rows are read from the running query when they are asked for, and kept
 //! as far as a cursor may go back to them. Must not know statements or the wire.
 
+use super::cursor_rows::CursorRows;
 use super::outcome::OutputColumn;
 use crate::catalog::TableDescriptor;
 use crate::error::{Result, SqlError, state};
@@ -11,15 +12,15 @@ use datafusion::arrow::compute::{concat_batches, take_record_batch};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::execution::SendableRecordBatchStream;
+use datafusion::execution::memory_pool::MemoryReservation;
+use datafusion::execution::runtime_env::RuntimeEnv;
 use futures::StreamExt;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use txn::CommandNumber;
 
 /// Bytes of rows that a cursor keeps to go back to when SCROLL was not asked for.
 const KEPT_UNASKED: usize = 16 << 20;
-/// Bytes of rows that a cursor keeps at most.
-const KEPT_MOST: usize = 1 << 30;
 /// Cursors of one session, at most.
 const MOST: usize = 10_000;
 
@@ -49,10 +50,8 @@ pub struct Cursor {
     stream: Option<SendableRecordBatchStream>,
     /// An error ended it.
     failed: bool,
-    /// Rows read and kept, each batch with the number of its first row.
-    kept: VecDeque<(u64, RecordBatch)>,
-    /// How many bytes that is.
-    bytes: usize,
+    /// Rows read and kept.
+    kept: CursorRows,
     /// Rows read.
     read: u64,
     /// Where it stands: 0 before the first row, one more than there are rows behind the last.
@@ -76,6 +75,8 @@ pub struct Fetched {
     pub schema: SchemaRef,
     /// How many.
     pub count: u64,
+    /// The memory of those that were read back from disk.
+    pub memory: Option<MemoryReservation>,
 }
 
 /// Rows to be given: first, last (inclusive), and whether they come backward.
@@ -93,9 +94,10 @@ impl Cursor {
         created: i64,
         columns: Arc<[OutputColumn]>,
         command: CommandNumber,
-        stream: SendableRecordBatchStream,
+        (stream, runtime): (SendableRecordBatchStream, &Arc<RuntimeEnv>),
         (tables, locks): (Vec<Followed>, bool),
     ) -> Cursor {
+        let kept = CursorRows::new(runtime, stream.schema());
         Cursor {
             statement,
             hold,
@@ -109,8 +111,7 @@ impl Cursor {
             locks,
             stream: Some(stream),
             failed: false,
-            kept: VecDeque::new(),
-            bytes: 0,
+            kept,
             read: 0,
             position: 0,
         }
@@ -118,11 +119,12 @@ impl Cursor {
 
     /// Reads all rows, so that nothing of the transaction is needed any more.
     pub async fn materialize(&mut self) -> Result<()> {
-        self.read_to(u64::MAX, KEPT_MOST).await
+        self.read_to(u64::MAX, usize::MAX).await?;
+        self.kept.rest()
     }
 
-    /// Reads until so many rows are read, or there are no more. Rows that no longer fit are let go, the oldest first, or
-    /// are an error when the cursor has to keep them.
+    /// Reads until so many rows are read, or there are no more. Rows that no longer fit are let go, the oldest first, unless
+    /// the cursor has to keep them.
     async fn read_to(&mut self, row: u64, keep: usize) -> Result<()> {
         while self.read < row {
             let Some(stream) = &mut self.stream else { return Ok(()) };
@@ -136,10 +138,14 @@ impl Cursor {
                 Some(Ok(batch)) if batch.num_rows() == 0 => {}
                 Some(Ok(batch)) => {
                     let rows = batch.num_rows() as u64;
-                    self.bytes += batch.get_array_memory_size();
-                    self.kept.push_back((self.read + 1, batch));
+                    if let Err(error) = self.kept.push(self.read + 1, batch) {
+                        self.failed = true;
+                        self.stream = None;
+                        self.kept.clear();
+                        return Err(error);
+                    }
                     self.read += rows;
-                    self.let_go(keep)?;
+                    self.let_go(keep);
                 }
             }
         }
@@ -147,25 +153,10 @@ impl Cursor {
     }
 
     /// Lets rows go that are behind the position and do not fit.
-    fn let_go(&mut self, keep: usize) -> Result<()> {
-        let must_keep = self.hold || self.scroll == Some(true);
-        while self.bytes > keep && !must_keep {
-            let Some((first, batch)) = self.kept.front() else { break };
-            if first + batch.num_rows() as u64 > self.position {
-                break;
-            }
-            self.bytes -= batch.get_array_memory_size();
-            self.kept.pop_front();
+    fn let_go(&mut self, keep: usize) {
+        if !self.hold && self.scroll != Some(true) {
+            self.kept.let_go(keep, self.position);
         }
-        if self.bytes > KEPT_MOST {
-            self.failed = true;
-            self.stream = None;
-            self.kept.clear();
-            return Err(SqlError::new("53200", "out of memory")
-                .detail("A cursor keeps at most 1 GiB of rows.")
-                .hint("Fetch fewer rows at once, or declare it NO SCROLL and WITHOUT HOLD."));
-        }
-        Ok(())
     }
 
     fn forward_only() -> SqlError {
@@ -191,10 +182,10 @@ impl Cursor {
     async fn fetch_open(&mut self, direction: FetchDirection, only_move: bool) -> Result<Fetched> {
         let keep = if self.scroll == Some(false) { 0 } else { KEPT_UNASKED };
         let fetched = match self.go(direction, only_move.then_some(keep)).await? {
-            None => Fetched { batches: Vec::new(), schema: self.shown()?, count: 0 },
-            Some(span) => self.rows(&span, only_move)?,
+            None => Fetched { batches: Vec::new(), schema: self.shown()?, count: 0, memory: None },
+            Some(span) => self.rows(&span, only_move).await?,
         };
-        self.let_go(keep)?;
+        self.let_go(keep);
         Ok(fetched)
     }
 
@@ -227,7 +218,7 @@ impl Cursor {
             self.position = self.position.max(self.read);
             self.read_to(self.read + 1, keep).await?;
         }
-        self.read_to(last, KEPT_MOST).await?;
+        self.read_to(last, usize::MAX).await?;
         if last > self.read {
             self.position = self.read + 1;
         } else {
@@ -266,22 +257,15 @@ impl Cursor {
         Ok((row >= 1 && row <= self.read).then_some(Span { first: row, last: row, backward: false }))
     }
 
-    fn rows(&self, span: &Span, only_move: bool) -> Result<Fetched> {
+    async fn rows(&mut self, span: &Span, only_move: bool) -> Result<Fetched> {
         let count = span.last - span.first + 1;
-        let mut batches = Vec::new();
+        let (mut batches, mut memory) = (Vec::new(), None);
         if !only_move {
-            if self.kept.front().is_none_or(|(first, _)| *first > span.first) {
+            if self.kept.first().is_none_or(|first| first > span.first) {
                 return Err(Self::forward_only());
             }
-            for (first, batch) in &self.kept {
-                let end = first + batch.num_rows() as u64 - 1;
-                let (from, to) = (span.first.max(*first), span.last.min(end));
-                if from <= to {
-                    let offset = usize::try_from(from - first).unwrap_or(usize::MAX);
-                    let length = usize::try_from(to - from + 1).unwrap_or(usize::MAX);
-                    batches.push(batch.slice(offset, length));
-                }
-            }
+            let (found, held) = self.kept.between(span.first, span.last).await?;
+            (batches, memory) = (found, Some(held));
             if span.backward {
                 let all = concat_batches(&self.schema, &batches)?;
                 let order: UInt64Array = (0..all.num_rows() as u64).rev().collect();
@@ -290,7 +274,7 @@ impl Cursor {
         }
         let shown: Vec<usize> = (0..self.columns.len()).collect();
         let batches = batches.iter().map(|batch| batch.project(&shown)).collect::<std::result::Result<_, _>>()?;
-        Ok(Fetched { batches, schema: self.shown()?, count })
+        Ok(Fetched { batches, schema: self.shown()?, count, memory })
     }
 
     /// The form of the columns that are shown.
@@ -317,13 +301,10 @@ impl Cursor {
         if found.next().is_some() {
             return Err(wrong(format!("has multiple FOR UPDATE/SHARE references to table \"{}\"", table.name)));
         }
-        for (first, batch) in &self.kept {
-            let row = self.position.checked_sub(*first).and_then(|row| usize::try_from(row).ok());
-            if let Some(row) = row.filter(|row| *row < batch.num_rows()) {
-                let array = batch.columns().get(followed.first + place);
-                let array = array.ok_or_else(|| SqlError::internal("a cursor does not tell its rows"))?;
-                return Ok(Datum::try_from_array(array, row)?);
-            }
+        if let Some((batch, row)) = self.kept.row(self.position) {
+            let array = batch.columns().get(followed.first + place);
+            let array = array.ok_or_else(|| SqlError::internal("a cursor does not tell its rows"))?;
+            return Ok(Datum::try_from_array(array, row)?);
         }
         Err(wrong("is not positioned on a row".into()))
     }

@@ -8,6 +8,7 @@ use super::notification::Channels;
 use super::parsed::ParsedStatements;
 use super::plan_cache::PlanCache;
 use super::startup::{Authentication, RoleLogin};
+use super::statement_memory::StatementMemory;
 use super::turn::Turns;
 use crate::catalog::predefined::is_predefined;
 use crate::catalog::{CatalogStore, DatabaseDescriptor, NodeOptions, RoleDescriptor};
@@ -17,6 +18,7 @@ use crate::plan::{Engine, EngineOptions};
 use crate::types::datetime::of_unix;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
+use storage::MemoryUse;
 use storage::env::EnvRef;
 use txn::{Transaction, TransactionOptions, TransactionStore};
 
@@ -28,6 +30,7 @@ pub struct Database {
     plans: PlanCache,
     lifted: LiftedStatements,
     parsed: ParsedStatements,
+    statement_memory: Arc<StatementMemory>,
     activities: Arc<Activities>,
     channels: Channels,
     contention: Contention,
@@ -40,6 +43,13 @@ pub struct Database {
     isolation: OnceLock<&'static str>,
     /// Settings that the server was started with.
     server_settings: OnceLock<Vec<(&'static str, String)>>,
+}
+
+/// Bytes of memory that the process holds, as the system counts them.
+fn resident_bytes() -> Option<usize> {
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<usize>().ok()?.checked_mul(1024)
 }
 
 impl Database {
@@ -90,6 +100,7 @@ impl Database {
         crate::ddl::online::resume(&catalog).await?;
         crate::ddl::temporary::sweep(&catalog).await?;
         crate::statistics::automatic::keep_fresh(&catalog);
+        let statement_bytes = options.prepared_bytes;
         let options = EngineOptions { reverse_scans: transactions.store().can_scan_reverse(), ..options };
         let engine = Engine::new(options, vec![Box::new(|slots| Arc::new(DmlPlanner::new(Arc::clone(slots))))])?;
         let activities: Arc<Activities> = Arc::default();
@@ -102,6 +113,7 @@ impl Database {
             plans: PlanCache::default(),
             lifted: LiftedStatements::default(),
             parsed: ParsedStatements::default(),
+            statement_memory: StatementMemory::new(statement_bytes),
             activities,
             channels: Channels::default(),
             contention: Contention::default(),
@@ -166,6 +178,27 @@ impl Database {
     /// The stored catalog.
     pub fn catalog(&self) -> &Arc<CatalogStore> {
         &self.catalog
+    }
+    /// What the server holds in memory, by area; the first is the whole process.
+    pub fn memory(&self) -> Vec<MemoryUse> {
+        let area = |area, used: usize, limit: usize| MemoryUse { area, used: used as u64, limit: limit as u64 };
+        let (statements, buffers) = (&self.statement_memory, self.transactions.buffer_memory());
+        let (plans, most_plans) = self.engine.idle_plans();
+        let (queue, most_queue) = self.channels.queue_bytes();
+        let mut all = vec![
+            area("process", resident_bytes().unwrap_or(0), self.engine.process_bytes()),
+            area("queries", self.engine.task_context().memory_pool().reserved(), self.engine.memory_bytes()),
+            area("prepared statements", statements.used(), statements.limit()),
+            area("idle plans", plans, most_plans),
+            area("write buffers", buffers.used(), buffers.limit()),
+            area("notifications", queue, most_queue),
+        ];
+        all.extend(self.transactions.store().memory());
+        all
+    }
+    /// The memory of statements that sessions keep by name.
+    pub fn statement_memory(&self) -> &Arc<StatementMemory> {
+        &self.statement_memory
     }
     /// What plans run on.
     pub fn engine(&self) -> &Arc<Engine> {

@@ -16,8 +16,8 @@ use crate::parse::{Extras, StatementKind};
 use crate::types::{Datum, SqlType};
 use parking_lot::Mutex;
 use sqlparser::ast;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// Whether a statement is a query or write, which plans run.
 pub fn is_planned(kind: &StatementKind) -> bool {
@@ -93,6 +93,7 @@ impl Session {
                 given,
                 sent: None,
                 planned: Mutex::new(None),
+                kept: OnceLock::new(),
             }));
         }
         if let StatementKind::DeclareCursor(declare) = &statement.kind {
@@ -106,6 +107,7 @@ impl Session {
                 given,
                 sent: None,
                 planned: Mutex::new(None),
+                kept: OnceLock::new(),
             }));
         }
         if !is_planned(&statement.kind) {
@@ -126,6 +128,7 @@ impl Session {
             given,
             sent: None,
             planned: Mutex::new(Some(planned)),
+            kept: OnceLock::new(),
             statement,
         }))
     }

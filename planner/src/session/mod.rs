@@ -12,6 +12,7 @@ pub mod contention;
 mod control;
 pub mod copy;
 mod current_rows;
+mod cursor_rows;
 mod cursor_statements;
 pub mod cursors;
 pub mod database;
@@ -34,6 +35,7 @@ pub mod settings;
 pub mod shared;
 pub mod startup;
 pub mod statement;
+pub mod statement_memory;
 mod stream;
 mod table_as;
 pub mod table_locks;
@@ -57,18 +59,22 @@ pub use txn::CommandNumber;
 
 use crate::catalog::Catalog;
 use crate::error::{LOCKS_LOST, Result, SqlError, state};
-use crate::interrupt::watched;
+use crate::interrupt::{Interrupt, long, long_polls, watched, within};
 use crate::types::{Datum, Oid, SqlType};
 use activity::{Activity, Backend};
 use dispatch::refuse_among_others;
 use settings::Settings;
 use settings::stack::SettingsStack;
 use shared::SessionShared;
+use statement_memory::StatementMemory;
 use std::collections::HashMap;
 use std::sync::Arc;
 use stream::transaction_timeout;
 use transaction::TransactionBlock;
 use txn::TransactionOptions;
+
+/// Bytes of a statement that takes long to be read and planned.
+const LONG_TEXT: usize = 32 << 10;
 
 /// One client's conversation. Everything it does to data happens in its transaction: an explicit block, or an implicit
 /// one that the server ends with [`Session::end_implicit`].
@@ -78,6 +84,8 @@ pub struct Session {
     block: TransactionBlock,
     /// Statements of PREPARE.
     statements: HashMap<String, Arc<Prepared>>,
+    /// The memory of all that it keeps by name, the server's names included.
+    kept: Arc<StatementMemory>,
     /// What DEALLOCATE and DISCARD forgot.
     deallocated: Vec<Deallocated>,
     /// The settings that the client was last told of.
@@ -173,11 +181,14 @@ impl Session {
         for error in wrong {
             shared.notify(Notice::warning(error.state(), error.fields().message.clone()));
         }
+        // One session leaves room for others.
+        let kept = StatementMemory::new(database.statement_memory().limit() / 2);
         Ok(Session {
             block: TransactionBlock::new(database.clone(), shared.clone()),
             database,
             shared,
             statements: HashMap::new(),
+            kept,
             deallocated: Vec::new(),
             reported: None,
             activity,
@@ -221,7 +232,14 @@ impl Session {
     }
     /// Splits and parses a text whose strings are the standard's.
     fn parse_standard(&self, sql: &str) -> Result<Vec<Arc<Statement>>> {
-        let statements: Vec<_> = crate::parse::parse(sql)?.into_iter().map(Arc::new).collect();
+        let parsed = match sql.len() >= LONG_TEXT {
+            true => {
+                let limits: Arc<dyn Interrupt> = Arc::new(self.block.limits());
+                long(|| within(&limits, || crate::parse::parse(sql)))
+            }
+            false => crate::parse::parse(sql),
+        };
+        let statements: Vec<_> = parsed?.into_iter().map(Arc::new).collect();
         if let Some(first) = statements.first() {
             self.tell_long_names(first);
         }
@@ -262,6 +280,7 @@ impl Session {
             given,
             sent: Some(sql.trim().trim_end_matches(';').trim_end().into()),
             planned: parking_lot::Mutex::new(Some(planned)),
+            kept: std::sync::OnceLock::new(),
             statement,
         };
         Some((Arc::new(prepared), values.into_iter().map(lifted::datum).collect()))
@@ -297,11 +316,23 @@ impl Session {
         // Constants are computed here.
         let limits = Arc::new(self.block.limits());
         let source = Arc::clone(&statement.source);
-        let prepared = Box::pin(watched(limits, self.prepare_statement(statement, given))).await;
+        let is_long = statement.text.len() >= LONG_TEXT;
+        let work = Box::pin(watched(limits, self.prepare_statement(statement, given)));
+        let prepared = if is_long { long_polls(work).await } else { work.await };
         match prepared {
             Ok(prepared) => Ok(prepared),
             Err(error) => Err(Box::pin(self.explain_missing(source.error_at_its_token(error))).await),
         }
+    }
+    /// To be called before a statement is kept under a name. Errors: 53200 when there is no room for it.
+    pub fn keep(&self, prepared: &Prepared) -> Result<()> {
+        if prepared.kept.get().is_none() {
+            let own = self.kept.keep(&prepared.statement)?;
+            let all = self.database.statement_memory().keep(&prepared.statement)?;
+            // Whoever was faster counts it.
+            let _ = prepared.kept.set([own, all]);
+        }
+        Ok(())
     }
     /// Whether a portal may be made of a statement, or its rows described, now; `None` is the empty one. Errors: 25P02.
     pub fn check_usable(&self, prepared: Option<&Prepared>) -> Result<()> {
@@ -342,7 +373,11 @@ impl Session {
         let done = {
             // Where it lies it stays: it is large to be moved.
             let work = std::pin::pin!(self.dispatch(prepared, parameters, &statement_limits));
-            limits.run(work).await
+            if prepared.statement.text.len() >= LONG_TEXT {
+                limits.run(long_polls(work)).await
+            } else {
+                limits.run(work).await
+            }
         };
         let done = done.map_err(|error| match &prepared.sent {
             Some(sent) => crate::parse::source::Source::new(sent).error_at_its_token(error),

@@ -4,14 +4,18 @@
 use crate::error::{Result, SqlError, state};
 use crate::types::Oid;
 use parking_lot::Mutex;
-use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
 /// Bytes of a channel's name, and one more.
 const NAME_BYTES: usize = 64;
 /// Bytes of a payload, and one more.
 const PAYLOAD_BYTES: usize = 8000;
+/// Bytes of all notifications that wait for their listeners or for a COMMIT, at most.
+const QUEUE_BYTES: usize = 64 << 20;
+/// What a notification takes beside its bytes.
+const NOTIFICATION_BYTES: usize = size_of::<Notification>() + 32;
 
 /// What NOTIFY said.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,10 +28,81 @@ pub struct Notification {
     pub payload: String,
 }
 
+impl Notification {
+    fn bytes(&self) -> usize {
+        bytes_of(&self.channel, &self.payload)
+    }
+}
+
+fn bytes_of(channel: &str, payload: &str) -> usize {
+    NOTIFICATION_BYTES + channel.len() + payload.len()
+}
+
+/// The bytes of the notifications of all sessions that wait.
+#[derive(Debug, Default)]
+struct Queue(AtomicUsize);
+
+impl Queue {
+    /// Errors: 54000.
+    fn add(&self, bytes: usize) -> Result<()> {
+        if self.0.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) <= QUEUE_BYTES {
+            return Ok(());
+        }
+        self.remove(bytes);
+        Err(SqlError::new(state::PROGRAM_LIMIT_EXCEEDED, "too many notifications in the NOTIFY queue"))
+    }
+    fn remove(&self, bytes: usize) {
+        self.0.fetch_sub(bytes, Ordering::Relaxed);
+    }
+}
+
+/// A part of the queue, given back when it is dropped.
+#[derive(Debug, Default)]
+struct Claim {
+    queue: Arc<Queue>,
+    bytes: usize,
+}
+
+impl Claim {
+    /// Errors: 54000.
+    fn grow(&mut self, bytes: usize) -> Result<()> {
+        self.queue.add(bytes)?;
+        self.bytes += bytes;
+        Ok(())
+    }
+    fn shrink(&mut self, bytes: usize) {
+        let bytes = bytes.min(self.bytes);
+        self.bytes -= bytes;
+        self.queue.remove(bytes);
+    }
+    /// Takes over a part of another claim. An empty one may be to any queue.
+    fn take(&mut self, from: &mut Claim, bytes: usize) {
+        if self.bytes == 0 {
+            self.queue = Arc::clone(&from.queue);
+        }
+        let bytes = bytes.min(from.bytes);
+        from.bytes -= bytes;
+        self.bytes += bytes;
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        self.shrink(self.bytes);
+    }
+}
+
+/// Notifications and the claim to their memory.
+#[derive(Debug, Default)]
+struct Waiting {
+    notifications: VecDeque<Notification>,
+    claim: Claim,
+}
+
 /// What a session was told, and its client not yet.
 #[derive(Debug, Default)]
 pub struct Inbox {
-    waiting: Mutex<VecDeque<Notification>>,
+    waiting: Mutex<Waiting>,
     arrived: tokio::sync::Notify,
     /// Whether its session ever began to listen: nothing comes before.
     listened: AtomicBool,
@@ -36,8 +111,12 @@ pub struct Inbox {
 }
 
 impl Inbox {
-    fn put(&self, notification: Notification) {
-        self.waiting.lock().push_back(notification);
+    /// `claim` holds its bytes.
+    fn put(&self, notification: Notification, claim: &mut Claim) {
+        let mut waiting = self.waiting.lock();
+        waiting.claim.take(claim, notification.bytes());
+        waiting.notifications.push_back(notification);
+        drop(waiting);
         self.arrived.notify_one();
     }
     /// Whether something may come.
@@ -53,11 +132,11 @@ impl Inbox {
         if !self.is_used() {
             return Vec::new();
         }
-        self.waiting.lock().drain(..).collect()
+        std::mem::take(&mut *self.waiting.lock()).notifications.into()
     }
     /// Resolves when something is there. Cancel-safe.
     pub async fn arrived(&self) {
-        while self.waiting.lock().is_empty() {
+        while self.waiting.lock().notifications.is_empty() {
             self.arrived.notified().await;
         }
     }
@@ -67,6 +146,7 @@ impl Inbox {
 #[derive(Debug, Default)]
 pub struct Channels {
     listeners: Mutex<HashMap<(Oid, String), Vec<Weak<Inbox>>>>,
+    queue: Arc<Queue>,
 }
 
 impl Channels {
@@ -90,11 +170,19 @@ impl Channels {
         }
         listeners.retain(|_, known| !known.is_empty());
     }
-    fn notify(&self, database: Oid, notification: &Notification) {
+    fn notify(&self, database: Oid, notification: &Notification, claim: &mut Claim) {
         let known = self.listeners.lock().get(&(database, notification.channel.clone())).cloned();
         for inbox in known.iter().flatten().filter_map(Weak::upgrade) {
-            inbox.put(notification.clone());
+            inbox.put(notification.clone(), claim);
         }
+    }
+    /// Bytes of notifications that wait, and how many may.
+    pub fn queue_bytes(&self) -> (usize, usize) {
+        (self.queue.0.load(Ordering::Relaxed), QUEUE_BYTES)
+    }
+    /// How many sessions listen to a channel.
+    fn count(&self, database: Oid, channel: &str) -> usize {
+        self.listeners.lock().get(&(database, channel.to_string())).map_or(0, Vec::len)
     }
     /// The channels that a session listens to.
     pub fn of(&self, database: Oid, inbox: &Arc<Inbox>) -> Vec<String> {
@@ -107,7 +195,7 @@ impl Channels {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Action {
     Listen(String),
     Unlisten(Option<String>),
@@ -118,11 +206,18 @@ enum Action {
 #[derive(Debug, Default)]
 pub struct Said {
     actions: Vec<Action>,
+    /// Those of them that notify: each is there once.
+    notified: HashSet<Action>,
+    claim: Claim,
     /// Savepoints, and how much was said before each.
     marks: Vec<(String, usize)>,
 }
 
 impl Said {
+    /// Nothing yet. What is said counts in the queue of `channels`.
+    pub fn over(channels: &Channels) -> Said {
+        Said { claim: Claim { queue: Arc::clone(&channels.queue), bytes: 0 }, ..Said::default() }
+    }
     /// LISTEN.
     pub fn listen(&mut self, channel: &str) {
         self.actions.push(Action::Listen(channel.to_string()));
@@ -131,7 +226,7 @@ impl Said {
     pub fn unlisten(&mut self, channel: Option<&str>) {
         self.actions.push(Action::Unlisten(channel.map(str::to_string)));
     }
-    /// NOTIFY: what is said twice is said once. Errors: 22023.
+    /// NOTIFY: what is said twice is said once. Errors: 22023, 54000.
     pub fn notify(&mut self, channel: &str, payload: &str) -> Result<()> {
         let invalid = |message: &str| Err(SqlError::new(state::INVALID_PARAMETER_VALUE, message));
         if channel.is_empty() {
@@ -144,7 +239,10 @@ impl Said {
             return invalid("payload string too long");
         }
         let action = Action::Notify(channel.to_string(), payload.to_string());
-        if !self.actions.contains(&action) {
+        if !self.notified.contains(&action) {
+            // It is there twice until COMMIT.
+            self.claim.grow(2 * bytes_of(channel, payload))?;
+            self.notified.insert(action.clone());
             self.actions.push(action);
         }
         Ok(())
@@ -164,16 +262,37 @@ impl Said {
         if let Some(at) = self.marks.iter().rposition(|(known, _)| known == name) {
             self.marks.truncate(at + 1);
             let kept = self.marks.last().map_or(0, |(_, kept)| *kept);
-            self.actions.truncate(kept);
+            for undone in self.actions.drain(kept..) {
+                if let Action::Notify(channel, payload) = &undone {
+                    self.claim.shrink(2 * bytes_of(channel, payload));
+                    self.notified.remove(&undone);
+                }
+            }
         }
     }
     /// The transaction rolled back.
     pub fn forget(&mut self) {
-        *self = Said::default();
+        let queue = Arc::clone(&self.claim.queue);
+        *self = Said { claim: Claim { queue, bytes: 0 }, ..Said::default() };
+    }
+    /// The transaction is about to commit: makes room for what the listeners are to be told. Errors: 54000.
+    pub fn prepare(&mut self, channels: &Channels, database: Oid) -> Result<()> {
+        let mut bytes = 0usize;
+        for action in &self.notified {
+            if let Action::Notify(channel, payload) = action {
+                // One more: this session may begin to listen.
+                let listeners = channels.count(database, channel) + 1;
+                bytes = bytes.saturating_add(listeners * bytes_of(channel, payload));
+            }
+        }
+        match bytes.checked_sub(self.claim.bytes) {
+            Some(more) if more > 0 => self.claim.grow(more),
+            _ => Ok(()),
+        }
     }
     /// The transaction committed: who began to listen hears, and everybody is told.
     pub fn commit(&mut self, channels: &Channels, database: Oid, pid: i32, inbox: &Arc<Inbox>) {
-        let said = std::mem::take(self);
+        let mut said = std::mem::replace(self, Said::over(channels));
         for action in &said.actions {
             match action {
                 Action::Listen(channel) => channels.listen(database, channel, inbox),
@@ -181,10 +300,67 @@ impl Said {
                 Action::Notify(..) => {}
             }
         }
-        for action in said.actions {
+        for action in std::mem::take(&mut said.actions) {
             if let Action::Notify(channel, payload) = action {
-                channels.notify(database, &Notification { pid, channel, payload });
+                channels.notify(database, &Notification { pid, channel, payload }, &mut said.claim);
             }
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+
+    const DATABASE: Oid = 1;
+
+    /// Says so many notifications of 1 kB and commits. Errors: 54000.
+    fn say(channels: &Channels, inbox: &Arc<Inbox>, count: usize) -> Result<()> {
+        let mut said = Said::over(channels);
+        for number in 0..count {
+            said.notify("c", &format!("{number:01000}"))?;
+        }
+        said.prepare(channels, DATABASE)?;
+        said.commit(channels, DATABASE, 1, inbox);
+        Ok(())
+    }
+
+    #[test]
+    fn notifications_wait_in_a_bounded_queue() {
+        let (channels, inbox, other) = (Channels::default(), Arc::default(), Arc::default());
+        channels.listen(DATABASE, "c", &inbox);
+        let mut commits = 0;
+        let error = loop {
+            match say(&channels, &other, 1000) {
+                Ok(()) => commits += 1,
+                Err(error) => break error,
+            }
+        };
+        assert_eq!((error.state(), commits > 10), ("54000", true), "{commits}");
+        // What was refused is not heard, and all others are.
+        assert_eq!(inbox.take().len(), commits * 1000);
+        assert_eq!(channels.queue.0.load(Ordering::Relaxed), 0);
+        assert!(say(&channels, &other, 1000).is_ok());
+        channels.unlisten(DATABASE, None, &inbox);
+        drop(inbox);
+        assert_eq!(channels.queue.0.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn what_is_undone_leaves_the_queue() {
+        let channels = Channels::default();
+        let mut said = Said::over(&channels);
+        said.notify("c", "one").unwrap();
+        let one = channels.queue.0.load(Ordering::Relaxed);
+        said.savepoint("s");
+        said.notify("c", "two").unwrap();
+        said.notify("c", "one").unwrap();
+        said.rollback_to("s");
+        assert_eq!(channels.queue.0.load(Ordering::Relaxed), one);
+        said.notify("c", "two").unwrap();
+        assert!(channels.queue.0.load(Ordering::Relaxed) > one);
+        said.forget();
+        assert_eq!(channels.queue.0.load(Ordering::Relaxed), 0);
     }
 }

@@ -3,9 +3,12 @@
 
 use super::dispatch::is_planned;
 use super::statement::Statement;
+use parking_lot::Mutex;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::hash::BuildHasher;
+use std::sync::{Arc, Weak};
 
 /// Bytes of all texts, at most. What is kept of them takes some ten times as much.
 const KEPT_BYTES: u64 = 2 << 20;
@@ -24,29 +27,47 @@ impl Weighter<String, Arc<Statement>> for TextBytes {
 }
 
 /// See the head of the module.
-pub struct ParsedStatements(Cache<String, Arc<Statement>, TextBytes>);
+pub struct ParsedStatements {
+    kept: Cache<String, Arc<Statement>, TextBytes>,
+    /// Those of long texts that somebody holds, by the hashes of the texts.
+    held: Mutex<HashMap<u64, Weak<Statement>>>,
+}
+
+/// Tells long texts apart, together with a comparison.
+fn hash(text: &str) -> u64 {
+    foldhash::fast::FixedState::default().hash_one(text)
+}
 
 impl Default for ParsedStatements {
     fn default() -> Self {
         let most = usize::try_from(KEPT_BYTES / STATEMENT_BYTES).unwrap_or(usize::MAX);
-        ParsedStatements(Cache::with_weighter(most, KEPT_BYTES, TextBytes))
+        ParsedStatements { kept: Cache::with_weighter(most, KEPT_BYTES, TextBytes), held: Mutex::default() }
     }
 }
 
 impl ParsedStatements {
     /// The one statement of a text, when it is known.
     pub fn find(&self, text: &str) -> Option<Arc<Statement>> {
-        self.0.get(text)
+        if text.len() <= MOST_BYTES {
+            return self.kept.get(text);
+        }
+        let held = self.held.lock().get(&hash(text))?.upgrade()?;
+        (held.source.text() == text).then_some(held)
     }
 
     /// Keeps what a text was found to say, if that is one statement with a plan.
     pub fn keep(&self, text: &str, statements: &[Arc<Statement>]) {
-        if let [only] = statements
-            && text.len() <= MOST_BYTES
-            && is_planned(&only.kind)
-        {
-            self.0.insert(text.to_owned(), only.clone());
+        let [only] = statements else { return };
+        if !is_planned(&only.kind) {
+            return;
         }
+        if text.len() <= MOST_BYTES {
+            self.kept.insert(text.to_owned(), only.clone());
+            return;
+        }
+        let mut held = self.held.lock();
+        held.retain(|_, statement| statement.strong_count() > 0);
+        held.insert(hash(text), Arc::downgrade(only));
     }
 }
 
@@ -83,6 +104,6 @@ mod tests {
             let statements = [Arc::new(parse("select 1").unwrap().remove(0))];
             kept.keep(&text, &statements);
         }
-        assert!(kept.0.weight() <= KEPT_BYTES && kept.0.len() > 1000, "{}", kept.0.len());
+        assert!(kept.kept.weight() <= KEPT_BYTES && kept.kept.len() > 1000, "{}", kept.kept.len());
     }
 }

@@ -9,8 +9,8 @@ use crate::types::SqlType;
 use parking_lot::Mutex;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
-use std::collections::VecDeque;
-use std::sync::Arc;
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Weak};
 
 /// Statements that are kept, at most; those that are not asked for leave first.
 const KEPT: usize = 512;
@@ -51,12 +51,14 @@ pub struct PlanCache {
     catalogs: Mutex<VecDeque<u64>>,
     /// By the versions of two catalogs.
     differences: Mutex<VecDeque<((u64, u64), Arc<Difference>)>>,
+    /// Plans of longer texts that somebody holds.
+    held: Mutex<HashMap<PlanKey, Weak<PlannedQuery>>>,
 }
 
 impl Default for PlanCache {
     fn default() -> Self {
         let kept = Cache::with_weighter(KEPT, KEPT_BYTES as u64, TextBytes);
-        PlanCache { kept, catalogs: Mutex::default(), differences: Mutex::default() }
+        PlanCache { kept, catalogs: Mutex::default(), differences: Mutex::default(), held: Mutex::default() }
     }
 }
 
@@ -74,10 +76,20 @@ impl PlanCache {
         if let Some(found) = self.kept.get(&key).filter(|found| self.is_good(found, catalog)) {
             return Ok(found);
         }
+        if statement.text.len() > MOST_BYTES
+            && let Some(held) =
+                self.held.lock().get(&key).and_then(Weak::upgrade).filter(|held| self.is_good(held, catalog))
+        {
+            return Ok(held);
+        }
         let planned = Arc::new(plan()?);
         if !planned.is_momentary() && planned.text_bytes() <= MOST_BYTES {
             self.keep_catalog(planned.catalog().version());
             self.kept.insert(key, planned.clone());
+        } else if statement.text.len() > MOST_BYTES && !planned.is_momentary() {
+            let mut held = self.held.lock();
+            held.retain(|_, planned| planned.strong_count() > 0);
+            held.insert(key, Arc::downgrade(&planned));
         }
         Ok(planned)
     }

@@ -3,10 +3,11 @@
 use super::outcome::OutputColumn;
 use super::query::PlannedQuery;
 use super::statement::Statement;
+use super::statement_memory::Kept;
 use crate::types::SqlType;
 use parking_lot::Mutex;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A statement with its parameter and column types. Shared by the portals made of it.
 pub struct Prepared {
@@ -19,13 +20,15 @@ pub struct Prepared {
     pub(super) sent: Option<Arc<str>>,
     /// The plan of a query or write, as of the catalog it was last planned with.
     pub(super) planned: Mutex<Option<Arc<PlannedQuery>>>,
+    /// What counts it, for its session and for all, once it has a name.
+    pub(super) kept: OnceLock<[Kept; 2]>,
 }
 
 /// What `pg_prepared_statements` shows of a statement.
 #[derive(Debug)]
 pub struct Shown {
     /// What the client sent.
-    pub text: String,
+    pub text: Arc<str>,
     /// When.
     pub created: i64,
     /// Types of its parameters.
@@ -44,6 +47,7 @@ impl Prepared {
             given: Vec::new(),
             sent: None,
             planned: Mutex::new(None),
+            kept: OnceLock::new(),
         }
     }
     /// The text to show to people.

@@ -88,6 +88,7 @@ impl SessionShared {
         settings: SettingsStack,
     ) -> Self {
         let locker = database.transactions().locker(backend_pid);
+        let said = Said::over(database.channels());
         SessionShared {
             advisory: Some(AdvisoryLocks::new(locker)),
             database: Some(database),
@@ -110,7 +111,7 @@ impl SessionShared {
             random: Mutex::default(),
             references: Mutex::default(),
             large_objects: Mutex::default(),
-            said: Mutex::default(),
+            said: Mutex::new(said),
             inbox: Arc::default(),
             locks: Mutex::default(),
             temporary: Mutex::default(),

@@ -6,6 +6,7 @@ use crate::interrupt::{Interrupt, watched, within};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::error::Result as DataFusionResult;
+use datafusion::execution::memory_pool::MemoryPool;
 use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream};
 use futures::Stream;
 use std::future::Future;
@@ -24,18 +25,25 @@ pub struct Limits {
     deadline: Option<Duration>,
     /// By the monotonic clock.
     transaction_end: Option<Duration>,
+    memory: Option<Arc<dyn MemoryPool>>,
 }
 
 impl Limits {
     /// Those of a statement that starts now.
     pub fn new(cancel: CancelToken, env: EnvRef, timeout: Option<Duration>) -> Self {
         let deadline = timeout.map(|timeout| env.monotonic() + timeout);
-        Limits { cancel, env, deadline, transaction_end: None }
+        Limits { cancel, env, deadline, transaction_end: None, memory: None }
     }
     /// The same, of a statement whose transaction has to end at `end`, by the monotonic clock; then its connection ends.
     #[must_use]
     pub fn within(mut self, end: Option<Duration>) -> Self {
         self.transaction_end = end;
+        self
+    }
+    /// The same, of a statement whose large values count against `memory`.
+    #[must_use]
+    pub fn counting(mut self, memory: Arc<dyn MemoryPool>) -> Self {
+        self.memory = Some(memory);
         self
     }
     /// When the statement has to end, by the monotonic clock.
@@ -44,7 +52,7 @@ impl Limits {
     }
     /// Resolves, with the error to report, when the statement has to stop.
     pub async fn reached(self) -> SqlError {
-        let Limits { cancel, env, deadline, transaction_end } = self;
+        let Limits { cancel, env, deadline, transaction_end, memory: _ } = self;
         let until = |end: Option<Duration>| {
             let left = end.map(|end| env.sleep(end.saturating_sub(env.monotonic())));
             async move {
@@ -90,6 +98,9 @@ impl Interrupt for Limits {
     }
     fn monotonic(&self) -> Duration {
         self.env.monotonic()
+    }
+    fn memory(&self) -> Option<Arc<dyn MemoryPool>> {
+        self.memory.clone()
     }
 }
 

@@ -171,7 +171,8 @@ impl TransactionBlock {
         let (settings, env) = (self.shared.settings(), self.database.env());
         let began = || open.map_or_else(|| env.monotonic(), |open| open.began);
         let end = settings.transaction_timeout().map(|timeout| began() + timeout);
-        Limits::new(self.shared.cancel.clone(), env.clone(), settings.statement_timeout()).within(end)
+        let memory = Arc::clone(self.database.engine().task_context().memory_pool());
+        Limits::new(self.shared.cancel.clone(), env.clone(), settings.statement_timeout()).within(end).counting(memory)
     }
     /// How long the transaction under way may go on.
     pub fn time_left(&self) -> Option<Duration> {

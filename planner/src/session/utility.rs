@@ -60,7 +60,7 @@ impl Session {
 
     /// Runs one.
     pub(super) async fn run_utility(&mut self, statement: &Statement) -> Result<Outcome> {
-        let text = statement.source.text();
+        let text = statement.source.shared_text();
         Ok(match &statement.kind {
             StatementKind::Set { local, name, value } if name == "role" || name == "session_authorization" => {
                 self.set_role((*local, statement.alone), name, value.as_deref()).await?;
@@ -186,7 +186,7 @@ impl Session {
         name: &str,
         types: &[ast::DataType],
         statement: &Statement,
-        text: &str,
+        text: &Arc<str>,
     ) -> Result<()> {
         if self.statements.contains_key(name) {
             return Err(SqlError::new(
@@ -212,14 +212,15 @@ impl Session {
         // A type that is not said is found as for parameters without any; lengths and scales mean nothing here.
         let given = given.into_iter().map(|ty| ty.filter(|ty| *ty != SqlType::UNKNOWN).map(SqlType::plain)).collect();
         let prepared = self.prepare_statement(Arc::new(statement.clone()), given).await?;
+        self.keep(&prepared)?;
         self.show_prepared(name, text, &prepared, true);
         self.statements.insert(name.to_string(), prepared);
         Ok(())
     }
 
-    fn show_prepared(&self, name: &str, text: &str, prepared: &Prepared, by_statement: bool) {
+    fn show_prepared(&self, name: &str, text: &Arc<str>, prepared: &Prepared, by_statement: bool) {
         let shown = Shown {
-            text: text.to_string(),
+            text: Arc::clone(text),
             created: self.now(),
             parameters: prepared.parameters.clone(),
             by_statement,
@@ -230,7 +231,7 @@ impl Session {
     /// Notes for `pg_prepared_statements` what the server keeps under a name, or that it keeps nothing any more.
     pub fn note_prepared(&self, name: &str, prepared: Option<&Prepared>) {
         match prepared {
-            Some(prepared) => self.show_prepared(name, prepared.statement.source.text(), prepared, false),
+            Some(prepared) => self.show_prepared(name, prepared.statement.source.shared_text(), prepared, false),
             None => {
                 self.shared.prepared.lock().remove(name);
             }

@@ -215,6 +215,9 @@ impl Connection {
             None => None,
         };
         if !name.is_empty() {
+            if let Some(prepared) = statement.as_deref() {
+                self.session.keep(prepared)?;
+            }
             self.session.note_prepared(&name, statement.as_deref());
         }
         self.statements.insert(name, statement);

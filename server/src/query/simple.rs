@@ -9,6 +9,9 @@ use planner::types::Datum;
 use planner::{SqlError, state};
 use std::sync::Arc;
 
+/// So many statements in a message are still short together.
+const MANY: usize = 16;
+
 impl Connection {
     /// Runs a query string and answers up to ReadyForQuery.
     pub(crate) async fn simple_query(&mut self, sql: &str) -> Result<()> {
@@ -58,6 +61,10 @@ impl Connection {
         }
         let count = statements.len();
         for (index, statement) in statements.into_iter().enumerate() {
+            // Each may be short and all of them long: whoever shares the thread is heard in between.
+            if count > MANY {
+                tokio::task::yield_now().await;
+            }
             self.run_statement(statement, index + 1 == count, repeatable).await?;
         }
         Ok(self.session.end_implicit().await?)

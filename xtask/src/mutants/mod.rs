@@ -8,6 +8,7 @@ mod access;
 mod applications;
 mod kept_locks;
 mod list;
+mod memory;
 mod privileges;
 mod sessions;
 mod storage;
@@ -17,6 +18,7 @@ use access::ACCESS;
 use applications::APPLICATIONS;
 use kept_locks::KEPT_LOCKS;
 use list::MUTANTS;
+use memory::MEMORY;
 use privileges::PRIVILEGES;
 use sessions::SESSIONS;
 use std::collections::BTreeSet;
@@ -53,7 +55,7 @@ enum Verdict {
 }
 
 /// All lists of planted bugs.
-const LISTS: &[&[Mutant]] = &[MUTANTS, STORAGE, KEPT_LOCKS, SESSIONS, ACCESS, PRIVILEGES, APPLICATIONS];
+const LISTS: &[&[Mutant]] = &[MUTANTS, STORAGE, KEPT_LOCKS, SESSIONS, ACCESS, PRIVILEGES, APPLICATIONS, MEMORY];
 
 /// Runs every mutant, or those whose name contains the first argument.
 pub fn mutants(filter: &[String]) -> Result<()> {

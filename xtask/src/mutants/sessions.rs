@@ -294,9 +294,9 @@ pub const SESSIONS: &[Mutant] = &[
     },
     Mutant {
         name: "a text of any length is begun",
-        file: "planner/src/functions/typed.rs",
-        original: "    if bytes > MAX_TEXT || before",
-        broken: "    if before",
+        file: "planner/src/value_size.rs",
+        original: "    if bytes > MOST {\n        return Err(too_long());\n    }\n    if bytes > FOLDED {",
+        broken: "    if bytes > FOLDED {",
         tests: &["-p", "percosql-planner", "--lib", "a_text_that_would_be_too_long"],
     },
     Mutant {

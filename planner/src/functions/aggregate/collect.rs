@@ -5,6 +5,7 @@
 
 use crate::error::SqlError;
 use crate::types::SqlType;
+use crate::value_size::room;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::arrow::row::{RowConverter, SortField};
@@ -77,6 +78,12 @@ struct Part {
     sort_key: Vec<u8>,
 }
 
+impl Part {
+    fn bytes(&self) -> usize {
+        self.value.len() + self.delimiter.len() + self.sort_key.len() + size_of::<Part>()
+    }
+}
+
 #[derive(Debug)]
 struct Strings {
     values: Vec<Part>,
@@ -90,7 +97,7 @@ fn texts(array: &ArrayRef) -> Result<StringArray> {
 
 impl Strings {
     fn take(&mut self, part: Part) {
-        self.bytes += part.value.len() + part.delimiter.len() + part.sort_key.len() + size_of::<Part>();
+        self.bytes += part.bytes();
         self.values.push(part);
     }
 }
@@ -122,7 +129,9 @@ impl Accumulator for Strings {
         // Only over a moving frame, which loses rows at its start and has no order of its own.
         let Some(values) = arrays.first() else { return Ok(()) };
         let gone = (values.len() - values.null_count()).min(self.values.len());
-        self.values.drain(..gone);
+        for part in self.values.drain(..gone) {
+            self.bytes = self.bytes.saturating_sub(part.bytes());
+        }
         Ok(())
     }
     fn supports_retract_batch(&self) -> bool {
@@ -135,7 +144,9 @@ impl Accumulator for Strings {
         if self.sorter.is_some() {
             self.values.sort_by(|a, b| a.sort_key.cmp(&b.sort_key));
         }
-        let mut text = String::with_capacity(self.bytes);
+        let bytes = self.values.iter().map(|part| part.value.len() + part.delimiter.len()).sum();
+        room(bytes)?;
+        let mut text = String::with_capacity(bytes);
         for (at, part) in self.values.iter().enumerate() {
             if at > 0 {
                 text.push_str(&part.delimiter);

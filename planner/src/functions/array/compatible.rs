@@ -6,6 +6,7 @@ use crate::error::{Result, SqlError, state};
 use crate::functions::kernel::{Call, Kernel, KernelFunction, Stability};
 use crate::functions::typed::{Int4, List, SqlWrite};
 use crate::functions::{CastContext, Resolver, TypedExpr};
+use crate::interrupt;
 use crate::types::SqlType;
 use crate::types::array::{ArrayValue, Dimension, subscript_error, too_large};
 use crate::types::value::{ValueRef, value_at};
@@ -115,6 +116,7 @@ fn push(call: &Call<'_>, before: bool) -> Result<ArrayRef> {
             parts.append(&element)?;
         }
         for at in 0..array.as_ref().map_or(0, |array| array.len()) {
+            interrupt::step()?;
             if let Some(array) = &array {
                 parts.append(&value_at(array.elements().as_ref(), at)?)?;
             }

@@ -16,13 +16,16 @@ use super::typed::{Int4, Int8, List, SqlWrite, Text};
 use super::{CastContext, Resolver, TypedExpr};
 use crate::encoding::{ColumnBuilder, KeyColumn, KeyEncoder};
 use crate::error::{Result, SqlError, state};
+use crate::interrupt;
 use crate::types::array::ArrayValue;
 use crate::types::text::{OutputContext, output_string};
 use crate::types::value::{ValueRef, value_at};
 use crate::types::{BaseType, SqlType};
+use crate::value_size::LongText;
 use datafusion::arrow::array::{Array, ArrayRef, BooleanBuilder};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::Operator;
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -39,6 +42,7 @@ pub(super) fn common(
 
 /// How two values of a type compare: by their key forms.
 fn order(encoder: &KeyEncoder, left: (&ArrayRef, usize), right: (&ArrayRef, usize)) -> Result<Ordering> {
+    interrupt::step()?;
     let mut keys = (Vec::new(), Vec::new());
     encoder.encode_row(std::slice::from_ref(left.0), left.1, &mut keys.0)?;
     encoder.encode_row(std::slice::from_ref(right.0), right.1, &mut keys.1)?;
@@ -60,6 +64,7 @@ fn rebuilt(
         };
         let mut made = ColumnBuilder::new(call.result.element(), array.len());
         for at in 0..array.len() {
+            interrupt::step()?;
             item(&mut made, (array.elements(), at), row)?;
         }
         builder.append(&ValueRef::Array(array.with_elements(made.finish()?)?))?;
@@ -331,15 +336,22 @@ fn to_string(arguments: &[Param]) -> ScalarFunction {
                     Some(nulls) => nulls.get(row)?,
                     None => None,
                 };
-                let mut parts = Vec::with_capacity(elements.len());
+                let mut joined = LongText::new(elements.len())?;
+                let mut first = true;
                 for at in 0..elements.len() {
-                    if !elements.is_null(at) {
-                        parts.push(output_string(element, elements.as_ref(), at, &context)?);
-                    } else if let Some(null) = null {
-                        parts.push(null.to_string());
+                    let part = match elements.is_null(at) {
+                        false => Cow::Owned(output_string(element, elements.as_ref(), at, &context)?),
+                        true => match null {
+                            Some(null) => Cow::Borrowed(null),
+                            None => continue,
+                        },
+                    };
+                    if !std::mem::take(&mut first) {
+                        joined.add(delimiter)?;
                     }
+                    joined.add(&part)?;
                 }
-                Text::append(&mut builder, Some(parts.join(delimiter)))?;
+                Text::append(&mut builder, Some(joined.finish()))?;
             }
             Ok(Text::finish(builder))
         }),

@@ -9,13 +9,14 @@ use crate::interrupt;
 use crate::types::SqlType;
 use crate::types::array::{ArrayValue, Dimension, Span, count, subscript_error, too_many_dimensions};
 use crate::types::value::{ValueRef, value_at};
+use crate::value_size::{self, room};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int64Array};
 use datafusion::arrow::datatypes::Int32Type;
 use std::sync::Arc;
 
 /// Bytes of an array that array_fill makes, at most, as in PostgreSQL; of an element without bytes of its own eight are
 /// counted.
-const MOST: usize = (1 << 30) - 1;
+const MOST: usize = 0x3fff_ffff;
 /// Elements that are made before it is looked whether the statement is to stop.
 const ELEMENTS_BETWEEN_CHECKS: usize = 1 << 16;
 
@@ -95,6 +96,7 @@ fn fill(call: &Call<'_>) -> Result<ArrayRef> {
             let message = format!("array size exceeds the maximum allowed ({MOST})");
             SqlError::new(state::PROGRAM_LIMIT_EXCEEDED, message)
         })?;
+        room((length * bytes).min(value_size::MOST))?;
         let mut elements = ColumnBuilder::new(call.result.element(), length);
         for at in 0..length {
             if at % ELEMENTS_BETWEEN_CHECKS == 0 {

@@ -176,7 +176,7 @@ impl Dissection<'_, '_> {
                 }
                 Ok(true)
             }
-            Plan::Reference { group, insensitive } => Ok(self.repeats(*group, *insensitive, from, to)),
+            Plan::Reference { group, insensitive } => self.repeats(*group, *insensitive, from, to),
             Plan::Row { units, rests } => self.row(units, rests, from, to),
             Plan::Alternate(units) => {
                 for unit in units {
@@ -200,13 +200,17 @@ impl Dissection<'_, '_> {
         }
     }
 
-    fn repeats(&self, group: usize, insensitive: bool, from: usize, to: usize) -> bool {
-        let Some(Some((start, end))) = self.places.get(group).copied() else { return false };
+    fn repeats(&self, group: usize, insensitive: bool, from: usize, to: usize) -> Result<bool> {
+        let Some(Some((start, end))) = self.places.get(group).copied() else { return Ok(false) };
         let (Some(held), Some(piece)) = (self.text.chars.get(start..end), self.text.chars.get(from..to)) else {
-            return false;
+            return Ok(false);
         };
+        if held.len() != piece.len() {
+            return Ok(false);
+        }
+        self.text.spend(held.len() / 16)?;
         let same = |(a, b): (&char, &char)| a == b || insensitive && other_cases(*a).any(|c| c == *b);
-        held.len() == piece.len() && held.iter().zip(piece).all(same)
+        Ok(held.iter().zip(piece).all(same))
     }
 
     fn row(&mut self, units: &[Unit], rests: &[Program], from: usize, to: usize) -> Result<bool> {

@@ -7,6 +7,7 @@ use super::translate;
 use super::tree::Node;
 use crate::error::{Result, SqlError};
 use crate::interrupt;
+use crate::value_size::scratch;
 use regex::Regex;
 use std::cell::OnceCell;
 
@@ -81,10 +82,11 @@ impl<'t> Captures<'t> {
 }
 
 impl<'t> Subject<'t> {
-    /// Of a text.
-    pub fn new(text: &'t str) -> Self {
+    /// Of a text. Errors: 53200.
+    pub fn new(text: &'t str) -> Result<Self> {
+        scratch(text.len().saturating_mul(size_of::<char>() + size_of::<usize>()))?;
         let bytes = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
-        Subject { text, chars: text.chars().collect(), bytes }
+        Ok(Subject { text, chars: text.chars().collect(), bytes })
     }
     /// The whole text.
     pub fn text(&self) -> &'t str {
@@ -138,7 +140,7 @@ impl Pattern {
         check_before(text)?;
         match &self.regex {
             Some(regex) => Ok(regex.is_match(text)),
-            None => Ok(self.find(&Subject::new(text), 0)?.is_some()),
+            None => Ok(self.find(&Subject::new(text)?, 0)?.is_some()),
         }
     }
 
@@ -213,7 +215,7 @@ mod tests {
 
     fn groups(pattern: &str, text: &str) -> Option<Vec<Option<String>>> {
         let pattern = Pattern::new(pattern, Options::default()).unwrap();
-        let found = pattern.find(&Subject::new(text), 0).unwrap()?;
+        let found = pattern.find(&Subject::new(text).unwrap(), 0).unwrap()?;
         Some(found.iter().map(|span| span.map(|span| span.as_str().to_string())).collect())
     }
     fn whole(pattern: &str, text: &str) -> Option<String> {

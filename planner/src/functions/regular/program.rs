@@ -3,6 +3,7 @@
 use super::class::{Set, is_word};
 use super::tree::{Node, Test};
 use crate::error::{Result, SqlError};
+use crate::interrupt;
 use std::cell::Cell;
 
 /// Most states of an automaton.
@@ -44,8 +45,14 @@ impl<'t> Text<'t> {
     pub(super) fn new(chars: &'t [char]) -> Self {
         Text { chars, steps: Cell::new(STEPS) }
     }
-    fn spend(&self, steps: usize) -> Result<()> {
-        let left = self.steps.get().checked_sub(steps as u64 + 1).ok_or_else(too_complex)?;
+    pub(super) fn spend(&self, steps: usize) -> Result<()> {
+        /// After so many steps it is looked whether the statement is to stop.
+        const BETWEEN_LOOKS: u64 = 1 << 16;
+        let before = self.steps.get();
+        let left = before.checked_sub(steps as u64 + 1).ok_or_else(too_complex)?;
+        if before / BETWEEN_LOOKS != left / BETWEEN_LOOKS {
+            interrupt::check()?;
+        }
         self.steps.set(left);
         Ok(())
     }

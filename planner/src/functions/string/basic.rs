@@ -3,13 +3,15 @@
 use super::immutable;
 use crate::error::{Result, SqlError, state};
 use crate::functions::registry::ScalarFunction;
-use crate::functions::typed::{
-    Bool, Int4, Int8, MAX_TEXT, SqlWrite, Text, binary, check_length, quaternary, ternary, too_long, unary,
-};
+use crate::functions::typed::{Bool, Int4, Int8, SqlWrite, Text, binary, quaternary, ternary, unary};
 use crate::functions::{Call, Kernel};
+use crate::interrupt::{self, Steps};
 use crate::types::SqlType;
 use crate::types::value::ValueRef;
-use datafusion::arrow::array::StringArray;
+use crate::value_size::{LongText, MOST, collected, room, room_behind, room_to_grow, too_long};
+use datafusion::arrow::array::{ArrayBuilder, StringArray, StringBuilder};
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -24,58 +26,161 @@ fn substring(text: &str, start: i32, length: Option<i32>) -> Result<String> {
         None => None,
     };
     let skip = (from - 1).max(0) as usize;
-    let chars = text.chars().skip(skip);
-    Ok(match end {
-        Some(end) => chars.take((end - 1 - skip as i64).max(0) as usize).collect(),
-        None => chars.collect(),
-    })
+    let rest = text.get(byte_of(text, skip)?..).unwrap_or_default();
+    let taken = match end {
+        Some(end) => byte_of(rest, (end - 1 - skip as i64).max(0) as usize)?,
+        None => rest.len(),
+    };
+    copied(rest.get(..taken).unwrap_or_default())
+}
+
+/// The byte at which a character begins, counted from 0; the text's end where it has fewer. Errors: when the statement is to stop.
+fn byte_of(text: &str, character: usize) -> Result<usize> {
+    let mut steps = Steps::default();
+    for (at, (byte, _)) in text.char_indices().enumerate() {
+        if at == character {
+            return Ok(byte);
+        }
+        steps.step()?;
+    }
+    Ok(text.len())
+}
+
+/// The number of characters. Errors: when the statement is to stop.
+pub(super) fn length(text: &str) -> Result<usize> {
+    let mut count = 0;
+    // Each character has one byte that no other part of one looks like.
+    interrupt::in_pieces(text.as_bytes(), |piece| count += piece.iter().filter(|byte| **byte & 0xc0 != 0x80).count())?;
+    Ok(count)
+}
+
+fn copied(text: &str) -> Result<String> {
+    room(text.len())?;
+    Ok(text.to_string())
 }
 
 /// The position of `part`, in characters from 1; 0 when it is not there.
-fn position(text: &str, part: &str) -> i32 {
-    text.find(part).and_then(|at| text.get(..at)).map_or(0, |head| head.chars().count() as i32 + 1)
+fn position(text: &str, part: &str) -> Result<i32> {
+    let Some(head) = found(text, part)?.and_then(|at| text.get(..at)) else { return Ok(0) };
+    Ok(length(head)? as i32 + 1)
+}
+
+/// Where a part begins. Errors: when the statement is to stop.
+fn found(text: &str, part: &str) -> Result<Option<usize>> {
+    /// Bytes that are searched between two looks.
+    const PIECE: usize = 1 << 20;
+    let (size, mut from) = (PIECE.max(part.len()), 0);
+    let border =
+        |at: usize| (at.min(text.len())..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    while text.len() - from > size {
+        let end = border(from + size);
+        // What begins in a piece may end behind it.
+        let piece = text.get(from..border(end.saturating_add(part.len()))).unwrap_or_default();
+        if let Some(at) = piece.find(part) {
+            return Ok(Some(from + at));
+        }
+        interrupt::check()?;
+        from = end;
+    }
+    Ok(text.get(from..).and_then(|rest| rest.find(part)).map(|at| from + at))
 }
 
 /// The first `count` characters; all but the last `-count` when negative.
-fn left(text: &str, count: i32) -> String {
-    let take =
-        if count >= 0 { count as usize } else { text.chars().count().saturating_sub(count.unsigned_abs() as usize) };
-    text.chars().take(take).collect()
+fn left(text: &str, count: i32) -> Result<String> {
+    let take = if count >= 0 { count as usize } else { length(text)?.saturating_sub(count.unsigned_abs() as usize) };
+    copied(text.get(..byte_of(text, take)?).unwrap_or_default())
 }
 
-fn right(text: &str, count: i32) -> String {
-    let length = text.chars().count();
+fn right(text: &str, count: i32) -> Result<String> {
     let skip = match count {
-        0.. => length.saturating_sub(count as usize),
+        0.. => length(text)?.saturating_sub(count as usize),
         _ => count.unsigned_abs() as usize,
     };
-    text.chars().skip(skip).collect()
+    copied(text.get(byte_of(text, skip)?..).unwrap_or_default())
 }
 
-fn pad(text: &str, length: i32, fill: &str, before: bool) -> Result<String> {
-    let present = text.chars().count();
-    let wanted = length.max(0) as usize;
+fn pad(text: &str, wanted: i32, fill: &str, before: bool) -> Result<String> {
+    let present = length(text)?;
+    let wanted = wanted.max(0) as usize;
     // Nothing to fill with: the text is as long as it gets.
     let wanted = if fill.is_empty() { wanted.min(present) } else { wanted };
-    if wanted.saturating_mul(4) > MAX_TEXT {
+    // As if each character took the most bytes that one can, as in PostgreSQL.
+    if wanted.saturating_mul(4) > MOST {
         return Err(too_long());
     }
     if present >= wanted {
-        return Ok(text.chars().take(wanted).collect());
+        return left(text, i32::try_from(wanted).unwrap_or(i32::MAX));
     }
-    let padding: String = fill.chars().cycle().take(wanted - present).collect();
-    Ok(if before { format!("{padding}{text}") } else { format!("{text}{padding}") })
+    let padding = wanted - present;
+    let widest = fill.chars().map(char::len_utf8).max().unwrap_or(1);
+    let bytes = text.len().saturating_add(padding.saturating_mul(widest));
+    interrupt::long_when(bytes, || {
+        let padding = fill.chars().cycle().take(padding);
+        if before {
+            collected(padding.chain(text.chars()), bytes)
+        } else {
+            collected(text.chars().chain(padding), bytes)
+        }
+    })
 }
 
 fn replace(text: &str, from: &str, to: &str) -> Result<String> {
     if from.is_empty() {
-        return Ok(text.to_string());
+        return copied(text);
     }
-    if to.len() > from.len() {
-        let more = text.matches(from).count().saturating_mul(to.len() - from.len());
-        check_length(0, text.len().saturating_add(more))?;
+    let more = match to.len().checked_sub(from.len()) {
+        Some(more) if more > 0 => count_of(text, from)?.saturating_mul(more),
+        _ => 0,
+    };
+    let mut rest = text;
+    let mut out = LongText::new(text.len().saturating_add(more))?;
+    while let Some(at) = found(rest, from)? {
+        out.add(rest.get(..at).unwrap_or_default())?;
+        out.add(to)?;
+        rest = rest.get(at + from.len()..).unwrap_or_default();
     }
-    Ok(text.replace(from, to))
+    out.add(rest)?;
+    Ok(out.finish())
+}
+
+/// `repeat`. Each value is written once, into the column.
+fn repetition() -> Kernel {
+    Arc::new(|call: &Call<'_>| {
+        let (texts, counts) = (call.column::<Text>(0)?, call.column::<Int4>(1)?);
+        let mut builder = Text::builder(call.rows);
+        for row in 0..call.rows {
+            let (Some(text), Some(count)) = (texts.get(row)?, counts.get(row)?) else {
+                builder.append_null();
+                continue;
+            };
+            let count = if text.is_empty() { 0 } else { count.max(0) as usize };
+            let bytes = text.len().saturating_mul(count);
+            room_behind(builder.values_slice().len(), bytes)?;
+            if call.rows == 1 {
+                builder = StringBuilder::with_capacity(1, bytes);
+            }
+            interrupt::long_when(bytes, || repeat_into(&mut builder, text, count))?;
+            builder.append_value("");
+        }
+        Ok(Text::finish(builder))
+    })
+}
+
+/// Appends repetitions to the value that a column is about to have.
+fn repeat_into(builder: &mut StringBuilder, text: &str, count: usize) -> Result<()> {
+    /// Bytes that are copied between two looks.
+    const PIECE: usize = 1 << 20;
+    let at_once = (PIECE / text.len().max(1)).clamp(1, count.max(1));
+    let piece = if at_once == 1 { Cow::Borrowed(text) } else { Cow::Owned(text.repeat(at_once)) };
+    let mut left = count;
+    while left > 0 {
+        interrupt::check()?;
+        let now = left.min(at_once);
+        // What was written becomes part of the value; it cannot fail.
+        let _ = builder.write_str(piece.get(..now * text.len()).unwrap_or_default());
+        left -= now;
+    }
+    Ok(())
 }
 
 /// `||` of texts. Each is written once, into the column.
@@ -88,7 +193,7 @@ fn concatenation() -> Kernel {
                 builder.append_null();
                 continue;
             };
-            check_length(builder.values_slice().len(), left.len().saturating_add(right.len()))?;
+            room_behind(builder.values_slice().len(), left.len().saturating_add(right.len()))?;
             // What was written becomes part of the value; it cannot fail.
             let _ = builder.write_str(left);
             builder.append_value(right);
@@ -105,16 +210,35 @@ fn split_part(text: &str, delimiter: &str, field: i32) -> Result<String> {
         return Ok(String::new());
     }
     let before = field.unsigned_abs() as usize - 1;
-    let part = match (delimiter.is_empty(), field > 0) {
-        (true, _) => (before == 0).then_some(text),
-        (false, true) => text.split(delimiter).nth(before),
-        // Delimiters that overlap are told apart from the left, as above.
-        (false, false) => {
-            let parts = text.matches(delimiter).count() + 1;
-            parts.checked_sub(before + 1).and_then(|at| text.split(delimiter).nth(at))
-        }
+    if delimiter.is_empty() {
+        return if before == 0 { copied(text) } else { Ok(String::new()) };
+    }
+    // Delimiters that overlap are told apart from the left, also where parts are counted from the right.
+    let before = match field {
+        0.. => Some(before),
+        _ => count_of(text, delimiter)?.checked_sub(before),
     };
-    Ok(part.unwrap_or_default().to_string())
+    let Some(before) = before else { return Ok(String::new()) };
+    let (mut rest, mut steps) = (text, Steps::default());
+    for _ in 0..before {
+        steps.step()?;
+        match found(rest, delimiter)? {
+            Some(at) => rest = rest.get(at + delimiter.len()..).unwrap_or_default(),
+            None => return Ok(String::new()),
+        }
+    }
+    copied(rest.get(..found(rest, delimiter)?.unwrap_or(rest.len())).unwrap_or_default())
+}
+
+/// How often a part is there. Errors: when the statement is to stop.
+fn count_of(text: &str, part: &str) -> Result<usize> {
+    let (mut rest, mut count, mut steps) = (text, 0, Steps::default());
+    while let Some(at) = found(rest, part)? {
+        steps.many(1 + at / 8)?;
+        rest = rest.get(at + part.len()..).unwrap_or_default();
+        count += 1;
+    }
+    Ok(count)
 }
 
 /// The one capital letter of a letter, as C's `towupper` has it: letters without one (`ß`) stay.
@@ -136,29 +260,28 @@ fn lower(c: char) -> char {
     c.to_lowercase().next().unwrap_or(c)
 }
 
-fn initcap(text: &str) -> String {
+fn initcap(text: &str) -> Result<String> {
     let mut within = false;
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if within {
-            out.push(lower(c));
-        } else {
-            out.push(upper(c));
-        }
+    let capital = |c: char| {
+        let shown = if within { lower(c) } else { upper(c) };
         within = c.is_alphanumeric();
-    }
-    out
+        shown
+    };
+    collected(text.chars().map(capital), text.len())
 }
 
-fn translate(text: &str, from: &str, to: &str) -> String {
-    let from: Vec<char> = from.chars().collect();
-    let to: Vec<char> = to.chars().collect();
-    text.chars()
-        .filter_map(|c| match from.iter().position(|wanted| *wanted == c) {
-            Some(at) => to.get(at).copied(),
-            None => Some(c),
-        })
-        .collect()
+fn reverse(text: &str) -> Result<String> {
+    collected(text.chars().rev(), text.len())
+}
+
+fn translate(text: &str, from: &str, to: &str) -> Result<String> {
+    let mut replaced = HashMap::new();
+    let mut to = to.chars();
+    for c in from.chars() {
+        let with = to.next();
+        replaced.entry(c).or_insert(with);
+    }
+    collected(text.chars().filter_map(|c| replaced.get(&c).copied().unwrap_or(Some(c))), text.len())
 }
 
 fn overlay(text: &str, new: &str, start: i32, count: i32) -> Result<String> {
@@ -166,7 +289,9 @@ fn overlay(text: &str, new: &str, start: i32, count: i32) -> Result<String> {
         return Err(SqlError::new(state::SUBSTRING_ERROR, "negative substring length not allowed"));
     }
     let after = start.checked_add(count).ok_or_else(|| crate::functions::cast_kernel::out_of_range("integer"))?;
-    Ok(format!("{}{new}{}", substring(text, 1, Some(start - 1))?, substring(text, after, None)?))
+    let (head, tail) = (substring(text, 1, Some(start - 1))?, substring(text, after, None)?);
+    room(head.len().saturating_add(new.len()).saturating_add(tail.len()))?;
+    Ok([head.as_str(), new, tail.as_str()].concat())
 }
 
 fn chr(code: i32) -> Result<String> {
@@ -181,20 +306,57 @@ fn chr(code: i32) -> Result<String> {
     }
 }
 
-fn trim_set<'a>(text: &'a str, set: &str, start: bool, end: bool) -> &'a str {
-    let within = |c: char| set.contains(c);
-    let text = if start { text.trim_start_matches(within) } else { text };
-    if end { text.trim_end_matches(within) } else { text }
+fn trim_set(text: &str, set: &str, start: bool, end: bool) -> Result<String> {
+    let set: HashSet<char> = set.chars().collect();
+    // Bytes of the characters that go.
+    let trimmed = |chars: &mut dyn Iterator<Item = char>| -> Result<usize> {
+        let (mut bytes, mut steps) = (0, Steps::default());
+        for c in chars.take_while(|c| set.contains(c)) {
+            steps.step()?;
+            bytes += c.len_utf8();
+        }
+        Ok(bytes)
+    };
+    let from = if start { trimmed(&mut text.chars())? } else { 0 };
+    let text = text.get(from..).unwrap_or_default();
+    let behind = if end { trimmed(&mut text.chars().rev())? } else { 0 };
+    copied(text.get(..text.len() - behind).unwrap_or_default())
 }
 
-fn string_to_array(text: &str, delimiter: Option<&str>, null: Option<&str>) -> Vec<Option<String>> {
-    let parts: Vec<String> = match delimiter {
-        _ if text.is_empty() => Vec::new(),
-        None => text.chars().map(String::from).collect(),
-        Some("") => vec![text.to_string()],
-        Some(delimiter) => text.split(delimiter).map(str::to_string).collect(),
+/// What an element of an array of texts takes beside its bytes.
+const ELEMENT_BYTES: usize = size_of::<Option<&str>>();
+
+fn string_to_array(text: &str, delimiter: Option<&str>, null: Option<&str>) -> Result<StringArray> {
+    let shown = |part: &'_ str| Some(part) != null;
+    let mut parts = StringBuilder::new();
+    let mut steps = Steps::default();
+    let mut claimed = 0;
+    let mut add = |part: &str| -> Result<()> {
+        steps.many(1 + part.len() / 8)?;
+        let bytes = parts.values_slice().len() + parts.len() * ELEMENT_BYTES;
+        if bytes >= claimed {
+            let next = (bytes * 2).clamp(1 << 16, MOST.max(bytes));
+            room_to_grow(claimed, next)?;
+            claimed = next;
+        }
+        if shown(part) {
+            parts.append_value(part)
+        } else {
+            parts.append_null()
+        }
+        Ok(())
     };
-    parts.into_iter().map(|part| if Some(part.as_str()) == null { None } else { Some(part) }).collect()
+    match delimiter {
+        _ if text.is_empty() => {}
+        None => {
+            for (at, c) in text.char_indices() {
+                add(text.get(at..at + c.len_utf8()).unwrap_or_default())?;
+            }
+        }
+        Some("") => add(text)?,
+        Some(delimiter) => text.split(delimiter).try_for_each(add)?,
+    }
+    Ok(parts.finish())
 }
 
 fn string_to_array_function(arguments: &[SqlType]) -> ScalarFunction {
@@ -213,8 +375,8 @@ fn string_to_array_function(arguments: &[SqlType]) -> ScalarFunction {
                 };
                 match texts.get(row)? {
                     Some(text) => {
-                        let parts = string_to_array(text, delimiters.get(row)?, null);
-                        builder.append(&ValueRef::array(Arc::new(StringArray::from(parts))))?;
+                        let parts = string_to_array(text, delimiters.get(row)?, null)?;
+                        builder.append(&ValueRef::array(Arc::new(parts)))?;
                     }
                     None => builder.append_null(),
                 }
@@ -231,21 +393,18 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
     let mut all = vec![
         immutable("octet_length", &[text], int4, unary::<Text, Int4, _>(|v: &str| Ok(v.len() as i32))),
         immutable("octet_length", &[SqlType::CHAR], int4, unary::<Text, Int4, _>(|v: &str| Ok(v.len() as i32))),
-        immutable("bit_length", &[text], int4, unary::<Text, Int4, _>(|v: &str| Ok(v.len() as i32 * 8))),
         immutable(
-            "lower",
+            "bit_length",
             &[text],
-            text,
-            unary::<Text, Text, _>(|v: &str| Ok(v.chars().map(lower).collect::<String>())),
+            int4,
+            unary::<Text, Int4, _>(|v: &str| {
+                i32::try_from(v.len() * 8).map_err(|_| crate::functions::cast_kernel::out_of_range("integer"))
+            }),
         ),
-        immutable(
-            "upper",
-            &[text],
-            text,
-            unary::<Text, Text, _>(|v: &str| Ok(v.chars().map(upper).collect::<String>())),
-        ),
-        immutable("initcap", &[text], text, unary::<Text, Text, _>(|v: &str| Ok(initcap(v)))),
-        immutable("reverse", &[text], text, unary::<Text, Text, _>(|v: &str| Ok(v.chars().rev().collect()))),
+        immutable("lower", &[text], text, unary::<Text, Text, _>(|v: &str| collected(v.chars().map(lower), v.len()))),
+        immutable("upper", &[text], text, unary::<Text, Text, _>(|v: &str| collected(v.chars().map(upper), v.len()))),
+        immutable("initcap", &[text], text, unary::<Text, Text, _>(initcap)),
+        immutable("reverse", &[text], text, unary::<Text, Text, _>(reverse)),
         immutable(
             "ascii",
             &[text],
@@ -255,37 +414,14 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
         immutable("chr", &[int4], text, unary::<Int4, Text, _>(chr)),
         immutable("to_hex", &[int4], text, unary::<Int4, Text, _>(|v: i32| Ok(format!("{v:x}")))),
         immutable("to_hex", &[int8], text, unary::<Int8, Text, _>(|v: i64| Ok(format!("{v:x}")))),
-        immutable("left", &[text, int4], text, binary::<Text, Int4, Text, _>(|v: &str, n: i32| Ok(left(v, n)))),
-        immutable("right", &[text, int4], text, binary::<Text, Int4, Text, _>(|v: &str, n: i32| Ok(right(v, n)))),
-        immutable(
-            "strpos",
-            &[text, text],
-            int4,
-            binary::<Text, Text, Int4, _>(|v: &str, part: &str| Ok(position(v, part))),
-        ),
-        immutable(
-            "position",
-            &[text, text],
-            int4,
-            binary::<Text, Text, Int4, _>(|v: &str, part: &str| Ok(position(v, part))),
-        ),
-        immutable(
-            "repeat",
-            &[text, int4],
-            text,
-            binary::<Text, Int4, Text, _>(|v: &str, n: i32| {
-                let n = n.max(0) as usize;
-                if v.len().saturating_mul(n) > MAX_TEXT { Err(too_long()) } else { Ok(v.repeat(n)) }
-            }),
-        ),
+        immutable("left", &[text, int4], text, binary::<Text, Int4, Text, _>(left)),
+        immutable("right", &[text, int4], text, binary::<Text, Int4, Text, _>(right)),
+        immutable("strpos", &[text, text], int4, binary::<Text, Text, Int4, _>(position)),
+        immutable("position", &[text, text], int4, binary::<Text, Text, Int4, _>(position)),
+        immutable("repeat", &[text, int4], text, repetition()),
         immutable("replace", &[text, text, text], text, ternary::<Text, Text, Text, Text, _>(replace)),
         immutable("textcat", &[text, text], text, concatenation()),
-        immutable(
-            "translate",
-            &[text, text, text],
-            text,
-            ternary::<Text, Text, Text, Text, _>(|v: &str, from: &str, to: &str| Ok(translate(v, from, to))),
-        ),
+        immutable("translate", &[text, text, text], text, ternary::<Text, Text, Text, Text, _>(translate)),
         immutable("split_part", &[text, text, int4], text, ternary::<Text, Text, Int4, Text, _>(split_part)),
         immutable(
             "starts_with",
@@ -299,14 +435,14 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             &[text, text, int4],
             text,
             ternary::<Text, Text, Int4, Text, _>(|v: &str, new: &str, start: i32| {
-                overlay(v, new, start, new.chars().count() as i32)
+                overlay(v, new, start, length(new)? as i32)
             }),
         ),
         string_to_array_function(&[text, text]),
         string_to_array_function(&[text, text, text]),
     ];
     for name in ["length", "char_length", "character_length"] {
-        all.push(immutable(name, &[text], int4, unary::<Text, Int4, _>(|v: &str| Ok(v.chars().count() as i32))));
+        all.push(immutable(name, &[text], int4, unary::<Text, Int4, _>(|v: &str| Ok(length(v)? as i32))));
     }
     for name in ["substring", "substr"] {
         all.push(immutable(
@@ -339,17 +475,12 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
     for (name, start, end) in
         [("btrim", true, true), ("trim", true, true), ("ltrim", true, false), ("rtrim", false, true)]
     {
-        all.push(immutable(
-            name,
-            &[text],
-            text,
-            unary::<Text, Text, _>(move |v: &str| Ok(trim_set(v, " ", start, end).to_string())),
-        ));
+        all.push(immutable(name, &[text], text, unary::<Text, Text, _>(move |v: &str| trim_set(v, " ", start, end))));
         all.push(immutable(
             name,
             &[text, text],
             text,
-            binary::<Text, Text, Text, _>(move |v: &str, set: &str| Ok(trim_set(v, set, start, end).to_string())),
+            binary::<Text, Text, Text, _>(move |v: &str, set: &str| trim_set(v, set, start, end)),
         ));
     }
     all
@@ -367,17 +498,30 @@ mod tests {
         assert_eq!(substring("hello", -1, Some(4)).unwrap(), "he");
         assert_eq!(substring("hello", 0, None).unwrap(), "hello");
         assert_eq!(substring("hello", 1, Some(-1)).unwrap_err().state(), state::SUBSTRING_ERROR);
-        assert_eq!(left("hello", -2), "hel");
-        assert_eq!(right("hello", -2), "llo");
+        assert_eq!(left("hello", -2).unwrap(), "hel");
+        assert_eq!(right("hello", -2).unwrap(), "llo");
         assert_eq!(split_part("a,b,c", ",", -1).unwrap(), "c");
         assert_eq!(split_part("a,b,c", ",", 4).unwrap(), "");
+        assert_eq!(split_part("a,b,c", ",", -3).unwrap(), "a");
+        assert_eq!(split_part("a,b,c", ",", -4).unwrap(), "");
+        assert_eq!(split_part("abc", "", -1).unwrap(), "abc");
+        assert_eq!(replace("aXbXX", "X", "yz").unwrap(), "ayzbyzyz");
+        assert_eq!(trim_set("xyäbyx", "yx", true, true).unwrap(), "äb");
         assert_eq!(pad("hi", 5, "xy", true).unwrap(), "xyxhi");
         assert_eq!(pad("hello", 2, " ", false).unwrap(), "he");
         assert_eq!(overlay("Txxxxas", "hom", 2, 4).unwrap(), "Thomas");
-        assert_eq!(translate("12345", "143", "ax"), "a2x5");
-        assert_eq!(initcap("hi THOMAS-x"), "Hi Thomas-X");
+        assert_eq!(translate("12345", "143", "ax").unwrap(), "a2x5");
+        assert_eq!(initcap("hi THOMAS-x").unwrap(), "Hi Thomas-X");
         assert_eq!("straße ǰ ᾳé".chars().map(upper).collect::<String>(), "STRAßE ǰ ᾼÉ");
         assert_eq!("ΣΑΣ İ".chars().map(lower).collect::<String>(), "σασ i");
-        assert_eq!(position("héllo", "l"), 3);
+        assert_eq!(position("héllo", "l").unwrap(), 3);
+    }
+    #[test]
+    fn a_part_is_found_across_the_borders_of_pieces() {
+        for before in [0, (1 << 20) - 3, (1 << 20) - 1, 1 << 20, (2 << 20) - 1] {
+            let text = format!("{}äöü{}", "ß".repeat(before / 2), "x".repeat(3 << 20));
+            assert_eq!(found(&text, "äöü").unwrap(), Some(before / 2 * 2), "{before}");
+            assert_eq!(found(&text, "öä").unwrap(), None, "{before}");
+        }
     }
 }

@@ -4,7 +4,10 @@ use super::immutable;
 use crate::error::{Result, SqlError, state};
 use crate::functions::registry::ScalarFunction;
 use crate::functions::typed::{Bytea, Int4, Int8, Text, binary, quaternary, ternary, unary};
+use crate::interrupt::Steps;
 use crate::types::SqlType;
+use crate::value_size::room;
+use std::collections::HashSet;
 
 /// bytea as text, each byte as the character of its number, and back.
 pub(in crate::functions) const LETTERS_OF_BYTES: &str = "letters of bytes";
@@ -55,6 +58,7 @@ fn set_byte(bytes: &[u8], at: i32, value: i32) -> Result<Vec<u8>> {
 }
 
 fn trim<'a>(bytes: &'a [u8], set: &[u8], start: bool, end: bool) -> &'a [u8] {
+    let set: HashSet<u8> = set.iter().copied().collect();
     let kept = |byte: &u8| !set.contains(byte);
     let from = if start { bytes.iter().position(kept).unwrap_or(bytes.len()) } else { 0 };
     let to = if end { bytes.iter().rposition(kept).map_or(from, |at| at + 1) } else { bytes.len() };
@@ -71,14 +75,23 @@ fn overlay(bytes: &[u8], new: &[u8], start: i32, count: i32) -> Result<Vec<u8>> 
     let before = (start as usize - 1).min(bytes.len());
     let after = (i64::from(start) - 1 + i64::from(count)).clamp(0, bytes.len() as i64) as usize;
     let parts = [bytes.get(..before).unwrap_or_default(), new, bytes.get(after..).unwrap_or_default()];
+    room(parts.iter().map(|part| part.len()).sum())?;
     Ok(parts.concat())
 }
 
-fn position(bytes: &[u8], part: &[u8]) -> i32 {
+fn position(bytes: &[u8], part: &[u8]) -> Result<i32> {
     if part.is_empty() {
-        return 1;
+        return Ok(1);
     }
-    bytes.windows(part.len()).position(|window| window == part).map_or(0, |at| at as i32 + 1)
+    let mut steps = Steps::default();
+    for (at, window) in bytes.windows(part.len()).enumerate() {
+        // What is compared begins alike, perhaps to its last byte.
+        steps.many(1 + part.len() / 16)?;
+        if window == part {
+            return Ok(at as i32 + 1);
+        }
+    }
+    Ok(0)
 }
 
 /// The functions of this module.
@@ -109,12 +122,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             unary::<Bytea, Int8, _>(|v: &[u8]| Ok(v.iter().map(|byte| i64::from(byte.count_ones())).sum())),
         ),
         immutable("bit_length", &[bytea], int4, unary::<Bytea, Int4, _>(|v: &[u8]| Ok(v.len() as i32 * 8))),
-        immutable(
-            "position",
-            &[bytea, bytea],
-            int4,
-            binary::<Bytea, Bytea, Int4, _>(|v: &[u8], part: &[u8]| Ok(position(v, part))),
-        ),
+        immutable("position", &[bytea, bytea], int4, binary::<Bytea, Bytea, Int4, _>(position)),
         immutable(
             "overlay",
             &[bytea, bytea, int4, int4],
@@ -157,6 +165,6 @@ mod tests {
         assert_eq!(trim(&[0x12, 0x12], &[0x12], true, true), [0u8; 0]);
         assert_eq!(overlay(&bytes, &[2, 3], 2, 3).unwrap(), [0x12, 2, 3, 0x90]);
         assert_eq!(overlay(&bytes, &[2], 0, 1).unwrap_err().state(), "22011");
-        assert_eq!(position(&bytes, &[0x56, 0x78]), 3);
+        assert_eq!(position(&bytes, &[0x56, 0x78]).unwrap(), 3);
     }
 }

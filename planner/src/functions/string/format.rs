@@ -3,11 +3,13 @@
 use super::identifier::{quote_ident, quote_literal};
 use crate::error::{Result, SqlError, state};
 use crate::functions::registry::{Param, ResultType, ScalarFunction};
-use crate::functions::typed::{SqlWrite, Text, check_length};
+use crate::functions::typed::{SqlWrite, Text};
 use crate::functions::{Call, Stability};
 use crate::types::SqlType;
 use crate::types::text::{OutputContext, output_string};
+use crate::value_size::{LongText, room};
 use datafusion::arrow::array::Array;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Arguments of one row as text, from `first` on; `None` for NULL.
@@ -18,7 +20,9 @@ fn texts(call: &Call<'_>, row: usize, first: usize, context: &OutputContext<'_>)
         .skip(first)
         .map(|(array, ty)| {
             let at = Call::row_of(array, row);
-            if array.is_null(at) { Ok(None) } else { output_string(*ty, array.as_ref(), at, context).map(Some) }
+            let text = if array.is_null(at) { None } else { Some(output_string(*ty, array.as_ref(), at, context)?) };
+            room(text.as_ref().map_or(0, String::len))?;
+            Ok(text)
         })
         .collect()
 }
@@ -31,16 +35,16 @@ fn within_integers(digits: &str) -> Result<usize> {
 
 fn format(pattern: &str, arguments: &[Option<String>]) -> Result<String> {
     let invalid = |message: &str| SqlError::new(state::INVALID_PARAMETER_VALUE, message.to_string());
-    let mut out = String::with_capacity(pattern.len());
+    let mut out = LongText::new(pattern.len())?;
     let mut chars = pattern.chars().peekable();
     let mut next = 0usize;
     while let Some(c) = chars.next() {
         if c != '%' {
-            out.push(c);
+            out.push(c)?;
             continue;
         }
         if chars.next_if_eq(&'%').is_some() {
-            out.push('%');
+            out.push('%')?;
             continue;
         }
         let mut number = String::new();
@@ -107,30 +111,28 @@ fn format(pattern: &str, arguments: &[Option<String>]) -> Result<String> {
         next = at + 1;
         let argument = arguments.get(at).ok_or_else(|| invalid("too few arguments for format()"))?;
         let text = match (kind, argument) {
-            ('s', Some(text)) => text.clone(),
-            ('s', None) => String::new(),
-            ('I', Some(text)) => quote_ident(text),
+            ('s', Some(text)) => Cow::Borrowed(text.as_str()),
+            ('s', None) => Cow::Borrowed(""),
+            ('I', Some(text)) => Cow::Owned(quote_ident(text)),
             ('I', None) => {
                 return Err(SqlError::new(
                     state::NULL_VALUE_NOT_ALLOWED,
                     "null values cannot be formatted as an SQL identifier",
                 ));
             }
-            (_, Some(text)) => quote_literal(text),
-            (_, None) => "NULL".to_string(),
+            (_, Some(text)) => Cow::Owned(quote_literal(text)),
+            (_, None) => Cow::Borrowed("NULL"),
         };
         let padding = width.saturating_sub(text.chars().count());
-        check_length(0, out.len().saturating_add(text.len()).saturating_add(padding))?;
-        let padding = " ".repeat(padding);
+        if !left {
+            out.fill(' ', padding)?;
+        }
+        out.add(&text)?;
         if left {
-            out.push_str(&text);
-            out.push_str(&padding);
-        } else {
-            out.push_str(&padding);
-            out.push_str(&text);
+            out.fill(' ', padding)?;
         }
     }
-    Ok(out)
+    Ok(out.finish())
 }
 
 fn variadic(
@@ -162,14 +164,14 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
     vec![
         variadic("concat", &[Param::Any], |call, row, context| {
             let parts: Vec<String> = texts(call, row, 0, context)?.into_iter().flatten().collect();
-            check_length(0, parts.iter().map(String::len).sum())?;
+            room(parts.iter().map(String::len).sum())?;
             Ok(Some(parts.concat()))
         }),
         variadic("concat_ws", &[Param::Is(text), Param::Any], |call, row, context| {
             let Some(separator) = call.column::<Text>(0)?.get(row)? else { return Ok(None) };
             let parts: Vec<String> = texts(call, row, 1, context)?.into_iter().flatten().collect();
             let separators = separator.len().saturating_mul(parts.len().saturating_sub(1));
-            check_length(0, separators.saturating_add(parts.iter().map(String::len).sum()))?;
+            room(separators.saturating_add(parts.iter().map(String::len).sum()))?;
             Ok(Some(parts.join(separator)))
         }),
         ScalarFunction {

@@ -4,7 +4,9 @@ use super::immutable;
 use crate::error::{Result, SqlError, state};
 use crate::functions::registry::ScalarFunction;
 use crate::functions::typed::{Bool, Bytea, Text, binary};
+use crate::interrupt::Steps;
 use crate::types::SqlType;
+use crate::value_size::scratch;
 
 /// 22025
 fn unfinished() -> SqlError {
@@ -16,7 +18,9 @@ fn matches<T: PartialEq + Copy>(text: &[T], pattern: &[T], any: T, one: T, escap
     let (mut t, mut p) = (0, 0);
     // Where the last `any` stands, and where the text goes on behind what it took.
     let mut back: Option<(usize, usize)> = None;
+    let mut steps = Steps::default();
     while let Some(c) = text.get(t).copied() {
+        steps.step()?;
         let fits = match pattern.get(p).copied() {
             Some(symbol) if symbol == any => {
                 p += 1;
@@ -49,6 +53,7 @@ fn matches<T: PartialEq + Copy>(text: &[T], pattern: &[T], any: T, one: T, escap
 }
 
 fn like(text: &str, pattern: &str) -> Result<bool> {
+    scratch((text.len() + pattern.len()).saturating_mul(size_of::<char>()))?;
     let (text, pattern): (Vec<char>, Vec<char>) = (text.chars().collect(), pattern.chars().collect());
     matches(&text, &pattern, '%', '_', '\\')
 }

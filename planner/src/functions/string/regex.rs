@@ -7,10 +7,12 @@ use crate::encoding::ColumnBuilder;
 use crate::error::{Result, SqlError, state};
 use crate::functions::registry::ScalarFunction;
 use crate::functions::regular::{Options, Pattern, Subject};
-use crate::functions::typed::{Bool, Int4, SqlWrite, Text, check_length};
+use crate::functions::typed::{Bool, Int4, SqlWrite, Text};
 use crate::functions::{Call, Kernel};
+use crate::interrupt::Steps;
 use crate::types::SqlType;
 use crate::types::value::ValueRef;
+use crate::value_size::LongText;
 use datafusion::arrow::array::StringArray;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -82,38 +84,37 @@ fn matches(insensitive: bool) -> Kernel {
 
 /// Replaces the match with a number, from 1, or all of them, from a byte on.
 fn replace(text: &str, regex: &Pattern, replacement: &str, from: usize, number: Option<usize>) -> Result<String> {
-    let mut out = String::with_capacity(text.len());
+    let mut out = LongText::new(text.len())?;
     let mut last = 0;
     let (skip, most) = number.map_or((0, usize::MAX), |number| (number - 1, 1));
-    let subject = Subject::new(text);
+    let subject = Subject::new(text)?;
     for captures in Matches::new(regex, &subject, from).skip(skip).take(most) {
         let captures = captures?;
         let Some(whole) = captures.get(0) else { continue };
-        check_length(0, out.len())?;
-        out.push_str(text.get(last..whole.start()).unwrap_or_default());
+        out.add(text.get(last..whole.start()).unwrap_or_default())?;
         let mut chars = replacement.chars();
         while let Some(c) = chars.next() {
             if c != '\\' {
-                out.push(c);
+                out.push(c)?;
                 continue;
             }
             match chars.next() {
-                Some('&') => out.push_str(whole.as_str()),
+                Some('&') => out.add(whole.as_str())?,
                 Some(digit @ '1'..='9') => {
                     let group = digit.to_digit(10).unwrap_or(0) as usize;
-                    out.push_str(captures.get(group).map_or("", |group| group.as_str()));
+                    out.add(captures.get(group).map_or("", |group| group.as_str()))?;
                 }
-                Some('\\') | None => out.push('\\'),
+                Some('\\') | None => out.push('\\')?,
                 Some(c) => {
-                    out.push('\\');
-                    out.push(c);
+                    out.push('\\')?;
+                    out.push(c)?;
                 }
             }
         }
         last = whole.end();
     }
-    out.push_str(text.get(last..).unwrap_or_default());
-    Ok(out)
+    out.add(text.get(last..).unwrap_or_default())?;
+    Ok(out.finish())
 }
 
 /// The flags of a row: the argument at `at`, if the call has one. `None` where an argument is NULL: then no other counts.
@@ -192,17 +193,19 @@ fn parts_kernel(name: &'static str, parts: fn(&str, &Pattern) -> Result<Option<V
 }
 
 fn first_match(text: &str, regex: &Pattern) -> Result<Option<Vec<Option<String>>>> {
-    let Some(captures) = regex.find(&Subject::new(text), 0)? else { return Ok(None) };
+    let Some(captures) = regex.find(&Subject::new(text)?, 0)? else { return Ok(None) };
     let skip = usize::from(captures.count() > 1);
     Ok(Some(captures.iter().skip(skip).map(|group| group.map(|group| group.as_str().to_string())).collect()))
 }
 
 fn split(text: &str, regex: &Pattern) -> Result<Option<Vec<Option<String>>>> {
     let (mut parts, mut from) = (Vec::new(), 0);
-    let subject = Subject::new(text);
+    let subject = Subject::new(text)?;
+    let mut steps = Steps::default();
     // Nothing splits at the ends of the text, or right behind what split before.
     for found in Matches::new(regex, &subject, 0) {
         let found = found?.get(0);
+        steps.step()?;
         let Some(found) = found.filter(|found| found.start() < text.len() && found.end() > from) else { continue };
         parts.push(text.get(from..found.start()).map(str::to_string));
         from = found.end();

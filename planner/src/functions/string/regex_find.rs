@@ -89,7 +89,7 @@ fn matches(call: &Call<'_>) -> Result<ArrayRef> {
         };
         let regex = compiled.get(pattern, flags)?;
         let most = if flags.is_global() { usize::MAX } else { 1 };
-        let subject = Subject::new(text);
+        let subject = Subject::new(text)?;
         let found: Vec<String> = Matches::new(regex, &subject, 0)
             .take(most)
             .map(|captures| captures.map(|captures| groups(&captures)))
@@ -143,14 +143,14 @@ mod tests {
     #[test]
     fn empty_matches_follow_others() {
         let regex = Pattern::new("x*", Options::default()).unwrap();
-        let subject = Subject::new("axb");
+        let subject = Subject::new("axb").unwrap();
         let found: Vec<_> = Matches::new(&regex, &subject, 0)
             .map(|found| found.unwrap().get(0).unwrap())
             .map(|whole| (whole.start(), whole.end()))
             .collect();
         assert_eq!(found, [(0, 0), (1, 2), (2, 2), (3, 3)]);
         let regex = Pattern::new("(a)|(\"b)", Options::default()).unwrap();
-        let subject = Subject::new("a\"b");
+        let subject = Subject::new("a\"b").unwrap();
         assert_eq!(
             Matches::new(&regex, &subject, 0).map(|found| groups(&found.unwrap())).collect::<Vec<_>>(),
             ["{\"a\",NULL}", "{NULL,\"\\\"b\"}"]

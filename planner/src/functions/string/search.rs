@@ -78,7 +78,7 @@ fn question<'a>(call: &'a Call<'_>, name: &str, places: Places, row: usize) -> R
 /// The matches from a byte on, none overlapping.
 fn matches<'t>(regex: &Pattern, text: &'t str, start: Option<usize>) -> Result<Vec<Captures<'t>>> {
     match start {
-        Some(start) => Matches::new(regex, &Subject::new(text), start).collect(),
+        Some(start) => Matches::new(regex, &Subject::new(text)?, start).collect(),
         None => Ok(Vec::new()),
     }
 }

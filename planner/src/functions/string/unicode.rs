@@ -5,14 +5,15 @@ use crate::error::{Result, SqlError, state};
 use crate::functions::registry::ScalarFunction;
 use crate::functions::typed::{Bool, Text, binary, unary};
 use crate::types::SqlType;
+use crate::value_size::{LongText, collected};
 use unicode_normalization::UnicodeNormalization;
 
 fn normalize(text: &str, form: &str) -> Result<String> {
     Ok(match form.to_ascii_uppercase().as_str() {
-        "NFC" => text.nfc().collect(),
-        "NFD" => text.nfd().collect(),
-        "NFKC" => text.nfkc().collect(),
-        "NFKD" => text.nfkd().collect(),
+        "NFC" => collected(text.nfc(), text.len())?,
+        "NFD" => collected(text.nfd(), text.len())?,
+        "NFKC" => collected(text.nfkc(), text.len())?,
+        "NFKD" => collected(text.nfkd(), text.len())?,
         _ => {
             let message = format!("invalid normalization form: {form}");
             return Err(SqlError::new(state::INVALID_PARAMETER_VALUE, message));
@@ -27,7 +28,7 @@ fn unistr(text: &str) -> Result<String> {
         SqlError::syntax("invalid Unicode escape")
             .hint("Unicode escapes must be \\XXXX, \\+XXXXXX, \\uXXXX, or \\UXXXXXXXX.")
     };
-    let mut out = String::with_capacity(text.len());
+    let mut out = LongText::new(text.len())?;
     let mut high: Option<u32> = None;
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
@@ -39,7 +40,7 @@ fn unistr(text: &str) -> Result<String> {
             if c == '\\' {
                 rest = rest.get(1..).unwrap_or_default();
             }
-            out.push(c);
+            out.push(c)?;
             continue;
         }
         let (skip, digits) = match rest.chars().next() {
@@ -62,14 +63,14 @@ fn unistr(text: &str) -> Result<String> {
             (None, code) => code,
         };
         match char::from_u32(code).filter(|c| *c != '\0') {
-            Some(c) => out.push(c),
+            Some(c) => out.push(c)?,
             None => {
                 let message = format!("invalid Unicode code point: {code:04X}");
                 return Err(SqlError::new(state::INVALID_PARAMETER_VALUE, message));
             }
         }
     }
-    if high.is_some() { Err(pair()) } else { Ok(out) }
+    if high.is_some() { Err(pair()) } else { Ok(out.finish()) }
 }
 
 /// The functions of this module.

@@ -1,6 +1,8 @@
 //! [`parse`]: text to a tree that borrows from it.
 
 use crate::error::{Result, SqlError, state};
+use crate::interrupt;
+use crate::value_size::scratch;
 
 /// A value and its text.
 #[derive(Clone, Debug)]
@@ -65,6 +67,10 @@ impl<'a> Node<'a> {
     }
 }
 
+/// Items of an array or object whose memory is asked for at once.
+const COUNTED: usize = 16 << 10;
+/// What an item takes that is read and written again, about.
+const ITEM_BYTES: usize = 128;
 /// Arrays and objects within each other, at most.
 const DEPTH: usize = 512;
 
@@ -234,6 +240,10 @@ impl<'a> Reader<'a> {
         self.skip();
         let mut more = self.next() != Some(close);
         while more {
+            interrupt::step()?;
+            if items.len().is_multiple_of(COUNTED) && !items.is_empty() {
+                scratch(COUNTED * ITEM_BYTES)?;
+            }
             items.push(item(self, items.is_empty())?);
             self.skip();
             match self.next() {
@@ -273,6 +283,7 @@ impl<'a> Reader<'a> {
                     return Ok(out);
                 }
                 _ => {
+                    interrupt::step()?;
                     self.at += 1;
                     self.escape(start, &mut out)?;
                 }

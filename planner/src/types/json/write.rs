@@ -2,7 +2,9 @@
 
 use super::parse::{Node, Value, parse};
 use crate::error::{Result, SqlError};
+use crate::interrupt;
 use crate::types::numeric::Numeric;
+use crate::value_size::scratch;
 use std::fmt::Write;
 
 /// A string as JSON writes it.
@@ -66,6 +68,7 @@ pub fn object(pairs: impl IntoIterator<Item = (String, String)>) -> String {
 
 /// A value in jsonb's form. Errors: 22P05 for a character that no text can hold, 22003.
 pub fn canonical(node: &Node<'_>) -> Result<String> {
+    interrupt::step()?;
     Ok(match &node.value {
         Value::Null => "null".to_string(),
         Value::Bool(value) => value.to_string(),
@@ -92,6 +95,8 @@ pub fn storable(text: &str) -> Result<&str> {
 
 /// A JSON text as jsonb. Errors: 22P02, 22P05, 22003, 54001.
 pub fn to_jsonb(text: &str) -> Result<String> {
+    // Its strings, then its parts, then the whole.
+    scratch(text.len().saturating_mul(3))?;
     canonical(&parse(text)?)
 }
 

@@ -3,12 +3,14 @@
 use super::InputContext;
 use super::float::{parse_float4, parse_float8};
 use crate::error::{Result, SqlError, state};
+use crate::interrupt;
 use crate::pg_catalog::object_names;
 use crate::types::array::{ArrayValue, Dimension, literal, values_array};
 use crate::types::interval::{Restriction, parse_interval_signed};
 use crate::types::numeric::Numeric;
 use crate::types::value::{ValueRef, value_of};
 use crate::types::{BaseType, Datum, SqlType, datetime, json, length, place, time};
+use crate::value_size::room;
 use datafusion::scalar::ScalarValue;
 
 fn invalid(type_name: &str, text: &str) -> SqlError {
@@ -71,9 +73,11 @@ pub fn parse_bool(text: &str) -> Result<bool> {
 /// Reads a bytea in hex (`\x01ff`) or escape form.
 pub fn parse_bytea(text: &str) -> Result<Vec<u8>> {
     if let Some(hex) = text.strip_prefix("\\x") {
+        room(hex.len() / 2)?;
         let mut out = Vec::with_capacity(hex.len() / 2);
         let mut high: Option<u8> = None;
         for c in hex.chars() {
+            interrupt::step()?;
             let Some(digit) = c.to_digit(16) else {
                 if c.is_ascii_whitespace() && high.is_none() {
                     continue;
@@ -96,9 +100,11 @@ pub fn parse_bytea(text: &str) -> Result<Vec<u8>> {
         }
         return Ok(out);
     }
+    room(text.len())?;
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((byte, tail)) = rest.split_first() {
+        interrupt::step()?;
         rest = tail;
         if *byte != b'\\' {
             out.push(*byte);

@@ -1,0 +1,38 @@
+//! `percosql.memory`: what this server holds in memory, by area, for members of pg_read_all_stats (pg_monitor is one). `process` is what
+//! the system says of the whole; areas that are not named, code and stacks among them, are the rest of it.
+
+use super::definition::{Definition, Fill, Rows, value};
+use crate::catalog::predefined;
+use crate::error::{Result, SqlError, state};
+use crate::execution::StatementContext;
+use crate::types::Datum;
+
+/// `percosql.memory`.
+pub(super) const VIEW: Definition = Definition {
+    oid: 15_004,
+    name: "percosql.memory",
+    columns: "area text, used_bytes int8, limit_bytes int8",
+    fill: Fill::Now(rows),
+};
+
+fn number(bytes: u64) -> Datum {
+    Datum::from(i64::try_from(bytes).unwrap_or(i64::MAX))
+}
+
+fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
+    let user = context.role();
+    let sees =
+        context.catalog.is_superuser(user) || context.catalog.acts_for(user).contains(&predefined::READ_ALL_STATISTICS);
+    if !sees {
+        return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, "permission denied for view memory"));
+    }
+    let Ok(database) = context.session.database() else { return Ok(()) };
+    for part in database.memory() {
+        rows.add([
+            ("area", value::text(part.area)),
+            ("used_bytes", number(part.used)),
+            ("limit_bytes", number(part.limit)),
+        ])?;
+    }
+    Ok(())
+}

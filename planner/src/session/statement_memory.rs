@@ -1,0 +1,130 @@
+//! [`StatementMemory`]: the memory of statements that sessions keep by name. A statement that several names share counts once.
+
+use super::statement::Statement;
+use crate::error::{Result, SqlError, state};
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What a statement takes beside its text, about: its plan and what is known of its columns.
+const STATEMENT_BYTES: usize = 12 << 10;
+/// What a byte of text takes: in the text, in the trees, in the plan. Measured with one long constant.
+const TEXT_FACTOR: usize = 12;
+/// What a word or sign of a statement takes in the tree and in the plan, about.
+const TOKEN_BYTES: usize = 256;
+
+/// What keeping a statement takes, about, in bytes.
+fn bytes_of(statement: &Statement) -> usize {
+    let source = &statement.source;
+    STATEMENT_BYTES + source.text().len() * TEXT_FACTOR + source.tokens_read() * TOKEN_BYTES
+}
+
+/// The statements of one session or of all.
+#[derive(Debug)]
+pub struct StatementMemory {
+    limit: usize,
+    kept: Mutex<KeptStatements>,
+}
+
+#[derive(Debug, Default)]
+struct KeptStatements {
+    bytes: usize,
+    /// How often each is kept, and its bytes, by its address.
+    statements: HashMap<usize, (usize, usize)>,
+}
+
+impl StatementMemory {
+    /// For statements of so many bytes.
+    pub fn new(limit: usize) -> Arc<StatementMemory> {
+        Arc::new(StatementMemory { limit, kept: Mutex::default() })
+    }
+
+    /// Bytes that are kept.
+    pub fn used(&self) -> usize {
+        self.kept.lock().bytes
+    }
+
+    /// Bytes that may be kept.
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
+    /// Counts a statement until the answer is dropped. Errors: 53200.
+    pub fn keep(self: &Arc<Self>, statement: &Arc<Statement>) -> Result<Kept> {
+        let address = Arc::as_ptr(statement).addr();
+        let mut kept = self.kept.lock();
+        if let Some((count, _)) = kept.statements.get_mut(&address) {
+            *count += 1;
+        } else {
+            let bytes = bytes_of(statement);
+            if kept.bytes.saturating_add(bytes) > self.limit {
+                let held = kept.bytes >> 20;
+                return Err(SqlError::new(state::OUT_OF_MEMORY, "out of memory")
+                    .detail(format!("Prepared statements take {held} MB of {} MB.", self.limit >> 20))
+                    .hint("Close or DEALLOCATE what is not needed any more."));
+            }
+            kept.bytes += bytes;
+            kept.statements.insert(address, (1, bytes));
+        }
+        Ok(Kept { memory: Arc::clone(self), statement: Arc::clone(statement) })
+    }
+}
+
+/// A statement that is kept. It holds the statement, so that no other has its address.
+#[derive(Debug)]
+pub struct Kept {
+    memory: Arc<StatementMemory>,
+    statement: Arc<Statement>,
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        let address = Arc::as_ptr(&self.statement).addr();
+        let mut kept = self.memory.kept.lock();
+        let Some((count, bytes)) = kept.statements.get_mut(&address) else { return };
+        *count -= 1;
+        let gone = if *count == 0 { Some(*bytes) } else { None };
+        if let Some(bytes) = gone {
+            kept.statements.remove(&address);
+            kept.bytes -= bytes;
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+    use crate::parse::parse;
+
+    fn statement(sql: &str) -> Arc<Statement> {
+        Arc::new(parse(sql).unwrap().remove(0))
+    }
+
+    #[test]
+    fn a_statement_counts_once_and_until_its_last_name_goes() {
+        let memory = StatementMemory::new(1 << 20);
+        let (one, other) = (statement("select 1"), statement("select 2"));
+        let first = memory.keep(&one).unwrap();
+        let bytes = memory.used();
+        assert!(bytes >= STATEMENT_BYTES);
+        let second = memory.keep(&one).unwrap();
+        assert_eq!(memory.used(), bytes);
+        let third = memory.keep(&other).unwrap();
+        assert_eq!(memory.used(), 2 * bytes);
+        drop((first, third));
+        assert_eq!(memory.used(), bytes);
+        drop(second);
+        assert_eq!(memory.used(), 0);
+    }
+
+    #[test]
+    fn long_texts_are_refused_where_there_is_no_room() {
+        let memory = StatementMemory::new(1 << 20);
+        let long = statement(&format!("select {}1", "1,".repeat(8000)));
+        assert_eq!(memory.keep(&long).unwrap_err().state(), "53200");
+        let kept: Vec<Kept> =
+            (0..200).map_while(|number| memory.keep(&statement(&format!("select {number}"))).ok()).collect();
+        assert!((50..200).contains(&kept.len()), "{}", kept.len());
+    }
+}

@@ -1,0 +1,49 @@
+//! Planted bugs of memory and of long computations. Knows the text of the source and nothing else.
+
+use super::Mutant;
+
+/// The bugs of this kind.
+pub const MEMORY: &[Mutant] = &[
+    Mutant {
+        name: "a large value counts only while it is computed",
+        file: "planner/src/value_size.rs",
+        original: "    CLAIMED.set(None);\n    counted(made)\n",
+        broken: "    CLAIMED.set(None);\n    Ok(made)\n",
+        tests: &["-p", "percosql-planner", "--lib", "value_size"],
+    },
+    Mutant {
+        name: "a large constant is computed while it is planned",
+        file: "planner/src/value_size.rs",
+        original: "    if FOLDING.get() == Folding::No {\n",
+        broken: "    if FOLDING.get() != Folding::Deferred {\n",
+        tests: &["-p", "percosql-planner", "--lib", "value_size"],
+    },
+    Mutant {
+        name: "a part that lies across two pieces of a text is not found",
+        file: "planner/src/functions/string/basic.rs",
+        original: "text.get(from..border(end.saturating_add(part.len())))",
+        broken: "text.get(from..end)",
+        tests: &["-p", "percosql-planner", "--lib", "across_the_borders_of_pieces"],
+    },
+    Mutant {
+        name: "notifications wait without a bound",
+        file: "planner/src/session/notification.rs",
+        original: ".saturating_add(bytes) <= QUEUE_BYTES {",
+        broken: ".saturating_add(bytes) <= usize::MAX {",
+        tests: &["-p", "percosql-planner", "--lib", "notifications_wait_in_a_bounded_queue"],
+    },
+    Mutant {
+        name: "a statement counts for each of its names",
+        file: "planner/src/session/statement_memory.rs",
+        original: "        if let Some((count, _)) = kept.statements.get_mut(&address) {\n",
+        broken: "        if let Some((count, _)) = kept.statements.get_mut(&address).filter(|_| false) {\n",
+        tests: &["-p", "percosql-planner", "--lib", "statement_memory"],
+    },
+    Mutant {
+        name: "write buffers hold any amount together",
+        file: "txn/src/buffer.rs",
+        original: "self.memory_bytes > self.limit || self.part.is_over(self.memory_bytes)",
+        broken: "self.memory_bytes > self.limit",
+        tests: &["-p", "percosql-txn", "--lib", "buffers_that_hold_too_much_together"],
+    },
+];
