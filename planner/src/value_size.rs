@@ -25,6 +25,8 @@ use std::task::Poll;
 pub const MOST: usize = 0x3fff_ffff - 4;
 /// From so many bytes on a value is counted.
 const LARGE: usize = 1 << 20;
+/// Values that are not large are counted by so many bytes of them together.
+const MUCH: usize = 16 << 20;
 /// Bytes of a constant that a plan holds, at most.
 const FOLDED: usize = 1 << 20;
 
@@ -72,8 +74,28 @@ pub fn room_to_grow(before: usize, bytes: usize) -> Result<()> {
     claim_more(bytes - if before < LARGE { 0 } else { before.min(bytes) })
 }
 
-/// To be called before a function allocates so much for itself. Errors: 53200.
-pub fn scratch(bytes: usize) -> Result<()> {
+/// The same for a value that comes behind others of a column, which take so many bytes.
+#[inline]
+pub fn room_among(before: usize, bytes: usize) -> Result<()> {
+    room(bytes)?;
+    // Many values that are just not large are much together. A large one was counted.
+    if bytes < LARGE && before.saturating_add(bytes) / MUCH > before / MUCH {
+        claim_more(MUCH)?;
+    }
+    Ok(())
+}
+
+/// What a function has allocated for itself; it counts until this is dropped.
+#[must_use]
+pub struct Scratch(#[allow(dead_code)] Claims);
+
+/// To be called before a function allocates so much for itself, for as long as it holds the answer. Errors: 53200.
+pub fn scratch(bytes: usize) -> Result<Scratch> {
+    Ok(Scratch(if bytes < LARGE { None } else { claim(bytes)? }))
+}
+
+/// The same for what is kept until the function returns.
+pub fn scratch_to_the_end(bytes: usize) -> Result<()> {
     if bytes < LARGE { Ok(()) } else { claim_more(bytes) }
 }
 
@@ -91,7 +113,7 @@ fn claim_more(bytes: usize) -> Result<()> {
 /// To be called before a value is added to a column that holds so many bytes. Errors: those of [`room`], and 54000 for more bytes than
 /// a batch of rows has place for.
 pub fn room_behind(before: usize, bytes: usize) -> Result<()> {
-    room(bytes)?;
+    room_among(before, bytes)?;
     // The places of a batch's texts are 32 bits wide.
     if before.saturating_add(bytes) > i32::MAX as usize { Err(too_many()) } else { Ok(()) }
 }
@@ -127,6 +149,16 @@ pub fn repeated(value: ColumnarValue, rows: usize) -> Result<ArrayRef> {
         CLAIMED.set(Some(claim(bytes)?));
         Ok(value.into_array(rows)?)
     })
+}
+
+/// The value of an array of one, for operators that take it for every row. A scalar is not counted. Errors: 53200.
+pub fn scalar(array: &ArrayRef) -> Result<ScalarValue> {
+    /// Copies of it at once: a comparison makes two more.
+    const COPIES: usize = 3;
+    let bytes = bytes_of(array.as_ref());
+    // It cannot be counted for longer, but where there is no room it is not begun.
+    let _room = scratch(bytes.saturating_mul(COPIES))?;
+    Ok(ScalarValue::try_from_array(array, 0)?)
 }
 
 /// So many bytes of the memory of the statement that computes on this thread. Errors: 53200.
@@ -287,10 +319,12 @@ impl LongText {
         if wanted <= held {
             return Ok(());
         }
-        let doubled = held.saturating_mul(2).clamp(wanted, MOST.max(wanted));
-        let next = match room_to_grow(held, doubled) {
-            Ok(()) => doubled,
-            Err(_) => room_to_grow(held, wanted).map(|()| wanted)?,
+        let at_most = |bytes: usize| bytes.clamp(wanted, MOST.max(wanted));
+        // Where there is no room for twice as much, each step is still a long one: a step copies what there is.
+        let longer = [at_most(held.saturating_mul(2)), at_most(wanted.saturating_add(LARGE))];
+        let next = match longer.into_iter().find(|next| room_to_grow(held, *next).is_ok()) {
+            Some(next) => next,
+            None => room_to_grow(held, wanted).map(|()| wanted)?,
         };
         self.text.reserve_exact(next - self.text.len());
         Ok(())
@@ -385,6 +419,31 @@ mod tests {
                 call(&[], || room(8 << 20).and_then(|()| room(4 << 20)).and_then(|()| value(10))).unwrap_err().state(),
                 "53200"
             );
+            assert_eq!(pool.reserved(), 0);
+        });
+    }
+
+    #[test]
+    fn many_values_that_are_just_not_large_count_together() {
+        with_pool(40 << 20, |pool| {
+            let many = |values: usize| {
+                call(&[], || {
+                    (0..values).try_for_each(|at| room_among(at * 1_000_000, 1_000_000))?;
+                    value(10)
+                })
+            };
+            assert!(many(30).is_ok());
+            assert_eq!(many(60).unwrap_err().state(), "53200");
+            assert_eq!(pool.reserved(), 0);
+        });
+    }
+
+    #[test]
+    fn what_one_row_needs_is_given_back_before_the_next() {
+        with_pool(10 << 20, |pool| {
+            let rows = || (0..4).try_for_each(|_| scratch(8 << 20).map(drop)).and_then(|()| value(10));
+            assert!(call(&[], rows).is_ok());
+            assert_eq!(scratch(11 << 20).map(drop).unwrap_err().state(), "53200");
             assert_eq!(pool.reserved(), 0);
         });
     }

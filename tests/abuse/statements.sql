@@ -1,11 +1,12 @@
 -- Statements that ask for too much: each line is one. `{text}` is a text of ten million characters, `{bytes}` the same as bytea,
--- `{numbers}` an array of two million integers, `{json}` a JSON text of ten megabytes.
+-- `{numbers}` an array of two million integers, `{json}` a JSON text of ten megabytes. All are an eighth of that where each runs once.
 select length(repeat('x', 1 << 30))
 select length(repeat('x', 1073741819))
 select length(repeat('x', 1000000000))
 select length(repeat('x', 200000000))
 select sum(length(repeat(chr(65 + g), 100000000))) from generate_series(1, 2) g
 select repeat('x', 1000000) from generate_series(1, 100000)
+select length(repeat('x', 1000000 - g % 2)) from generate_series(1, 4096) g
 select length(repeat(repeat('x', 100000000), 10))
 select length(lpad('x', 1 << 28, 'ab'))
 select length(lpad('x', 1 << 27, 'ab'))

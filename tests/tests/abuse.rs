@@ -1,8 +1,9 @@
 //! Statements that ask for too much, run by several connections beside short ones: each is answered soon after its
 //! `statement_timeout`, none fails inside, memory stays bounded, and nobody else waits.
 //!
-//! The list is `tests/abuse/statements.sql`. By default each statement runs once and for a moment. `PERCOSQL_ABUSE_SECONDS` lets as many
-//! connections as `PERCOSQL_ABUSE_CONNECTIONS` says run the list for so long, with the limits of a release build.
+//! The list is `tests/abuse/statements.sql`. By default each statement runs once and for a moment, over values of a megabyte where it
+//! does not say how long they are. `PERCOSQL_ABUSE_SECONDS` makes them of ten megabytes, and lets as many connections as
+//! `PERCOSQL_ABUSE_CONNECTIONS` says run the list for so long, with the limits of a release build.
 
 use percosql_tests::Server;
 use percosql_tests::raw::{Raw, column};
@@ -16,15 +17,23 @@ const REFUSALS: [&str; 9] = ["57014", "53200", "54000", "54001", "22003", "2201B
 const QUERY_MEMORY: &str = "256MB";
 
 fn list() -> Vec<String> {
-    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/abuse/statements.sql")).expect("the list");
-    let lines = text.lines().filter(|line| !line.starts_with("--") && !line.is_empty());
-    let json = "('[' || repeat('{\"key\": [1, 2.50, \"abc\"]},', 400000) || '1]')";
+    let list = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/abuse/statements.sql")).expect("the list");
+    let lines = list.lines().filter(|line| !line.starts_with("--") && !line.is_empty());
+    // A debug build takes seconds for ten megabytes.
+    let (tens, numbers, parts) = match number("PERCOSQL_ABUSE_SECONDS") {
+        Some(_) => (1_000_000, 2_000_000, 400_000),
+        None => (120_000, 240_000, 48_000),
+    };
+    let text = format!("repeat('abcdefghij', {tens})");
+    let bytes = format!("convert_to({text}, 'utf8')");
+    let numbers = format!("array_fill(17, array[{numbers}])");
+    let json = format!("('[' || repeat('{{\"key\": [1, 2.50, \"abc\"]}},', {parts}) || '1]')");
     lines
         .map(|line| {
-            line.replace("{text}", "repeat('abcdefghij', 1000000)")
-                .replace("{bytes}", "convert_to(repeat('abcdefghij', 1000000), 'utf8')")
-                .replace("{numbers}", "array_fill(17, array[2000000])")
-                .replace("{json}", json)
+            line.replace("{text}", &text)
+                .replace("{bytes}", &bytes)
+                .replace("{numbers}", &numbers)
+                .replace("{json}", &json)
         })
         .collect()
 }
@@ -68,8 +77,8 @@ impl Limits {
             None => Limits {
                 connections: 4,
                 timeout: Duration::from_millis(40),
-                late: Duration::from_secs(20),
-                beside: Duration::from_secs(20),
+                late: Duration::from_secs(10),
+                beside: Duration::from_secs(10),
                 duration: None,
                 memory: 1500,
             },

@@ -204,7 +204,7 @@ impl Buffer {
 
     fn spill_beyond_limit(&mut self) -> Result<()> {
         self.part.set(self.memory_bytes);
-        if self.memory_bytes > self.limit || self.part.is_over(self.memory_bytes) {
+        if self.memory_bytes > self.limit || self.part.is_over(self.memory_bytes, self.runs.len()) {
             self.spill()?;
             self.part.set(self.memory_bytes);
         }

@@ -59,9 +59,10 @@ impl Part {
         }
     }
 
-    /// Whether a buffer of so many bytes has to spill for the sake of all.
-    pub(crate) fn is_over(&self, bytes: usize) -> bool {
-        bytes >= LEAST_SPILLED && self.all.as_ref().is_some_and(|all| all.used() > all.limit)
+    /// Whether a buffer of so many bytes, which has spilled so often, has to spill for the sake of all. The files of one that goes on
+    /// become longer: each of them is looked at for a key.
+    pub(crate) fn is_over(&self, bytes: usize, runs: usize) -> bool {
+        bytes >= LEAST_SPILLED * (1 + runs / 8) && self.all.as_ref().is_some_and(|all| all.used() > all.limit)
     }
 }
 

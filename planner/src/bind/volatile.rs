@@ -51,7 +51,11 @@ pub fn is_volatile_function(name: &str) -> bool {
         "pg_cancel_backend",
         "pg_terminate_backend",
     ];
-    NAMES.contains(&name) || name.starts_with("pg_advisory_") || name.starts_with("pg_try_advisory_")
+    NAMES.contains(&name)
+        || name.starts_with("pg_advisory_")
+        || name.starts_with("pg_try_advisory_")
+        || name.starts_with("lo_")
+        || ["loread", "lowrite"].contains(&name)
 }
 
 /// The names of those expressions of a list that call volatile functions.

@@ -2,7 +2,7 @@
 //! looked at when the array is made, all of it at once. Must not know where values come from.
 
 use crate::error::Result;
-use crate::value_size::{room, too_many};
+use crate::value_size::{room_among, too_many};
 use datafusion::arrow::array::{GenericByteArray, NullBufferBuilder};
 use datafusion::arrow::buffer::OffsetBuffer;
 use datafusion::arrow::datatypes::ByteArrayType;
@@ -48,7 +48,7 @@ impl<T: ByteArrayType<Offset = i32>> Variable<T> {
 
     /// Appends a value with `spaces` behind it. Errors: 54000 for more bytes than an array has place for.
     pub fn append_padded(&mut self, value: &[u8], spaces: usize) -> Result<()> {
-        room(value.len().saturating_add(spaces))?;
+        room_among(self.values.len(), value.len().saturating_add(spaces))?;
         let end = self.values.len().saturating_add(value.len()).saturating_add(spaces);
         let offset = i32::try_from(end).map_err(|_| too_many())?;
         self.values.extend_from_slice(value);

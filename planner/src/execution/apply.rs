@@ -3,6 +3,7 @@
 
 use super::interrupt::pause;
 use super::outer::OuterValues;
+use crate::bind::volatile::{is_volatile, is_volatile_function};
 use crate::error::{Result as SqlResult, SqlError};
 use crate::execution::leaf::true_rows;
 use crate::execution::returned::{Counter, Returned, let_go};
@@ -151,7 +152,10 @@ impl UserDefinedLogicalNodeCore for ApplyNode {
         let width = self.input.schema().fields().len();
         let of_input = output.iter().copied().filter(|position| *position < width).collect();
         let of_subquery = match self.kind {
-            ApplyKind::Lateral { .. } => output.iter().filter_map(|position| position.checked_sub(width)).collect(),
+            // What volatile functions make is made whether it is read or not.
+            ApplyKind::Lateral { .. } if !is_volatile(&self.subquery).unwrap_or(true) => {
+                output.iter().filter_map(|position| position.checked_sub(width)).collect()
+            }
             _ => (0..self.subquery.schema().fields().len()).collect(),
         };
         Some(vec![of_input, of_subquery])
@@ -409,12 +413,12 @@ impl Runner {
 
 /// Whether a plan gives the same rows again: it calls no function whose result differs from call to call.
 fn is_repeatable(plan: &Arc<dyn ExecutionPlan>) -> bool {
-    const NAMES: [&str; 6] = ["nextval", "setval", "random", "gen_random_uuid", "clock_timestamp", "timeofday"];
     let mut volatile = false;
     let walked = plan.apply(|operator| {
         operator.apply_expressions(&mut |expression| {
             expression.apply(|inner| {
-                volatile |= inner.downcast_ref::<ScalarFunctionExpr>().is_some_and(|call| NAMES.contains(&call.name()));
+                let call = inner.downcast_ref::<ScalarFunctionExpr>();
+                volatile |= call.is_some_and(|call| is_volatile_function(call.name()));
                 Ok(TreeNodeRecursion::Continue)
             })
         })

@@ -4,6 +4,7 @@
 //! what cannot fail first. Must not know what runs the expressions.
 
 use super::lazy_coalesce::LazyCoalesce;
+use super::one_value::{OneValue, takes_scalars};
 use crate::functions::COALESCE;
 use datafusion::arrow::array::{AsArray, BooleanArray};
 use datafusion::arrow::compute::{and_kleene, or_kleene};
@@ -27,7 +28,10 @@ pub fn guarded(expr: &Arc<dyn PhysicalExpr>) -> Result<Arc<dyn PhysicalExpr>> {
     let junction = expr.downcast_ref::<BinaryExpr>().filter(|it| matches!(it.op(), Operator::And | Operator::Or));
     let Some(junction) = junction else {
         let children = expr.children();
-        let guarded = children.iter().map(|child| guarded(child)).collect::<Result<Vec<_>>>()?;
+        let mut guarded = children.iter().map(|child| guarded(child)).collect::<Result<Vec<_>>>()?;
+        if takes_scalars(expr) {
+            guarded = guarded.into_iter().map(OneValue::of).collect();
+        }
         let coalesce = expr.downcast_ref::<ScalarFunctionExpr>().is_some_and(|call| call.fun().name() == COALESCE);
         if coalesce && !children.iter().skip(1).all(|operand| is_safe(operand)) {
             return Ok(Arc::new(LazyCoalesce::new(guarded)));
@@ -115,6 +119,7 @@ fn is_safe(expr: &Arc<dyn PhysicalExpr>) -> bool {
             || expr.is::<IsNotNullExpr>()
             || expr.is::<InListExpr>()
             || expr.is::<LikeExpr>()
+            || expr.is::<OneValue>()
     };
     safe && expr.children().into_iter().all(is_safe)
 }

@@ -32,6 +32,7 @@ pub mod limits;
 pub mod lookup_join;
 pub mod lookup_scan;
 pub mod new_rows;
+mod one_value;
 pub mod outer;
 pub mod output;
 pub mod point_get;

@@ -8,6 +8,7 @@ use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
 use crate::large_object::{Descriptor, LARGEST, LargeObject, LargeObjects};
 use crate::types::{Datum, Oid, SqlType};
+use crate::value_size;
 use datafusion::arrow::array::{ArrayRef, NullArray, new_empty_array};
 use datafusion::common::ScalarValue;
 use futures::FutureExt;
@@ -18,8 +19,10 @@ use std::sync::Arc;
 const INV_READ: i32 = 0x4_0000;
 /// lo_open for writing, and reading too.
 const INV_WRITE: i32 = 0x2_0000;
-/// Bytes that one call reads, at most.
-const MOST_READ: i64 = 0x3fff_ffff;
+/// Bytes that one call reads, at most: what a value may have.
+const MOST_READ: i64 = value_size::MOST as i64;
+/// A read of fewer bytes needs no room.
+const SMALL_READ: i64 = 1 << 20;
 
 fn invalid(message: String) -> SqlError {
     SqlError::new(state::INVALID_PARAMETER_VALUE, message)
@@ -195,7 +198,14 @@ fn narrow(place: i64, function: &str, number: i32) -> Result<Datum> {
 
 async fn read(context: &StatementContext, number: i32, count: i32) -> Result<Datum> {
     let (descriptor, objects) = opened(context, number)?;
-    let bytes = objects.read(descriptor.oid, descriptor.place, usize::try_from(count).unwrap_or(0)).await?;
+    let count = i64::from(count);
+    let count = match count > SMALL_READ {
+        true => count.min(objects.size(descriptor.oid).await?.saturating_sub(descriptor.place)),
+        false => count,
+    };
+    let count = usize::try_from(count).unwrap_or(0);
+    value_size::room(count)?;
+    let bytes = objects.read(descriptor.oid, descriptor.place, count).await?;
     move_to(context, number, descriptor.place.saturating_add(i64::try_from(bytes.len()).unwrap_or(0)))?;
     Ok(Datum::LargeBinary(Some(bytes)))
 }
@@ -236,13 +246,21 @@ async fn get(context: &StatementContext, oid: Oid, part: Option<(i64, i32)>) -> 
     let object = objects.known(oid).await?;
     allowed(context, oid, &object, SELECT)?;
     let (from, count) = match part {
-        Some((from, count)) => (checked_place(from)?, i64::from(count)),
+        Some((from, count)) => {
+            let (from, count) = (checked_place(from)?, i64::from(count));
+            match count > SMALL_READ {
+                true => (from, count.min(objects.size(oid).await?.saturating_sub(from))),
+                false => (from, count),
+            }
+        }
         None => (0, objects.size(oid).await?),
     };
     if count > MOST_READ {
         return Err(invalid("large object read request is too large".to_string()));
     }
-    let bytes = objects.read(oid, from, usize::try_from(count).unwrap_or(0)).await?;
+    let count = usize::try_from(count).unwrap_or(0);
+    value_size::room(count)?;
+    let bytes = objects.read(oid, from, count).await?;
     Ok(Datum::LargeBinary(Some(bytes)))
 }
 

@@ -7,7 +7,7 @@ use crate::error::{Result, SqlError};
 use crate::interrupt;
 use crate::types::array::ArrayValue;
 use crate::types::numeric::Numeric as NumericValue;
-use crate::value_size::{room, room_behind};
+use crate::value_size::{room_among, room_behind};
 use datafusion::arrow::array::{
     Array, ArrayRef, BinaryArray, BinaryBuilder, BooleanArray, BooleanBuilder, Date32Array, Date32Builder,
     FixedSizeBinaryArray, FixedSizeBinaryBuilder, Float32Array, Float32Builder, Float64Array, Float64Builder,
@@ -153,7 +153,7 @@ macro_rules! borrowed {
             fn append(builder: &mut $builder, value: Option<$owned>) -> Result<()> {
                 match value {
                     Some(value) => {
-                        room(value.len())?;
+                        room_among(builder.values_slice().len(), value.len())?;
                         builder.append_value(value);
                     }
                     None => builder.append_null(),

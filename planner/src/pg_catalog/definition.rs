@@ -242,9 +242,10 @@ impl Rows {
         self.asked.keys.is_empty() || self.asked(column).is_none_or(|values| values.contains(&value::oid(oid)))
     }
 
-    /// Whether a column is read. What takes long to make is not made when it is not.
+    /// Whether a column is read, or asked for by a key. What takes long to make is not made when it is not.
     pub(super) fn reads(&self, column: &str) -> bool {
-        self.places.get(column).and_then(|place| self.kept.get(*place)).is_some_and(Option::is_some)
+        let kept = self.places.get(column).and_then(|place| self.kept.get(*place)).is_some_and(Option::is_some);
+        kept || self.asked(column).is_some()
     }
 
     /// The relations, system views among them, that can have rows asked for, by OID.

@@ -6,33 +6,37 @@ use crate::catalog::predefined;
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
 use crate::types::Datum;
+use futures::future::BoxFuture;
 
 /// `percosql.memory`.
 pub(super) const VIEW: Definition = Definition {
     oid: 15_004,
     name: "percosql.memory",
     columns: "area text, used_bytes int8, limit_bytes int8",
-    fill: Fill::Now(rows),
+    // Its rows change while the catalog does not.
+    fill: Fill::Later(rows),
 };
 
 fn number(bytes: u64) -> Datum {
     Datum::from(i64::try_from(bytes).unwrap_or(i64::MAX))
 }
 
-fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
-    let user = context.role();
-    let sees =
-        context.catalog.is_superuser(user) || context.catalog.acts_for(user).contains(&predefined::READ_ALL_STATISTICS);
-    if !sees {
-        return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, "permission denied for view memory"));
-    }
-    let Ok(database) = context.session.database() else { return Ok(()) };
-    for part in database.memory() {
-        rows.add([
-            ("area", value::text(part.area)),
-            ("used_bytes", number(part.used)),
-            ("limit_bytes", number(part.limit)),
-        ])?;
-    }
-    Ok(())
+fn rows<'a>(context: &'a StatementContext, rows: &'a mut Rows) -> BoxFuture<'a, Result<()>> {
+    Box::pin(async move {
+        let user = context.role();
+        let sees = context.catalog.is_superuser(user)
+            || context.catalog.acts_for(user).contains(&predefined::READ_ALL_STATISTICS);
+        if !sees {
+            return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, "permission denied for view memory"));
+        }
+        let Ok(database) = context.session.database() else { return Ok(()) };
+        for part in database.memory() {
+            rows.add([
+                ("area", value::text(part.area)),
+                ("used_bytes", number(part.used)),
+                ("limit_bytes", number(part.limit)),
+            ])?;
+        }
+        Ok(())
+    })
 }

@@ -7,6 +7,7 @@
 //!
 //! `kept` are the columns that the subquery and the moved expressions see, under names of their own.
 
+use super::correlated::subquery_of;
 use crate::bind::volatile::{calls, is_volatile, is_volatile_function};
 use crate::execution::apply::{ApplyKind, ApplyNode};
 use crate::execution::outer::next_number;
@@ -41,7 +42,7 @@ fn above_join(join: Join) -> Result<Transformed<LogicalPlan>> {
         JoinType::Right => (false, true),
         _ => (false, false),
     };
-    if join.null_aware {
+    if join.null_aware || matches!(join.right.as_ref(), LogicalPlan::Subquery(_)) {
         return Ok(Transformed::no(LogicalPlan::Join(join)));
     }
     let asked: HashSet<Column> = join
@@ -113,12 +114,19 @@ fn without_applies(side: &LogicalPlan, asked: &HashSet<Column>) -> Result<Option
     }
     let added: HashSet<Column> = applies.iter().filter_map(|apply| apply.schema.columns().pop()).collect();
     let is_computed = |expr: &Expr| expr.column_refs().into_iter().any(|column| added.contains(column));
+    // A subquery that is left in an expression sees columns by their names below.
+    let nested = |expr: &Expr| expr.exists(|part| Ok(subquery_of(part).is_some()));
+    for operand in applies.iter().filter_map(|apply| apply.operand.as_ref()) {
+        if nested(operand)? {
+            return Ok(None);
+        }
+    }
     let own = side.schema().columns();
     let mut moved = false;
     for (expr, column) in projection.expr.iter().zip(&own) {
         if is_computed(expr) {
             moved = true;
-            if asked.contains(column) || calls(expr, is_volatile_function) {
+            if asked.contains(column) || calls(expr, is_volatile_function) || nested(expr)? {
                 return Ok(None);
             }
         }

@@ -321,6 +321,8 @@ fn guarded_branches(
     // Which rows take a branch is asked again for the guard.
     let again =
         |expr: &Expr| !calls(expr, is_volatile_function) && !expr.exists(|e| Ok(is_subquery(e))).unwrap_or(true);
+    // Guards repeat what stands before: they are made only where a subquery asks for one.
+    let asks = |expr: &Expr| expr.exists(|part| Ok(needs_apply(part, in_filter, all))).unwrap_or(true);
     let mut known = expr.as_deref().is_none_or(again);
     let truth = |value: bool| Expr::Literal(ScalarValue::Boolean(Some(value)), None);
     let mut branches: Vec<(Box<Expr>, Box<Expr>)> = Vec::new();
@@ -338,17 +340,20 @@ fn guarded_branches(
         }
     };
     for (position, (when, then)) in case.when_then_expr.into_iter().enumerate() {
-        let reached = (known && position > 0).then(|| reaching(&taken, true));
+        let reached = (known && position > 0 && asks(&when)).then(|| reaching(&taken, true));
         let when = replace(*when, input, in_filter, all, reached.as_ref().or(guard))?;
         known &= again(&when);
-        let mut chosen = taken.clone();
-        chosen.push((Box::new(when.clone()), Box::new(truth(true))));
-        let reached = known.then(|| reaching(&chosen, false));
+        let reached = (known && asks(&then)).then(|| {
+            let mut chosen = taken.clone();
+            chosen.push((Box::new(when.clone()), Box::new(truth(true))));
+            reaching(&chosen, false)
+        });
         let then = replace(*then, input, in_filter, all, reached.as_ref().or(guard))?;
         taken.push((Box::new(when.clone()), Box::new(truth(false))));
         branches.push((Box::new(when), Box::new(then)));
     }
-    let reached = known.then(|| reaching(&taken, true));
+    let asked = known && case.else_expr.as_deref().is_some_and(asks);
+    let reached = asked.then(|| reaching(&taken, true));
     let otherwise = case
         .else_expr
         .map(|otherwise| replace(*otherwise, input, in_filter, all, reached.as_ref().or(guard)).map(Box::new));

@@ -13,10 +13,12 @@ use futures::TryStreamExt;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Bytes of rows in memory from which they go to disk.
+/// Bytes of rows in memory from which they go to disk, where there are not many more already.
 const IN_MEMORY: usize = 1 << 20;
+/// The same where there are: each part on disk is an open file.
+const MOST_IN_MEMORY: usize = 64 << 20;
 /// So few stay in memory while nobody reads.
-const AT_REST: usize = 64 << 10;
+const AT_REST: usize = 256 << 10;
 
 /// See the head of the module.
 pub struct CursorRows {
@@ -27,8 +29,16 @@ pub struct CursorRows {
     /// Those in memory, in bytes.
     memory: MemoryReservation,
     disk: SpillManager,
-    /// The part on disk that was read last, by its first row.
-    read: Option<(u64, Vec<RecordBatch>)>,
+    /// The part on disk that was read last.
+    read: Option<ReadBack>,
+}
+
+struct ReadBack {
+    /// The number of its first row.
+    first: u64,
+    batches: Vec<RecordBatch>,
+    /// Whoever is given rows of it shares this.
+    memory: Arc<MemoryReservation>,
 }
 
 struct Part {
@@ -86,10 +96,14 @@ impl CursorRows {
     pub fn push(&mut self, first: u64, batch: RecordBatch) -> Result<()> {
         let bytes = batch.get_array_memory_size();
         let rows = batch.num_rows() as u64;
-        let room = self.memory.size() + bytes <= IN_MEMORY && self.memory.try_grow(bytes).is_ok();
+        let room = self.memory.size() + bytes <= self.most_in_memory() && self.memory.try_grow(bytes).is_ok();
         self.bytes += bytes;
         self.parts.push_back(Part { first, rows, bytes, place: Place::Memory(batch) });
         if room { Ok(()) } else { self.spill() }
+    }
+
+    fn most_in_memory(&self) -> usize {
+        (self.bytes / 32).clamp(IN_MEMORY, MOST_IN_MEMORY)
     }
 
     /// Lets the first rows go, as long as all take more than `keep` bytes, up to those that the row with a number is among.
@@ -100,6 +114,9 @@ impl CursorRows {
             if part.in_memory().is_some() {
                 self.memory.shrink(part.bytes.min(self.memory.size()));
             }
+        }
+        if self.read.as_ref().is_some_and(|read| self.first().is_none_or(|first| read.first < first)) {
+            self.read = None;
         }
     }
 
@@ -125,31 +142,52 @@ impl CursorRows {
     }
 
     /// Rows by their numbers, the last inclusive, and the memory of those that were on disk. Errors: 53200.
-    pub async fn between(&mut self, first: u64, last: u64) -> Result<(Vec<RecordBatch>, MemoryReservation)> {
-        let (mut found, memory) = (Vec::new(), self.memory.new_empty());
+    pub async fn between(&mut self, first: u64, last: u64) -> Result<(Vec<RecordBatch>, Vec<Arc<MemoryReservation>>)> {
+        let (mut found, mut memory) = (Vec::new(), Vec::new());
         for at in 0..self.parts.len() {
             let Some(part) = self.parts.get(at) else { break };
             if part.end() <= first || part.first > last {
                 continue;
             }
-            let start = part.first;
-            match &part.place {
-                Place::Memory(batch) => cut(start, std::slice::from_ref(batch), (first, last), &mut found),
-                Place::Disk(file) => {
-                    if self.read.as_ref().is_none_or(|(read, _)| *read != start) {
-                        let rows = self.disk.read_spill_as_stream(Arc::clone(file), None)?;
-                        self.read = Some((start, rows.try_collect().await?));
-                    }
-                    memory.try_grow(part.bytes)?;
-                    let batches = self.read.as_ref().map_or(&[][..], |(_, batches)| batches);
-                    cut(start, batches, (first, last), &mut found);
-                }
+            if let Some(batch) = part.in_memory() {
+                cut(part.first, std::slice::from_ref(batch), (first, last), &mut found);
+                continue;
+            }
+            self.read_back(at).await?;
+            if let Some(read) = &self.read {
+                cut(read.first, &read.batches, (first, last), &mut found);
+                memory.push(Arc::clone(&read.memory));
             }
         }
         Ok((found, memory))
     }
 
-    /// The batch of the row with a number, and its place there, if it is in memory.
+    /// Reads the part on disk that a row is in, so that [`CursorRows::row`] finds it. Errors: 53200.
+    pub async fn look_at(&mut self, number: u64) -> Result<()> {
+        match self.parts.iter().position(|part| (part.first..part.end()).contains(&number)) {
+            Some(at) => self.read_back(at).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Reads a part, unless it is in memory. Errors: 53200.
+    async fn read_back(&mut self, at: usize) -> Result<()> {
+        let Some(Part { first, bytes, place: Place::Disk(file), .. }) = self.parts.get(at) else { return Ok(()) };
+        let (first, bytes, file) = (*first, *bytes, Arc::clone(file));
+        if self.read.as_ref().is_some_and(|read| read.first == first) {
+            return Ok(());
+        }
+        // Before there is room for another.
+        self.read = None;
+        let memory = self.memory.new_empty();
+        memory.try_grow(bytes)?;
+        let rows = self.disk.read_spill_as_stream(file, None)?;
+        let batches: Vec<RecordBatch> = rows.try_collect().await?;
+        self.read = Some(ReadBack { first, batches, memory: Arc::new(memory) });
+        Ok(())
+    }
+
+    /// The batch of the row with a number, and its place there, if it is in memory; see [`CursorRows::look_at`].
     pub fn row(&self, number: u64) -> Option<(RecordBatch, usize)> {
         let mut found = Vec::new();
         for part in &self.parts {
@@ -157,8 +195,8 @@ impl CursorRows {
                 cut(part.first, std::slice::from_ref(batch), (number, number), &mut found);
             }
         }
-        if let Some((start, batches)) = &self.read {
-            cut(*start, batches, (number, number), &mut found);
+        if let Some(read) = &self.read {
+            cut(read.first, &read.batches, (number, number), &mut found);
         }
         found.pop().map(|batch| (batch, 0))
     }

@@ -76,7 +76,7 @@ pub struct Fetched {
     /// How many.
     pub count: u64,
     /// The memory of those that were read back from disk.
-    pub memory: Option<MemoryReservation>,
+    pub memory: Vec<Arc<MemoryReservation>>,
 }
 
 /// Rows to be given: first, last (inclusive), and whether they come backward.
@@ -182,9 +182,13 @@ impl Cursor {
     async fn fetch_open(&mut self, direction: FetchDirection, only_move: bool) -> Result<Fetched> {
         let keep = if self.scroll == Some(false) { 0 } else { KEPT_UNASKED };
         let fetched = match self.go(direction, only_move.then_some(keep)).await? {
-            None => Fetched { batches: Vec::new(), schema: self.shown()?, count: 0, memory: None },
+            None => Fetched { batches: Vec::new(), schema: self.shown()?, count: 0, memory: Vec::new() },
             Some(span) => self.rows(&span, only_move).await?,
         };
+        if !self.tables.is_empty() && (1..=self.read).contains(&self.position) {
+            // WHERE CURRENT OF asks for it while a statement is planned, where nothing can be read.
+            self.kept.look_at(self.position).await?;
+        }
         self.let_go(keep);
         Ok(fetched)
     }
@@ -259,13 +263,12 @@ impl Cursor {
 
     async fn rows(&mut self, span: &Span, only_move: bool) -> Result<Fetched> {
         let count = span.last - span.first + 1;
-        let (mut batches, mut memory) = (Vec::new(), None);
+        let (mut batches, mut memory) = (Vec::new(), Vec::new());
         if !only_move {
             if self.kept.first().is_none_or(|first| first > span.first) {
                 return Err(Self::forward_only());
             }
-            let (found, held) = self.kept.between(span.first, span.last).await?;
-            (batches, memory) = (found, Some(held));
+            (batches, memory) = self.kept.between(span.first, span.last).await?;
             if span.backward {
                 let all = concat_batches(&self.schema, &batches)?;
                 let order: UInt64Array = (0..all.num_rows() as u64).rev().collect();

@@ -336,6 +336,7 @@ mod tests {
                 Ok(()) => commits += 1,
                 Err(error) => break error,
             }
+            assert!(commits < 1000);
         };
         assert_eq!((error.state(), commits > 10), ("54000", true), "{commits}");
         // What was refused is not heard, and all others are.

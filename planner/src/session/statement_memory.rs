@@ -15,8 +15,10 @@ const TOKEN_BYTES: usize = 256;
 
 /// What keeping a statement takes, about, in bytes.
 fn bytes_of(statement: &Statement) -> usize {
-    let source = &statement.source;
-    STATEMENT_BYTES + source.text().len() * TEXT_FACTOR + source.tokens_read() * TOKEN_BYTES
+    let (own, whole) = (statement.text.len(), statement.source.text().len().max(1));
+    let tokens = statement.source.tokens_read().saturating_mul(own) / whole;
+    // It holds the text of the statements beside it too, but not their trees.
+    STATEMENT_BYTES + own * TEXT_FACTOR + tokens * TOKEN_BYTES + whole.saturating_sub(own)
 }
 
 /// The statements of one session or of all.

@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering, fence};
 
 /// Rows that follow each other from which they are worth a run; in tests of stores with a handful of rows, two.
 pub const LONG: usize = if cfg!(test) { 2 } else { 256 };
@@ -126,12 +126,23 @@ impl State {
         if *start < *at {
             self.runs.insert(start, Run { upper: at.into(), newest: run.newest });
         }
+        // Each row that is written within a run leaves one more.
+        if self.runs.len() > MOST {
+            self.runs.clear();
+        }
     }
 }
 
 impl DeadRuns {
     fn counted(&self, state: &State) {
         self.count.store(state.runs.len() + state.watched.len(), Ordering::Release);
+    }
+
+    /// Whether nobody has to be told of what was written. Who writes changes the database and then loads the count; who watches stores
+    /// the count and then reads the database. One of the two sees the other only if both have a full fence between their steps.
+    fn is_idle(&self) -> bool {
+        fence(Ordering::SeqCst);
+        self.count.load(Ordering::Acquire) == 0
     }
 
     /// Where the run ends that a key lies in, if a snapshot of this timestamp sees none of its rows.
@@ -151,12 +162,14 @@ impl DeadRuns {
         state.next += 1;
         state.watched.insert(number, Watched { lower: lower.into(), unchanged_before: None });
         self.counted(&state);
+        // The count is stored before the cursor reads the database, see `is_idle`.
+        fence(Ordering::SeqCst);
         Watch { runs: Arc::clone(self), number }
     }
 
     /// The database has these changes, and nobody was told of them yet.
     pub fn changed(&self, changes: &[Change]) {
-        if self.count.load(Ordering::Acquire) == 0 {
+        if self.is_idle() {
             return;
         }
         let mut state = self.state.lock();
@@ -180,7 +193,7 @@ impl DeadRuns {
 
     /// The database took in cells of rows between these keys, both included, beside the committer.
     pub fn loaded(&self, first: &[u8], last: &[u8]) {
-        if self.count.load(Ordering::Acquire) == 0 {
+        if self.is_idle() {
             return;
         }
         let mut state = self.state.lock();
@@ -259,5 +272,24 @@ mod tests {
         runs.loaded(b"a", b"f");
         other.note(&prefix("f"), &prefix("g"), Timestamp(3));
         assert_eq!((end("c"), end("f")), (None, None));
+    }
+
+    #[test]
+    fn a_run_of_which_row_by_row_is_written_does_not_leave_too_many() {
+        let runs = Arc::new(DeadRuns::default());
+        let watch = runs.watch(&prefix("r"));
+        watch.note(&prefix("r"), &prefix("s"), Timestamp(3));
+        drop(watch);
+        let mut most = 0;
+        for row in 0..MOST + 10 {
+            runs.changed(&[Change::Set {
+                key: format!("r{row:08}").into(),
+                family: Family::Write,
+                timestamp: Timestamp(9),
+                value: bytes::Bytes::new(),
+            }]);
+            most = most.max(runs.state.lock().runs.len());
+        }
+        assert_eq!(most, MOST);
     }
 }

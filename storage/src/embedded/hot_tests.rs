@@ -131,6 +131,34 @@ proptest! {
     }
 }
 
+/// A batch that ends between the cells of a row leaves the next one word of the newer cell: the row is no part of a run.
+#[test]
+fn a_row_that_is_alive_again_is_in_no_run_although_a_batch_ends_within_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = tests::open(folder.path(), small()).unwrap();
+    let dead = |value: &[u8]| value == b"dead";
+    let scan = |from: &str, to: Timestamp, batch_rows: usize| {
+        let wanted = FamilyFilter { family: Family::Write, range: TimestampRange::up_to(to), cells: 1 };
+        let options = ScanOptions { batch_rows, ..ScanOptions::default() };
+        let range = RowRange { start: headed(from.as_bytes()), end: Some(headed(b"z")) };
+        let rows = contract::scan_packed_but_dead(&*store, range, wanted, dead, options);
+        rows.iter().map(|row| String::from_utf8_lossy(&row.key[HEAD.len()..]).into_owned()).collect::<Vec<_>>()
+    };
+    let commit = |rows: &[&str], value: &str| {
+        let keys: Vec<String> = rows.iter().map(|row| format!("{HEAD}{row}")).collect();
+        tests::commit(&store, &keys.iter().map(String::as_str).collect::<Vec<_>>(), value)
+    };
+    commit(&["a", "b", "d", "f", "g"], "dead");
+    let old = commit(&["c", "e"], "alive");
+    commit(&["e"], "dead");
+    let new = commit(&["f"], "alive");
+    // Of d and e a run is noted, which ends before f.
+    assert_eq!(scan("c", new, 100), ["c", "f"]);
+    // Behind a and b the scan notes runs. Behind e a batch ends, at the dead cell of f: f and g would go on with the run of d and e.
+    assert_eq!(scan("a", old, 1), ["c", "e"]);
+    assert_eq!(scan("a", new, 100), ["c", "f"]);
+}
+
 /// Ranges that are read while others write to them: whoever has a snapshot sees the sum that it was told.
 #[test]
 fn readers_beside_writers_see_what_was_committed() {

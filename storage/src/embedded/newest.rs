@@ -83,6 +83,8 @@ pub struct Newest {
     before: (usize, usize),
     /// Whether there may be cells newer than those that were wanted, or rows were left out.
     newer: bool,
+    /// Forwards: the row at which the iterator stands has a cell newer than those wanted. A batch may end within such a row.
+    is_newer: bool,
     head: Head,
     /// What was left out right before.
     run: Run,
@@ -108,7 +110,6 @@ impl Newest {
         let Course { iterator, within, range, dead } = course;
         let upper = within.and_then(|bounds| bounds.upper.as_deref());
         let (mut steps, mut examined) = (0, 0);
-        let mut is_newer = false;
         while let Some((cell_key, value)) = iterator.item() {
             if let Some(upper) = upper
                 && cell_key >= upper
@@ -122,7 +123,7 @@ impl Newest {
                 if !done {
                     // Of the row that follows there is something newer.
                     self.end_run(dead, prefix);
-                    (self.newer, is_newer) = (true, true);
+                    (self.newer, self.is_newer) = (true, true);
                 }
                 steps += 1;
                 if steps <= STEPS_BEFORE_SEEK {
@@ -144,7 +145,7 @@ impl Newest {
             }
             examined += 1;
             steps = 0;
-            let was_newer = std::mem::take(&mut is_newer);
+            let was_newer = std::mem::take(&mut self.is_newer);
             if let Some(dead) = dead.filter(|dead| (dead.is)(value)) {
                 if was_newer {
                     self.done.clear();

@@ -42,7 +42,7 @@ pub const MEMORY: &[Mutant] = &[
     Mutant {
         name: "write buffers hold any amount together",
         file: "txn/src/buffer.rs",
-        original: "self.memory_bytes > self.limit || self.part.is_over(self.memory_bytes)",
+        original: "self.memory_bytes > self.limit || self.part.is_over(self.memory_bytes, self.runs.len())",
         broken: "self.memory_bytes > self.limit",
         tests: &["-p", "percosql-txn", "--lib", "buffers_that_hold_too_much_together"],
     },

@@ -6,6 +6,7 @@
 
 mod access;
 mod applications;
+mod dead_runs;
 mod kept_locks;
 mod list;
 mod memory;
@@ -16,6 +17,7 @@ mod storage;
 use crate::run::{Result, root, say};
 use access::ACCESS;
 use applications::APPLICATIONS;
+use dead_runs::DEAD_RUNS;
 use kept_locks::KEPT_LOCKS;
 use list::MUTANTS;
 use memory::MEMORY;
@@ -55,7 +57,8 @@ enum Verdict {
 }
 
 /// All lists of planted bugs.
-const LISTS: &[&[Mutant]] = &[MUTANTS, STORAGE, KEPT_LOCKS, SESSIONS, ACCESS, PRIVILEGES, APPLICATIONS, MEMORY];
+const LISTS: &[&[Mutant]] =
+    &[MUTANTS, STORAGE, DEAD_RUNS, KEPT_LOCKS, SESSIONS, ACCESS, PRIVILEGES, APPLICATIONS, MEMORY];
 
 /// Runs every mutant, or those whose name contains the first argument.
 pub fn mutants(filter: &[String]) -> Result<()> {

@@ -399,8 +399,8 @@ pub const STORAGE: &[Mutant] = &[
     Mutant {
         name: "a range is kept as hot without its newest cells",
         file: "storage/src/embedded/newest.rs",
-        original: "(self.newer, is_newer) = (true, true);",
-        broken: "is_newer = true;",
+        original: "(self.newer, self.is_newer) = (true, true);",
+        broken: "self.is_newer = true;",
         tests: &["-p", "percosql-storage", "--lib", "embedded::hot_tests"],
     },
     Mutant {
@@ -577,26 +577,5 @@ pub const STORAGE: &[Mutant] = &[
         original: "self.set(env, self.base + since + since.min(ahead));",
         broken: "self.set(env, wall);",
         tests: &["-p", "percosql-txn", "--lib", "a_jump_ahead_is_followed"],
-    },
-    Mutant {
-        name: "a row that is written stays within a run of deleted ones",
-        file: "storage/src/embedded/dead_runs.rs",
-        original: "                    state.changed(&at);\n",
-        broken: "",
-        tests: &["-p", "percosql-storage", "--lib", "dead_runs"],
-    },
-    Mutant {
-        name: "a run of deleted rows is noted although a row of it was written meanwhile",
-        file: "storage/src/embedded/dead_runs.rs",
-        original: "if changed || lower < &*watched.lower",
-        broken: "if lower < &*watched.lower",
-        tests: &["-p", "percosql-storage", "--lib", "dead_runs"],
-    },
-    Mutant {
-        name: "a run of deleted rows is gone over by snapshots that see them",
-        file: "storage/src/embedded/dead_runs.rs",
-        original: "&& run.newest <= snapshot)",
-        broken: "&& run.newest.0 > 0)",
-        tests: &["-p", "percosql-storage", "--lib", "dead_runs"],
     },
 ];

@@ -144,7 +144,9 @@ impl Accumulator for Strings {
         if self.sorter.is_some() {
             self.values.sort_by(|a, b| a.sort_key.cmp(&b.sort_key));
         }
-        let bytes = self.values.iter().map(|part| part.value.len() + part.delimiter.len()).sum();
+        let all: usize = self.values.iter().map(|part| part.value.len() + part.delimiter.len()).sum();
+        // The first delimiter is not written.
+        let bytes = all - self.values.first().map_or(0, |part| part.delimiter.len());
         room(bytes)?;
         let mut text = String::with_capacity(bytes);
         for (at, part) in self.values.iter().enumerate() {

@@ -7,7 +7,7 @@ use super::translate;
 use super::tree::Node;
 use crate::error::{Result, SqlError};
 use crate::interrupt;
-use crate::value_size::scratch;
+use crate::value_size::{Scratch, scratch};
 use regex::Regex;
 use std::cell::OnceCell;
 
@@ -33,6 +33,7 @@ pub struct Subject<'t> {
     chars: Vec<char>,
     /// Where each character begins, and the end.
     bytes: Vec<usize>,
+    _held: Scratch,
 }
 
 /// A piece of a text, in bytes.
@@ -84,9 +85,9 @@ impl<'t> Captures<'t> {
 impl<'t> Subject<'t> {
     /// Of a text. Errors: 53200.
     pub fn new(text: &'t str) -> Result<Self> {
-        scratch(text.len().saturating_mul(size_of::<char>() + size_of::<usize>()))?;
+        let held = scratch(text.len().saturating_mul(size_of::<char>() + size_of::<usize>()))?;
         let bytes = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
-        Ok(Subject { text, chars: text.chars().collect(), bytes })
+        Ok(Subject { text, chars: text.chars().collect(), bytes, _held: held })
     }
     /// The whole text.
     pub fn text(&self) -> &'t str {

@@ -53,7 +53,7 @@ fn matches<T: PartialEq + Copy>(text: &[T], pattern: &[T], any: T, one: T, escap
 }
 
 fn like(text: &str, pattern: &str) -> Result<bool> {
-    scratch((text.len() + pattern.len()).saturating_mul(size_of::<char>()))?;
+    let _held = scratch((text.len() + pattern.len()).saturating_mul(size_of::<char>()))?;
     let (text, pattern): (Vec<char>, Vec<char>) = (text.chars().collect(), pattern.chars().collect());
     matches(&text, &pattern, '%', '_', '\\')
 }

@@ -73,3 +73,30 @@ async fn long_rows_of_queries_are_no_deep_ones() {
     let nested = format!("SELECT {}1{}", "CASE WHEN true THEN ".repeat(500), " END".repeat(500));
     assert_eq!(c.state(&nested).await, "54001");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_large_constant_is_compared_with_many_rows_and_made_once() {
+    let mut c = client().await;
+    c.run("CREATE TABLE short (a int PRIMARY KEY, b text)").await;
+    c.run("INSERT INTO short SELECT g, 'b' || g FROM generate_series(1, 2000) g").await;
+    assert_eq!(c.rows("SELECT count(*) FROM short WHERE b = repeat('x', 2000000)").await, ["0"]);
+    assert_eq!(c.rows("SELECT count(*) FROM short WHERE b < repeat('x', 2000000) AND a > 1000").await, ["1000"]);
+    assert_eq!(c.rows("SELECT count(*) FROM short WHERE starts_with(repeat('b7', 600000), b)").await, ["1"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_row_of_a_cursor_is_found_wherever_it_is_kept() {
+    let mut c = client().await;
+    c.run("CREATE TABLE kept (a int PRIMARY KEY, b text)").await;
+    c.run("INSERT INTO kept SELECT g, repeat('x', 300) || g FROM generate_series(1, 20000) g").await;
+    c.run("BEGIN").await;
+    c.run("DECLARE s SCROLL CURSOR FOR SELECT a, b FROM kept ORDER BY a").await;
+    assert_eq!(c.tag("MOVE 5000 IN s").await, "MOVE 5000");
+    assert_eq!(c.tag("UPDATE kept SET b = 'moved' WHERE CURRENT OF s").await, "UPDATE 1");
+    assert_eq!(c.tag("MOVE 13000 IN s").await, "MOVE 13000");
+    assert_eq!(c.tag("FETCH BACKWARD 15000 FROM s").await, "FETCH 15000");
+    assert_eq!(c.tag("UPDATE kept SET b = 'back' WHERE CURRENT OF s").await, "UPDATE 1");
+    c.run("COMMIT").await;
+    let changed = "SELECT a, b FROM kept WHERE length(b) < 20 ORDER BY a";
+    assert_eq!(c.rows(changed).await, ["3000|back", "5000|moved"]);
+}

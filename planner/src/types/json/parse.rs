@@ -2,7 +2,7 @@
 
 use crate::error::{Result, SqlError, state};
 use crate::interrupt;
-use crate::value_size::scratch;
+use crate::value_size::scratch_to_the_end;
 
 /// A value and its text.
 #[derive(Clone, Debug)]
@@ -242,7 +242,7 @@ impl<'a> Reader<'a> {
         while more {
             interrupt::step()?;
             if items.len().is_multiple_of(COUNTED) && !items.is_empty() {
-                scratch(COUNTED * ITEM_BYTES)?;
+                scratch_to_the_end(COUNTED * ITEM_BYTES)?;
             }
             items.push(item(self, items.is_empty())?);
             self.skip();

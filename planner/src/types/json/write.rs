@@ -96,7 +96,7 @@ pub fn storable(text: &str) -> Result<&str> {
 /// A JSON text as jsonb. Errors: 22P02, 22P05, 22003, 54001.
 pub fn to_jsonb(text: &str) -> Result<String> {
     // Its strings, then its parts, then the whole.
-    scratch(text.len().saturating_mul(3))?;
+    let _held = scratch(text.len().saturating_mul(3))?;
     canonical(&parse(text)?)
 }
 
