@@ -43,6 +43,9 @@ impl Binder<'_> {
     }
 }
 
+/// Name of [`single_value`].
+pub const SINGLE_VALUE: &str = "single_value";
+
 /// The value of a subquery's single row; NULL without rows; 21000 when there are more.
 pub fn single_value(expr: Expr) -> Expr {
     static SINGLE: LazyLock<Arc<AggregateUDF>> = LazyLock::new(|| Arc::new(AggregateUDF::from(SingleValue::new())));
@@ -62,7 +65,7 @@ impl SingleValue {
 
 impl AggregateUDFImpl for SingleValue {
     fn name(&self) -> &str {
-        "single_value"
+        SINGLE_VALUE
     }
     fn signature(&self) -> &Signature {
         &self.signature

@@ -78,6 +78,7 @@ pub use collation::{check_collatable, collation_named};
 pub use column_name::column_name as output_name;
 pub use comparison::{row_items, unmarked};
 pub use current_of::ROW_KEY;
+pub use distinct::SINGLE_VALUE;
 pub use grouping::called;
 pub use literal::interval_type;
 pub use privilege::denies_schema;

@@ -437,18 +437,12 @@ async fn views_find_the_same_rows_by_every_column() {
         "create table \"_t\"(a mood[], primary key (a))",
         "create schema other",
         "create table other.t(x int)",
-        "create view v as select a, b from t",
-        "comment on table t is 'a table'",
-        "comment on column t.b is 'a column'",
-        "comment on constraint t_pkey on t is 'a constraint'",
     ] {
         world.run(sql).await.unwrap();
     }
     let client = world.begin();
     let context = client.context().await;
-    let views =
-        crate::pg_catalog::views().filter(|view| view.is_of_catalog() || view.descriptor().name == "pg_description");
-    for view in views {
+    for view in crate::pg_catalog::views().filter(|view| view.is_of_catalog()) {
         let name = &view.descriptor().name;
         let mut asked = crate::pg_catalog::Asked::everything(view.descriptor());
         let whole = view.rows(&context, &asked).await.unwrap().rows;

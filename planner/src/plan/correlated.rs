@@ -2,6 +2,7 @@
 //! optimises: their outer columns become placeholders, so that inside them filters reach keys.
 
 use super::above_joins::above_joins;
+use super::single_rows::may_fail;
 use crate::bind::volatile::{calls, is_volatile_function};
 use crate::error::Result;
 use crate::execution::apply::{ApplyKind, ApplyNode};
@@ -197,7 +198,7 @@ pub(super) fn sees_outer_row(plan: &LogicalPlan) -> bool {
 const OUTER: &str = "$@";
 
 /// Whether DataFusion makes a join of a correlated subquery: its outer columns stand in filters only (for a
-/// scalar one in equalities, below one aggregate without groups), and nothing limits its rows.
+/// scalar one in equalities, below one aggregate without groups that cannot fail), and nothing limits its rows.
 pub(super) fn becomes_join(plan: &LogicalPlan, scalar: bool) -> bool {
     let has_outer =
         |expression: &Expr| expression.exists(|e| Ok(matches!(e, Expr::OuterReferenceColumn(..)))).unwrap_or(true);
@@ -220,6 +221,7 @@ pub(super) fn becomes_join(plan: &LogicalPlan, scalar: bool) -> bool {
                 aggregates += 1;
                 fits &=
                     scalar && aggregates == 1 && aggregate.group_expr.is_empty() && !outer_here && !correlated_above;
+                fits &= !may_fail(aggregate);
             }
             LogicalPlan::Projection(_) => {
                 // Beside an aggregate it would be NULL where there are no rows.

@@ -27,6 +27,7 @@ mod met_orders;
 mod one_row;
 mod optional_rule;
 pub mod prepared;
+mod single_rows;
 pub mod slotting;
 mod strict;
 mod unsound_steps;

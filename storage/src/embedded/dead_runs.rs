@@ -138,8 +138,8 @@ impl DeadRuns {
         self.count.store(state.runs.len() + state.watched.len(), Ordering::Release);
     }
 
-    /// Whether nobody has to be told of what was written. Who writes changes the database and then loads the count; who watches stores
-    /// the count and then reads the database. One of the two sees the other only if both have a full fence between their steps.
+    /// Whether nobody has to be told of what was written. Who writes changes the database and then loads the count; who watches
+    /// stores the count and then reads the database. That one of the two sees the other takes a full fence on both sides.
     fn is_idle(&self) -> bool {
         fence(Ordering::SeqCst);
         self.count.load(Ordering::Acquire) == 0

@@ -154,7 +154,8 @@ fn a_row_that_is_alive_again_is_in_no_run_although_a_batch_ends_within_it() {
     let new = commit(&["f"], "alive");
     // Of d and e a run is noted, which ends before f.
     assert_eq!(scan("c", new, 100), ["c", "f"]);
-    // Behind a and b the scan notes runs. Behind e a batch ends, at the dead cell of f: f and g would go on with the run of d and e.
+    // After a and b the scan notes runs. After e a batch ends, at the dead cell of f.
+    // Were f taken for dead, its run would join that of d and e.
     assert_eq!(scan("a", old, 1), ["c", "e"]);
     assert_eq!(scan("a", new, 100), ["c", "f"]);
 }

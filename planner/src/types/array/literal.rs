@@ -2,6 +2,7 @@
 
 use super::{Dimension, MOST_DIMENSIONS, count, too_many_dimensions};
 use crate::error::{Result, SqlError, state};
+use crate::interrupt;
 
 /// An array as it was read: the texts of its elements, NULL for `None`, and its dimensions.
 pub type Parsed = (Vec<Option<String>>, Vec<Dimension>);
@@ -103,6 +104,7 @@ impl Reader<'_> {
         let mut fellows: [Option<i32>; MOST_DIMENSIONS] = [None; MOST_DIMENSIONS];
         let mut deepest = 0;
         loop {
+            interrupt::step()?;
             let Some(byte) = self.peek() else { return Err(self.malformed("Unexpected end of input.")) };
             match byte {
                 b'{' => {

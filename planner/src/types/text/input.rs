@@ -197,7 +197,10 @@ pub fn input(ty: SqlType, text: &str, context: &InputContext<'_>) -> Result<Datu
         let values = parts
             .into_iter()
             .map(|value| match value {
-                Some(value) => input(element, &value, context),
+                Some(value) => {
+                    interrupt::step()?;
+                    input(element, &value, context)
+                }
                 None => Ok(ScalarValue::try_from(&element.arrow())?),
             })
             .collect::<Result<Vec<_>>>()?;

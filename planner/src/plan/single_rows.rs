@@ -1,0 +1,64 @@
+//! [`finds_one_row`]: whether each outer row finds at most one row of a correlated subquery.
+
+use crate::catalog::{IndexDescriptor, IndexState};
+use crate::execution::table::Table;
+use datafusion::common::tree_node::TreeNode;
+use datafusion::logical_expr::utils::split_conjunction;
+use datafusion::logical_expr::{Aggregate, BinaryExpr, Expr, LogicalPlan, Operator};
+use std::collections::HashSet;
+
+/// Whether an aggregate may fail: the one that takes the single row of a scalar subquery does where there are several. A join
+/// computes it for all groups, also for those that no outer row asks for.
+pub fn may_fail(aggregate: &Aggregate) -> bool {
+    let is_single = |part: &Expr| {
+        Ok(matches!(part, Expr::AggregateFunction(call) if call.func.name() == crate::bind::SINGLE_VALUE))
+    };
+    let single = |expr: &Expr| expr.exists(is_single).unwrap_or(true);
+    aggregate.aggr_expr.iter().any(single) && !finds_one_row(&aggregate.input)
+}
+
+/// Whether equalities with outer columns or constants hold a unique key of the plan's only table.
+fn finds_one_row(plan: &LogicalPlan) -> bool {
+    let mut held: HashSet<&str> = HashSet::new();
+    let mut node = plan;
+    loop {
+        node = match node {
+            LogicalPlan::Filter(filter) => {
+                held.extend(split_conjunction(&filter.predicate).into_iter().filter_map(equated));
+                &filter.input
+            }
+            // Names above it need not be those below.
+            LogicalPlan::Projection(projection) if held.is_empty() => &projection.input,
+            LogicalPlan::SubqueryAlias(alias) => &alias.input,
+            LogicalPlan::TableScan(scan) => {
+                let Some(table) = scan.source.downcast_ref::<Table>().map(Table::descriptor) else { return false };
+                let is_held = |index: &IndexDescriptor| {
+                    let mut columns = index.columns.iter().map(|key| table.column(key.column));
+                    columns.all(|column| column.is_some_and(|column| held.contains(column.name.as_str())))
+                };
+                return table.indexes.iter().any(|index| is_unique(index) && is_held(index));
+            }
+            _ => return false,
+        };
+    }
+}
+
+/// Whether no two rows can have the same key, whatever a transaction has written.
+fn is_unique(index: &IndexDescriptor) -> bool {
+    index.unique
+        && index.state == IndexState::Public
+        && index.predicate.is_none()
+        && index.expressions.is_empty()
+        && index.deferral.is_none()
+}
+
+/// The column that a condition equates with something that is the same for all rows of the subquery.
+fn equated(condition: &Expr) -> Option<&str> {
+    let Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) = condition else { return None };
+    match (left.as_ref(), right.as_ref()) {
+        (Expr::Column(column), other) | (other, Expr::Column(column)) if other.column_refs().is_empty() => {
+            Some(&column.name)
+        }
+        _ => None,
+    }
+}
