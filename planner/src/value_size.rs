@@ -31,7 +31,7 @@ const MUCH: usize = 16 << 20;
 const FOLDED: usize = 1 << 20;
 
 thread_local! {
-    /// What the function under way on this thread has claimed; `None` where there is none, so that nobody would give it back.
+    /// Claims of the function under way on this thread. `None`: there is no function that would give them back.
     static CLAIMED: RefCell<Option<Claims>> = const { RefCell::new(None) };
     static FOLDING: Cell<Folding> = const { Cell::new(Folding::No) };
 }
@@ -85,7 +85,7 @@ pub fn room_among(before: usize, bytes: usize) -> Result<()> {
     Ok(())
 }
 
-/// What a function has allocated for itself; it counts until this is dropped.
+/// Memory of a function for itself, which counts until this is dropped.
 #[must_use]
 pub struct Scratch(#[allow(dead_code)] Claims);
 

@@ -81,12 +81,6 @@ impl Reserve {
         reserve
     }
 
-    /// Has one thread that waits look for tasks. A task may lie in the queue of a thread that fell asleep since, and tokio tells
-    /// nobody of it.
-    fn nudge(&self) {
-        drop(self.runtime.spawn(std::future::ready(())));
-    }
-
     /// Notes that this thread, one of the runtime's, begins a poll at `now`. The note ends when the value is dropped, also by a panic.
     pub fn poll_begins(&self, now: Duration) -> Polling {
         let since = u64::try_from(now.as_micros()).unwrap_or(u64::MAX).max(1);
@@ -134,7 +128,7 @@ impl Reserve {
         let at_work = self.at_work(&state);
         // Of several awake threads, tokio lets one wait for sockets and wakes no other while that one computes. A task from
         // outside wakes one, which waits for sockets next. The same holds when the thread that fell asleep was the waiting one.
-        let nudge = held > 0 || state.on_their_way > 0 || state.asleep > state.seen_asleep;
+        let nudge = held > 0 || state.asleep > state.seen_asleep;
         state.seen_asleep = state.asleep;
         if held + 1 >= at_work && at_work > 1 {
             state.needed = now;
@@ -149,7 +143,7 @@ impl Reserve {
             self.send_keeper();
         }
         if nudge {
-            self.nudge();
+            drop(self.runtime.spawn(std::future::ready(())));
         }
     }
 

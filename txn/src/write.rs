@@ -133,7 +133,7 @@ pub(crate) fn seen(cell: &[u8]) -> Result<Seen, StoreError> {
 
 /// Whether a committed write left no value.
 pub(crate) fn is_delete(cell: &[u8]) -> bool {
-    cell.get(1) == Some(&b'D')
+    matches!(seen(cell), Ok(Seen::Absent))
 }
 
 /// The same as [`seen`], and the value where it is there.

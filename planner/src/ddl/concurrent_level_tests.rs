@@ -3,13 +3,21 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use crate::error::Result;
+use crate::session::database::Database;
 use crate::session::tests::{Client, connect, database};
 use crate::statistics::automatic;
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What this store validates at SERIALIZABLE includes the catalog; what the server validates does not.
 const LEVELS: [&str; 2] = ["read committed", "repeatable read"];
+
+/// A database, where rows can be locked. Elsewhere there is no READ COMMITTED, and nobody waits.
+async fn with_row_locks() -> Option<Arc<Database>> {
+    let database = database().await;
+    database.transactions().can_lock_rows().then_some(database)
+}
 
 /// Runs a statement beside the test; it must have to wait.
 async fn waiting(mut client: Client, sql: &'static str) -> tokio::task::JoinHandle<(Client, Result<String>)> {
@@ -113,11 +121,7 @@ async fn many_open_definitions_do_not_share_what_they_write() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_second_definition_of_an_object_waits_and_looks_again() {
-    let database = database().await;
-    // Elsewhere there is no READ COMMITTED, and nobody waits.
-    if !database.transactions().can_lock_rows() {
-        return;
-    }
+    let Some(database) = with_row_locks().await else { return };
     let (mut a, mut b) = (connect(&database).await, connect(&database).await);
     a.run("create role r; create role g; create schema s; create type e as enum ('x'); create sequence q").await;
     for (first, second, outcome) in [
@@ -187,11 +191,7 @@ async fn a_definition_of_an_object_that_changed_since_an_old_snapshot_fails_at_o
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn definitions_that_wait_for_each_other_and_for_rows_are_a_deadlock() {
-    let database = database().await;
-    // Elsewhere there is no READ COMMITTED, and nobody waits.
-    if !database.transactions().can_lock_rows() {
-        return;
-    }
+    let Some(database) = with_row_locks().await else { return };
     let (mut a, mut b) = (connect(&database).await, connect(&database).await);
     a.run("create table t (x int primary key); insert into t values (1); create role r").await;
     for (of_a, of_b) in [
@@ -224,11 +224,7 @@ async fn definitions_that_wait_for_each_other_and_for_rows_are_a_deadlock() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn read_committed_sees_what_others_defined_and_a_snapshot_says_why_it_does_not() {
-    let database = database().await;
-    // Elsewhere there is no READ COMMITTED, and nobody waits.
-    if !database.transactions().can_lock_rows() {
-        return;
-    }
+    let Some(database) = with_row_locks().await else { return };
     let (mut a, mut b) = (connect(&database).await, connect(&database).await);
     a.run("create table old (i int); create table gone (i int); create view shown as select i from gone").await;
     for level in LEVELS {
@@ -272,11 +268,7 @@ async fn read_committed_sees_what_others_defined_and_a_snapshot_says_why_it_does
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_write_that_waited_for_a_definition_goes_by_the_newest() {
-    let database = database().await;
-    // Elsewhere there is no READ COMMITTED, and nobody waits.
-    if !database.transactions().can_lock_rows() {
-        return;
-    }
+    let Some(database) = with_row_locks().await else { return };
     let (mut a, mut b) = (connect(&database).await, connect(&database).await);
     for (definition, write, outcome) in [
         ("alter table t add y int default 7", "insert into t values (2)", Ok("INSERT 0 1")),

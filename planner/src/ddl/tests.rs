@@ -425,7 +425,7 @@ async fn every_view_can_be_read() {
     }
 }
 
-/// What a view gives for a value of a column is what all its rows have with this value.
+/// A view asked for a value of a column gives those of all its rows that have this value.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn views_find_the_same_rows_by_every_column() {
     let world = World::new().await;

@@ -192,7 +192,7 @@ fn alternatives(expression: &Expr, table: &TableDescriptor) -> Option<((ColumnId
 }
 
 /// The column that an operand is, perhaps widened or stripped of its scale to compare.
-fn column_of(expression: &Expr, table: &TableDescriptor) -> Option<(ColumnId, Conversion)> {
+pub fn column_of(expression: &Expr, table: &TableDescriptor) -> Option<(ColumnId, Conversion)> {
     match expression {
         Expr::Column(column) => Some((table.column_named(&column.name)?.id, Conversion::None)),
         Expr::Cast(cast) => {

@@ -1,5 +1,5 @@
-//! [`ViewRows`]: the rows of system views that one execution of a statement has made, so that what runs again and again in it
-//! (a correlated subquery, a recursive query) does not make them each time.
+//! [`ViewRows`]: the rows of system views that one execution of a statement has made. A correlated subquery or a recursive query,
+//! which runs again and again in it, does not make them each time.
 
 use crate::catalog::Catalog;
 use crate::error::Result;

@@ -196,13 +196,15 @@ fn narrow(place: i64, function: &str, number: i32) -> Result<Datum> {
     Ok(Datum::from(narrow))
 }
 
+/// How many bytes room is asked for, of those that are to be read from a place on.
+async fn to_read(objects: &LargeObjects, oid: Oid, from: i64, count: i32) -> Result<i64> {
+    let count = i64::from(count);
+    if count <= SMALL_READ { Ok(count) } else { Ok(count.min(objects.size(oid).await?.saturating_sub(from))) }
+}
+
 async fn read(context: &StatementContext, number: i32, count: i32) -> Result<Datum> {
     let (descriptor, objects) = opened(context, number)?;
-    let count = i64::from(count);
-    let count = match count > SMALL_READ {
-        true => count.min(objects.size(descriptor.oid).await?.saturating_sub(descriptor.place)),
-        false => count,
-    };
+    let count = to_read(&objects, descriptor.oid, descriptor.place, count).await?;
     let count = usize::try_from(count).unwrap_or(0);
     value_size::room(count)?;
     let bytes = objects.read(descriptor.oid, descriptor.place, count).await?;
@@ -247,11 +249,8 @@ async fn get(context: &StatementContext, oid: Oid, part: Option<(i64, i32)>) -> 
     allowed(context, oid, &object, SELECT)?;
     let (from, count) = match part {
         Some((from, count)) => {
-            let (from, count) = (checked_place(from)?, i64::from(count));
-            match count > SMALL_READ {
-                true => (from, count.min(objects.size(oid).await?.saturating_sub(from))),
-                false => (from, count),
-            }
+            let from = checked_place(from)?;
+            (from, to_read(&objects, oid, from, count).await?)
         }
         None => (0, objects.size(oid).await?),
     };

@@ -24,7 +24,7 @@ pub struct AskedKey {
     pub values: HashSet<Datum>,
 }
 
-/// What a scan reads of a view.
+/// The columns and rows of a view that a scan reads.
 #[derive(Clone, Debug, Default)]
 pub struct Asked {
     /// Places of the columns, in the order of the answer.

@@ -208,7 +208,7 @@ pub(super) struct Rows {
     columns: Arc<[Column]>,
     places: Arc<HashMap<&'static str, usize>>,
     asked: Asked,
-    /// Where the values of a column of the view go, if it is asked for.
+    /// By column of the view: its place among `values`, if it is asked for.
     kept: Vec<Option<usize>>,
     values: Vec<Vec<Datum>>,
     /// The places of columns, for each list of names that rows were added by: to find each name again takes long.
@@ -242,7 +242,7 @@ impl Rows {
         self.asked.keys.is_empty() || self.asked(column).is_none_or(|values| values.contains(&value::oid(oid)))
     }
 
-    /// Whether a column is read, or asked for by a key. What takes long to make is not made when it is not.
+    /// Whether a column is read, or asked for by a key. A view does not make costly values otherwise.
     pub(super) fn reads(&self, column: &str) -> bool {
         let kept = self.places.get(column).and_then(|place| self.kept.get(*place)).is_some_and(Option::is_some);
         kept || self.asked(column).is_some()

@@ -27,7 +27,7 @@ const PG_NAMESPACE: Oid = 2615;
 const PG_REWRITE: Oid = 2618;
 const PG_TRIGGER: Oid = 2620;
 
-/// What a relation needs is found by its own OID or that of a part of it. What needs it is found by looking at all.
+/// The OID of a relation, or of a part of it, finds the objects that it needs. Those that need it are found by looking at all.
 const KEYS: [RelationKey; 1] = [RelationKey::Object("objid")];
 
 /// An object: its catalog, its OID, and the number of a column.

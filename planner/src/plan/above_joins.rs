@@ -166,7 +166,7 @@ fn without_applies(side: &LogicalPlan, asked: &HashSet<Column>) -> Result<Option
 struct Kept {
     /// What qualifies them above.
     alias: Option<TableReference>,
-    /// What the Applies add is seen as it is.
+    /// Columns that the Applies add. They keep their names.
     added: HashSet<Column>,
     columns: Vec<(Column, String)>,
 }

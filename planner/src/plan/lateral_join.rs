@@ -171,8 +171,8 @@ impl Beforehand {
     }
 }
 
-/// A join of which an equality compares something of one side with a subquery that sees the other side alone: the subquery is
-/// computed for each row of that side, and what it gives is a key of the join. What a LEFT JOIN asks of its right side alone is
+/// A join with an equality that compares something of one side with a subquery that sees the other side alone. The subquery is
+/// computed for each row of that side, and its result is a key of the join. Conditions of a LEFT JOIN about its right side alone are
 /// asked beneath it. `None`: there is neither.
 fn computed_beforehand(join: &Join, hard: &[Expr], plain: &[Expr]) -> Result<Option<LogicalPlan>> {
     if !matches!(join.join_type, JoinType::Inner | JoinType::Left | JoinType::Right) {

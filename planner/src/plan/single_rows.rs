@@ -1,6 +1,7 @@
-//! [`finds_one_row`]: whether each outer row finds at most one row of a correlated subquery.
+//! [`may_fail`]: whether a join may compute the single row of a correlated subquery for all groups at once.
 
-use crate::catalog::{IndexDescriptor, IndexState};
+use crate::catalog::{ColumnId, IndexDescriptor, IndexState, TableDescriptor};
+use crate::execution::condition::column_of;
 use crate::execution::table::Table;
 use datafusion::common::tree_node::TreeNode;
 use datafusion::logical_expr::utils::split_conjunction;
@@ -19,23 +20,21 @@ pub fn may_fail(aggregate: &Aggregate) -> bool {
 
 /// Whether equalities with outer columns or constants hold a unique key of the plan's only table.
 fn finds_one_row(plan: &LogicalPlan) -> bool {
-    let mut held: HashSet<&str> = HashSet::new();
+    let mut asked: Vec<&Expr> = Vec::new();
     let mut node = plan;
     loop {
         node = match node {
             LogicalPlan::Filter(filter) => {
-                held.extend(split_conjunction(&filter.predicate).into_iter().filter_map(equated));
+                asked.extend(split_conjunction(&filter.predicate));
                 &filter.input
             }
             // Names above it need not be those below.
-            LogicalPlan::Projection(projection) if held.is_empty() => &projection.input,
+            LogicalPlan::Projection(projection) if asked.is_empty() => &projection.input,
             LogicalPlan::SubqueryAlias(alias) => &alias.input,
             LogicalPlan::TableScan(scan) => {
                 let Some(table) = scan.source.downcast_ref::<Table>().map(Table::descriptor) else { return false };
-                let is_held = |index: &IndexDescriptor| {
-                    let mut columns = index.columns.iter().map(|key| table.column(key.column));
-                    columns.all(|column| column.is_some_and(|column| held.contains(column.name.as_str())))
-                };
+                let held: HashSet<ColumnId> = asked.iter().filter_map(|condition| equated(condition, table)).collect();
+                let is_held = |index: &IndexDescriptor| index.columns.iter().all(|key| held.contains(&key.column));
                 return table.indexes.iter().any(|index| is_unique(index) && is_held(index));
             }
             _ => return false,
@@ -53,12 +52,12 @@ fn is_unique(index: &IndexDescriptor) -> bool {
 }
 
 /// The column that a condition equates with something that is the same for all rows of the subquery.
-fn equated(condition: &Expr) -> Option<&str> {
+fn equated(condition: &Expr, table: &TableDescriptor) -> Option<ColumnId> {
     let Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) = condition else { return None };
-    match (left.as_ref(), right.as_ref()) {
-        (Expr::Column(column), other) | (other, Expr::Column(column)) if other.column_refs().is_empty() => {
-            Some(&column.name)
-        }
-        _ => None,
-    }
+    let (column, other) = match (column_of(left, table), column_of(right, table)) {
+        (Some((column, _)), None) => (column, right),
+        (None, Some((column, _))) => (column, left),
+        _ => return None,
+    };
+    other.column_refs().is_empty().then_some(column)
 }

@@ -14,7 +14,7 @@ const NAME_BYTES: usize = 64;
 const PAYLOAD_BYTES: usize = 8000;
 /// Bytes of all notifications that wait for their listeners or for a COMMIT, at most.
 const QUEUE_BYTES: usize = 64 << 20;
-/// What a notification takes beside its bytes.
+/// Bytes of a notification beside those of its texts.
 const NOTIFICATION_BYTES: usize = size_of::<Notification>() + 32;
 
 /// What NOTIFY said.

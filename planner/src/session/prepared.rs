@@ -20,7 +20,7 @@ pub struct Prepared {
     pub(super) sent: Option<Arc<str>>,
     /// The plan of a query or write, as of the catalog it was last planned with.
     pub(super) planned: Mutex<Option<Arc<PlannedQuery>>>,
-    /// What counts it, for its session and for all, once it has a name.
+    /// Its counts, for its session and for all, once it has a name.
     pub(super) kept: OnceLock<[Kept; 2]>,
 }
 

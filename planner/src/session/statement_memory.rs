@@ -6,14 +6,14 @@ use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What a statement takes beside its text, about: its plan and what is known of its columns.
+/// Bytes of a statement beside its text, about: its plan and what is known of its columns.
 const STATEMENT_BYTES: usize = 12 << 10;
-/// What a byte of text takes: in the text, in the trees, in the plan. Measured with one long constant.
+/// Bytes for each byte of text, in the text, the trees and the plan. Measured with one long constant.
 const TEXT_FACTOR: usize = 12;
-/// What a word or sign of a statement takes in the tree and in the plan, about.
+/// Bytes of a word or sign in the tree and in the plan, about.
 const TOKEN_BYTES: usize = 256;
 
-/// What keeping a statement takes, about, in bytes.
+/// Bytes of a statement that is kept, about.
 fn bytes_of(statement: &Statement) -> usize {
     let (own, whole) = (statement.text.len(), statement.source.text().len().max(1));
     let tokens = statement.source.tokens_read().saturating_mul(own) / whole;

@@ -1,9 +1,8 @@
 //! [`DeadRuns`]: long runs of rows whose newest cells a reader takes for none (those of deleted rows), so that a scan goes over them
 //! at once. Must not know what a cell says: the reader tells.
 //!
-//! Invariant: of each row from the start of a run up to its end the newest cell of [`Family::Write`] in the database is dead, and not
-//! newer than the run says, but for changes that are being written, which no snapshot shows before [`DeadRuns::changed`] was told
-//! of them. A scan that is to note a run watches its range first, makes its cursor then, and notes what nobody changed meanwhile.
+//! Invariant: the newest cell of [`Family::Write`] of each row of a run is dead, and not newer than the run says. Changes that are being
+//! written are an exception: no snapshot shows them before [`DeadRuns::changed`] was told of them. A scan that is to note a run watches its range first, makes its cursor then, and notes what nobody changed meanwhile.
 
 use super::key;
 use crate::committer::Change;
@@ -145,7 +144,7 @@ impl DeadRuns {
         self.count.load(Ordering::Acquire) == 0
     }
 
-    /// Where the run ends that a key lies in, if a snapshot of this timestamp sees none of its rows.
+    /// The end of the run that a key lies in, if a snapshot of this timestamp sees none of its rows.
     pub fn end_of(&self, at: &[u8], snapshot: Timestamp) -> Option<Box<[u8]>> {
         if self.count.load(Ordering::Acquire) == 0 {
             return None;

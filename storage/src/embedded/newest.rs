@@ -86,7 +86,7 @@ pub struct Newest {
     /// Forwards: the row at which the iterator stands has a cell newer than those wanted. A batch may end within such a row.
     is_newer: bool,
     head: Head,
-    /// What was left out right before.
+    /// The rows that were left out right before.
     run: Run,
     /// The rows that were left out should be noted, which takes an iterator that is made behind a watch.
     pub unwatched: bool,
@@ -212,7 +212,7 @@ impl Newest {
         self.run.rows = 0;
     }
 
-    /// Where the run of rows begins that is to be read again, if there is one.
+    /// The beginning of the run of rows that is to be read again, if there is one.
     pub fn begin_run_again(&mut self) -> Option<&[u8]> {
         if !std::mem::take(&mut self.unwatched) {
             return None;

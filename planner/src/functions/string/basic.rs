@@ -323,7 +323,7 @@ fn trim_set(text: &str, set: &str, start: bool, end: bool) -> Result<String> {
     copied(text.get(..text.len() - behind).unwrap_or_default())
 }
 
-/// What an element of an array of texts takes beside its bytes.
+/// Bytes of an element of an array of texts, beside those of its text.
 const ELEMENT_BYTES: usize = size_of::<Option<&str>>();
 
 fn string_to_array(text: &str, delimiter: Option<&str>, null: Option<&str>) -> Result<StringArray> {

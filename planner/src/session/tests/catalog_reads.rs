@@ -81,6 +81,33 @@ async fn a_branch_of_case_that_is_not_taken_runs_no_subquery() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn views_and_comments_are_found_by_their_keys() {
+    let mut c = client().await;
+    c.run("CREATE TABLE t (a int PRIMARY KEY, b text); CREATE VIEW v AS SELECT a, b FROM t; CREATE VIEW w AS TABLE v")
+        .await;
+    c.run("COMMENT ON TABLE t IS 'a table'; COMMENT ON COLUMN t.b IS 'a column'").await;
+    c.run("COMMENT ON CONSTRAINT t_pkey ON t IS 'a constraint'; COMMENT ON VIEW v IS 'a view'").await;
+    for (view, key, whole) in [
+        ("pg_views", "viewname = 'v'", "viewname || '' = 'v'"),
+        ("pg_rewrite", "ev_class = 'v'::regclass", "ev_class::text = 'v'::regclass::oid::text"),
+        ("pg_description", "objoid = 't'::regclass", "objoid::text = 't'::regclass::oid::text"),
+        ("pg_description", "objoid = 'v'::regclass", "objoid::text = 'v'::regclass::oid::text"),
+        (
+            "pg_description",
+            "objoid = (SELECT oid FROM pg_constraint WHERE conname = 't_pkey')",
+            "objoid::text = (SELECT oid::text FROM pg_constraint WHERE conname || '' = 't_pkey')",
+        ),
+    ] {
+        let mut rows = [Vec::new(), Vec::new()];
+        for (found, condition) in rows.iter_mut().zip([key, whole]) {
+            *found = c.rows(&format!("SELECT x::text FROM {view} x WHERE {condition} ORDER BY 1")).await;
+        }
+        assert!(!rows[0].is_empty(), "{view}: {key}");
+        assert_eq!(rows[0], rows[1], "{view}: {key}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_subquery_of_several_rows_fails_for_rows_that_ask_for_them() {
     let mut c = client().await;
     c.run("CREATE TABLE t (id int PRIMARY KEY, g int); INSERT INTO t VALUES (1, 1), (2, 1), (3, 2)").await;

@@ -69,7 +69,7 @@ impl<'a> Node<'a> {
 
 /// Items of an array or object whose memory is asked for at once.
 const COUNTED: usize = 16 << 10;
-/// What an item takes that is read and written again, about.
+/// Bytes of an item that is read and written again, about.
 const ITEM_BYTES: usize = 128;
 /// Arrays and objects within each other, at most.
 const DEPTH: usize = 512;
