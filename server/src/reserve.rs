@@ -17,8 +17,10 @@
 
 use parking_lot::{Condvar, Mutex};
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::future::Future;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
+use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 use tokio::runtime::Handle;
 
@@ -147,14 +149,13 @@ impl Reserve {
         }
     }
 
-    /// Sends a task that puts its thread to sleep. One at a time: a task that has yielded waits on its thread, out of reach of all
-    /// others, and another one would put just this thread to sleep.
+    /// Sends a task that puts its thread to sleep.
     fn send_keeper(self: &Arc<Self>) {
         let this = Arc::clone(self);
         drop(self.runtime.spawn(async move {
-            // tokio runs a task from outside at once, also when the worker's slot for the next task is full, and no other
-            // worker can take a task from that slot. A task that has yielded runs when the slot is empty.
-            tokio::task::yield_now().await;
+            while !hand_tasks_over() {
+                tokio::task::yield_now().await;
+            }
             this.keep();
         }));
     }
@@ -181,6 +182,26 @@ impl Reserve {
     pub fn asleep(&self) -> usize {
         self.state.lock().asleep
     }
+}
+
+/// Leaves the tasks of this thread to the other threads, before it sleeps. False: another thread is this worker now, and this one need
+/// not sleep.
+///
+/// Two places of a tokio worker are out of reach of all others: the slot for the next task, and the list of tasks that have yielded. A
+/// task that stays there while the worker sleeps would stand still. `block_in_place` empties both. It also offers the worker to
+/// another thread, which rarely is fast enough to take it. Without a worker, `yield_now` wakes its task at once, and else later.
+fn hand_tasks_over() -> bool {
+    struct Woken(AtomicBool);
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+    tokio::task::block_in_place(|| ());
+    let woken = Arc::new(Woken(AtomicBool::new(false)));
+    let yielding = std::pin::pin!(tokio::task::yield_now());
+    let _ = yielding.poll(&mut Context::from_waker(&Waker::from(Arc::clone(&woken))));
+    !woken.0.load(Ordering::Relaxed)
 }
 
 /// A poll under way, until it is dropped.
@@ -217,6 +238,44 @@ mod tests {
             let _ended = Ended(Arc::clone(&reserve));
             assert_eq!(reserve.asleep(), 8);
             assert!(began.elapsed() < SETTLING, "{:?}", began.elapsed());
+        }
+    }
+
+    /// Each wakes a thread and lets one sleep again, beside tasks that give way all the time.
+    #[test]
+    fn a_thread_that_falls_asleep_takes_no_task_along() {
+        let runtime = runtime::start("test-reserve", Some(1 + SPARE)).unwrap();
+        let reserve = Reserve::new(runtime.handle().clone(), 1 + SPARE, SPARE);
+        let _ended = Ended(Arc::clone(&reserve));
+        let turns: Vec<Arc<AtomicU64>> = (0..4).map(|_| Arc::default()).collect();
+        for turns in turns.iter().cloned() {
+            drop(runtime.spawn(async move {
+                loop {
+                    turns.fetch_add(1, Ordering::Relaxed);
+                    tokio::task::yield_now().await;
+                }
+            }));
+        }
+        let until = |what: &str, reached: &dyn Fn() -> bool| {
+            let deadline = std::time::Instant::now() + Duration::from_secs(10);
+            while !reached() {
+                assert!(std::time::Instant::now() < deadline, "{what}");
+                std::thread::sleep(Duration::from_micros(50));
+            }
+        };
+        let mut now = Duration::from_secs(100);
+        for round in 0..200 {
+            reserve.state.lock().called += 1;
+            reserve.changed.notify_all();
+            until("no thread wakes", &|| reserve.asleep() == SPARE - 1);
+            now += 2 * CALM;
+            reserve.look(now);
+            until("no thread sleeps", &|| reserve.asleep() == SPARE);
+            reserve.look(now);
+            for turns in &turns {
+                let before = turns.load(Ordering::Relaxed);
+                until(&format!("a task stands still, round {round}"), &|| turns.load(Ordering::Relaxed) > before);
+            }
         }
     }
 

@@ -102,4 +102,11 @@ pub const ACCESS: &[Mutant] = &[
         broken: "    if stream.get_ref().1.alpn_protocol().is_some_and(|name| name != PROTOCOL_NAME) {",
         tests: &["-p", "percosql-tests", "--test", "encryption", "tls_may_begin"],
     },
+    Mutant {
+        name: "a thread that falls asleep takes tasks along",
+        file: "server/src/reserve.rs",
+        original: "    tokio::task::block_in_place(|| ());\n",
+        broken: "",
+        tests: &["-p", "percosql", "--lib", "takes_no_task_along"],
+    },
 ];
