@@ -248,7 +248,7 @@ mod tests {
         let reserve = Reserve::new(runtime.handle().clone(), 1 + SPARE, SPARE);
         let _ended = Ended(Arc::clone(&reserve));
         let turns: Vec<Arc<AtomicU64>> = (0..4).map(|_| Arc::default()).collect();
-        for turns in turns.iter().cloned() {
+        for turns in turns.iter().map(Arc::clone) {
             drop(runtime.spawn(async move {
                 loop {
                     turns.fetch_add(1, Ordering::Relaxed);
