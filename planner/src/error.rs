@@ -502,6 +502,8 @@ impl From<LockFailure> for SqlError {
             LockFailure::TooManyNamed => SqlError::new(state::OUT_OF_MEMORY, "out of shared memory")
                 .hint("You might need to increase max_locks_per_transaction."),
             LockFailure::Unavailable => SqlError::new(state::IO_ERROR, "the server that keeps the locks does not answer"),
+            LockFailure::NotSpilled { full: true } => SqlError::new(state::DISK_FULL, "no room on disk for the row locks of a transaction"),
+            LockFailure::NotSpilled { full: false } => SqlError::new(state::IO_ERROR, "could not write or read the row locks of a transaction"),
         }
     }
 }

@@ -251,7 +251,7 @@ impl Config {
         };
         let memory = match options.memory.or(file.memory) {
             Some(text) => parse_size(&text, 128 << 20).map_err(|error| format!("--memory {text}: {error}"))?,
-            None => machine_memory(),
+            None => crate::memory_limit::of_this_process(),
         };
         Ok(Config {
             memory,
@@ -289,6 +289,11 @@ const MIN_CACHE: usize = 64 << 20;
 impl Config {
     /// Bytes that the write buffers of all transactions together may hold.
     pub fn buffer_memory(&self) -> usize {
+        (self.memory / 8).max(16 << 20)
+    }
+
+    /// Bytes that large commits under way may take together, beside the buffers.
+    pub fn commit_memory(&self) -> usize {
         (self.memory / 8).max(16 << 20)
     }
 
@@ -351,18 +356,6 @@ fn parse_size(text: &str, least: usize) -> Result<usize, String> {
         Some(_) => Err(format!("at least {}kB are needed", least >> 10)),
         None => Err("write a number and kB, MB, GB or TB, such as 512MB".to_string()),
     }
-}
-
-/// The memory that this process may use at most: the machine's, or that of its control group when it is less.
-fn machine_memory() -> usize {
-    /// Where neither is known.
-    const UNKNOWN: usize = 4 << 30;
-    let physical = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
-        let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-        line.trim().strip_suffix("kB")?.trim().parse::<usize>().ok()?.checked_mul(1024)
-    });
-    let group = std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse().ok());
-    [physical, group].into_iter().flatten().min().unwrap_or(UNKNOWN)
 }
 
 fn parse_listen(text: &str) -> Result<SocketAddr, String> {
@@ -434,7 +427,7 @@ mod tests {
         for bad in ["", "1kB", "12 apples", "MB", "-1GB", "99999999999999999999GB"] {
             assert!(parse_size(bad, 1 << 20).is_err(), "{bad}");
         }
-        assert!(machine_memory() > 1 << 20);
+        assert!(crate::memory_limit::of_this_process() > 1 << 20);
         assert_eq!(parse_size("64kB", 64 << 10), Ok(64 << 10));
         assert_eq!(parse_size("65535", 64 << 10), Err("at least 64kB are needed".to_string()));
         let options = StartOptions { query_memory: Some("lots".into()), ..StartOptions::default() };

@@ -37,6 +37,7 @@ pub mod error;
 pub mod listener;
 mod log_text;
 mod lookout;
+mod memory_limit;
 pub mod oracle;
 pub mod protocol;
 pub mod query;

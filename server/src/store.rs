@@ -86,6 +86,7 @@ pub async fn open(config: &Config) -> Result<OpenStore, String> {
         spill_dir: Some(config.data_dir.join("spill")),
         validated: planner::catalog::keys::rows_of_users(),
         buffers_limit_bytes: config.buffer_memory(),
+        commits_limit_bytes: config.commit_memory(),
         // Who has no address cannot be asked for timestamps, so nobody else writes.
         alone: config.advertise.is_none(),
         ..defaults

@@ -192,6 +192,38 @@ fn memory_is_shown_to_who_may_monitor() {
     assert_eq!(column(&raw.query("select count(*) > 5 from percosql.memory")), ["t"]);
 }
 
+/// More rows than one transaction's locks are listed of in memory.
+#[test]
+fn many_row_locks_take_little_memory_and_hold() {
+    let server = Server::start_with(&["--isolation", "read-committed"]);
+    let mut raw = Raw::connect(&server);
+    raw.query(
+        "create table t (id int primary key, v int); insert into t select g, 0 from generate_series(1, 150000) g",
+    );
+    let locks = "select used_bytes >> 20 from percosql.memory where area = 'locks'";
+    assert_eq!(column(&raw.query(locks)), ["0"]);
+    assert_eq!(kinds(&raw.query("begin; update t set v = 1; savepoint s; select 1")), "CCCTDCZ");
+    assert_eq!(kinds(&raw.query("insert into t select g, 1 from generate_series(150001, 160000) g")), "CZ");
+    let mut other = Raw::connect(&server);
+    let held: u64 = column(&other.query(locks))[0].parse().expect("megabytes");
+    assert!((1..12).contains(&held), "{held} MB");
+    for id in [1, 70_000, 149_999] {
+        let sql = format!("select v from t where id = {id} for update nowait");
+        assert_eq!(error_state(&other.query(&sql)), "55P03", "{id}");
+    }
+    assert_eq!(column(&other.query("select count(*) from (select id from t for key share skip locked) s")), ["150000"]);
+    assert_eq!(column(&other.query("select count(*) from (select id from t for update skip locked) s")), ["0"]);
+    let insert = "set lock_timeout = 200; insert into t values (155000, 2)";
+    assert_eq!(error_state(&other.query(insert)), "55P03");
+    raw.query("rollback to s");
+    assert_eq!(kinds(&other.query(insert)), "CCZ", "it was given back");
+    assert_eq!(error_state(&other.query("update t set v = 3 where id = 140000")), "55P03");
+    assert_eq!(kinds(&raw.query("commit")), "CZ");
+    assert_eq!(kinds(&other.query("update t set v = v + 1 where id = 140000")), "CZ");
+    assert_eq!(column(&other.query("select sum(v) from t")), ["150003"]);
+    assert_eq!(column(&other.query(locks)), ["0"]);
+}
+
 /// Pages of 2 MB are cleared in whole and mostly not used.
 #[test]
 fn the_server_asks_for_no_huge_pages() {

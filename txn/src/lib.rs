@@ -110,6 +110,7 @@ mod bulk;
 mod bulk_commit;
 pub(crate) mod by_row;
 pub(crate) mod commit;
+mod commit_memory;
 pub mod data;
 pub(crate) mod early;
 pub mod error;
@@ -150,6 +151,7 @@ mod wave;
 pub mod write;
 
 pub use buffer_memory::BufferMemory;
+pub use commit_memory::CommitMemory;
 pub use bulk::{BulkWriter, Loaded};
 pub use error::{Conflict, ConflictKind, Result, TxnError};
 pub use failpoint::{FailAction, FailPoints};

@@ -81,10 +81,11 @@ impl LockCounts {
 }
 
 impl RowLocks {
-    pub(crate) fn new(locker: Option<Arc<Locker>>) -> RowLocks {
+    /// None yet; `most_listed` as in [`Acquired::new`].
+    pub(crate) fn new(locker: Option<Arc<Locker>>, most_listed: usize) -> RowLocks {
         RowLocks {
             locker: Mutex::new(locker),
-            acquired: Acquired::default(),
+            acquired: Acquired::new(most_listed),
             at_commit: Mutex::default(),
             guarded: Mutex::default(),
             counted: Mutex::default(),
@@ -186,13 +187,14 @@ impl RowLocks {
     /// Takes names for `command`; what became of each. Errors: [`TxnError::NotLocked`], of the first that failed.
     async fn take(
         &self,
-        locker: &Locker,
+        store: &TransactionStore,
         command: CommandNumber,
         wanted: Vec<WantedLock>,
         wait: LockWait,
     ) -> Result<Vec<Taken>> {
         let tags: Vec<Bytes> = wanted.iter().map(|lock| lock.tag.clone()).collect();
-        match locker.acquire_all(wanted, wait, &self.acquired, command).await {
+        let spill = || store.buffer_of_locks();
+        match self.locker(store).acquire_all(wanted, wait, &self.acquired, command, spill).await {
             (taken, None) => Ok(taken),
             (taken, Some(failure)) => {
                 Err(TxnError::NotLocked { key: tags.get(taken.len()).cloned().unwrap_or_default(), failure })
@@ -240,7 +242,7 @@ impl Transaction {
         let fresh = self.fresh();
         let is_fresh = |key: &Bytes| fresh.iter().any(|range| range.contains(key));
         let wanted = rows.iter().filter(|(key, _)| !is_fresh(key)).map(|(key, strength)| wanted_row(key, *strength));
-        let taken = locks.take(&locker, command, wanted.collect(), wait).await?;
+        let taken = locks.take(&shared.store, command, wanted.collect(), wait).await?;
         let mut answers = taken.iter();
         let of = |(key, _): &(Bytes, LockStrength)| match if is_fresh(key) { None } else { answers.next() } {
             Some(Taken::Held) => LockedRow::Held,
@@ -309,7 +311,7 @@ impl Transaction {
         }
         let began = store.env.monotonic();
         locks.begin(&locker);
-        let taken = locks.take(&locker, command, vec![wanted], wait).await?;
+        let taken = locks.take(store, command, vec![wanted], wait).await?;
         let waited = store.env.monotonic().saturating_sub(began);
         let newly = taken.iter().map(|taken| (*taken == Taken::Newly, &LockedRow::Same));
         locks.counts.lock().add(newly, waited);
@@ -429,18 +431,17 @@ impl Shared {
         step: impl Fn(&Bytes) -> Result<(Vec<FinalWrite>, Option<Bytes>)>,
     ) -> Result<()> {
         let locks = &self.row_locks;
-        let locker = locks.locker(&self.store);
         let wait = LockWait::For(*locks.timeout.lock());
         let names = locks.at_commit.lock().clone();
         let names = names.into_iter().map(|(_, lock)| lock).collect();
-        locks.take(&locker, CommandNumber::MAX, names, wait).await?;
+        locks.take(&self.store, CommandNumber::MAX, names, wait).await?;
         let fresh = self.fresh_ranges();
         let mut from = Some(Bytes::new());
         while let Some(start) = from {
             let (mut writes, next) = step(&start)?;
             writes.retain(|write| !fresh.iter().any(|range| range.contains(&write.key)));
             let rows = writes.iter().map(|write| wanted_row(&write.key, write.strength)).collect();
-            locks.take(&locker, CommandNumber::MAX, rows, wait).await?;
+            locks.take(&self.store, CommandNumber::MAX, rows, wait).await?;
             from = next;
         }
         Ok(())

@@ -1,9 +1,11 @@
 //! [`TransactionStore`]: what the server opens once, and what every transaction shares.
 
 use crate::aged::AgedTimestamps;
+use crate::buffer::Buffer;
 use crate::buffer_memory::BufferMemory;
 use crate::bulk_commit::{Appointments, CellRate};
 use crate::commit::STEP_ROWS;
+use crate::commit_memory::CommitMemory;
 use crate::error::Result;
 use crate::failpoint::FailPoints;
 use crate::holds::NodeHold;
@@ -32,6 +34,8 @@ pub struct TransactionStoreOptions {
     pub buffer_limit_bytes: usize,
     /// Bytes of memory that the buffers of all transactions may hold together; beyond it those that grow spill.
     pub buffers_limit_bytes: usize,
+    /// Bytes of memory that large commits under way may take together, where one log holds every row: beyond it they wait.
+    pub commits_limit_bytes: usize,
     /// The limit of one where each row is a request of its own and there is such a folder: what spills is locked before
     /// COMMIT.
     pub early_prewrite_bytes: usize,
@@ -52,6 +56,8 @@ pub struct TransactionStoreOptions {
     /// How long after its last sign of life a transaction's locks may be removed by others, on
     /// engines where its owner may be another process.
     pub lock_time_to_live: Duration,
+    /// Locks of one transaction that are listed in memory, at most; beyond it those of rows go to `spill_dir`, where there is one.
+    pub listed_locks: usize,
     /// Rows that one COMMIT prewrites at the same time, where each is a request of its own.
     pub parallel_rows: usize,
     /// Bytes of memory for what one transaction at [`Isolation::Serializable`](crate::Isolation::Serializable) has read;
@@ -75,6 +81,7 @@ impl Default for TransactionStoreOptions {
             spill_dir: None,
             buffer_limit_bytes: 256 << 20,
             buffers_limit_bytes: 1 << 30,
+            commits_limit_bytes: 1 << 30,
             early_prewrite_bytes: 16 << 20,
             one_phase_limit_bytes: 32 << 20,
             one_phase_limit_writes: 1 << 17,
@@ -83,6 +90,7 @@ impl Default for TransactionStoreOptions {
             lock_wait: Duration::from_secs(1),
             wound_after: Duration::from_millis(15),
             lock_time_to_live: Duration::from_secs(5),
+            listed_locks: 1 << 16,
             parallel_rows: 256,
             read_set_bytes: 16 << 20,
             validated: RowRange::all(),
@@ -93,6 +101,9 @@ impl Default for TransactionStoreOptions {
     }
 }
 
+/// Bytes of spilled row locks that one transaction keeps in memory: others wait while more are written to disk.
+const LOCKS_IN_MEMORY: usize = 16 << 20;
+
 /// The transactional store.
 pub struct TransactionStore {
     pub(crate) store: StoreRef,
@@ -102,6 +113,7 @@ pub struct TransactionStore {
     /// That of the options, which each transaction shares.
     pub(crate) spill_dir: Option<Arc<Path>>,
     pub(crate) buffer_memory: Arc<BufferMemory>,
+    pub(crate) commit_memory: CommitMemory,
     pub(crate) intents: Intents,
     pub(crate) cell_rate: CellRate,
     pub(crate) appointments: Appointments,
@@ -167,6 +179,7 @@ impl TransactionStore {
             aged: AgedTimestamps::new(options.history),
             seen_holds: Mutex::default(),
             buffer_memory: BufferMemory::new(options.buffers_limit_bytes),
+            commit_memory: CommitMemory::new(options.commits_limit_bytes),
             options,
             intents: Intents::default(),
             cell_rate: CellRate::default(),
@@ -201,6 +214,18 @@ impl TransactionStore {
     /// The memory of all transactions' buffers.
     pub fn buffer_memory(&self) -> &Arc<BufferMemory> {
         &self.buffer_memory
+    }
+
+    /// The memory of all large commits.
+    pub fn commit_memory(&self) -> &CommitMemory {
+        &self.commit_memory
+    }
+
+    /// A buffer for the row locks of a large transaction; `None` where there is no disk for it.
+    pub(crate) fn buffer_of_locks(&self) -> Option<Buffer> {
+        let folder = self.spill_dir.clone()?;
+        let limit = self.options.buffer_limit_bytes.min(LOCKS_IN_MEMORY);
+        Some(Buffer::new(limit, Some(folder)).counted(&self.buffer_memory))
     }
 
     /// Begins a transaction. Nothing is read until the first statement.

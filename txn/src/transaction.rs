@@ -124,6 +124,7 @@ impl Transaction {
         let writes = !options.read_only && (options.as_of.is_none() || options.imports);
         let reads = (options.isolation == Isolation::Serializable && writes)
             .then(|| ReadSet::new(store.options.read_set_bytes, store.options.validated.clone()));
+        let most_listed = store.options.listed_locks;
         let shared = Shared {
             store,
             options,
@@ -137,7 +138,7 @@ impl Transaction {
             undetermined: AtomicBool::new(false),
             first_snapshot: Mutex::default(),
             looked_at: AtomicU64::new(0),
-            row_locks: RowLocks::new(locker),
+            row_locks: RowLocks::new(locker, most_listed),
             counts: ReadCounts::default(),
             reads,
             validator: Mutex::default(),

@@ -32,7 +32,8 @@ fn denied(table: &TableDescriptor) -> SqlError {
     let kind = match table.kind {
         RelationKind::Sequence => "sequence",
         RelationKind::View => "view",
-        RelationKind::Table | RelationKind::SystemView => "table",
+        RelationKind::Table => "table",
+        RelationKind::SystemView => pg_catalog::closed_kind(table),
     };
     SqlError::new(state::INSUFFICIENT_PRIVILEGE, format!("permission denied for {kind} {}", table.name))
 }
@@ -58,8 +59,10 @@ impl Binder<'_> {
     }
     fn has(&self, role: Oid, table: &TableDescriptor, rights: Rights) -> bool {
         let kind = if table.kind == RelationKind::Sequence { Kind::Sequence } else { Kind::Table };
-        table.kind == RelationKind::SystemView
-            || self.context.catalog.rights(role, kind, table.owner, table.acl.as_ref(), rights) == rights
+        if table.kind == RelationKind::SystemView {
+            return pg_catalog::is_readable(table) || self.context.catalog.is_superuser(role);
+        }
+        self.context.catalog.rights(role, kind, table.owner, table.acl.as_ref(), rights) == rights
     }
     /// Errors: 42501 for a relation on which the privileges are not there, those on columns aside.
     pub fn require(&self, table: &TableDescriptor, rights: Rights) -> Result<()> {

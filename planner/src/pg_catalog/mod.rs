@@ -82,6 +82,7 @@ pub mod signature;
 mod tests;
 mod view_definition;
 mod visible;
+pub use visible::{closed_kind, is_readable};
 mod zones;
 
 pub use percosql_sequences::OID as SEQUENCES;

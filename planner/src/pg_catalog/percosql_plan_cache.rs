@@ -4,7 +4,6 @@
 //! database of the server.
 
 use super::definition::{Definition, Fill, Rows, value};
-use super::pg_authid::only_superusers;
 use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::plan::Uses;
@@ -27,7 +26,6 @@ fn number(count: u64) -> Datum {
 
 fn rows<'a>(context: &'a StatementContext, rows: &'a mut Rows) -> BoxFuture<'a, Result<()>> {
     Box::pin(async move {
-        only_superusers(context, "view plan_cache")?;
         let Ok(database) = context.session.database() else { return Ok(()) };
         let own = context.session.database_oid;
         for (key, planned) in database.plans().list() {

@@ -2,7 +2,7 @@
 
 use super::definition::{Definition, Fill, Rows, value};
 use crate::catalog::builder::SUPERUSER_OID;
-use crate::error::{Result, SqlError, state};
+use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::Datum;
 
@@ -17,7 +17,6 @@ pub(super) const VIEW: Definition = Definition {
 };
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
-    only_superusers(context, "table pg_authid")?;
     for role in context.catalog.roles() {
         rows.add([
             ("oid", value::oid(role.oid)),
@@ -35,13 +34,4 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
         ])?;
     }
     Ok(())
-}
-
-/// Errors: 42501 for everybody else. `name`: with the kind of relation.
-pub(super) fn only_superusers(context: &StatementContext, name: &str) -> Result<()> {
-    let user = context.catalog.role_by_oid(context.role());
-    if user.is_some_and(|role| role.superuser) {
-        return Ok(());
-    }
-    Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, format!("permission denied for {name}")))
 }

@@ -6,21 +6,27 @@ use crate::catalog::{ColumnDescriptor, RelationKind, SchemaDescriptor, TableDesc
 use crate::execution::StatementContext;
 use crate::types::Oid;
 
-/// Catalogs that everybody cannot read.
-const CLOSED: [&str; 8] = [
-    "pg_authid",
-    "pg_shadow",
-    "pg_statistic",
-    "pg_user_mapping",
-    "pg_subscription",
-    "pg_largeobject",
-    "pg_hba_file_rules",
-    "pg_file_settings",
-];
+/// Tables of the system that not everybody may read.
+const CLOSED_TABLES: [&str; 5] = ["pg_authid", "pg_statistic", "pg_user_mapping", "pg_subscription", "pg_largeobject"];
+/// The same of views.
+const CLOSED_VIEWS: [&str; 4] = ["pg_shadow", "pg_hba_file_rules", "pg_file_settings", "plan_cache"];
+/// A closed table of which all but one column is open.
+const OPEN_IN_PART: &str = "pg_subscription";
 
-/// Whether everybody may read a relation of the system.
+/// Whether everybody may read all of a relation of the system.
 pub(super) fn is_open(table: &TableDescriptor) -> bool {
-    table.kind == RelationKind::SystemView && !CLOSED.contains(&table.name.as_str())
+    let name = table.name.as_str();
+    table.kind == RelationKind::SystemView && !CLOSED_TABLES.contains(&name) && !CLOSED_VIEWS.contains(&name)
+}
+
+/// Whether everybody may name a relation of the system in a query.
+pub fn is_readable(table: &TableDescriptor) -> bool {
+    table.name == OPEN_IN_PART || is_open(table)
+}
+
+/// What a closed relation of the system is called where it is refused.
+pub fn closed_kind(table: &TableDescriptor) -> &'static str {
+    if CLOSED_VIEWS.contains(&table.name.as_str()) { "view" } else { "table" }
 }
 
 /// Any privilege on a column.

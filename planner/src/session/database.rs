@@ -183,6 +183,8 @@ impl Database {
     pub fn memory(&self) -> Vec<MemoryUse> {
         let area = |area, used: usize, limit: usize| MemoryUse { area, used: used as u64, limit: limit as u64 };
         let (statements, buffers) = (&self.statement_memory, self.transactions.buffer_memory());
+        let commits = self.transactions.commit_memory();
+        let (locks, most_locks) = self.transactions.locks().memory();
         let (plans, most_plans) = self.engine.idle_plans();
         let (queue, most_queue) = self.channels.queue_bytes();
         let mut all = vec![
@@ -191,6 +193,8 @@ impl Database {
             area("prepared statements", statements.used(), statements.limit()),
             area("idle plans", plans, most_plans),
             area("write buffers", buffers.used(), buffers.limit()),
+            area("large commits", commits.used(), commits.limit()),
+            area("locks", locks, most_locks),
             area("notifications", queue, most_queue),
         ];
         all.extend(self.transactions.store().memory());

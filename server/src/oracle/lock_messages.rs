@@ -393,7 +393,8 @@ impl From<LockReply> for LockAnswer {
                     Some(LockFailure::TimedOut) => (2, Vec::new()),
                     Some(LockFailure::Deadlock(circle)) => (3, circle.into_iter().map(Wait::of_member).collect()),
                     Some(LockFailure::TooMany) => (4, Vec::new()),
-                    Some(LockFailure::Unavailable) => (5, Vec::new()),
+                    // A keeper spills nothing.
+                    Some(LockFailure::Unavailable | LockFailure::NotSpilled { .. }) => (5, Vec::new()),
                     Some(LockFailure::TooManyNamed) => (6, Vec::new()),
                 };
                 Reply::Taken(Answers { taken: taken.into_iter().map(number).collect(), failure, circle })

@@ -6,8 +6,12 @@ use super::mode::{LockName, ROW};
 use super::table::LockFailure;
 use std::collections::HashMap;
 
-/// Held modes of names in all, at most, while rows are locked: about 100 bytes each.
+/// Held modes of names in all, at most, while rows are locked.
 const MOST: usize = 8 << 20;
+/// Bytes of one in the table and at its holder, about.
+const LOCK_BYTES: usize = 100;
+/// From so many on, transactions spill their locks of rows early.
+const CROWDED: usize = 1 << 20;
 /// Held modes of names of one kind that are not rows, at most: about 300 bytes each.
 const MOST_OF_KIND: usize = 1 << 18;
 /// Held modes of names that are not rows, of one locker, at most.
@@ -27,6 +31,16 @@ impl HeldCounts {
     /// All of them.
     pub(super) fn all(&self) -> usize {
         self.all
+    }
+
+    /// Bytes that they take, about, and that those of rows may take.
+    pub(super) fn bytes(&self) -> (usize, usize) {
+        (self.all * LOCK_BYTES, MOST * LOCK_BYTES)
+    }
+
+    /// Whether there are so many that those who hold rows should keep them elsewhere.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.all >= CROWDED
     }
 
     /// Whether a locker may have one more.

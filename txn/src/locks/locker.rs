@@ -5,7 +5,9 @@
 use super::agent::LockAgent;
 use super::call::{Taken, WantedLock};
 use super::mode::{LockMode, LockName, ROW};
+use super::spilled::SpilledLocks;
 use super::table::{LockFailure, LockTable, LockWait};
+use crate::buffer::Buffer;
 use crate::transaction::CommandNumber;
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -67,13 +69,15 @@ impl Locker {
     }
 
     /// Takes names for a command of one of its transactions, one after the other, each waited for as `wait` says, and notes
-    /// those that are newly held. What became of those up to the first that failed.
+    /// those that are newly held. `spill`: a buffer for locks of rows, once there are many; `None` keeps all of them in memory.
+    /// What became of those up to the first that failed.
     pub(crate) async fn acquire_all(
         &self,
         wanted: Vec<WantedLock>,
         wait: LockWait,
         acquired: &Acquired,
         command: CommandNumber,
+        spill: impl Fn() -> Option<Buffer>,
     ) -> (Vec<Taken>, Option<LockFailure>) {
         let note = |lock: &WantedLock| acquired.note(command, lock.name, lock.mode);
         match &self.home {
@@ -81,10 +85,17 @@ impl Locker {
                 let mut taken = Vec::with_capacity(wanted.len());
                 for lock in &wanted {
                     taken.push(match table.acquire(self, lock.name, lock.mode, &lock.tag, wait).await {
-                        Ok(true) => {
-                            note(lock);
-                            Taken::Newly
-                        }
+                        Ok(true) => match acquired.spill(self, table, command, lock, &spill) {
+                            Ok(true) => Taken::Newly,
+                            Ok(false) => {
+                                note(lock);
+                                Taken::Newly
+                            }
+                            Err(failure) => {
+                                note(lock);
+                                return (taken, Some(failure));
+                            }
+                        },
                         Ok(false) => Taken::Already,
                         Err(LockFailure::Held) => Taken::Held,
                         Err(failure) => return (taken, Some(failure)),
@@ -166,19 +177,69 @@ impl fmt::Debug for Locker {
     }
 }
 
-/// What a transaction acquired, oldest first.
-#[derive(Default)]
+/// Locks that the table lists for one transaction where it is crowded, at most.
+const MOST_LISTED_IN_CROWD: usize = 1 << 10;
+
+/// What a transaction acquired.
 pub(crate) struct Acquired {
+    /// Locks that the table lists for it, at most, before it spills those of rows.
+    most_listed: usize,
+    /// Oldest first.
     taken: Mutex<Vec<(CommandNumber, LockName, LockMode)>>,
+    spilled: Mutex<Option<Arc<SpilledLocks>>>,
 }
 
 impl Acquired {
+    /// Nothing yet. Beyond `most_listed` locks, those of rows are spilled.
+    pub(crate) fn new(most_listed: usize) -> Acquired {
+        Acquired { most_listed, taken: Mutex::default(), spilled: Mutex::default() }
+    }
+
     pub(crate) fn note(&self, command: CommandNumber, name: LockName, mode: LockMode) {
         self.taken.lock().push((command, name, mode));
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.taken.lock().is_empty()
+        self.taken.lock().is_empty() && self.spilled.lock().is_none()
+    }
+
+    /// Moves a lock that the table has just granted to where it takes no memory, if it is of a row and there are many. Whether
+    /// it did. Errors: [`LockFailure::NotSpilled`]; the table still lists it.
+    fn spill(
+        &self,
+        locker: &Locker,
+        table: &LockTable,
+        command: CommandNumber,
+        lock: &WantedLock,
+        buffer: impl Fn() -> Option<Buffer>,
+    ) -> Result<bool, LockFailure> {
+        if lock.name.kind() != ROW {
+            return Ok(false);
+        }
+        let count = self.taken.lock().len();
+        let few = count < self.most_listed.min(MOST_LISTED_IN_CROWD);
+        if few || count < self.most_listed && !table.is_crowded() {
+            return Ok(false);
+        }
+        let Some(spilled) = self.spilled(locker, table, buffer) else { return Ok(false) };
+        spilled.add(command, &lock.tag, lock.mode)?;
+        table.release(locker.id, &[(lock.name, lock.mode)]);
+        Ok(true)
+    }
+
+    fn spilled(
+        &self,
+        locker: &Locker,
+        table: &LockTable,
+        buffer: impl Fn() -> Option<Buffer>,
+    ) -> Option<Arc<SpilledLocks>> {
+        let mut spilled = self.spilled.lock();
+        if spilled.is_none() {
+            let new = SpilledLocks::new(locker.id, buffer()?);
+            table.begin_spilled(&new);
+            *spilled = Some(new);
+        }
+        spilled.clone()
     }
 
     /// Gives back what was taken by `command` and later ones.
@@ -188,6 +249,17 @@ impl Acquired {
         let undone: Vec<(LockName, LockMode)> = taken.drain(first..).map(|(_, name, mode)| (name, mode)).collect();
         drop(taken);
         locker.release_all(&undone);
+        if command == 0 {
+            self.release_spilled(locker);
+        } else if let (Some(spilled), Home::Here(table)) = (self.spilled.lock().clone(), &locker.home) {
+            table.release_listed(locker.id, spilled.drop_from(command));
+        }
+    }
+
+    fn release_spilled(&self, locker: &Locker) {
+        if let (Some(spilled), Home::Here(table)) = (self.spilled.lock().take(), &locker.home) {
+            table.end_spilled(locker.id, &spilled);
+        }
     }
 
     /// Gives rows back.
@@ -201,6 +273,7 @@ impl Acquired {
             !row
         });
         locker.release_all(&rows);
+        self.release_spilled(locker);
     }
 }
 

@@ -7,6 +7,8 @@
 //! commits that did not look and write that row, as it would for their locks. So what is read after a lock was granted is what all
 //! who held it before have left, and nobody else changes it until the lock is given back (`unlooking` proves it).
 //!
+//! A transaction that locks many rows gives most of them to `spilled`, which keeps them on disk.
+//!
 //! Where several nodes share a store, the one that is the oracle keeps the locks of all (`keeper`), and the others ask it (`agent`).
 //! There the gate is what the oracle tells with each timestamp ([`crate::OracleReading::locked`]).
 //!
@@ -21,6 +23,9 @@ mod kept;
 mod locker;
 mod mode;
 mod registry;
+mod spilled;
+#[cfg(test)]
+mod spilled_tests;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -6,6 +6,7 @@ use super::held_counts::HeldCounts;
 use super::history::{EndedWait, LockEvent, LockHistory, WaitEnd};
 use super::locker::{Home, Locker, LockerId};
 use super::mode::{LockMode, LockName, ROW};
+use super::spilled::AllSpilled;
 use super::unlooking::UnlookingCommits;
 use crate::buffer::Buffer;
 use bytes::Bytes;
@@ -18,6 +19,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 use storage::EnvRef;
+
+mod unlisted;
 
 /// A wait that goes on for so long is told of, as PostgreSQL's log_lock_waits does after deadlock_timeout.
 pub const LONG_WAIT: Duration = Duration::from_secs(1);
@@ -46,6 +49,11 @@ pub enum LockFailure {
     TooManyNamed,
     /// Another node keeps the locks, and could not be asked for long. SQLSTATE 58030.
     Unavailable,
+    /// Locks of rows that lie on disk could not be written or read. SQLSTATE 53100 where the disk is `full`, else 58030.
+    NotSpilled {
+        /// There was no room.
+        full: bool,
+    },
 }
 
 /// One locker of a deadlock.
@@ -178,6 +186,17 @@ impl State {
         }
     }
 
+    /// Lists a row as held by `id`, though another may be about to hold it. Answers whether it was not so listed.
+    fn list(&mut self, id: LockerId, name: LockName, mode: LockMode) -> bool {
+        let entry = self.entries.entry(name).or_default();
+        let new = entry.modes_of(id) & mode.bit() == 0;
+        if new {
+            entry.hold(id, mode);
+            self.held.add(id, name);
+        }
+        new
+    }
+
     /// Takes modes, as a set of bits, away from a holder.
     fn release(&mut self, id: LockerId, name: LockName, given_back: u16) {
         let Some(entry) = self.entries.get_mut(&name) else { return };
@@ -283,6 +302,7 @@ pub struct LockTable {
     row_lockers: AtomicUsize,
     /// Commits under way that did not look for them.
     unlooking: UnlookingCommits,
+    spilled: AllSpilled,
 }
 
 /// A commit that does not look for locks, and what it writes. Held until it is published.
@@ -304,6 +324,7 @@ impl LockTable {
             next: AtomicU64::new(1),
             row_lockers: AtomicUsize::new(0),
             unlooking: UnlookingCommits::default(),
+            spilled: AllSpilled::default(),
         })
     }
 
@@ -351,29 +372,7 @@ impl LockTable {
         entry.is_some_and(|entry| !mode.is_covered_by(entry.modes_of(locker.id())) && !entry.is_free(locker.id(), mode))
     }
 
-    /// Waits for the commits that write a row without having looked for its locks, and answers how long the lock may still be
-    /// waited for.
-    async fn pass_unlooking(&self, key: &[u8], mode: LockMode, wait: LockWait) -> Result<LockWait, LockFailure> {
-        let began = self.env.monotonic();
-        loop {
-            let mut ended = pin!(self.unlooking.ended());
-            // Before it looks, so that no end falls between.
-            ended.as_mut().enable();
-            let excluded = self.unlooking.exclude(key, mode);
-            let waited = self.env.monotonic().saturating_sub(began);
-            match wait {
-                LockWait::For(Some(timeout)) if !excluded => {
-                    return Ok(LockWait::For(Some(timeout.saturating_sub(waited))));
-                }
-                _ if !excluded => return Ok(wait),
-                LockWait::No => return Err(LockFailure::Held),
-                LockWait::For(None) => ended.await,
-                LockWait::For(Some(timeout)) if waited >= timeout => return Err(LockFailure::TimedOut),
-                LockWait::For(Some(timeout)) => drop(select(ended, self.env.sleep(timeout - waited)).await),
-            }
-        }
-    }
-
+    /// Takes a name, waiting as `wait` says. Answers whether it is newly held in this mode.
     pub(super) async fn acquire(
         &self,
         locker: &Locker,
@@ -382,10 +381,35 @@ impl LockTable {
         tag: &Bytes,
         wait: LockWait,
     ) -> Result<bool, LockFailure> {
-        let wait = match name.kind() == ROW && self.unlooking.any() {
+        if name.kind() != ROW {
+            return self.acquire_listed(locker, name, mode, tag, wait).await;
+        }
+        let wait = match self.unlooking.any() {
             true => Box::pin(self.pass_unlooking(tag, mode, wait)).await?,
             false => wait,
         };
+        if !self.acquire_listed(locker, name, mode, tag, wait).await? {
+            return Ok(false);
+        }
+        match self.spilled.any() {
+            true => Box::pin(self.pass_spilled(locker, name, mode, tag, wait)).await.map(|()| true),
+            false => Ok(true),
+        }
+    }
+
+    /// Whether so many locks are held that a transaction should spill its own early.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.state.lock().held.is_crowded()
+    }
+
+    async fn acquire_listed(
+        &self,
+        locker: &Locker,
+        name: LockName,
+        mode: LockMode,
+        tag: &Bytes,
+        wait: LockWait,
+    ) -> Result<bool, LockFailure> {
         let id = locker.id();
         let (granted, began) = {
             let mut guard = self.state.lock();
@@ -531,6 +555,11 @@ impl LockTable {
     pub fn seen(&self) -> SeenLocks {
         let (now, named, waiting) = (self.now(), self.named(), self.waiting());
         SeenLocks { now, named, waiting, ended: self.ended_waits() }
+    }
+
+    /// Bytes that locks take, about, and that those of rows may take.
+    pub fn memory(&self) -> (usize, usize) {
+        self.state.lock().held.bytes()
     }
 
     /// Held modes of names.

@@ -139,9 +139,14 @@ pub(crate) fn on_paths<Work: Future<Output = ()> + Send + 'static>(paths: &[Path
     on_paths_with(paths, options, test);
 }
 
-/// The same by a node that has every store to itself, so that it holds all locks.
+/// The same by a node that has every store to itself, so that it holds all locks: listed in memory, then all of them spilled.
 pub(crate) fn on_paths_alone<Work: Future<Output = ()> + Send + 'static>(test: impl Fn(World) -> Work) {
-    on_paths_with(&PATHS, |path| TransactionStoreOptions { alone: true, ..options(path) }, test);
+    let alone = |path| TransactionStoreOptions { alone: true, ..options(path) };
+    on_paths_with(&PATHS, alone, &test);
+    let folder = tempfile::tempdir().unwrap();
+    let spill_dir = Some(folder.path().to_owned());
+    let spilled = |path| TransactionStoreOptions { listed_locks: 0, spill_dir: spill_dir.clone(), ..alone(path) };
+    on_paths_with(&PATHS, spilled, &test);
 }
 
 fn on_paths_with<Work: Future<Output = ()> + Send + 'static>(

@@ -140,9 +140,9 @@ fn many_who_stop_waiting_at_once_leave_nothing_locked() {
         let one = first.agent.locker(1);
         assert_eq!(take(&one, "hot", FOREVER).await, Ok(true));
         let lockers: Vec<_> = (0..50).map(|label| second.agent.locker(label)).collect();
-        let acquired = Acquired::default();
+        let acquired = Acquired::new(usize::MAX);
         let all = lockers.iter().enumerate().map(|(at, locker)| {
-            locker.acquire_all(vec![wanted(&format!("own {at}")), wanted("hot")], FOREVER, &acquired, 1)
+            locker.acquire_all(vec![wanted(&format!("own {at}")), wanted("hot")], FOREVER, &acquired, 1, || None)
         });
         wait_in_vain(&world, futures::future::join_all(all)).await;
         world.env.sleep(SECOND).await;
@@ -165,8 +165,8 @@ fn what_was_had_before_the_wait_that_was_broken_off_is_given_back() {
         assert_eq!(take(&one, "hot", FOREVER).await, Ok(true));
         // More than one request asks for.
         let many = (0..3000).map(|at| wanted(&at.to_string())).chain([wanted("hot")]).collect();
-        let acquired = Acquired::default();
-        wait_in_vain(&world, two.acquire_all(many, FOREVER, &acquired, 1)).await;
+        let acquired = Acquired::new(usize::MAX);
+        wait_in_vain(&world, two.acquire_all(many, FOREVER, &acquired, 1, || None)).await;
         assert_eq!(take(&one, "0", LockWait::No).await, Err(LockFailure::Held), "it has it until it is given back");
         acquired.release_from(&two, 0);
         world.env.sleep(SECOND).await;

@@ -1,0 +1,69 @@
+//! [`CommitMemory`]: the memory of large commits under way: copies of their writes, claimed keys, blocks of cells. A commit that would
+//! exceed it waits for others to end. Must not know what they write.
+
+use std::sync::Arc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Bytes of one permit.
+const UNIT: usize = 64 << 10;
+/// A commit of fewer bytes takes nothing: what all sessions commit so is little.
+const LITTLE: usize = 1 << 20;
+
+/// See the head of the module.
+#[derive(Debug)]
+pub struct CommitMemory {
+    permits: Arc<Semaphore>,
+    units: u32,
+}
+
+impl CommitMemory {
+    /// For commits that take `limit` bytes together, a megabyte at least.
+    pub(crate) fn new(limit: usize) -> CommitMemory {
+        let most = Semaphore::MAX_PERMITS.min(u32::MAX as usize);
+        let units = (limit.max(LITTLE) / UNIT).min(most) as u32;
+        CommitMemory { permits: Arc::new(Semaphore::new(units as usize)), units }
+    }
+
+    /// Bytes taken.
+    pub fn used(&self) -> usize {
+        (self.units as usize).saturating_sub(self.permits.available_permits()) * UNIT
+    }
+
+    /// Bytes that may be taken.
+    pub fn limit(&self) -> usize {
+        self.units as usize * UNIT
+    }
+
+    /// Takes so many bytes until the answer is dropped, and waits in line for them. One that needs more than there is takes all.
+    pub(crate) async fn take(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
+        if bytes < LITTLE {
+            return None;
+        }
+        let units = u32::try_from(bytes.div_ceil(UNIT)).unwrap_or(u32::MAX).min(self.units);
+        // It is never closed.
+        self.permits.clone().acquire_many_owned(units).await.ok()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod tests {
+    use super::*;
+    use futures::FutureExt;
+
+    #[test]
+    fn a_large_commit_waits_for_others_and_a_small_one_does_not() {
+        let memory = CommitMemory::new(64 << 20);
+        let first = memory.take(40 << 20).now_or_never().unwrap();
+        assert_eq!((memory.used(), memory.limit()), (40 << 20, 64 << 20));
+        let mut whole = Box::pin(memory.take(usize::MAX));
+        assert!(whole.as_mut().now_or_never().is_none());
+        assert!(memory.take(LITTLE - 1).now_or_never().unwrap().is_none());
+        assert!(memory.take(LITTLE).now_or_never().is_none(), "it does not pass the one before");
+        drop(first);
+        let whole = whole.now_or_never().unwrap();
+        assert_eq!(memory.used(), memory.limit());
+        drop(whole);
+        assert_eq!(memory.used(), 0);
+    }
+}

@@ -1,0 +1,160 @@
+//! [`SpilledLocks`]: the row locks of one large transaction that the lock table does not list. They lie in a buffer, which goes to
+//! disk when it is large, so that a transaction may lock any number of rows.
+//!
+//! Be `L` the transaction that spills the lock of row `K`, and `M` another that wants it:
+//!
+//! - `L` takes `K` in the table, adds it here, then gives `K` back to the table.
+//! - `M` takes `K` in the table, then looks here. If it finds `K` here, it lists `L` as a holder in the table, gives `K` back, and
+//!   takes it anew: so it waits in the table's line, where circles are found.
+//!
+//! The table's mutex puts both in an order. If `M` is first, `L` waits in the table until `M` ends. If `L` is first, `M` is granted
+//! `K` only after `L` has given it back, and `L` had added it here before. So never do both hold `K`.
+//!
+//! Must not know the table: it answers which names the table lists.
+
+use super::locker::LockerId;
+use super::mode::{LockMode, LockName};
+use super::table::LockFailure;
+use crate::buffer::Buffer;
+use crate::error::TxnError;
+use crate::transaction::{CommandNumber, Write, WriteKind};
+use bytes::Bytes;
+use parking_lot::{Mutex, RwLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use storage::StoreError;
+
+/// See the head of the module.
+pub(crate) struct SpilledLocks {
+    owner: LockerId,
+    rows: RwLock<Buffer>,
+    listed: Mutex<Listed>,
+}
+
+/// What of them the table lists, for others wait for it.
+#[derive(Default)]
+struct Listed {
+    /// All is given back: nothing is listed any more.
+    over: bool,
+    /// The newest command that added one.
+    last: CommandNumber,
+    rows: Vec<ListedRow>,
+}
+
+/// A row that the table lists as held.
+pub(super) struct ListedRow {
+    key: Bytes,
+    pub(super) name: LockName,
+    pub(super) mode: LockMode,
+}
+
+fn not_spilled(error: &TxnError) -> LockFailure {
+    LockFailure::NotSpilled { full: matches!(error, TxnError::Store(StoreError::DiskFull(_))) }
+}
+
+impl SpilledLocks {
+    /// None yet. They are those of `owner`, in `rows`.
+    pub(super) fn new(owner: LockerId, rows: Buffer) -> Arc<SpilledLocks> {
+        Arc::new(SpilledLocks { owner, rows: RwLock::new(rows), listed: Mutex::default() })
+    }
+
+    /// Adds a row that `command` has locked. Errors: [`LockFailure::NotSpilled`].
+    pub(super) fn add(&self, command: CommandNumber, key: &Bytes, mode: LockMode) -> Result<(), LockFailure> {
+        let mut listed = self.listed.lock();
+        listed.last = listed.last.max(command);
+        let write = Write { key: key.clone(), kind: WriteKind::Lock, strength: mode.strength() };
+        self.rows.write().write(command, write).map_err(|error| not_spilled(&error))
+    }
+
+    /// The mode that is held of a row. Errors: [`LockFailure::NotSpilled`].
+    fn mode_of(&self, key: &[u8]) -> Result<Option<LockMode>, LockFailure> {
+        let strength = self.rows.read().strength_of(key).map_err(|error| not_spilled(&error))?;
+        Ok(strength.map(LockMode::of_row))
+    }
+
+    /// If it excludes `mode` of a row, has `list` list the row as held: by whom, and in which mode. Whether it did.
+    /// Errors: [`LockFailure::NotSpilled`].
+    fn list(
+        &self,
+        (name, key): (LockName, &Bytes),
+        mode: LockMode,
+        list: impl Fn(LockerId, LockMode) -> bool,
+    ) -> Result<bool, LockFailure> {
+        let mut listed = self.listed.lock();
+        let held = if listed.over { None } else { self.mode_of(key)? };
+        let Some(held) = held.filter(|held| mode.excludes_mode(*held)) else { return Ok(false) };
+        if list(self.owner, held) {
+            listed.rows.push(ListedRow { key: key.clone(), name, mode: held });
+        }
+        Ok(true)
+    }
+
+    /// Drops what `command` and later ones added. Answers what the table has to list no longer.
+    pub(super) fn drop_from(&self, command: CommandNumber) -> Vec<ListedRow> {
+        let mut listed = self.listed.lock();
+        let last = listed.last;
+        if last < command {
+            return Vec::new();
+        }
+        self.rows.write().rollback_to(command, last);
+        // One that cannot be read stays listed until all are given back.
+        let is_held = |row: &ListedRow| match self.mode_of(&row.key) {
+            Ok(held) => held.is_some_and(|held| held.strength() >= row.mode.strength()),
+            Err(_) => true,
+        };
+        listed.rows.extract_if(.., |row| !is_held(row)).collect()
+    }
+
+    /// Drops all. Answers what the table has to list no longer.
+    pub(super) fn end(&self) -> Vec<ListedRow> {
+        let mut listed = self.listed.lock();
+        listed.over = true;
+        std::mem::take(&mut listed.rows)
+    }
+}
+
+/// The spilled locks of all transactions.
+#[derive(Default)]
+pub(super) struct AllSpilled {
+    all: RwLock<Vec<Arc<SpilledLocks>>>,
+    /// How many there are; changed under the lock of `all`.
+    count: AtomicUsize,
+}
+
+impl AllSpilled {
+    /// Whether there are any.
+    pub(super) fn any(&self) -> bool {
+        self.count.load(Ordering::SeqCst) > 0
+    }
+
+    pub(super) fn enter(&self, locks: Arc<SpilledLocks>) {
+        let mut all = self.all.write();
+        all.push(locks);
+        self.count.store(all.len(), Ordering::SeqCst);
+    }
+
+    pub(super) fn leave(&self, locks: &Arc<SpilledLocks>) {
+        let mut all = self.all.write();
+        all.retain(|other| !Arc::ptr_eq(other, locks));
+        self.count.store(all.len(), Ordering::SeqCst);
+    }
+
+    /// If another than `id` excludes `mode` of a row, has `list` list it in the table. Whether anybody did.
+    /// Errors: [`LockFailure::NotSpilled`].
+    pub(super) fn list(
+        &self,
+        id: LockerId,
+        row: (LockName, &Bytes),
+        mode: LockMode,
+        list: impl Fn(LockerId, LockMode) -> bool,
+    ) -> Result<bool, LockFailure> {
+        // Looked at beside the list: what was spilled lies on disk.
+        let all = self.all.read().clone();
+        for locks in all.iter().filter(|locks| locks.owner != id) {
+            if locks.list(row, mode, &list)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
