@@ -2,7 +2,7 @@
 
 use super::StoredSettings;
 use super::acl::Acl;
-use crate::types::Oid;
+use crate::types::{Ctype, Oid};
 use serde::{Deserialize, Serialize};
 
 /// A database (`pg_database`). Each has its own schemas and tables.
@@ -38,6 +38,9 @@ pub struct DatabaseDescriptor {
     /// LC_COLLATE, where it is not that of template1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collate: Option<String>,
+    /// LC_CTYPE, where it is not that of template1. Stored values of lower() and the like rely on it: it never changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ctype: Option<String>,
 }
 
 /// LC_COLLATE and LC_CTYPE of the databases that a store begins with.
@@ -55,6 +58,14 @@ impl DatabaseDescriptor {
     /// LC_COLLATE: names of one order, which is that of the code points.
     pub fn collation(&self) -> &str {
         self.collate.as_deref().unwrap_or(LOCALE)
+    }
+    /// LC_CTYPE.
+    pub fn lc_ctype(&self) -> &str {
+        self.ctype.as_deref().unwrap_or(LOCALE)
+    }
+    /// Which characters are letters: what LC_CTYPE means.
+    pub fn ctype(&self) -> Ctype {
+        Ctype::of_locale(self.lc_ctype())
     }
 }
 

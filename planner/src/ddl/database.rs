@@ -76,7 +76,7 @@ async fn create(context: &DdlContext, name: &str, options: &[DatabaseOption]) ->
     if !source.is_template() && !context.is_owner(source.owner) {
         return Err(denied(format!("permission denied to copy database \"{wanted}\"")));
     }
-    check_locale(&options)?;
+    check_locale(&options, &source)?;
     if source.oid != TEMPLATE0 {
         check_template(&options, &source)?;
     }
@@ -95,11 +95,13 @@ async fn create(context: &DdlContext, name: &str, options: &[DatabaseOption]) ->
     let oid = context.store.numbers().oid().await?;
     let mut writer = context.writer_of(oid);
     let collate = options.collate.clone().or_else(|| source.collate.clone());
+    let ctype = options.ctype.clone().or_else(|| source.ctype.clone());
     let database = DatabaseDescriptor {
         oid,
         name: name.to_string(),
         owner,
         collate,
+        ctype,
         default_acls: source.default_acls.clone(),
         closed: options.allow_connections == Some(false),
         template: options.is_template,

@@ -6,7 +6,7 @@ use crate::catalog::{DatabaseDescriptor, LOCALE};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{DatabaseOption, DatabaseValue};
 use crate::session::Notice;
-use crate::types::encoding;
+use crate::types::{Ctype, encoding};
 
 /// What was said of a database; what was given DEFAULT counts as not said.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ pub(super) struct Options {
     /// LC_COLLATE, or LOCALE.
     pub(super) collate: Option<String>,
     /// LC_CTYPE, or LOCALE.
-    ctype: Option<String>,
+    pub(super) ctype: Option<String>,
     /// LOCALE_PROVIDER icu.
     icu: bool,
     icu_locale: Option<String>,
@@ -162,8 +162,8 @@ impl Options {
                 _ => options.take(option, value)?,
             }
         }
-        options.collate = options.collate.or_else(|| locale.clone());
-        options.ctype = options.ctype.or(locale);
+        options.collate = options.collate.or_else(|| locale.clone()).map(canonical);
+        options.ctype = options.ctype.or(locale).map(canonical);
         Ok(options)
     }
     /// Options of ALTER DATABASE. Errors: 42601, 22023, 0A000.
@@ -202,9 +202,6 @@ impl Options {
         if self.encoding.is_some_and(|number| number != UTF8) {
             return Err(SqlError::unsupported("a database in another encoding than UTF8"));
         }
-        if let Some(locale) = self.ctype.as_deref().filter(|locale| *locale != LOCALE) {
-            return Err(SqlError::unsupported(format!("LC_CTYPE \"{locale}\" of a database")));
-        }
         if self.collation_version {
             return Err(SqlError::unsupported("COLLATION_VERSION of a database"));
         }
@@ -220,8 +217,13 @@ const SQL_ASCII: i32 = 0;
 /// Locales that order by code points, as every database here does.
 const BY_CODE_POINTS: [&str; 4] = ["C", "POSIX", LOCALE, "C.utf8"];
 
+/// The name under which a locale is stored: POSIX is C by another name.
+fn canonical(locale: String) -> String {
+    if locale == "POSIX" { "C".to_string() } else { locale }
+}
+
 /// Whether locale and encoding can be had and go together. Errors: 22023, 42P17, 0A000.
-pub(super) fn check_locale(options: &Options) -> Result<()> {
+pub(super) fn check_locale(options: &Options, source: &DatabaseDescriptor) -> Result<()> {
     if let Some(strategy) = &options.strategy
         && !["wal_log", "file_copy"].iter().any(|known| strategy.eq_ignore_ascii_case(known))
     {
@@ -243,9 +245,9 @@ pub(super) fn check_locale(options: &Options) -> Result<()> {
         let message = "ICU locale cannot be specified unless locale provider is ICU";
         return Err(SqlError::new(state::INVALID_OBJECT_DEFINITION, message));
     }
-    let ctype = options.ctype.as_deref().unwrap_or(LOCALE);
+    let ctype = options.ctype.as_deref().unwrap_or_else(|| source.lc_ctype());
     if let Some(number) = options.encoding.filter(|number| !matches!(*number, UTF8 | SQL_ASCII))
-        && !matches!(ctype, "C" | "POSIX")
+        && Ctype::of_locale(ctype) != Ctype::Ascii
     {
         let name = encoding::name_of(number).unwrap_or_default();
         return Err(invalid(format!("encoding \"{name}\" does not match locale \"{ctype}\""))
@@ -266,7 +268,7 @@ pub(super) fn check_template(options: &Options, source: &DatabaseDescriptor) -> 
     }
     for (what, name, given, own) in [
         ("collation", "collation", &options.collate, source.collation()),
-        ("LC_CTYPE", "LC_CTYPE", &options.ctype, LOCALE),
+        ("LC_CTYPE", "LC_CTYPE", &options.ctype, source.lc_ctype()),
     ] {
         if let Some(given) = given.as_deref().filter(|given| *given != own) {
             let message =

@@ -4,7 +4,7 @@ use super::TypedExpr;
 use super::typed::{Column, SqlRead};
 use crate::error::{Result, SqlError};
 use crate::execution::{Slots, StatementContext};
-use crate::types::SqlType;
+use crate::types::{Ctype, SqlType};
 use crate::value_size;
 use datafusion::arrow::array::ArrayRef;
 use datafusion::arrow::datatypes::DataType;
@@ -40,6 +40,7 @@ pub struct Call<'a> {
     /// SQL type of the result.
     pub result: SqlType,
     slots: Option<&'a Arc<Slots>>,
+    ctype: Option<Ctype>,
 }
 
 impl Call<'_> {
@@ -49,6 +50,10 @@ impl Call<'_> {
             Some(slots) => slots.get(),
             None => Err(SqlError::internal("a function that needs its session was made without slots")),
         }
+    }
+    /// Which characters are letters in the database of the statement. Errors: XX000 for a function that was made without it.
+    pub fn ctype(&self) -> Result<Ctype> {
+        self.ctype.ok_or_else(|| SqlError::internal("a function that knows letters was made without LC_CTYPE"))
     }
     /// An argument, read as `T`.
     pub fn column<T: SqlRead>(&self, argument: usize) -> Result<Column<'_, T>> {
@@ -61,11 +66,18 @@ impl Call<'_> {
     /// The same call over the elements of an array argument.
     pub fn nested<'b>(&'b self, arguments: &'b [ArrayRef], types: &'b [SqlType], result: SqlType) -> Call<'b> {
         let rows = arguments.first().map_or(0, |array| array.len());
-        Call { rows, arguments, types, result, slots: self.slots }
+        Call { rows, arguments, types, result, slots: self.slots, ctype: self.ctype }
     }
     /// The same call over another number of rows.
     pub fn with_rows(&self, rows: usize) -> Call<'_> {
-        Call { rows, arguments: self.arguments, types: self.types, result: self.result, slots: self.slots }
+        Call {
+            rows,
+            arguments: self.arguments,
+            types: self.types,
+            result: self.result,
+            slots: self.slots,
+            ctype: self.ctype,
+        }
     }
     /// The row of an argument's array that counts for `row`.
     pub fn row_of(array: &ArrayRef, row: usize) -> usize {
@@ -87,6 +99,7 @@ pub struct KernelFunction {
     kernel: Kernel,
     slots: Option<Arc<Slots>>,
     strict: bool,
+    ctype: Option<Ctype>,
 }
 
 impl KernelFunction {
@@ -118,7 +131,13 @@ impl KernelFunction {
             kernel,
             slots,
             strict: false,
+            ctype: None,
         }
+    }
+    /// The same function in a database whose letters are these: what a kernel that calls [`Call::ctype`] needs.
+    pub fn with_ctype(mut self, ctype: Ctype) -> Self {
+        self.ctype = Some(ctype);
+        self
     }
     /// The same function, whose result is NULL if an argument is: where that is known it need not be called.
     pub fn strict(mut self, strict: bool) -> Self {
@@ -155,7 +174,8 @@ impl KernelFunction {
         value_size::call(arguments, || (self.kernel)(&self.make_call(arguments, rows)))
     }
     fn make_call<'a>(&'a self, arguments: &'a [ArrayRef], rows: usize) -> Call<'a> {
-        Call { rows, arguments, types: &self.types, result: self.result, slots: self.slots.as_ref() }
+        let KernelFunction { types, result, slots, ctype, .. } = self;
+        Call { rows, arguments, types, result: *result, slots: slots.as_ref(), ctype: *ctype }
     }
 }
 
@@ -170,6 +190,7 @@ impl PartialEq for KernelFunction {
         self.name == other.name
             && self.types == other.types
             && self.result == other.result
+            && self.ctype == other.ctype
             && match (&self.slots, &other.slots) {
                 (Some(a), Some(b)) => Arc::ptr_eq(a, b),
                 (None, None) => true,
@@ -185,6 +206,7 @@ impl Hash for KernelFunction {
         self.name.hash(state);
         self.types.hash(state);
         self.result.hash(state);
+        self.ctype.hash(state);
     }
 }
 

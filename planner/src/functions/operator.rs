@@ -3,7 +3,7 @@
 use super::comparison::{compare, comparison_operator};
 use super::{CastContext, Resolver, TypedExpr, arithmetic, time};
 use crate::error::{Result, SqlError, state};
-use crate::types::{BaseType, SqlType};
+use crate::types::{BaseType, Ctype, SqlType};
 use datafusion::logical_expr::expr::Like;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 use datafusion::scalar::ScalarValue;
@@ -147,7 +147,10 @@ fn like(resolver: &Resolver<'_>, symbol: &str, left: TypedExpr, right: TypedExpr
     let (left, right) = strings(resolver, symbol, padded(left), right)?;
     let simple = matches!(right.constant(), Some(ScalarValue::Utf8(Some(pattern)))
         if pattern.chars().rev().take_while(|c| *c == '\\').count() % 2 == 0);
-    if !simple && !matches!(right.constant(), Some(ScalarValue::Utf8(None))) && !is_parameter(&right) {
+    let known_later = matches!(right.constant(), Some(ScalarValue::Utf8(None))) || is_parameter(&right);
+    // DataFusion's ILIKE has Unicode's cases.
+    let other_cases = symbol.ends_with('*') && resolver.ctype() != Ctype::Unicode;
+    if other_cases || !simple && !known_later {
         let name = match symbol {
             "~~" => "textlike",
             "!~~" => "textnlike",

@@ -267,7 +267,7 @@ fn call(resolver: &Resolver<'_>, function: &ScalarFunction, args: Vec<TypedExpr>
     let slots = (function.stability != Stability::Immutable).then(|| Arc::clone(resolver.slots));
     let kernel = Arc::clone(&function.kernel);
     let made = KernelFunction::new(function.name, types, result, function.stability, kernel, slots);
-    Ok(made.strict(function.strict).call(arguments))
+    Ok(made.strict(function.strict).with_ctype(resolver.ctype()).call(arguments))
 }
 
 /// 42804: an argument has no type that the others could follow.

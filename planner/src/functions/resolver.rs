@@ -9,7 +9,7 @@ use crate::pg_catalog::PG_CATALOG;
 use crate::pg_catalog::choice::Kind;
 use crate::session::settings::Settings;
 use crate::types::text::InputContext;
-use crate::types::{BaseType, Datum, SqlType};
+use crate::types::{BaseType, Ctype, Datum, SqlType};
 use datafusion::arrow::datatypes::Field;
 use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::expr::Placeholder;
@@ -43,6 +43,11 @@ impl<'a> Resolver<'a> {
         now: i64,
     ) -> Self {
         Resolver { parameters, slots, settings, catalog, now }
+    }
+
+    /// Which characters are letters in the database of the statement.
+    pub fn ctype(&self) -> Ctype {
+        self.catalog.database().ctype()
     }
 
     /// The expression `$number`, with its type as far as it is known.

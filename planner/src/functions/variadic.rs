@@ -58,7 +58,8 @@ pub(super) fn resolve(
     let inner = Arc::clone(&function.kernel);
     let kernel: Kernel = Arc::new(move |call: &Call<'_>| each(call, &inner, strict));
     let slots = Some(Arc::clone(resolver.slots));
-    Ok(KernelFunction::new(format!("variadic {name}"), types, result, function.stability, kernel, slots).call(exprs))
+    let made = KernelFunction::new(format!("variadic {name}"), types, result, function.stability, kernel, slots);
+    Ok(made.with_ctype(resolver.ctype()).call(exprs))
 }
 
 /// The function of every row: with one value of each argument, and the elements of the array.

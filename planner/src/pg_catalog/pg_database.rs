@@ -2,7 +2,6 @@
 
 use super::definition::{Definition, Fill, Rows, value};
 use super::describe;
-use crate::catalog::LOCALE;
 use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::Datum;
@@ -33,7 +32,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             ),
             ("dattablespace", value::oid(1663)),
             ("datcollate", value::text(database.collation())),
-            ("datctype", value::text(LOCALE)),
+            ("datctype", value::text(database.lc_ctype())),
             ("datacl", super::privileges::shown(&context.catalog, database.acl.as_ref())),
         ])?;
     }

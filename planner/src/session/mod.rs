@@ -145,6 +145,7 @@ impl Session {
             .with_fixed("is_superuser", if role.superuser { "on" } else { "off" })?
             .with_fixed("session_authorization", &role.name)?
             .with_fixed("lc_collate", descriptor.collation())?
+            .with_fixed("lc_ctype", descriptor.lc_ctype())?
             .with_all_fixed(database.server_settings());
         let settings = match database.isolation() {
             Some(level) => settings.with("default_transaction_isolation", level)?,

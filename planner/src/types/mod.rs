@@ -29,6 +29,7 @@
 //! Must not know wire, catalog or plans.
 
 pub mod array;
+pub mod ctype;
 pub mod datetime;
 pub mod encoding;
 pub mod enumeration;
@@ -44,6 +45,7 @@ pub mod text;
 pub mod time;
 pub mod value;
 
+pub use ctype::Ctype;
 pub use named::{system_type, type_named};
 
 /// A pattern of [`BaseType`]: the types whose values are OIDs that are written as names, `regclass` and its kin.

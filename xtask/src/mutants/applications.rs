@@ -47,4 +47,11 @@ pub const APPLICATIONS: &[Mutant] = &[
         broken: "argument.ty == SqlType::UNKNOWN",
         tests: &["-p", "percosql-tests", "--test", "protocol", "parameters_of_type_void"],
     },
+    Mutant {
+        name: "ILIKE has Unicode's cases in a database with LC_CTYPE C",
+        file: "planner/src/functions/operator.rs",
+        original: "let other_cases = symbol.ends_with('*') && resolver.ctype() != Ctype::Unicode;",
+        broken: "let other_cases = symbol.ends_with('*') && resolver.ctype() == Ctype::Unicode;",
+        tests: &["-p", "percosql-planner", "--lib", "session::tests::ctype"],
+    },
 ];

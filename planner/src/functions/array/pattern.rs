@@ -4,7 +4,7 @@ use crate::error::{Result, SqlError, state};
 use crate::functions::kernel::{Call, Kernel, KernelFunction, Stability};
 use crate::functions::typed::{Bool, List, SqlWrite, Text};
 use crate::functions::{CastContext, Resolver, TypedExpr, registry};
-use crate::types::SqlType;
+use crate::types::{Ctype, SqlType};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Scalar, StringArray};
 use datafusion::arrow::compute::{ilike, like};
 use std::sync::Arc;
@@ -34,7 +34,13 @@ pub(super) fn quantified(
     let negated = symbol.starts_with('!');
     let insensitive = symbol.ends_with('*');
     let regular = !symbol.contains("~~");
-    let name = if insensitive { "texticregexeq" } else { "textregexeq" };
+    let name = match (regular, insensitive) {
+        (true, true) => "texticregexeq",
+        (true, false) => "textregexeq",
+        (false, _) => "texticlike",
+    };
+    // Arrow's ILIKE has Unicode's cases.
+    let by_function = regular || insensitive && resolver.ctype() != Ctype::Unicode;
     let matcher = registry::kernel_named(name).ok_or_else(|| SqlError::internal("a matching function is missing"))?;
     let kernel: Kernel = Arc::new(move |call: &Call<'_>| {
         let (values, lists) = (call.column::<Text>(0)?, call.column::<List>(1)?);
@@ -46,7 +52,7 @@ pub(super) fn quantified(
                 (None, Some(patterns)) => patterns.is_empty().then_some(all),
                 (Some(value), Some(patterns)) => {
                     let text: ArrayRef = Arc::new(StringArray::from(vec![value]));
-                    let matched: BooleanArray = if regular {
+                    let matched: BooleanArray = if by_function {
                         let arguments = [text, Arc::clone(patterns.elements())];
                         let nested = call.nested(&arguments, &types, SqlType::BOOL);
                         let count = patterns.len();
@@ -65,6 +71,7 @@ pub(super) fn quantified(
     });
     let name = format!("{symbol} {}", if all { "all" } else { "any" });
     Ok(KernelFunction::new(name, vec![SqlType::TEXT, texts], SqlType::BOOL, Stability::Immutable, kernel, None)
+        .with_ctype(resolver.ctype())
         .call(vec![left.expr, array.expr]))
 }
 

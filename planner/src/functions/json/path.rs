@@ -4,6 +4,7 @@ use super::path_id;
 use super::path_time::Moment;
 use super::path_value::Json;
 use crate::error::{Result, SqlError, state};
+use crate::types::Ctype;
 use crate::types::datetime::TimeZone;
 use crate::types::jsonpath::{Item, Method, Node, Operator, Path, Step};
 use crate::types::numeric::Numeric;
@@ -38,6 +39,8 @@ pub(super) struct Walker<'a> {
     root: Json,
     /// The session's zone, where comparisons may use it.
     zone: Option<TimeZone>,
+    /// Which characters are letters to like_regex.
+    ctype: Ctype,
     /// What `@` is.
     current: Json,
     /// What objects are numbered within, and its own number.
@@ -97,6 +100,7 @@ pub(super) fn follow(
     target: Json,
     variables: &Json,
     zone: Option<TimeZone>,
+    ctype: Ctype,
     (first, silent): (bool, bool),
 ) -> Result<Items> {
     if !matches!(variables, Json::Object(_)) {
@@ -112,6 +116,7 @@ pub(super) fn follow(
         next_made: 2,
         root: target,
         zone,
+        ctype,
         last: None,
         forgiving: !path.strict,
         throwing: !silent,
@@ -464,7 +469,7 @@ impl Walker<'_> {
                 })
             }
             Node::LikeRegex(text, pattern, flags) => {
-                let pattern = flags.compile(pattern)?;
+                let pattern = flags.compile(pattern, self.ctype)?;
                 self.pairs(text, None, |text, _| match text {
                     Json::String(text) => Ok(Some(pattern.is_match(text)?)),
                     _ => Ok(None),

@@ -8,10 +8,10 @@ use crate::functions::kernel::{Call, Kernel, Stability};
 use crate::functions::registry::ScalarFunction;
 use crate::functions::typed::{Bool, SqlWrite, Text};
 use crate::functions::{Resolver, TypedExpr};
-use crate::types::SqlType;
 use crate::types::json::{array, parse};
 use crate::types::jsonpath::{self, Path};
 use crate::types::value::ValueRef;
+use crate::types::{Ctype, SqlType};
 use datafusion::arrow::array::{ArrayRef, StringArray};
 use std::sync::Arc;
 
@@ -39,10 +39,11 @@ fn items(
     variables: &str,
     silent: bool,
     zone: Option<crate::types::datetime::TimeZone>,
+    ctype: Ctype,
     first: bool,
 ) -> Result<Items> {
     let (target, variables) = (Json::of(&parse(target)?)?, Json::of(&parse(variables)?)?);
-    match follow(path, target, &variables, zone, (first, silent))? {
+    match follow(path, target, &variables, zone, ctype, (first, silent))? {
         Items { items: _, error: Some(error) } if !silent => Err(error),
         found => Ok(found),
     }
@@ -78,6 +79,7 @@ fn each(
     mut tell: impl FnMut(Option<(Items, bool)>) -> Result<()>,
 ) -> Result<()> {
     let zone = if zoned { Some(call.context()?.settings.time_zone()) } else { None };
+    let ctype = call.ctype()?;
     let (targets, paths) = (call.column::<Text>(0)?, call.column::<Text>(1)?);
     let variables = if call.arguments.len() > 2 { Some(call.column::<Text>(2)?) } else { None };
     let silents = if call.arguments.len() > 3 { Some(call.column::<Bool>(3)?) } else { None };
@@ -101,7 +103,7 @@ fn each(
             known = Some((text.to_string(), jsonpath::parse(text)?));
         }
         let Some((_, path)) = &known else { continue };
-        let found = items(target, path, variables, silent, zone, first)?;
+        let found = items(target, path, variables, silent, zone, ctype, first)?;
         tell(Some((found, silent)))?;
     }
     Ok(())
@@ -201,7 +203,7 @@ mod tests {
 
     fn query(target: &str, path: &str, variables: &str) -> Result<String> {
         let path = jsonpath::parse(path)?;
-        let found = items(target, &path, variables, false, None, false)?;
+        let found = items(target, &path, variables, false, None, Ctype::Unicode, false)?;
         Ok(array(found.items.iter().map(Json::text)))
     }
 

@@ -209,7 +209,7 @@ impl Dissection<'_, '_> {
             return Ok(false);
         }
         self.text.spend(held.len() / 16)?;
-        let same = |(a, b): (&char, &char)| a == b || insensitive && other_cases(*a).any(|c| c == *b);
+        let same = |(a, b): (&char, &char)| a == b || insensitive && other_cases(*a, self.text.ctype).any(|c| c == *b);
         Ok(held.iter().zip(piece).all(same))
     }
 

@@ -7,6 +7,7 @@ use super::translate;
 use super::tree::Node;
 use crate::error::{Result, SqlError};
 use crate::interrupt;
+use crate::types::Ctype;
 use crate::value_size::{Scratch, scratch};
 use regex::Regex;
 use std::cell::OnceCell;
@@ -24,6 +25,7 @@ pub struct Pattern {
     regex: Option<Regex>,
     references: bool,
     greedy: bool,
+    ctype: Ctype,
     plan: OnceCell<Plan>,
 }
 
@@ -128,7 +130,8 @@ impl Pattern {
         let program = Program::new(&[&tree.node], &groups, false)?;
         let regex = translate::regex(&tree.node);
         let greedy = tree.node.greedy().unwrap_or(true);
-        Ok(Pattern { tree, groups, program, regex, references: traits.references, greedy, plan: OnceCell::new() })
+        let (references, ctype) = (traits.references, options.ctype);
+        Ok(Pattern { tree, groups, program, regex, references, greedy, ctype, plan: OnceCell::new() })
     }
 
     /// How many groups it has.
@@ -156,7 +159,7 @@ impl Pattern {
     /// The first match from a byte on. Errors: 2201B when that takes too long.
     pub fn find<'t>(&self, subject: &Subject<'t>, from: usize) -> Result<Option<Captures<'t>>> {
         check_before(subject.text)?;
-        let text = Text::new(&subject.chars);
+        let text = Text::new(&subject.chars, self.ctype);
         let first = subject.place(from);
         let starts = match &self.regex {
             Some(regex) => match regex.find_at(subject.text, from) {
@@ -215,7 +218,7 @@ mod tests {
     use super::*;
 
     fn groups(pattern: &str, text: &str) -> Option<Vec<Option<String>>> {
-        let pattern = Pattern::new(pattern, Options::default()).unwrap();
+        let pattern = Pattern::new(pattern, Options::new(Ctype::Unicode)).unwrap();
         let found = pattern.find(&Subject::new(text).unwrap(), 0).unwrap()?;
         Some(found.iter().map(|span| span.map(|span| span.as_str().to_string())).collect())
     }
@@ -293,7 +296,7 @@ mod tests {
             ("a\\", "invalid escape \\ sequence"),
             ("(?Z)a", "invalid embedded option"),
         ] {
-            let error = Pattern::new(pattern, Options::default()).err().unwrap();
+            let error = Pattern::new(pattern, Options::new(Ctype::Unicode)).err().unwrap();
             assert_eq!(error.state(), "2201B", "{pattern}");
             assert_eq!(error.fields().message, format!("invalid regular expression: {what}"), "{pattern}");
         }
@@ -303,11 +306,11 @@ mod tests {
     fn long_texts_take_no_stack_and_bad_patterns_end() {
         let text = "ab".repeat(50_000);
         assert_eq!(groups("^(a|b)*$", &text).unwrap().get(1).cloned().flatten().as_deref(), Some("b"));
-        let pattern = Pattern::new("^(x+x+)+\\1+y$", Options::default()).unwrap();
+        let pattern = Pattern::new("^(x+x+)+\\1+y$", Options::new(Ctype::Unicode)).unwrap();
         // Either it is seen in time that there is no `y`, or it is said that this takes too long.
         let found = pattern.is_match(&"x".repeat(40));
         assert!(matches!(&found, Ok(false)) || found.is_err_and(|error| error.state() == "2201B"));
-        let literal = Options { syntax: Syntax::Literal, ..Options::default() };
+        let literal = Options { syntax: Syntax::Literal, ..Options::new(Ctype::Unicode) };
         assert!(Pattern::new("a.(", literal).unwrap().is_match("xa.(").unwrap());
     }
 }

@@ -4,12 +4,12 @@ use super::basic::as_extended;
 use super::class::{Class, Item, Set};
 use super::tree::{Node, Test};
 use crate::error::{Result, SqlError};
+use crate::types::Ctype;
 
 /// The syntax of a pattern.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Syntax {
     /// PostgreSQL's advanced regular expressions.
-    #[default]
     Advanced,
     /// POSIX's extended ones.
     Extended,
@@ -20,8 +20,10 @@ pub enum Syntax {
 }
 
 /// How a pattern is meant.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
+    /// Which characters are letters.
+    pub ctype: Ctype,
     /// Its syntax.
     pub syntax: Syntax,
     /// Whether cases are the same.
@@ -35,6 +37,11 @@ pub struct Options {
 }
 
 impl Options {
+    /// Those of a pattern of which nothing else is said. There is no default: each database has its own letters.
+    pub fn new(ctype: Ctype) -> Options {
+        let syntax = Syntax::Advanced;
+        Options { ctype, syntax, insensitive: false, newline_stops: false, newline_anchors: false, expanded: false }
+    }
     /// Applies an option's letter; `None` when there is no such.
     pub fn letter(&mut self, letter: char) -> Option<()> {
         match letter {
@@ -82,6 +89,7 @@ const DEPTH: usize = 500;
 /// Reads a pattern. Errors: 2201B.
 pub(super) fn parse(pattern: &str, mut options: Options) -> Result<Tree> {
     let mut text = pattern;
+    let ctype = options.ctype;
     if options.syntax != Syntax::Literal {
         if let Some(rest) = text.strip_prefix("***").filter(|rest| !rest.is_empty()) {
             match rest.chars().next() {
@@ -93,9 +101,9 @@ pub(super) fn parse(pattern: &str, mut options: Options) -> Result<Tree> {
         }
         if options.syntax == Syntax::Advanced
             && let Some(letters) = text.strip_prefix("(?")
-            && letters.starts_with(|c: char| c.is_ascii_alphabetic())
+            && letters.starts_with(|c: char| ctype.is_alphabetic(c))
         {
-            let end = letters.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(letters.len());
+            let end = letters.find(|c: char| !ctype.is_alphabetic(c)).unwrap_or(letters.len());
             let (letters, rest) = letters.split_at(end);
             for letter in letters.chars() {
                 options.letter(letter).ok_or_else(|| fault("invalid embedded option"))?;
@@ -106,7 +114,7 @@ pub(super) fn parse(pattern: &str, mut options: Options) -> Result<Tree> {
     let basic = options.syntax == Syntax::Basic;
     match options.syntax {
         Syntax::Literal => {
-            let nodes = text.chars().map(|c| Node::Set(Set::of(c, options.insensitive))).collect();
+            let nodes = text.chars().map(|c| Node::Set(Set::of(c, options))).collect();
             return Ok(Tree { node: Node::Concat(nodes), groups: 0 });
         }
         Syntax::Advanced | Syntax::Extended | Syntax::Basic => {}
@@ -165,7 +173,7 @@ impl Parser {
                 continue;
             }
             match self.peek() {
-                Some(c) if self.options.expanded && c.is_whitespace() => self.at += 1,
+                Some(c) if self.options.expanded && self.options.ctype.is_whitespace(c) => self.at += 1,
                 Some('#') if self.options.expanded => {
                     while self.peek().is_some_and(|c| c != '\n') {
                         self.at += 1;
@@ -274,10 +282,6 @@ impl Parser {
         Ok((min, max, fixed))
     }
 
-    fn set(&self, set: Set) -> Node {
-        Node::Set(Set { insensitive: self.options.insensitive, ..set })
-    }
-
     fn atom(&mut self) -> Result<Node> {
         let Some(c) = self.peek() else { return Ok(Node::Empty) };
         match c {
@@ -294,7 +298,8 @@ impl Parser {
             }
             '.' => {
                 self.at += 1;
-                Ok(Node::Set(Set { negated: true, no_newline: self.options.newline_stops, ..Set::default() }))
+                let nothing = Set::new(Vec::new(), Options { insensitive: false, ..self.options });
+                Ok(Node::Set(Set { negated: true, no_newline: self.options.newline_stops, ..nothing }))
             }
             '[' => {
                 self.at += 1;
@@ -306,7 +311,7 @@ impl Parser {
             }
             c => {
                 self.at += 1;
-                Ok(Node::Set(Set::of(c, self.options.insensitive)))
+                Ok(Node::Set(Set::of(c, self.options)))
             }
         }
     }
@@ -347,7 +352,7 @@ impl Parser {
     }
 
     fn class(&self, class: Class, negated: bool) -> Node {
-        self.set(Set { items: vec![Item::Class(class, negated)], ..Set::default() })
+        Node::Set(Set::new(vec![Item::Class(class, negated)], self.options))
     }
 
     fn escape(&mut self) -> Result<Node> {
@@ -358,14 +363,14 @@ impl Parser {
         }
         if !self.advanced || !c.is_ascii_alphanumeric() {
             self.at += 1;
-            return Ok(Node::Set(Set::of(c, self.options.insensitive)));
+            return Ok(Node::Set(Set::of(c, self.options)));
         }
         let test = |test| Ok(Node::Test(test));
         if matches!(c, '1'..='9') {
             return self.reference();
         }
         if let Some(c) = self.character()? {
-            return Ok(Node::Set(Set::of(c, self.options.insensitive)));
+            return Ok(Node::Set(Set::of(c, self.options)));
         }
         self.at += 1;
         match c {
@@ -399,7 +404,7 @@ impl Parser {
         if self.at - start > 1 && number > self.groups {
             self.at = start;
             if let Some(c) = self.octal() {
-                return Ok(Node::Set(Set::of(c, self.options.insensitive)));
+                return Ok(Node::Set(Set::of(c, self.options)));
             }
         }
         if self.looking || !self.closed.contains(&number) {
@@ -505,7 +510,8 @@ impl Parser {
                 }
             }
         }
-        Ok(self.set(Set { items, negated, no_newline: negated && self.options.newline_stops, ..Set::default() }))
+        let no_newline = negated && self.options.newline_stops;
+        Ok(Node::Set(Set { negated, no_newline, ..Set::new(items, self.options) }))
     }
 
     fn member(&mut self) -> Result<Member> {
@@ -551,7 +557,7 @@ impl Parser {
             'S' => Member::Class(Class::Space, true),
             'w' => Member::Class(Class::Word, false),
             'W' => Member::Class(Class::Word, true),
-            c if c.is_alphanumeric() => return Err(fault(ESCAPE)),
+            c if c.is_ascii_alphanumeric() => return Err(fault(ESCAPE)),
             c => Member::Character(c),
         })
     }

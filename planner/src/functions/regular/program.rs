@@ -4,6 +4,7 @@ use super::class::{Set, is_word};
 use super::tree::{Node, Test};
 use crate::error::{Result, SqlError};
 use crate::interrupt;
+use crate::types::Ctype;
 use std::cell::Cell;
 
 /// Most states of an automaton.
@@ -38,12 +39,13 @@ pub(super) struct Program {
 /// A text under a search, and the steps left for it.
 pub(super) struct Text<'t> {
     pub chars: &'t [char],
+    pub ctype: Ctype,
     steps: Cell<u64>,
 }
 
 impl<'t> Text<'t> {
-    pub(super) fn new(chars: &'t [char]) -> Self {
-        Text { chars, steps: Cell::new(STEPS) }
+    pub(super) fn new(chars: &'t [char], ctype: Ctype) -> Self {
+        Text { chars, ctype, steps: Cell::new(STEPS) }
     }
     pub(super) fn spend(&self, steps: usize) -> Result<()> {
         /// After so many steps it is looked whether the statement is to stop.
@@ -63,7 +65,7 @@ impl<'t> Text<'t> {
         position.checked_sub(1).and_then(|before| self.at(before))
     }
     fn holds(&self, test: Test, position: usize) -> bool {
-        let word = |c: Option<char>| c.is_some_and(is_word);
+        let word = |c: Option<char>| c.is_some_and(|c| is_word(c, self.ctype));
         let (before, after) = (self.before(position), self.at(position));
         match test {
             Test::TextStart => before.is_none(),

@@ -1,12 +1,15 @@
 //! LIKE and ILIKE of patterns that are not known before, or end in their escape character, and other escape characters.
 
+use super::basic::lower;
 use super::immutable;
 use crate::error::{Result, SqlError, state};
 use crate::functions::registry::ScalarFunction;
 use crate::functions::typed::{Bool, Bytea, Text, binary};
+use crate::functions::{Call, Kernel};
 use crate::interrupt::Steps;
-use crate::types::SqlType;
+use crate::types::{Ctype, SqlType};
 use crate::value_size::scratch;
+use std::sync::Arc;
 
 /// 22025
 fn unfinished() -> SqlError {
@@ -58,8 +61,16 @@ fn like(text: &str, pattern: &str) -> Result<bool> {
     matches(&text, &pattern, '%', '_', '\\')
 }
 
-fn ilike(text: &str, pattern: &str) -> Result<bool> {
-    like(&text.to_lowercase(), &pattern.to_lowercase())
+fn ilike(ctype: Ctype, text: &str, pattern: &str) -> Result<bool> {
+    like(&lower(ctype, text)?, &lower(ctype, pattern)?)
+}
+
+fn insensitive(negated: bool) -> Kernel {
+    Arc::new(move |call: &Call<'_>| {
+        let ctype = call.ctype()?;
+        let matches = move |t: &str, p: &str| ilike(ctype, t, p).map(|found| found != negated);
+        binary::<Text, Text, Bool, _>(matches)(call)
+    })
 }
 
 /// A pattern with another escape character, as one with a backslash. One at the end stays at the end: whether it is an error is
@@ -107,8 +118,8 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
     for name in ["textnlike", "notlike"] {
         all.push(text(name, binary::<Text, Text, Bool, _>(|t: &str, p: &str| like(t, p).map(|found| !found))));
     }
-    all.push(text("texticlike", binary::<Text, Text, Bool, _>(ilike)));
-    all.push(text("texticnlike", binary::<Text, Text, Bool, _>(|t: &str, p: &str| ilike(t, p).map(|found| !found))));
+    all.push(text("texticlike", insensitive(false)));
+    all.push(text("texticnlike", insensitive(true)));
     let of_bytes = |negated: bool| {
         binary::<Bytea, Bytea, Bool, _>(move |t: &[u8], p: &[u8]| {
             matches(t, p, b'%', b'_', b'\\').map(|found| found != negated)
@@ -147,7 +158,10 @@ mod tests {
         for (text, pattern) in [("abc", "a\\"), ("abc", "a%\\")] {
             assert_eq!(like(text, pattern).unwrap_err().state(), "22025", "{text} {pattern}");
         }
-        assert!(ilike("ABC", "a%").unwrap());
+        assert!(ilike(Ctype::Unicode, "ABC", "a%").unwrap());
+        assert!(ilike(Ctype::Unicode, "ÉA", "é_").unwrap());
+        assert!(!ilike(Ctype::Ascii, "ÉA", "é_").unwrap());
+        assert!(ilike(Ctype::Ascii, "éA", "éa").unwrap());
     }
 
     #[test]

@@ -15,12 +15,23 @@ mod unicode;
 
 pub(super) use bits::{BYTES_OF_LETTERS, LETTERS_OF_BYTES};
 
-use super::kernel::{Kernel, Stability};
+use super::kernel::{Call, Kernel, Stability};
 use super::registry::ScalarFunction;
-use crate::types::SqlType;
+use super::typed::{Text, unary};
+use crate::error::Result;
+use crate::types::{Ctype, SqlType};
+use std::sync::Arc;
 
 fn immutable(name: &'static str, arguments: &[SqlType], result: SqlType, kernel: Kernel) -> ScalarFunction {
     ScalarFunction::new(name, arguments, result, Stability::Immutable, kernel)
+}
+
+/// A strict function of a text that depends on which characters are letters.
+fn of_letters(function: fn(Ctype, &str) -> Result<String>) -> Kernel {
+    Arc::new(move |call: &Call<'_>| {
+        let ctype = call.ctype()?;
+        unary::<Text, Text, _>(move |text: &str| function(ctype, text))(call)
+    })
 }
 
 /// The functions of this module.

@@ -10,24 +10,28 @@ use crate::functions::regular::{Options, Pattern, Subject};
 use crate::functions::typed::{Bool, Int4, SqlWrite, Text};
 use crate::functions::{Call, Kernel};
 use crate::interrupt::Steps;
-use crate::types::SqlType;
 use crate::types::value::ValueRef;
+use crate::types::{Ctype, SqlType};
 use crate::value_size::LongText;
 use datafusion::arrow::array::StringArray;
 use std::borrow::Cow;
 use std::sync::Arc;
 
 /// How a pattern is meant, and whether every match is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Flags {
     options: Options,
     global: bool,
 }
 
 impl Flags {
+    /// Those of a call that gives none.
+    fn new(ctype: Ctype) -> Flags {
+        Flags { options: Options::new(ctype), global: false }
+    }
     /// Reads the letters of a call. Errors: 22023.
-    pub(super) fn parse(text: &str) -> Result<Flags> {
-        let mut flags = Flags::default();
+    pub(super) fn parse(text: &str, ctype: Ctype) -> Result<Flags> {
+        let mut flags = Flags::new(ctype);
         for c in text.chars() {
             if c == 'g' {
                 flags.global = true;
@@ -66,12 +70,12 @@ impl Compiled {
 fn matches(insensitive: bool) -> Kernel {
     Arc::new(move |call: &Call<'_>| {
         let (texts, patterns) = (call.column::<Text>(0)?, call.column::<Text>(1)?);
+        let options = Options { insensitive, ..Options::new(call.ctype()?) };
         let mut compiled = Compiled::default();
         let mut builder = Bool::builder(call.rows);
         for row in 0..call.rows {
             let value = match (texts.get(row)?, patterns.get(row)?) {
                 (Some(text), Some(pattern)) => {
-                    let options = Options { insensitive, ..Options::default() };
                     Some(compiled.get(pattern, Flags { options, global: false })?.is_match(text)?)
                 }
                 _ => None,
@@ -123,9 +127,10 @@ pub(super) fn flags_of(call: &Call<'_>, at: usize, row: usize) -> Result<Option<
         return Ok(None);
     }
     if call.arguments.len() <= at {
-        return Ok(Some(Flags::default()));
+        return Ok(Some(Flags::new(call.ctype()?)));
     }
-    call.column::<Text>(at)?.get(row)?.map(Flags::parse).transpose()
+    let ctype = call.ctype()?;
+    call.column::<Text>(at)?.get(row)?.map(|letters| Flags::parse(letters, ctype)).transpose()
 }
 
 /// `counted`: whether the fourth argument is where to begin, the fifth which match, the sixth the flags.
@@ -219,6 +224,7 @@ fn substring_kernel() -> Kernel {
     Arc::new(|call: &Call<'_>| {
         let (texts, patterns) = (call.column::<Text>(0)?, call.column::<Text>(1)?);
         let escapes = if call.arguments.len() > 2 { Some(call.column::<Text>(2)?) } else { None };
+        let flags = Flags::new(call.ctype()?);
         let mut compiled = Compiled::default();
         let mut builder = Text::builder(call.rows);
         for row in 0..call.rows {
@@ -234,7 +240,7 @@ fn substring_kernel() -> Kernel {
                 (pattern, _) => pattern.map(Cow::Borrowed),
             };
             let value = match pattern.as_deref() {
-                Some(pattern) => first_match(text, compiled.get(pattern, Flags::default())?)?
+                Some(pattern) => first_match(text, compiled.get(pattern, flags)?)?
                     .and_then(|groups| groups.into_iter().next().flatten()),
                 None => None,
             };
@@ -273,7 +279,7 @@ mod tests {
 
     #[test]
     fn as_postgresql() {
-        let regex = |pattern: &str| Pattern::new(pattern, Options::default()).unwrap();
+        let regex = |pattern: &str| Pattern::new(pattern, Options::new(Ctype::Unicode)).unwrap();
         assert_eq!(replace("Thomas", &regex(".[mN]a."), "M", 0, Some(1)).unwrap(), "ThM");
         assert_eq!(replace("foobarbaz", &regex("b(..)"), "X\\1Y", 0, None).unwrap(), "fooXarYXazY");
         assert_eq!(replace("abc", &regex("b"), "[\\&]", 0, Some(1)).unwrap(), "a[b]c");

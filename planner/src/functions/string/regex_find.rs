@@ -139,17 +139,18 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
 mod tests {
     use super::*;
     use crate::functions::regular::Options;
+    use crate::types::Ctype;
 
     #[test]
     fn empty_matches_follow_others() {
-        let regex = Pattern::new("x*", Options::default()).unwrap();
+        let regex = Pattern::new("x*", Options::new(Ctype::Unicode)).unwrap();
         let subject = Subject::new("axb").unwrap();
         let found: Vec<_> = Matches::new(&regex, &subject, 0)
             .map(|found| found.unwrap().get(0).unwrap())
             .map(|whole| (whole.start(), whole.end()))
             .collect();
         assert_eq!(found, [(0, 0), (1, 2), (2, 2), (3, 3)]);
-        let regex = Pattern::new("(a)|(\"b)", Options::default()).unwrap();
+        let regex = Pattern::new("(a)|(\"b)", Options::new(Ctype::Unicode)).unwrap();
         let subject = Subject::new("a\"b").unwrap();
         assert_eq!(
             Matches::new(&regex, &subject, 0).map(|found| groups(&found.unwrap())).collect::<Vec<_>>(),

@@ -65,7 +65,7 @@ fn question<'a>(call: &'a Call<'_>, name: &str, places: Places, row: usize) -> R
     if group < 0 {
         return Err(invalid("subexpr", group));
     }
-    let flags = Flags::parse(letters)?;
+    let flags = Flags::parse(letters, call.ctype()?)?;
     if flags.is_global() {
         let message = format!("{name}() does not support the \"global\" option");
         return Err(SqlError::new(state::INVALID_PARAMETER_VALUE, message));

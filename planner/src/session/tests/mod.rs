@@ -5,6 +5,7 @@ mod answers;
 mod catalog_reads;
 mod consistency;
 mod copy;
+mod ctype;
 mod definitions;
 mod foreign_keys;
 mod foreign_keys_levels;

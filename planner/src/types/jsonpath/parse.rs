@@ -3,6 +3,7 @@
 use super::{Flags, Item, Method, Node, Operator, Path, Step};
 use crate::error::{Result, SqlError, state};
 use crate::functions::regular::{Options, Pattern, Syntax};
+use crate::types::Ctype;
 use crate::types::numeric::Numeric;
 
 /// Brackets within each other, at most.
@@ -346,7 +347,8 @@ impl Parser {
                 }
             }
         }
-        flags.compile(&pattern)?;
+        // Whether a pattern is valid does not depend on the letters.
+        flags.compile(&pattern, Ctype::Unicode)?;
         Ok(item(Node::LikeRegex(Box::new(left), pattern, flags)))
     }
 
@@ -538,12 +540,13 @@ impl Parser {
 
 impl Flags {
     /// The regular expression of a pattern. Errors: 2201B; 0A000 for one with blanks that say nothing, unless it is taken as it is.
-    pub fn compile(self, pattern: &str) -> Result<Pattern> {
+    pub fn compile(self, pattern: &str, ctype: Ctype) -> Result<Pattern> {
         if self.expanded && !self.literal {
             let message = "XQuery \"x\" flag (expanded regular expressions) is not implemented";
             return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
         }
         let options = Options {
+            ctype,
             syntax: if self.literal { Syntax::Literal } else { Syntax::Advanced },
             insensitive: self.insensitive,
             newline_stops: !self.dot_all,
