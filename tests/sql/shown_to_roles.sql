@@ -154,7 +154,7 @@ select * from pg_hba_file_rules;
 copy (select rolpassword from pg_authid where false) to stdout;
 copy pg_authid to stdout;
 table pg_shadow;
-with x as (select rolpassword from pg_authid) select 1;
+with x as (select rolpassword from pg_authid) select (select count(*) from x);
 select (select rolpassword from pg_authid limit 1);
 select 1 from pg_class join lateral (select from pg_authid where rolname = relname) a on true;
 create temp view of_auth_v as select rolname from pg_authid where false;

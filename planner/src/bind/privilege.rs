@@ -35,7 +35,8 @@ fn denied(table: &TableDescriptor) -> SqlError {
         RelationKind::Table => "table",
         RelationKind::SystemView => pg_catalog::closed_kind(table),
     };
-    SqlError::new(state::INSUFFICIENT_PRIVILEGE, format!("permission denied for {kind} {}", table.name))
+    // PostgreSQL looks when the plan starts, and names no place in the text.
+    SqlError::new(state::INSUFFICIENT_PRIVILEGE, format!("permission denied for {kind} {}", table.name)).of_values()
 }
 
 const SCHEMA_DENIED: &str = "permission denied for schema";

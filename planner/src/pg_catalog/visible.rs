@@ -24,7 +24,7 @@ pub fn is_readable(table: &TableDescriptor) -> bool {
     table.name == OPEN_IN_PART || is_open(table)
 }
 
-/// What a closed relation of the system is called where it is refused.
+/// The kind of a closed relation of the system, as its refusal names it.
 pub fn closed_kind(table: &TableDescriptor) -> &'static str {
     if CLOSED_VIEWS.contains(&table.name.as_str()) { "view" } else { "table" }
 }

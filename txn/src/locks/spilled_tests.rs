@@ -70,7 +70,7 @@ impl Random {
 #[test]
 fn whatever_is_done_the_same_rows_are_free() {
     let folder = tempfile::tempdir().unwrap();
-    for seed in 1..=60 {
+    for seed in 1..=25 {
         let mut random = Random(seed);
         let tables = [LockTable::new(SimEnv::new(1)), LockTable::new(SimEnv::new(1))];
         let most = [usize::MAX, random.below(4) as usize];
@@ -96,10 +96,11 @@ fn whatever_is_done_the_same_rows_are_free() {
                 _ => holder.try_take(row, strength, commands[who]),
             });
             assert_eq!(answers[0], answers[1], "seed {seed} step {step}: {who} takes {row} {strength:?}");
-            commands[who] += u32::from(random.below(3) == 0);
+            // Numbers that were rolled back are not used again.
+            commands[who] += u32::from(what <= 2 || random.below(3) == 0);
         }
         for pair in &holders {
-            pair.each_ref().map(|holder| holder.roll_back_to(0));
+            pair.iter().for_each(|holder| holder.roll_back_to(0));
         }
         assert_eq!(tables.each_ref().map(|table| table.held()), [0, 0], "seed {seed}");
     }

@@ -83,4 +83,11 @@ pub const PRIVILEGES: &[Mutant] = &[
         broken: "self.superuser || self.roles.contains(&owner) || true",
         tests: COMPARED,
     },
+    Mutant {
+        name: "everybody may name a closed catalog",
+        file: "planner/src/bind/privilege.rs",
+        original: "return pg_catalog::is_readable(table) || self.context.catalog.is_superuser(role);",
+        broken: "return true;",
+        tests: &["-p", "percosql-tests", "--test", "differential", "psql_prints_the_same"],
+    },
 ];

@@ -116,7 +116,7 @@ pub(super) struct Set {
     pub insensitive: bool,
     /// Whether a line's end is never in it.
     pub no_newline: bool,
-    ctype: Ctype,
+    pub ctype: Ctype,
 }
 
 impl Set {

@@ -77,7 +77,7 @@ impl LockTable {
         self.release_listed(id, locks.end());
     }
 
-    /// What was listed of the spilled locks of `id` is held no longer.
+    /// Gives back rows that were listed for the spilled locks of `id`.
     pub(in crate::locks) fn release_listed(&self, id: LockerId, rows: Vec<ListedRow>) {
         let rows: Vec<(LockName, LockMode)> = rows.into_iter().map(|row| (row.name, row.mode)).collect();
         self.release(id, &rows);
