@@ -10,6 +10,7 @@ pub mod descriptor;
 mod difference;
 mod dropped;
 pub mod keys;
+mod known;
 pub mod login_secret;
 pub mod metadata_lock;
 pub mod nodes;

@@ -1,13 +1,14 @@
 //! [`CatalogStore`]: descriptors as rows, read at a transaction's snapshot and kept by version.
 //! Must not know SQL text.
 
+use super::known::{Known, Read};
 use super::nodes::{NodeOptions, Nodes};
 use super::numbers::Numbers;
 use super::sequences::Sequences;
 use super::versions::{Stamp, Versions};
 use super::{
-    Catalog, CatalogBuilder, CatalogWriter, Changes, DatabaseDescriptor, RoleDescriptor, SchemaDescriptor, TEMPLATE0,
-    TEMPLATE1, TableDescriptor, TableLocks, TableStatistics, keys,
+    Catalog, CatalogBuilder, CatalogWriter, DatabaseDescriptor, RoleDescriptor, SchemaDescriptor, TEMPLATE0, TEMPLATE1,
+    TableDescriptor, TableLocks, TableStatistics, keys,
 };
 use crate::error::{Result, SqlError, SqlState, state};
 use crate::types::Oid;
@@ -16,7 +17,7 @@ use bytes::Bytes;
 use futures::TryStreamExt;
 use parking_lot::Mutex;
 use serde::de::DeserializeOwned;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 use storage::RowRange;
 use storage::env::EnvRef;
@@ -36,14 +37,11 @@ pub struct CatalogStore {
     /// The other nodes, where there can be some.
     nodes: OnceLock<Arc<Nodes>>,
     kept: Mutex<Kept>,
-    /// By database: what was read last of the tables' statistics.
-    statistics: Mutex<HashMap<Oid, KnownStatistics>>,
-    /// By database and table: what was written to it.
-    changes: Mutex<HashMap<Oid, HashMap<Oid, Changes>>>,
+    /// The tables' statistics that were read last.
+    statistics: Known<TableStatistics>,
+    /// The tables that were read last.
+    tables: Known<TableDescriptor>,
 }
-
-/// Statistics as they are stored and as they were read, by row key.
-type KnownStatistics = HashMap<Bytes, (Bytes, Arc<TableStatistics>)>;
 
 /// Catalogs that were read, each under the stamp that it was read with.
 #[derive(Default)]
@@ -93,8 +91,8 @@ impl CatalogStore {
             versions: Arc::new(versions),
             nodes: OnceLock::new(),
             kept: Mutex::new(Kept::default()),
-            statistics: Mutex::default(),
-            changes: Mutex::default(),
+            statistics: Known::default(),
+            tables: Known::default(),
             transactions,
             env,
         });
@@ -245,32 +243,35 @@ impl CatalogStore {
             builder = builder.enumeration(enumeration);
         }
         let statistics = self.statistics(transaction, database).await?;
-        let mut changes = HashMap::new();
-        let mut before = self.changes.lock().remove(&database).unwrap_or_default();
-        for mut table in read_all::<TableDescriptor>(transaction, keys::tables(database)).await? {
-            table.statistics =
-                statistics.get(&keys::statistics(database, table.oid)).map(|(_, known)| Arc::clone(known));
-            table.changes = before.remove(&table.oid).unwrap_or_default();
-            changes.insert(table.oid, table.changes.clone());
-            builder = builder.table(table);
+        let of = |table: Oid| statistics.get(&keys::statistics(database, table)).map(|(_, known)| known);
+        let same = |table: &TableDescriptor| match (&table.statistics, of(table.oid)) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            (one, other) => one.is_none() && other.is_none(),
+        };
+        let stored = scan_all(transaction, keys::tables(database)).await?;
+        let tables = self.tables.read(
+            database,
+            stored,
+            |_, table| same(table),
+            |_, value, old| {
+                let mut table: TableDescriptor = parse(value)?;
+                table.statistics = of(table.oid).map(Arc::clone);
+                table.changes = old.map(|old| old.changes.clone()).unwrap_or_default();
+                Ok(table)
+            },
+        )?;
+        // In the order of their OIDs, as they are stored.
+        let mut tables: Vec<&Arc<TableDescriptor>> = tables.values().map(|(_, table)| table).collect();
+        tables.sort_by_key(|table| table.oid);
+        for table in tables {
+            builder = builder.table(Arc::clone(table));
         }
-        self.changes.lock().insert(database, changes);
         Ok(builder.build())
     }
-    /// What is known of the tables, by row key: those rows that are as they were are not read again.
-    async fn statistics(&self, transaction: &Arc<Transaction>, database: Oid) -> Result<KnownStatistics> {
+    /// What is known of the tables, by row key.
+    async fn statistics(&self, transaction: &Arc<Transaction>, database: Oid) -> Result<Arc<Read<TableStatistics>>> {
         let stored = scan_all(transaction, keys::all_statistics(database)).await?;
-        let mut known = self.statistics.lock().remove(&database).unwrap_or_default();
-        let mut current = KnownStatistics::with_capacity(stored.len());
-        for (key, value) in stored {
-            let parsed = match known.remove(&key) {
-                Some((of, parsed)) if of == value => parsed,
-                _ => Arc::new(parse(&value)?),
-            };
-            current.insert(key, (value, parsed));
-        }
-        self.statistics.lock().insert(database, current.clone());
-        Ok(current)
+        self.statistics.read(database, stored, |_, _| true, |_, value, _| parse(value))
     }
     async fn bootstrap(&self) -> Result<()> {
         while !self.try_bootstrap().await? {}

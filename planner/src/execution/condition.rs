@@ -116,6 +116,15 @@ pub fn conditions(filter: &Expr, table: &TableDescriptor) -> Option<Vec<Conditio
             }
             Some(both)
         }
+        // `~ '^(word)$'`, as psql asks for a name: it matches one text alone.
+        Expr::ScalarFunction(call) if call.name() == "textregexeq" => {
+            let [text, Expr::Literal(ScalarValue::Utf8(Some(pattern)), _)] = call.args.as_slice() else { return None };
+            let column = column_of(text, table)?;
+            matches!(table.column(column.0)?.ty.base, BaseType::Text | BaseType::Varchar | BaseType::Name)
+                .then_some(())?;
+            let word = Expr::Literal(ScalarValue::Utf8(Some(only_match(pattern)?.to_owned())), None);
+            one(column, Test::Equal(word))
+        }
         Expr::IsNull(inner) => {
             let column = column_of(inner, table)?;
             (column.1 == Conversion::None).then_some(())?;
@@ -145,6 +154,13 @@ pub fn conditions(filter: &Expr, table: &TableDescriptor) -> Option<Vec<Conditio
         }
         _ => None,
     }
+}
+
+/// The one text that matches a regular expression, where it is a word between anchors.
+fn only_match(pattern: &str) -> Option<&str> {
+    let inner = pattern.strip_prefix('^')?.strip_suffix('$')?;
+    let word = inner.strip_prefix('(').map_or(Some(inner), |inner| inner.strip_suffix(')'))?;
+    (!word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || c == '_')).then_some(word)
 }
 
 /// The text that all texts begin with which match a pattern, when that is all that it asks for.
@@ -256,6 +272,16 @@ fn is_value(expression: &Expr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_word_between_anchors_matches_itself_alone() {
+        for (pattern, word) in [("^(book)$", Some("book")), ("^a_1$", Some("a_1")), ("^(ä)$", Some("ä"))] {
+            assert_eq!(only_match(pattern), word, "{pattern}");
+        }
+        for pattern in ["book", "^book", "book$", "^(book$", "^b.k$", "^(a|b)$", "^()$", "^a\\$", "^(a)(b)$", "^a*$"] {
+            assert_eq!(only_match(pattern), None, "{pattern}");
+        }
+    }
 
     #[test]
     fn patterns_that_ask_for_a_beginning() {

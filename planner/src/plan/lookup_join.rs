@@ -12,8 +12,8 @@ use crate::execution::key_join::KeyJoinExec;
 use crate::execution::key_lookup::LookupKey;
 use crate::execution::key_tap::{KeyTap, KeyTapExec};
 use crate::execution::lookup_scan::{LookupKeys, LookupScanExec, Scan};
-use crate::execution::system_view::SystemViewExec;
 use crate::execution::table_scan::TableScanExec;
+use crate::plan::view_lookup;
 use crate::statistics::selectivity::distinct_values;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
@@ -43,8 +43,6 @@ const ROWS_PER_LOOKUP: usize = 8;
 const ROWS_PER_INDEXED_ROW: usize = 8;
 /// A join is turned so that the other side is built if that has this many rows at most.
 const TURNED_ROWS: usize = 1000;
-/// Keys by which rows of a system view are made, at most.
-const MOST_VIEW_KEYS: usize = 4096;
 /// Keys looked up whatever the size of the table.
 const ALWAYS_KEYS: usize = 64;
 
@@ -134,12 +132,12 @@ fn by_lookup(join: &HashJoinExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     {
         return Ok(None);
     }
+    if let Some(of_views) = view_lookup::of_views(join)? {
+        return Ok(Some(of_views));
+    }
     let Some((found, columns)) = probe_scan(join.right()) else { return Ok(None) };
     if found.fetch().is_some() {
         return Ok(None);
-    }
-    if let Some(view) = found.downcast_ref::<SystemViewExec>() {
-        return of_view(join, view, &columns);
     }
     let scan = match (found.downcast_ref::<TableScanExec>(), found.downcast_ref::<IndexScanExec>()) {
         (Some(scan), _) => Scan::Table(scan),
@@ -182,26 +180,6 @@ fn by_lookup(join: &HashJoinExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     Ok(Some(join.builder().with_new_children(vec![build, probe])?.build_exec()?))
 }
 
-/// The join with the rows of a system view made for the keys of the build side.
-fn of_view(
-    join: &HashJoinExec,
-    view: &SystemViewExec,
-    columns: &[Option<usize>],
-) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-    let (build_schema, schema) = (join.left().schema(), view.schema());
-    let keys = join.on().iter().enumerate().filter_map(|(key, (left, right))| {
-        let position = columns.get(right.downcast_ref::<Column>()?.index()).copied().flatten()?;
-        let same = left.data_type(&build_schema).ok()? == *schema.fields().get(position)?.data_type();
-        same.then_some((key, position))
-    });
-    let tap = Arc::new(KeyTap::default());
-    let Some(tapped) = view.with_tap(Arc::clone(&tap), &keys.collect::<Vec<_>>()) else { return Ok(None) };
-    let keys: Vec<Arc<dyn PhysicalExpr>> = join.on().iter().map(|(left, _)| Arc::clone(left)).collect();
-    let build = Arc::new(KeyTapExec::new(Arc::clone(join.left()), keys, MOST_VIEW_KEYS, tap));
-    let probe = replace_scan(join.right(), &(Arc::new(tapped) as Arc<dyn ExecutionPlan>))?;
-    Ok(Some(join.builder().with_new_children(vec![build, probe])?.build_exec()?))
-}
-
 /// What it costs to read the rows that begin with a key, in rows scanned. Nothing is added for the rows themselves where
 /// nothing is known of how many there are.
 fn rows_per_lookup(scan: Scan<'_>, index: &IndexDescriptor, keys: &LookupKeys) -> usize {
@@ -219,7 +197,7 @@ fn rows_per_lookup(scan: Scan<'_>, index: &IndexDescriptor, keys: &LookupKeys) -
 /// The scan at the bottom of a chain of filters, projections, sorts and groupings, and for each output column of the
 /// chain its position in the scan's output.
 fn probe_scan(plan: &Arc<dyn ExecutionPlan>) -> Option<(Arc<dyn ExecutionPlan>, Vec<Option<usize>>)> {
-    if plan.is::<TableScanExec>() || plan.is::<IndexScanExec>() || plan.is::<SystemViewExec>() {
+    if plan.is::<TableScanExec>() || plan.is::<IndexScanExec>() {
         return Some((Arc::clone(plan), (0..plan.schema().fields().len()).map(Some).collect()));
     }
     if let Some(filter) = plan.downcast_ref::<FilterExec>() {

@@ -31,6 +31,7 @@ mod single_rows;
 pub mod slotting;
 mod strict;
 mod unsound_steps;
+mod view_lookup;
 mod written_orders;
 
 pub use engine::{Engine, EngineOptions, NodePlanner, NodePlannerFactory};

@@ -1,0 +1,156 @@
+//! Hash joins over system views: of a view on the probe side only those rows are made that have the keys of the build side.
+//!
+//! The view may lie beneath other joins. There its rows may be left out where every row of the result that they would be part of is left
+//! out by the join above: on both sides of an inner join, and on that side of an outer, semi or anti join whose rows stay. A
+//! hash join reads its build side to the end before it asks the probe side for the first row, so the keys are known when the
+//! view is read.
+
+use crate::execution::key_tap::{KeyTap, KeyTapExec};
+use crate::execution::system_view::SystemViewExec;
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::{JoinSide, Result};
+use datafusion::logical_expr::JoinType;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_plan::aggregates::AggregateExec;
+use datafusion::physical_plan::coop::CooperativeExec;
+use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
+use datafusion::physical_plan::filter::FilterExec;
+use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
+use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::sorts::sort::SortExec;
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
+use std::sync::Arc;
+
+/// Keys by which rows of a system view are made, at most.
+const MOST_KEYS: usize = 4096;
+
+/// A key of the join above: its place there, the column of the plan that it is compared with, and the type of its values.
+#[derive(Clone, Debug)]
+struct Key {
+    place: usize,
+    column: usize,
+    ty: DataType,
+}
+
+/// The join with the rows of system views on its probe side made for the keys of its build side, which drops rows of the probe side that
+/// match nothing. `None`: there is no such view.
+pub(super) fn of_views(join: &HashJoinExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    let build_schema = join.left().schema();
+    let keys = join.on().iter().enumerate().filter_map(|(place, (left, right))| {
+        let column = right.downcast_ref::<Column>()?.index();
+        Some(Key { place, column, ty: left.data_type(&build_schema).ok()? })
+    });
+    let tap = Arc::new(KeyTap::default());
+    let Some(probe) = tapped(join.right(), keys.collect(), &tap)? else { return Ok(None) };
+    let keys: Vec<Arc<dyn PhysicalExpr>> = join.on().iter().map(|(left, _)| Arc::clone(left)).collect();
+    let build = Arc::new(KeyTapExec::new(Arc::clone(join.left()), keys, MOST_KEYS, tap));
+    Ok(Some(join.builder().with_new_children(vec![build, probe])?.build_exec()?))
+}
+
+/// The plan with its views reading only rows that have the keys; `None` where none does.
+fn tapped(plan: &Arc<dyn ExecutionPlan>, keys: Vec<Key>, tap: &Arc<KeyTap>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    if keys.is_empty() || plan.fetch().is_some() || plan.output_partitioning().partition_count() != 1 {
+        return Ok(None);
+    }
+    if let Some(view) = plan.downcast_ref::<SystemViewExec>() {
+        let schema = view.schema();
+        let same = |key: &&Key| schema.fields().get(key.column).is_some_and(|field| *field.data_type() == key.ty);
+        let columns: Vec<(usize, usize)> = keys.iter().filter(same).map(|key| (key.place, key.column)).collect();
+        return Ok(view.with_tap(Arc::clone(tap), &columns).map(|view| Arc::new(view) as Arc<dyn ExecutionPlan>));
+    }
+    if let Some(join) = plan.downcast_ref::<HashJoinExec>() {
+        return beneath_join(plan, join, keys, tap);
+    }
+    let Some(beneath) = beneath(plan) else { return Ok(None) };
+    let keys = keys.into_iter().filter_map(|key| Some(Key { column: beneath(key.column)?, ..key })).collect();
+    let Some(child) = plan.children().first().copied() else { return Ok(None) };
+    match tapped(child, keys, tap)? {
+        Some(child) => Ok(Some(replace_children_if_necessary(Arc::clone(plan), vec![child])?)),
+        None => Ok(None),
+    }
+}
+
+/// For a plan that passes rows of its one input through, or groups them: the column of the input that a column of its output is. `None`
+/// for any other plan.
+fn beneath(plan: &Arc<dyn ExecutionPlan>) -> Option<Box<dyn Fn(usize) -> Option<usize> + '_>> {
+    if let Some(filter) = plan.downcast_ref::<FilterExec>() {
+        return Some(Box::new(|column| match filter.projection() {
+            None => Some(column),
+            Some(kept) => kept.get(column).copied(),
+        }));
+    }
+    if let Some(projection) = plan.downcast_ref::<ProjectionExec>() {
+        return Some(Box::new(|column| Some(projection.expr().get(column)?.expr.downcast_ref::<Column>()?.index())));
+    }
+    if plan.is::<SortExec>() || plan.is::<CooperativeExec>() || plan.is::<KeyTapExec>() {
+        return Some(Box::new(Some));
+    }
+    // A group has all rows of its key or none, so that keys may be chosen before grouping.
+    let aggregate = plan.downcast_ref::<AggregateExec>()?;
+    let groups = aggregate.group_expr();
+    if groups.has_grouping_set() || groups.expr().is_empty() || aggregate.limit_options().is_some() {
+        return None;
+    }
+    Some(Box::new(|column| Some(groups.expr().get(column)?.0.downcast_ref::<Column>()?.index())))
+}
+
+/// The sides of a join whose rows may be left out by their values, together with all rows of the result that have these.
+fn sides(join_type: JoinType) -> &'static [JoinSide] {
+    match join_type {
+        JoinType::Inner => &[JoinSide::Left, JoinSide::Right],
+        JoinType::Left | JoinType::LeftSemi | JoinType::LeftAnti | JoinType::LeftMark => &[JoinSide::Left],
+        JoinType::Right | JoinType::RightSemi | JoinType::RightAnti | JoinType::RightMark => &[JoinSide::Right],
+        JoinType::Full => &[],
+    }
+}
+
+/// Which side a column of a join's output is from, and its place there.
+fn origin(join: &HashJoinExec, column: usize) -> Option<(JoinSide, usize)> {
+    let column = match join.projection.as_deref() {
+        None => column,
+        Some(kept) => *kept.get(column)?,
+    };
+    let left = join.left().schema().fields().len();
+    match join.join_type() {
+        JoinType::Inner | JoinType::Left | JoinType::Right | JoinType::Full => match column.checked_sub(left) {
+            None => Some((JoinSide::Left, column)),
+            Some(column) => Some((JoinSide::Right, column)),
+        },
+        JoinType::LeftSemi | JoinType::LeftAnti | JoinType::LeftMark => {
+            (column < left).then_some((JoinSide::Left, column))
+        }
+        JoinType::RightSemi | JoinType::RightAnti | JoinType::RightMark => {
+            let right = join.right().schema().fields().len();
+            (column < right).then_some((JoinSide::Right, column))
+        }
+    }
+}
+
+fn beneath_join(
+    plan: &Arc<dyn ExecutionPlan>,
+    join: &HashJoinExec,
+    keys: Vec<Key>,
+    tap: &Arc<KeyTap>,
+) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    // NOT IN looks at whether a side has any rows at all.
+    if join.null_aware || *join.partition_mode() != PartitionMode::CollectLeft {
+        return Ok(None);
+    }
+    let mut children = vec![Arc::clone(join.left()), Arc::clone(join.right())];
+    let mut any = false;
+    for (child, side) in children.iter_mut().zip([JoinSide::Left, JoinSide::Right]) {
+        if !sides(*join.join_type()).contains(&side) {
+            continue;
+        }
+        let of_side = keys.iter().filter_map(|key| {
+            let (from, column) = origin(join, key.column)?;
+            (from == side).then(|| Key { column, ..key.clone() })
+        });
+        if let Some(new) = tapped(child, of_side.collect(), tap)? {
+            *child = new;
+            any = true;
+        }
+    }
+    Ok(if any { Some(replace_children_if_necessary(Arc::clone(plan), children)?) } else { None })
+}
