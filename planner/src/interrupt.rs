@@ -1,7 +1,7 @@
 //! [`check`]: whether the statement that computes on this thread is to stop, for functions that compute long over a few values;
 //! between rows and batches operators look for themselves. Must not know who stops it, or why.
 
-use crate::error::Result;
+use crate::error::{Result, SqlError};
 use datafusion::common::runtime::{JoinSetTracer, set_join_set_tracer};
 use datafusion::execution::memory_pool::MemoryPool;
 use futures::future::BoxFuture;
@@ -31,7 +31,8 @@ tokio::task_local! {
 /// Errors when the statement that computes on this thread is to stop. Cheap, but for a look at the clock where there is a
 /// time limit.
 pub fn check() -> Result<()> {
-    CURRENT.try_with(|current| current.check()).unwrap_or(Ok(()))
+    // It is about no place in the text.
+    CURRENT.try_with(|current| current.check()).unwrap_or(Ok(())).map_err(SqlError::of_values)
 }
 
 /// The monotonic clock; none where no statement computes on this thread.

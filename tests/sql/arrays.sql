@@ -109,3 +109,23 @@ select ('1 2 3'::int2vector)[0:1], ('1 2 3'::int2vector)[1:2], ('1 2 3'::int2vec
 select array_slice(array[1,2], 1, 1);
 select nullif(array[1], array[1]), coalesce(null, array[2]);
 drop table o;
+-- An array of many elements, which values of many rows are looked up in.
+create table looked_up (a int, t text, n numeric, d date);
+insert into looked_up select g, 't' || g, g + 0.50, date '2020-01-01' + g from generate_series(1, 30) g;
+insert into looked_up values (null, null, null, null);
+prepare member(int[]) as select a, a = any($1), a <> all($1), a <> any($1), a = all($1) from looked_up order by a;
+execute member(array[1, 2, 3, 5, 8, 13, 21, 34, 55]);
+execute member(array[1, 2, 3, null, 8, 13, 21, 34, 55]);
+execute member('{}');
+execute member(null);
+execute member('{{1,2,3,4,5},{26,27,28,29,30}}');
+prepare texts(text[], numeric[], date[]) as
+  select count(*) filter (where t = any($1)), count(*) filter (where t <> all($1)), count(*) filter (where n = any($2)),
+    count(*) filter (where d = any($3)), count(*) filter (where t = any($1) is null) from looked_up;
+execute texts(array['t1', 't2', 't3', 't4', 't5', 't6', 't7', 't8', 't9', 'x'], array[1.5, 2.500, 3, 4, 5, 6, 7, 8, 9, 30.5],
+  array['2020-01-02', '2020-01-03', '2020-01-04', 'infinity', '2020-01-05', '2020-01-06', '2020-01-07', '2020-01-08', '2020-01-09']::date[]);
+prepare floats(float8[]) as select x, x = any($1), x <> all($1) from (values (0.0::float8), (-0.0), ('nan'), (1.5)) v(x);
+execute floats('{-0,nan,1,2,3,4,5,6,7,8}');
+select count(*) from looked_up where a = any (select array_agg(g) from generate_series(1, 20) g);
+select count(*) from looked_up, (select array_agg(g) l from generate_series(1, 20) g) s where a = any (l);
+drop table looked_up;

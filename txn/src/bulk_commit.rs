@@ -198,7 +198,9 @@ impl CommitJob {
     /// Whether it is to be tried so: there are many writes, and not too many, and others know of their keys.
     pub(crate) fn is_for_bulk(&self) -> bool {
         let options = &self.store.options;
-        let bytes = options.bulk_from_bytes as u64..=MOST_BYTES;
+        // Too many for one batch: by two phases each row that was deleted would be met as a lock until it is taken away.
+        let many = self.buffer.writes() > options.one_phase_limit_writes;
+        let bytes = if many { 0 } else { options.bulk_from_bytes as u64 }..=MOST_BYTES;
         !options.always_two_phase
             && bytes.contains(&self.buffer.total_bytes())
             && self.buffer.writes() <= MOST_WRITES

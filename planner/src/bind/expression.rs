@@ -125,6 +125,7 @@ impl Binder<'_> {
 
     /// An expression; errors get its position unless a part of it gave one.
     pub fn expr(&self, expr: &ast::Expr, env: Env<'_>) -> Result<TypedExpr> {
+        crate::interrupt::step()?;
         self.expr_inner(expr, env)
             .map_err(|error| if error.fields().position.is_some() { error } else { self.at_anchor(error, expr) })
     }

@@ -200,7 +200,7 @@ impl Catalog {
         all
     }
     /// The relations that users made, by OID.
-    pub fn user_relations(&self) -> impl Iterator<Item = &Arc<TableDescriptor>> {
+    pub fn user_relations(&self) -> impl ExactSizeIterator<Item = &Arc<TableDescriptor>> {
         self.relations.values()
     }
     /// The relations that users made with this name in any schema, and the tables of indexes with it.

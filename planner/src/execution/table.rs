@@ -4,6 +4,7 @@ use super::access_path::{self, AccessPath};
 use super::computed_indexes::ComputedIndexes;
 use super::dml::Computed;
 use super::index_scan::IndexScanExec;
+use super::interrupt::{MANY, unanalyzed};
 use super::leaf::Estimate;
 use super::output::{ScanOutput, scan_schema};
 use super::point_get::PointGetExec;
@@ -13,13 +14,14 @@ use super::system_view::SystemViewExec;
 use super::table_scan::TableScanExec;
 use crate::catalog::{ColumnId, RelationKind, TableDescriptor};
 use crate::error::Result;
+use crate::functions::balanced;
 use crate::pg_catalog::{SystemView, view_by_oid};
 use crate::statistics::selectivity::{distinct_values, selectivity};
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{Column, DFSchema, Result as DataFusionResult};
 use datafusion::logical_expr::utils::{conjunction, expr_to_columns};
-use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableSource};
+use datafusion::logical_expr::{Expr, Operator, TableProviderFilterPushDown, TableSource};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::filter::FilterExecBuilder;
@@ -176,9 +178,12 @@ impl Table {
                 self.table_leaf(path, &positions, known, fetch_below, parallelism).await
             }
         }?;
-        let Some(predicate) = conjunction(remaining) else { return Ok(leaf) };
+        // Many are no deep tree: it is walked by recursion.
+        let many = remaining.len() > MANY;
+        let predicate = if many { Some(balanced(remaining, Operator::And)) } else { conjunction(remaining) };
+        let Some(predicate) = predicate else { return Ok(leaf) };
         let schema = DFSchema::try_from(leaf.schema())?;
-        let predicate = physical(&predicate, &schema)?;
+        let predicate = unanalyzed(physical(&predicate, &schema)?, &self.slots);
         let narrow = (positions_differ(width, leaf.schema().fields().len())).then(|| (0..width).collect());
         let mut filter = FilterExecBuilder::new(predicate, leaf).apply_projection(narrow)?.with_fetch(fetch);
         if share.is_some() {

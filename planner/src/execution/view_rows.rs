@@ -30,7 +30,7 @@ pub struct ViewRows {
 }
 
 fn worth_keeping(examined: usize, catalog: &Catalog) -> bool {
-    examined > ROWS_OF_A_RELATION.saturating_mul(crate::pg_catalog::views().count() + catalog.user_relations().count())
+    examined > ROWS_OF_A_RELATION.saturating_mul(crate::pg_catalog::views().count() + catalog.user_relations().len())
 }
 
 impl ViewRows {

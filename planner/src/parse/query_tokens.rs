@@ -22,6 +22,7 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, extras: &mut Ex
     let expressions = super::expression_tokens::has_expressions(tokens);
     let mut at = 0;
     while at < tokens.len() {
+        crate::interrupt::step()?;
         if follows(tokens, at, &["for", "read", "only"]) && expressions {
             // What a query does anyway.
             tokens.drain(at..at + 3);

@@ -42,9 +42,12 @@ pub fn between_commas(tokens: &[TokenWithSpan]) -> Vec<&[TokenWithSpan]> {
 
 /// Whether these words stand at a place.
 pub fn follows(tokens: &[TokenWithSpan], at: usize, words: &[&str]) -> bool {
-    tokens
-        .get(at..at + words.len())
-        .is_some_and(|slice| slice.iter().zip(words).all(|(token, word)| is_word(token, word)))
+    // Asked many times of each token, most of which are no such word.
+    let is_first = |word: &&str| tokens.get(at).is_some_and(|token| is_word(token, word));
+    words.first().is_none_or(is_first)
+        && tokens
+            .get(at..at + words.len())
+            .is_some_and(|slice| slice.iter().zip(words).skip(1).all(|(token, word)| is_word(token, word)))
 }
 
 /// The first place from `start` on, outside of the brackets opened since, that `stops` there or at which a bracket

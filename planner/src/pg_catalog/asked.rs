@@ -93,11 +93,17 @@ impl RelationKey {
         }
     }
 
+    /// Whether rows of relations have a 0 in the column.
+    fn may_be_zero(self) -> bool {
+        let always = ["oid", "adrelid", "attrelid", "indexrelid", "indrelid", "ev_class", "relid", "seqrelid"];
+        !matches!(self, RelationKey::Oid(column) if always.contains(&column))
+    }
+
     /// The relations that these values name; `None` for a key that finds none without looking at all.
     fn find(self, catalog: &Catalog, values: &HashSet<Datum>) -> Option<Vec<Arc<TableDescriptor>>> {
         let oids = || values.iter().filter_map(oid_of);
         // Where a relation has no such thing, the column is 0.
-        if oids().any(|oid| oid == 0) {
+        if self.may_be_zero() && oids().any(|oid| oid == 0) {
             return None;
         }
         Some(match self {

@@ -76,7 +76,9 @@ const KEYS: [RelationKey; 1] = [RelationKey::Oid("attrelid")];
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     for table in rows.relations(context, &KEYS) {
         if has_system_columns(&table) {
-            for (name, number, ty) in SYSTEM_COLUMNS {
+            // A view of the system may have a column of that name; as one it has no others.
+            let own = |name: &str| table.kind == RelationKind::SystemView && table.column_named(name).is_some();
+            for (name, number, ty) in SYSTEM_COLUMNS.into_iter().filter(|(name, ..)| !own(name)) {
                 let column = ColumnDescriptor { name: name.into(), ty, not_null: true, ..Default::default() };
                 add(context, rows, table.oid, number, &column, false)?;
             }

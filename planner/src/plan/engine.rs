@@ -9,7 +9,7 @@ use super::correlated::{apply_subqueries, has_correlated, subquery_of};
 use super::cross_joins::CrossJoins;
 use super::empty_relations::EmptyRelations;
 use super::in_order::InOrder;
-use super::interruptible_rule::InterruptibleRule;
+use super::interruptible_rule::{InterruptiblePhysicalRule, InterruptibleRule};
 use super::join_order::order_joins;
 use super::kept_orders::KeptOrders;
 use super::key_order::KeyOrder;
@@ -426,5 +426,5 @@ fn physical_rules(reverse_scans: bool) -> Vec<Arc<dyn PhysicalOptimizerRule + Se
     rules.push(Arc::new(kept_orders));
     rules.push(Arc::new(InOrder));
     rules.push(Arc::new(UnsoundSteps));
-    rules
+    rules.into_iter().map(|rule| Arc::new(InterruptiblePhysicalRule(rule)) as Arc<_>).collect()
 }

@@ -1,11 +1,14 @@
-//! [`InterruptibleRule`]: an optimiser rule that ends with its statement. Planning a large statement takes seconds, and looks
+//! [`InterruptibleRule`], [`InterruptiblePhysicalRule`]: optimiser rules that end with their statement. Planning a large statement takes seconds, and looks
 //! nowhere else whether it is to stop. Must not know what the rule does.
 
 use crate::interrupt;
 use datafusion::common::Result;
+use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::Transformed;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
 
 /// See the head of the module.
@@ -22,5 +25,22 @@ impl OptimizerRule for InterruptibleRule {
     fn rewrite(&self, plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
         interrupt::check()?;
         self.0.rewrite(plan, config)
+    }
+}
+
+/// The same of a rule over physical plans.
+#[derive(Debug)]
+pub struct InterruptiblePhysicalRule(pub Arc<dyn PhysicalOptimizerRule + Send + Sync>);
+
+impl PhysicalOptimizerRule for InterruptiblePhysicalRule {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, config: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
+        interrupt::check()?;
+        self.0.optimize(plan, config)
+    }
+    fn schema_check(&self) -> bool {
+        self.0.schema_check()
     }
 }

@@ -67,6 +67,8 @@ macro_rules! object_name_type {
 }
 
 use datafusion::arrow::datatypes::{DataType, TimeUnit};
+use std::collections::HashMap;
+use std::sync::OnceLock;
 
 /// A value: DataFusion's scalar, in the Arrow form of its type.
 pub type Datum = datafusion::scalar::ScalarValue;
@@ -354,17 +356,20 @@ impl SqlType {
     }
     /// The type with this OID, if it is built in.
     pub fn from_oid(oid: Oid) -> Option<SqlType> {
-        let record = SqlType::of(BaseType::Record(record::RecordType::any()));
-        match oid {
-            2249 => return Some(record),
-            2287 => return Some(record.array_of()),
-            _ => {}
-        }
-        Self::ALL_BASES
-            .iter()
-            .flat_map(|base| [SqlType::of(*base), SqlType::of(*base).array_of()])
-            .chain([SqlType::INT2VECTOR, SqlType::OIDVECTOR])
-            .find(|ty| ty.oid() == oid)
+        // Asked for each row of some catalogs.
+        static BY_OID: OnceLock<HashMap<Oid, SqlType>> = OnceLock::new();
+        let by_oid = BY_OID.get_or_init(|| {
+            let record = SqlType::of(BaseType::Record(record::RecordType::any()));
+            let known = Self::ALL_BASES.iter().flat_map(|base| [SqlType::of(*base), SqlType::of(*base).array_of()]);
+            let known = known.chain([SqlType::INT2VECTOR, SqlType::OIDVECTOR]).map(|ty| (ty.oid(), ty));
+            // Of two with one OID the first one counts.
+            let mut by_oid = HashMap::from([(2249, record), (2287, record.array_of())]);
+            for (oid, ty) in known {
+                by_oid.entry(oid).or_insert(ty);
+            }
+            by_oid
+        });
+        by_oid.get(&oid).copied()
     }
     /// Every base.
     pub const ALL_BASES: [BaseType; 41] = [

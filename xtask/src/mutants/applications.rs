@@ -54,4 +54,25 @@ pub const APPLICATIONS: &[Mutant] = &[
         broken: "let other_cases = symbol.ends_with('*') && resolver.ctype() == Ctype::Unicode;",
         tests: &["-p", "percosql-planner", "--lib", "session::tests::ctype"],
     },
+    Mutant {
+        name: "keys of a join reach beneath a LIMIT",
+        file: "planner/src/plan/view_lookup.rs",
+        original: "if keys.is_empty() || plan.fetch().is_some() ||",
+        broken: "if keys.is_empty() ||",
+        tests: &["-p", "percosql-tests", "--test", "differential", "psql_prints_the_same"],
+    },
+    Mutant {
+        name: "a value that an array does not have is not there although the array has a NULL",
+        file: "planner/src/functions/array/members.rs",
+        original: "false if self.has_null => None,",
+        broken: "false if self.has_null => Some(false),",
+        tests: &["-p", "percosql-tests", "--test", "differential", "psql_prints_the_same"],
+    },
+    Mutant {
+        name: "a descriptor that changed is not read again",
+        file: "planner/src/catalog/known.rs",
+        original: "if entry.0 == value && holds(key, &entry.1)",
+        broken: "if entry.0.len() == value.len() && holds(key, &entry.1)",
+        tests: &["-p", "percosql-planner", "--lib", "catalog::known"],
+    },
 ];

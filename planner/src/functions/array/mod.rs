@@ -4,11 +4,13 @@ pub(super) mod compatible;
 pub(crate) mod element;
 pub(crate) mod elements;
 pub(super) mod key;
+mod members;
 pub(super) mod nested;
 mod pattern;
 pub(super) mod sets;
 mod shape;
 
+use self::members::Members;
 use super::kernel::{Call, KernelFunction, Stability};
 use super::operator::no_operator;
 use super::registry::{Param, ResultType, ScalarFunction};
@@ -184,6 +186,20 @@ pub(super) fn quantified(
     let kernel = Arc::new(move |call: &Call<'_>| {
         let (values, lists) = (call.array(0)?, call.column::<List>(1)?);
         let mut builder = BooleanBuilder::with_capacity(call.rows);
+        // One array for many values: `= ANY` and `<> ALL` look each of them up.
+        let looks_up = operator == if all { Operator::NotEq } else { Operator::Eq };
+        if looks_up
+            && call.rows > 1
+            && call.array(1)?.len() == 1
+            && let Some(elements) = lists.get(0)?
+            && let Some(members) = Members::of(&encoder, &elements)?
+        {
+            for row in 0..call.rows {
+                let found = members.has(&encoder, values, Call::row_of(values, row))?;
+                builder.append_option(found.map(|found| found != all));
+            }
+            return Ok(Arc::new(builder.finish()) as ArrayRef);
+        }
         for row in 0..call.rows {
             let Some(elements) = lists.get(row)? else {
                 builder.append_null();

@@ -1,0 +1,54 @@
+//! [`Members`]: the elements of an array that many values are looked up in, as PostgreSQL hashes the array of `= ANY`. Must not know
+//! where the values are from.
+
+use crate::encoding::KeyEncoder;
+use crate::error::Result;
+use crate::interrupt;
+use crate::types::array::ArrayValue;
+use datafusion::arrow::array::{Array, ArrayRef};
+use std::collections::HashSet;
+
+/// Of fewer elements each is compared, as in PostgreSQL (`MIN_ARRAY_SIZE_FOR_HASHED_SAOP`).
+const LEAST: usize = 9;
+
+/// See the head of the module.
+pub(super) struct Members {
+    keys: HashSet<Vec<u8>>,
+    has_null: bool,
+}
+
+impl Members {
+    /// The elements as keys; `None` where there are few.
+    pub(super) fn of(encoder: &KeyEncoder, elements: &ArrayValue) -> Result<Option<Members>> {
+        if elements.len() < LEAST {
+            return Ok(None);
+        }
+        let mut members = Members { keys: HashSet::with_capacity(elements.len()), has_null: false };
+        for at in 0..elements.len() {
+            interrupt::step()?;
+            if elements.is_null(at) {
+                members.has_null = true;
+                continue;
+            }
+            let mut key = Vec::new();
+            encoder.encode_row(std::slice::from_ref(elements.elements()), at, &mut key)?;
+            members.keys.insert(key);
+        }
+        Ok(Some(members))
+    }
+
+    /// Whether a value is one of them; `None` where that hangs on a NULL.
+    pub(super) fn has(&self, encoder: &KeyEncoder, values: &ArrayRef, at: usize) -> Result<Option<bool>> {
+        interrupt::step()?;
+        if values.is_null(at) {
+            return Ok(None);
+        }
+        let mut key = Vec::new();
+        encoder.encode_row(std::slice::from_ref(values), at, &mut key)?;
+        Ok(match self.keys.contains(&key) {
+            true => Some(true),
+            false if self.has_null => None,
+            false => Some(false),
+        })
+    }
+}
