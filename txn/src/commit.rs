@@ -4,6 +4,7 @@
 
 use crate::backoff::Backoff;
 use crate::buffer::{Buffer, Early, FinalWrite};
+use crate::commit_memory::CommitWay;
 use crate::data::{RecordKind, encode_data};
 use crate::early::EarlyLocks;
 use crate::error::{Conflict, ConflictKind, Result, TxnError};
@@ -28,8 +29,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 use storage::{
-    AtomicCommit, Cell, CellBlock, ClassRange, CommitBatch, CommitCell, CommitCondition, Condition, FailedCondition,
-    Family, ReadCondition, RowRange, Stamp, StoreError, Timestamp, TimestampRange,
+    AtomicCommit, Cell, ClassRange, CommitBatch, CommitCell, CommitCondition, Condition, FailedCondition, Family,
+    ReadCondition, RowRange, Stamp, StoreError, Timestamp, TimestampRange,
 };
 
 /// Rows and bytes of one step of a two-phase commit: small, because the commits of others wait
@@ -127,7 +128,9 @@ impl CommitJob {
         let few = self.buffer.writes() <= options.one_phase_limit_writes;
         let small = few && !self.buffer.spilled() && self.buffer.total_bytes() <= options.one_phase_limit_bytes as u64;
         let in_bulk = self.is_for_bulk();
-        let memory = self.store.commit_memory.take(self.memory_bytes(in_bulk, small)).await;
+        let way = CommitWay::of(self.store.store.atomic().is_some(), in_bulk, small, !self.fresh.is_empty());
+        let bytes = way.bytes(self.buffer.total_bytes(), self.buffer.writes());
+        let memory = self.store.commit_memory.take(bytes).await;
         if small && !in_bulk && !options.always_two_phase && self.store.store.atomic().is_some() {
             return self.one_phase().await;
         }
@@ -150,25 +153,6 @@ impl CommitJob {
             // The task was dropped with its runtime: the server is going down.
             Err(_) => Err(TxnError::Undetermined { start_ts }),
         }
-    }
-
-    /// Bytes of memory that it takes beside the buffer, about, where one log holds every row.
-    fn memory_bytes(&self, in_bulk: bool, small: bool) -> usize {
-        /// A write in a batch: two conditions, a cell, and their places in the committer.
-        const WRITE_BYTES: u64 = 320;
-        /// A key that is claimed, with its place among those.
-        const CLAIM_BYTES: u64 = 96;
-        let (bytes, writes) = (self.buffer.total_bytes(), self.buffer.writes());
-        let blocks = 2 * (CellBlock::MOST_BYTES as u64).min(bytes);
-        let taken = match self.store.store.atomic() {
-            None => 0,
-            Some(_) if in_bulk => blocks + writes * CLAIM_BYTES,
-            Some(_) if small => bytes + writes * WRITE_BYTES,
-            Some(_) if !self.fresh.is_empty() => blocks,
-            // Steps are small.
-            Some(_) => 0,
-        };
-        usize::try_from(taken).unwrap_or(usize::MAX)
     }
 
     /// A step's worth of final writes from the key `from` on, and where to go on.

@@ -2,12 +2,60 @@
 //! exceed it waits for others to end. Must not know what they write.
 
 use std::sync::Arc;
+use storage::CellBlock;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Bytes of one permit.
 const UNIT: usize = 64 << 10;
 /// A commit of fewer bytes takes nothing: what all sessions commit so is little.
 const LITTLE: usize = 1 << 20;
+
+/// How a commit is written, as far as its memory depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CommitWay {
+    /// One batch holds all.
+    Batch,
+    /// Its keys are claimed, and its cells lie in blocks.
+    Bulk,
+    /// Rows that nobody else knows lie in blocks.
+    Blocks,
+    /// In small steps.
+    Steps,
+}
+
+impl CommitWay {
+    /// The way of a commit: whether one log holds every row (`one_log`), whether it goes in bulk, is small enough for a batch, or has
+    /// rows that nobody else knows.
+    pub(crate) fn of(one_log: bool, in_bulk: bool, small: bool, fresh: bool) -> CommitWay {
+        if !one_log {
+            CommitWay::Steps
+        } else if in_bulk {
+            CommitWay::Bulk
+        } else if small {
+            CommitWay::Batch
+        } else if fresh {
+            CommitWay::Blocks
+        } else {
+            CommitWay::Steps
+        }
+    }
+
+    /// Bytes that a commit of so many bytes of keys and values, in so many writes, takes beside its buffer, about.
+    pub(crate) fn bytes(self, bytes: u64, writes: u64) -> usize {
+        /// A write in a batch: two conditions, a cell, and their places in the committer.
+        const WRITE_BYTES: u64 = 320;
+        /// A key that is claimed, with its place among those.
+        const CLAIM_BYTES: u64 = 96;
+        let blocks = 2 * (CellBlock::MOST_BYTES as u64).min(bytes);
+        let taken = match self {
+            CommitWay::Batch => bytes + writes * WRITE_BYTES,
+            CommitWay::Bulk => blocks + writes * CLAIM_BYTES,
+            CommitWay::Blocks => blocks,
+            CommitWay::Steps => 0,
+        };
+        usize::try_from(taken).unwrap_or(usize::MAX)
+    }
+}
 
 /// See the head of the module.
 #[derive(Debug)]

@@ -151,8 +151,8 @@ mod wave;
 pub mod write;
 
 pub use buffer_memory::BufferMemory;
-pub use commit_memory::CommitMemory;
 pub use bulk::{BulkWriter, Loaded};
+pub use commit_memory::CommitMemory;
 pub use error::{Conflict, ConflictKind, Result, TxnError};
 pub use failpoint::{FailAction, FailPoints};
 pub use lock::LockStrength;

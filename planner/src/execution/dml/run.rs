@@ -218,10 +218,8 @@ impl Run {
         const KEY_BYTES: usize = 96;
         /// The same with the error that the key will be, if nobody gives it up: a message, a detail and three names.
         const CLAIM_BYTES: usize = 640;
-        let keys = self.seen.as_ref().map_or(0, HashSet::len)
-            + self.noted
-            + self.touched.len()
-            + 2 * self.references.len();
+        let keys =
+            self.seen.as_ref().map_or(0, HashSet::len) + self.noted + self.touched.len() + 2 * self.references.len();
         let claims = self.claims.iter().map(Claims::len).sum::<usize>();
         self.returned_bytes + keys * KEY_BYTES + claims * CLAIM_BYTES
     }
