@@ -475,7 +475,7 @@ pub const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "a row lock does not wait for commits that did not look",
-        file: "txn/src/locks/table.rs",
+        file: "txn/src/locks/table/unlisted.rs",
         original: "let excluded = self.unlooking.exclude(key, mode);",
         broken: "let excluded = false;",
         tests: &["-p", "percosql-txn", "--lib", "locks::tests"],
