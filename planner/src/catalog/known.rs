@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::types::Oid;
 use bytes::Bytes;
 use parking_lot::Mutex;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use txn::KeyValue;
 
@@ -13,7 +13,7 @@ use txn::KeyValue;
 const DATABASES: usize = 16;
 
 /// Descriptors of one database by row key, each with the value that it was read from.
-pub(super) type Read<T> = HashMap<Bytes, (Bytes, Arc<T>)>;
+pub(super) type Read<T> = BTreeMap<Bytes, (Bytes, Arc<T>)>;
 
 /// See the head of the module.
 pub(super) struct Known<T>(Mutex<HashMap<Oid, Arc<Read<T>>>>);
@@ -31,19 +31,19 @@ impl<T> Known<T> {
         &self,
         database: Oid,
         stored: Vec<KeyValue>,
-        holds: impl Fn(&Bytes, &T) -> bool,
-        mut read: impl FnMut(&Bytes, &Bytes, Option<&T>) -> Result<T>,
+        holds: impl Fn(&T) -> bool,
+        mut read: impl FnMut(&Bytes, Option<&T>) -> Result<T>,
     ) -> Result<Arc<Read<T>>> {
         let before = self.0.lock().get(&database).cloned();
-        let mut current = Read::with_capacity(stored.len());
+        let mut current = Read::new();
         for (key, value) in stored {
             let known = before.as_ref().and_then(|before| before.get_key_value(&key));
             let (key, entry) = match known {
                 // The old bytes: those of the new scan need not be kept.
-                Some((key, entry)) if entry.0 == value && holds(key, &entry.1) => (key.clone(), entry.clone()),
+                Some((key, entry)) if entry.0 == value && holds(&entry.1) => (key.clone(), entry.clone()),
                 known => {
                     let old = known.map(|(_, (_, old))| &**old);
-                    let new = Arc::new(read(&key, &value, old)?);
+                    let new = Arc::new(read(&value, old)?);
                     (key, (value, new))
                 }
             };
@@ -76,9 +76,9 @@ mod tests {
             let found = known.read(
                 1,
                 stored.to_vec(),
-                |_, _| holds,
-                |key, value, old| {
-                    asked.push((key.clone(), old.cloned()));
+                |_| holds,
+                |value, old| {
+                    asked.push(old.cloned());
                     Ok(String::from_utf8_lossy(value).into_owned())
                 },
             );

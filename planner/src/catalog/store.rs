@@ -249,21 +249,13 @@ impl CatalogStore {
             (one, other) => one.is_none() && other.is_none(),
         };
         let stored = scan_all(transaction, keys::tables(database)).await?;
-        let tables = self.tables.read(
-            database,
-            stored,
-            |_, table| same(table),
-            |_, value, old| {
-                let mut table: TableDescriptor = parse(value)?;
-                table.statistics = of(table.oid).map(Arc::clone);
-                table.changes = old.map(|old| old.changes.clone()).unwrap_or_default();
-                Ok(table)
-            },
-        )?;
-        // In the order of their OIDs, as they are stored.
-        let mut tables: Vec<&Arc<TableDescriptor>> = tables.values().map(|(_, table)| table).collect();
-        tables.sort_by_key(|table| table.oid);
-        for table in tables {
+        let tables = self.tables.read(database, stored, same, |value, old| {
+            let mut table: TableDescriptor = parse(value)?;
+            table.statistics = of(table.oid).map(Arc::clone);
+            table.changes = old.map(|old| old.changes.clone()).unwrap_or_default();
+            Ok(table)
+        })?;
+        for (_, table) in tables.values() {
             builder = builder.table(Arc::clone(table));
         }
         Ok(builder.build())
@@ -271,7 +263,7 @@ impl CatalogStore {
     /// What is known of the tables, by row key.
     async fn statistics(&self, transaction: &Arc<Transaction>, database: Oid) -> Result<Arc<Read<TableStatistics>>> {
         let stored = scan_all(transaction, keys::all_statistics(database)).await?;
-        self.statistics.read(database, stored, |_, _| true, |_, value, _| parse(value))
+        self.statistics.read(database, stored, |_| true, |value, _| parse(value))
     }
     async fn bootstrap(&self) -> Result<()> {
         while !self.try_bootstrap().await? {}

@@ -20,7 +20,7 @@ use datafusion::error::DataFusionError;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::execution::{RecordBatchStream, TaskContext};
 use datafusion::logical_expr::ColumnarValue;
-use datafusion::physical_expr::{PhysicalExpr, split_conjunction};
+use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::filter::{FilterExec, FilterExecBuilder};
@@ -160,15 +160,9 @@ fn guard_filter(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> 
     Ok(Arc::new(FilterExecBuilder::from(filter).with_predicate(predicate).build()?))
 }
 
-/// A condition of more parts is one of many.
-pub(super) const MANY: usize = 64;
-
-/// The condition of a filter over a scan. One of many parts is not shown to DataFusion's analysis of intervals, which compares each part
-/// with each other one: for 1,000 columns it took ten seconds.
+/// A condition that is not shown to DataFusion's analysis of intervals, which compares each part with each other one: for 1,000 columns it
+/// took ten seconds.
 pub(super) fn unanalyzed(condition: Arc<dyn PhysicalExpr>, slots: &Arc<Slots>) -> Arc<dyn PhysicalExpr> {
-    if split_conjunction(&condition).len() <= MANY {
-        return condition;
-    }
     Arc::new(WatchedExpr { inner: condition, slots: Arc::clone(slots) })
 }
 

@@ -11,7 +11,7 @@ use super::returned::Returned;
 use super::slots::{Slots, StatementContext};
 use super::value::{Fitted, Value};
 use crate::error::Result;
-use crate::pg_catalog::{Asked, AskedKey, SystemView};
+use crate::pg_catalog::{Asked, AskedKey, SystemView, expected_rows, unique_keys};
 use crate::types::{Datum, SqlType};
 use datafusion::arrow::array::Array;
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
@@ -30,25 +30,10 @@ use std::sync::Arc;
 /// Rows that a view is taken to have for one value of a key.
 const ROWS_OF_A_KEY: usize = 10;
 
-/// Rows that a view is taken to have: about as many as in a small database. The order of joins follows from which view is larger.
-fn expected_rows(view: &str) -> usize {
-    match view {
-        "pg_attribute" | "columns" => 4000,
-        "pg_proc" | "pg_depend" => 3000,
-        "pg_description" => 2000,
-        "pg_operator" => 800,
-        "pg_type" => 700,
-        "pg_class" | "tables" => 400,
-        "pg_constraint" | "pg_index" | "pg_attrdef" | "pg_cast" => 200,
-        "pg_namespace" | "pg_database" | "pg_range" | "pg_am" | "pg_tablespace" | "pg_extension" | "pg_language" => 10,
-        _ => 1000,
-    }
-}
-
-/// Values that a column of a view has in so many rows, where its name tells.
-fn distinct_values(name: &str, ty: SqlType, rows: usize) -> Option<usize> {
-    match name {
-        "oid" | "indexrelid" | "seqrelid" | "rngtypid" | "rngmultitypid" => Some(rows),
+/// Values that a column of a view has in so many rows, where its name or type tells.
+fn distinct_values(view: &str, name: &str, ty: SqlType, rows: usize) -> Option<usize> {
+    match ty {
+        _ if unique_keys(view).contains(&&[name][..]) => Some(rows),
         _ if ty.arrow() == DataType::Boolean => Some(2),
         _ if ty == SqlType::SINGLE_CHAR => Some(4),
         _ if ty == SqlType::OID => Some((rows / ROWS_OF_A_KEY).max(1)),
@@ -173,7 +158,7 @@ impl SystemViewExec {
         let columns: Vec<_> = descriptor.live_columns().collect();
         let distinct = |place: usize| {
             let column = columns.get(place)?;
-            distinct_values(&column.name, column.ty, rows)
+            distinct_values(&descriptor.name, &column.name, column.ty, rows)
         };
         let of_key = |key: &ViewKey| {
             let of_value = distinct(key.column).map_or(ROWS_OF_A_KEY, |distinct| rows / distinct.max(1)).max(1);

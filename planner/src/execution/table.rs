@@ -4,7 +4,7 @@ use super::access_path::{self, AccessPath};
 use super::computed_indexes::ComputedIndexes;
 use super::dml::Computed;
 use super::index_scan::IndexScanExec;
-use super::interrupt::{MANY, unanalyzed};
+use super::interrupt::unanalyzed;
 use super::leaf::Estimate;
 use super::output::{ScanOutput, scan_schema};
 use super::point_get::PointGetExec;
@@ -178,12 +178,14 @@ impl Table {
                 self.table_leaf(path, &positions, known, fetch_below, parallelism).await
             }
         }?;
-        // Many are no deep tree: it is walked by recursion.
-        let many = remaining.len() > MANY;
+        /// More are many: they are no deep tree, which is walked by recursion.
+        const FEW: usize = 64;
+        let many = remaining.len() > FEW;
         let predicate = if many { Some(balanced(remaining, Operator::And)) } else { conjunction(remaining) };
         let Some(predicate) = predicate else { return Ok(leaf) };
         let schema = DFSchema::try_from(leaf.schema())?;
-        let predicate = unanalyzed(physical(&predicate, &schema)?, &self.slots);
+        let predicate = physical(&predicate, &schema)?;
+        let predicate = if many { unanalyzed(predicate, &self.slots) } else { predicate };
         let narrow = (positions_differ(width, leaf.schema().fields().len())).then(|| (0..width).collect());
         let mut filter = FilterExecBuilder::new(predicate, leaf).apply_projection(narrow)?.with_fetch(fetch);
         if share.is_some() {

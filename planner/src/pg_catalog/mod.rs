@@ -78,14 +78,16 @@ mod schema_type_privileges;
 mod schema_usage;
 mod schema_views;
 pub mod signature;
+mod sizes;
 #[cfg(test)]
 mod tests;
 mod view_definition;
 mod visible;
-pub use visible::{closed_kind, is_readable};
 mod zones;
 
 pub use percosql_sequences::OID as SEQUENCES;
+pub use sizes::{expected_rows, unique_keys};
+pub use visible::{closed_kind, is_readable};
 
 use crate::catalog::TableDescriptor;
 use crate::error::Result;

@@ -5,6 +5,8 @@
 //! side are noted and only rows with these keys are read; so are those of a range of the primary key or of the same index. Where they name single rows, the join keeps the order of the
 //! other side ([`KeyJoinExec`]). Too many keys, and the table is scanned after all: that is found out while the join runs, not guessed.
 
+use super::passed_columns::column_beneath;
+use super::view_lookup;
 use crate::catalog::{ColumnId, IndexDescriptor, IndexState, TableDescriptor};
 use crate::execution::access_path::Saying;
 use crate::execution::index_scan::IndexScanExec;
@@ -13,7 +15,6 @@ use crate::execution::key_lookup::LookupKey;
 use crate::execution::key_tap::{KeyTap, KeyTapExec};
 use crate::execution::lookup_scan::{LookupKeys, LookupScanExec, Scan};
 use crate::execution::table_scan::TableScanExec;
-use crate::plan::view_lookup;
 use crate::statistics::selectivity::distinct_values;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
@@ -22,13 +23,9 @@ use datafusion::logical_expr::JoinType;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
-use datafusion::physical_plan::aggregates::AggregateExec;
-use datafusion::physical_plan::coop::CooperativeExec;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
-use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
 use datafusion::physical_plan::projection::ProjectionExec;
-use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use std::sync::Arc;
@@ -200,42 +197,10 @@ fn probe_scan(plan: &Arc<dyn ExecutionPlan>) -> Option<(Arc<dyn ExecutionPlan>, 
     if plan.is::<TableScanExec>() || plan.is::<IndexScanExec>() {
         return Some((Arc::clone(plan), (0..plan.schema().fields().len()).map(Some).collect()));
     }
-    if let Some(filter) = plan.downcast_ref::<FilterExec>() {
-        if filter.fetch().is_some() {
-            return None;
-        }
-        let (scan, columns) = probe_scan(filter.input())?;
-        return Some(match filter.projection() {
-            None => (scan, columns),
-            Some(kept) => (scan, kept.iter().map(|position| columns.get(*position).copied().flatten()).collect()),
-        });
-    }
-    if let Some(projection) = plan.downcast_ref::<ProjectionExec>() {
-        let (scan, columns) = probe_scan(projection.input())?;
-        let through = projection.expr().iter().map(|item| {
-            let column = item.expr.downcast_ref::<Column>()?;
-            columns.get(column.index()).copied().flatten()
-        });
-        return Some((scan, through.collect()));
-    }
-    // What is looked up in place of the scan is sorted in place of it.
-    if let Some(sort) = plan.downcast_ref::<SortExec>() {
-        return if sort.fetch().is_none() { probe_scan(sort.input()) } else { None };
-    }
-    // A group has all rows of its key or none, so that keys may be chosen before grouping.
-    if let Some(aggregate) = plan.downcast_ref::<AggregateExec>() {
-        let groups = aggregate.group_expr();
-        if groups.has_grouping_set() || groups.expr().is_empty() || aggregate.limit_options().is_some() {
-            return None;
-        }
-        let (scan, columns) = probe_scan(aggregate.input())?;
-        let through = (0..plan.schema().fields().len()).map(|position| {
-            let (expression, _) = groups.expr().get(position)?;
-            columns.get(expression.downcast_ref::<Column>()?.index()).copied().flatten()
-        });
-        return Some((scan, through.collect()));
-    }
-    plan.downcast_ref::<CooperativeExec>().and_then(|cooperative| probe_scan(cooperative.input()))
+    let beneath = column_beneath(plan)?;
+    let (scan, columns) = probe_scan(plan.children().first()?)?;
+    let through = |position| columns.get(beneath(position)?).copied().flatten();
+    Some((scan, (0..plan.schema().fields().len()).map(through).collect()))
 }
 
 fn replace_scan(plan: &Arc<dyn ExecutionPlan>, scan: &Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {

@@ -26,6 +26,7 @@ pub mod lookup_join;
 mod met_orders;
 mod one_row;
 mod optional_rule;
+mod passed_columns;
 pub mod prepared;
 mod single_rows;
 pub mod slotting;

@@ -3,6 +3,7 @@
 use crate::catalog::{ColumnId, IndexDescriptor, IndexState, RelationKind, TableDescriptor};
 use crate::execution::condition::column_of;
 use crate::execution::table::Table;
+use crate::pg_catalog;
 use datafusion::common::tree_node::TreeNode;
 use datafusion::logical_expr::utils::split_conjunction;
 use datafusion::logical_expr::{Aggregate, BinaryExpr, Expr, LogicalPlan, Operator};
@@ -37,26 +38,12 @@ fn finds_one_row(plan: &LogicalPlan) -> bool {
                 let is_held = |index: &IndexDescriptor| index.columns.iter().all(|key| held.contains(&key.column));
                 if table.kind == RelationKind::SystemView {
                     let is_held = |name: &&str| table.column_named(name).is_some_and(|key| held.contains(&key.id));
-                    return unique_keys(&table.name).iter().any(|key| key.iter().all(is_held));
+                    return pg_catalog::unique_keys(&table.name).iter().any(|key| key.iter().all(is_held));
                 }
                 return table.indexes.iter().any(|index| is_unique(index) && is_held(index));
             }
             _ => return false,
         };
-    }
-}
-
-/// Columns of a catalog that no two of its rows have in common, as PostgreSQL's unique indexes say.
-fn unique_keys(catalog: &str) -> &'static [&'static [&'static str]] {
-    match catalog {
-        "pg_attribute" => &[&["attrelid", "attnum"], &["attrelid", "attname"]],
-        "pg_attrdef" => &[&["oid"], &["adrelid", "adnum"]],
-        "pg_description" => &[&["objoid", "classoid", "objsubid"]],
-        "pg_index" => &[&["indexrelid"]],
-        "pg_namespace" => &[&["oid"], &["nspname"]],
-        "pg_range" => &[&["rngtypid"]],
-        "pg_sequence" => &[&["seqrelid"]],
-        _ => &[&["oid"]],
     }
 }
 

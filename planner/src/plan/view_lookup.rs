@@ -5,6 +5,7 @@
 //! hash join reads its build side to the end before it asks the probe side for the first row, so the keys are known when the
 //! view is read.
 
+use super::passed_columns::column_beneath;
 use crate::execution::key_tap::{KeyTap, KeyTapExec};
 use crate::execution::system_view::SystemViewExec;
 use datafusion::arrow::datatypes::DataType;
@@ -12,13 +13,8 @@ use datafusion::common::{JoinSide, Result};
 use datafusion::logical_expr::JoinType;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::Column;
-use datafusion::physical_plan::aggregates::AggregateExec;
-use datafusion::physical_plan::coop::CooperativeExec;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
-use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
-use datafusion::physical_plan::projection::ProjectionExec;
-use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use std::sync::Arc;
 
@@ -50,7 +46,7 @@ pub(super) fn of_views(join: &HashJoinExec) -> Result<Option<Arc<dyn ExecutionPl
 
 /// The plan with its views reading only rows that have the keys; `None` where none does.
 fn tapped(plan: &Arc<dyn ExecutionPlan>, keys: Vec<Key>, tap: &Arc<KeyTap>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-    if keys.is_empty() || plan.fetch().is_some() || plan.output_partitioning().partition_count() != 1 {
+    if keys.is_empty() || plan.output_partitioning().partition_count() != 1 {
         return Ok(None);
     }
     if let Some(view) = plan.downcast_ref::<SystemViewExec>() {
@@ -62,37 +58,13 @@ fn tapped(plan: &Arc<dyn ExecutionPlan>, keys: Vec<Key>, tap: &Arc<KeyTap>) -> R
     if let Some(join) = plan.downcast_ref::<HashJoinExec>() {
         return beneath_join(plan, join, keys, tap);
     }
-    let Some(beneath) = beneath(plan) else { return Ok(None) };
+    let Some(beneath) = column_beneath(plan) else { return Ok(None) };
     let keys = keys.into_iter().filter_map(|key| Some(Key { column: beneath(key.column)?, ..key })).collect();
     let Some(child) = plan.children().first().copied() else { return Ok(None) };
     match tapped(child, keys, tap)? {
         Some(child) => Ok(Some(replace_children_if_necessary(Arc::clone(plan), vec![child])?)),
         None => Ok(None),
     }
-}
-
-/// For a plan that passes rows of its one input through, or groups them: the column of the input that a column of its output is. `None`
-/// for any other plan.
-fn beneath(plan: &Arc<dyn ExecutionPlan>) -> Option<Box<dyn Fn(usize) -> Option<usize> + '_>> {
-    if let Some(filter) = plan.downcast_ref::<FilterExec>() {
-        return Some(Box::new(|column| match filter.projection() {
-            None => Some(column),
-            Some(kept) => kept.get(column).copied(),
-        }));
-    }
-    if let Some(projection) = plan.downcast_ref::<ProjectionExec>() {
-        return Some(Box::new(|column| Some(projection.expr().get(column)?.expr.downcast_ref::<Column>()?.index())));
-    }
-    if plan.is::<SortExec>() || plan.is::<CooperativeExec>() || plan.is::<KeyTapExec>() {
-        return Some(Box::new(Some));
-    }
-    // A group has all rows of its key or none, so that keys may be chosen before grouping.
-    let aggregate = plan.downcast_ref::<AggregateExec>()?;
-    let groups = aggregate.group_expr();
-    if groups.has_grouping_set() || groups.expr().is_empty() || aggregate.limit_options().is_some() {
-        return None;
-    }
-    Some(Box::new(|column| Some(groups.expr().get(column)?.0.downcast_ref::<Column>()?.index())))
 }
 
 /// The sides of a join whose rows may be left out by their values, together with all rows of the result that have these.
@@ -134,7 +106,7 @@ fn beneath_join(
     tap: &Arc<KeyTap>,
 ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     // NOT IN looks at whether a side has any rows at all.
-    if join.null_aware || *join.partition_mode() != PartitionMode::CollectLeft {
+    if join.null_aware || plan.fetch().is_some() || *join.partition_mode() != PartitionMode::CollectLeft {
         return Ok(None);
     }
     let mut children = vec![Arc::clone(join.left()), Arc::clone(join.right())];

@@ -56,9 +56,9 @@ pub const APPLICATIONS: &[Mutant] = &[
     },
     Mutant {
         name: "keys of a join reach beneath a LIMIT",
-        file: "planner/src/plan/view_lookup.rs",
-        original: "if keys.is_empty() || plan.fetch().is_some() ||",
-        broken: "if keys.is_empty() ||",
+        file: "planner/src/plan/passed_columns.rs",
+        original: "if plan.fetch().is_some() {",
+        broken: "if false {",
         tests: &["-p", "percosql-tests", "--test", "differential", "psql_prints_the_same"],
     },
     Mutant {
@@ -71,8 +71,8 @@ pub const APPLICATIONS: &[Mutant] = &[
     Mutant {
         name: "a descriptor that changed is not read again",
         file: "planner/src/catalog/known.rs",
-        original: "if entry.0 == value && holds(key, &entry.1)",
-        broken: "if entry.0.len() == value.len() && holds(key, &entry.1)",
+        original: "if entry.0 == value && holds(&entry.1)",
+        broken: "if entry.0.len() == value.len() && holds(&entry.1)",
         tests: &["-p", "percosql-planner", "--lib", "catalog::known"],
     },
 ];
