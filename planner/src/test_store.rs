@@ -12,9 +12,14 @@ fn chosen() -> Option<String> {
     std::env::var("PERCOSQL_TEST_STORE").ok().filter(|name| !name.is_empty())
 }
 
+/// Whether that store is Bigtable's emulator.
+pub(crate) fn is_bigtable() -> bool {
+    chosen().as_deref() == Some("bigtable")
+}
+
 /// Whether that store can be read backwards. Bigtable's emulator cannot.
 pub(crate) fn reads_backwards() -> bool {
-    chosen().as_deref() != Some("bigtable")
+    !is_bigtable()
 }
 
 /// A new, empty store, as `PERCOSQL_TEST_STORE` says.

@@ -49,6 +49,40 @@ select c.relname, (select n.nspname from pg_namespace n where n.oid = c.relnames
   from pg_class c where c.relnamespace = 'cj'::regnamespace and c.relkind in ('r', 'v') order by 1;
 select a.attname, (select b.attnum from pg_attribute b where b.attrelid = a.attrelid and b.attname = a.attname) = a.attnum
   from pg_attribute a where a.attrelid = 'one'::regclass and a.attnum > 0 order by 1;
+-- Rows of a view that one of several conditions names.
+with w as materialized (select c.relname, c.reltype, array[c.reltype, null, 23] as many, array[]::oid[] as none, null::oid[] as unknown
+  from pg_class c where c.relnamespace = 'cj'::regnamespace and c.relkind = 'r')
+select w.relname, t.typname from w join pg_type t on t.oid = w.reltype or t.oid = any (w.many) order by 1, 2;
+with w as materialized (select c.relname, c.reltype, array[c.reltype, null, 23] as many, array[]::oid[] as none, null::oid[] as unknown
+  from pg_class c where c.relnamespace = 'cj'::regnamespace and c.relkind = 'r')
+select w.relname, t.typname from w join pg_type t
+  on t.oid = any (w.many) and t.typname <> w.relname or w.relname = 'one' and t.oid = w.reltype or t.oid = any (w.none) or t.oid = any (w.unknown)
+  order by 1, 2;
+with w as materialized (select c.relname, array[c.oid] as many from pg_class c where c.relnamespace = 'cj'::regnamespace and c.relkind = 'r')
+select w.relname, a.attname, t.typname from w join (pg_attribute a join pg_type t on t.oid = a.atttypid) on a.attrelid = any (w.many)
+  where a.attnum > 0 order by 1, 2;
+-- Another column decides, or more keys than are looked up.
+with w as materialized (select c.relname, c.oid, c.reltype from pg_class c where c.relnamespace = 'cj'::regnamespace and c.relkind = 'r')
+select w.relname, t.typname from w join pg_type t on t.oid = w.reltype or t.typrelid = w.oid order by 1, 2;
+with w as materialized (select g::oid as a, array[23, g]::oid[] as many from generate_series(16, 5016) g)
+select count(*), min(t.typname) from w join pg_type t on t.typtype = 'b' and t.oid < 30 and (t.oid = w.a or t.oid = any (w.many));
+-- A left join has every row.
+with w as materialized (select c.relname, array[c.reltype, 0::oid] as many, c.reltype from pg_class c
+  where c.relnamespace = 'cj'::regnamespace and c.relkind in ('r', 'v', 'i'))
+select w.relname, t.typname from w left join pg_type t on t.oid = any (w.many) or t.oid = w.reltype order by 1, 2;
+-- Keys reach a view beneath functions that give several rows.
+select c.relname, k.n, k.key from (select i.indrelid, u.key, u.n from pg_index i, unnest(i.indkey) with ordinality u(key, n)) k
+  join pg_class c on c.oid = k.indrelid where c.relnamespace = 'cj'::regnamespace order by 1, 2, 3;
+select c.relname, k.n from pg_class c left join (select i.indrelid, u.n from pg_index i left join unnest(i.indkey) with ordinality u(key, n) on u.key > 1) k
+  on c.oid = k.indrelid where c.relnamespace = 'cj'::regnamespace and c.relkind = 'r' order by 1, 2;
+-- Subqueries behind a CASE.
+select t.typname, case when t.typtype = 'c' then (select array_agg(a.attname::text order by a.attnum) from pg_attribute a
+    join pg_class c on a.attrelid = c.oid where a.attnum > 0 and c.reltype = t.oid) end,
+  case when t.typtype = 'c' then null when t.typelem = 0 then 'no' else (select e.typname from pg_type e where e.oid = t.typelem) end
+  from pg_type t where t.typnamespace = 'cj'::regnamespace order by 1;
+select case when exists (select 1 from pg_class c where c.reltype = t.oid) then (select count(*) from pg_attribute a where a.attrelid = t.typrelid and a.attnum > 0) else -1 end
+  from pg_type t where t.typnamespace = 'cj'::regnamespace order by 1;
+select case when random() >= 0 then (select n.nspname from pg_namespace n where n.oid = t.typnamespace) end from pg_type t where t.typname = 'one';
 select relname from pg_class where relname ~ '^(one)$' and relnamespace = 'cj'::regnamespace;
 select relname from pg_class where relname ~ '^(o.e)$' and relnamespace = 'cj'::regnamespace;
 select relname from pg_class where relname operator(pg_catalog.~) '^(two)$' collate pg_catalog.default and relnamespace = 'cj'::regnamespace;

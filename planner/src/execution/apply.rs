@@ -13,6 +13,7 @@ use datafusion::arrow::array::{Array, ArrayRef, BooleanArray};
 use datafusion::arrow::compute::concat;
 use datafusion::arrow::datatypes::{DataType, FieldRef, SchemaRef};
 use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchema, DFSchemaRef, Result, Statistics, TableReference};
 use datafusion::error::DataFusionError;
@@ -39,6 +40,8 @@ const ROWS_BETWEEN_PAUSES: usize = 16;
 /// How many results are remembered, and how large one and the values it is for may be, in bytes.
 const KNOWN_AT_MOST: usize = 4096;
 const SMALL: usize = 256;
+/// Rows that a subquery is taken to have for each row beside it: PostgreSQL's guess of an array's elements (`estimate_array_length`).
+const ROWS_OF_LATERAL: usize = 10;
 
 /// What is made of the subquery's rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -221,6 +224,10 @@ impl ApplyExec {
     /// How often the subquery has run since the plan was made ready to.
     pub fn runs(&self) -> Option<usize> {
         self.runs.metrics().output_rows()
+    }
+    /// Whether the subquery gives the same for the same row, so that it need not run where nobody asks.
+    pub fn is_repeatable(&self) -> bool {
+        is_repeatable(&self.subquery)
     }
     /// The rows.
     pub fn input(&self) -> &Arc<dyn ExecutionPlan> {
@@ -492,8 +499,11 @@ impl ExecutionPlan for ApplyExec {
     }
     fn statistics_from_inputs(&self, inputs: &[Arc<Statistics>], _args: &StatisticsArgs) -> Result<Arc<Statistics>> {
         let mut known = Statistics::new_unknown(&self.schema);
-        if let (Some(input), false) = (inputs.first(), matches!(self.kind, ApplyKind::Lateral { .. })) {
-            known.num_rows = input.num_rows.to_inexact();
+        if let Some(input) = inputs.first() {
+            known.num_rows = match self.kind {
+                ApplyKind::Lateral { .. } => input.num_rows.to_inexact().multiply(&Precision::Inexact(ROWS_OF_LATERAL)),
+                _ => input.num_rows.to_inexact(),
+            };
         }
         Ok(Arc::new(known))
     }

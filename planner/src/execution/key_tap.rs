@@ -2,9 +2,13 @@
 //! the rows they name instead of the whole table.
 //!
 //! [`KeyTapExec`] stands on top of the build side and notes keys as rows pass. A hash join reads its
-//! build side to the end before it asks its probe side for the first row.
+//! build side to the end before it asks its probe side for the first row. So does a nested loop, unless the rows are more than
+//! its memory holds: the keys are known once the build side has ended.
 
-use datafusion::arrow::array::ArrayRef;
+use crate::types::array;
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch};
+use datafusion::arrow::compute::filter;
+use datafusion::arrow::datatypes::DataType;
 use datafusion::common::Result as DataFusionResult;
 use datafusion::common::Statistics;
 use datafusion::common::tree_node::TreeNodeRecursion;
@@ -22,6 +26,7 @@ use futures::StreamExt;
 use parking_lot::Mutex;
 use std::fmt;
 use std::sync::Arc;
+use std::task::Poll;
 
 /// The keys of one execution: rows of one array per key column.
 #[derive(Debug, Default)]
@@ -33,6 +38,8 @@ pub struct KeyTap {
 struct State {
     batches: Vec<Vec<ArrayRef>>,
     rows: usize,
+    /// All rows of the build side have passed.
+    ended: bool,
     /// More keys than it pays to look up.
     overflowed: bool,
 }
@@ -41,6 +48,10 @@ impl KeyTap {
     /// Forgets the last execution's keys.
     pub fn clear(&self) {
         *self.state.lock() = State::default();
+    }
+
+    fn end(&self) {
+        self.state.lock().ended = true;
     }
 
     fn note(&self, keys: Vec<ArrayRef>, rows: usize, most: usize) {
@@ -54,25 +65,75 @@ impl KeyTap {
         }
     }
 
-    /// The keys noted, or none when there were too many.
+    /// The keys noted, or none when there were too many, or are more to come.
     pub fn keys(&self) -> Option<Vec<Vec<ArrayRef>>> {
         let state = self.state.lock();
-        (!state.overflowed).then(|| state.batches.clone())
+        (state.ended && !state.overflowed).then(|| state.batches.clone())
     }
+}
+
+/// What a tap notes of a row.
+#[derive(Clone, Debug)]
+pub enum TappedKeys {
+    /// A value for each key.
+    Row(Vec<Arc<dyn PhysicalExpr>>),
+    /// Several values of one key, or arrays of them.
+    Alternatives(Vec<Arc<dyn PhysicalExpr>>),
+}
+
+impl TappedKeys {
+    fn expressions(&self) -> &[Arc<dyn PhysicalExpr>] {
+        match self {
+            TappedKeys::Row(keys) | TappedKeys::Alternatives(keys) => keys,
+        }
+    }
+
+    fn note(&self, batch: &RecordBatch, most: usize, tap: &KeyTap) -> DataFusionResult<()> {
+        let value = |key: &Arc<dyn PhysicalExpr>| key.evaluate(batch)?.into_array(batch.num_rows());
+        let values = self.expressions().iter().map(value).collect::<DataFusionResult<Vec<_>>>()?;
+        match self {
+            TappedKeys::Row(_) => tap.note(values, batch.num_rows(), most),
+            TappedKeys::Alternatives(_) => {
+                for values in values {
+                    let values = members(values)?;
+                    let rows = values.len();
+                    tap.note(vec![values], rows, most);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The elements of a column of arrays; another column as it is.
+fn members(values: ArrayRef) -> DataFusionResult<ArrayRef> {
+    if !matches!(values.data_type(), DataType::Struct(_)) {
+        return Ok(values);
+    }
+    let lists = array::elements_of(&values)?;
+    let lists = match lists.nulls() {
+        // A NULL may have elements beneath it.
+        Some(nulls) => filter(&lists, &BooleanArray::new(nulls.inner().clone(), None))?,
+        None => Arc::new(lists),
+    };
+    let lists = lists.as_list::<i32>();
+    let place = |offset: Option<&i32>| offset.and_then(|offset| usize::try_from(*offset).ok()).unwrap_or_default();
+    let (from, to) = (place(lists.offsets().first()), place(lists.offsets().last()));
+    Ok(lists.values().slice(from, to.saturating_sub(from)))
 }
 
 /// Passes rows through and notes the values of the join keys.
 #[derive(Debug)]
 pub struct KeyTapExec {
     input: Arc<dyn ExecutionPlan>,
-    keys: Vec<Arc<dyn PhysicalExpr>>,
+    keys: TappedKeys,
     most: usize,
     tap: Arc<KeyTap>,
 }
 
 impl KeyTapExec {
     /// Notes `keys` of the rows of `input` in `tap`, unless they are more than `most`.
-    pub fn new(input: Arc<dyn ExecutionPlan>, keys: Vec<Arc<dyn PhysicalExpr>>, most: usize, tap: Arc<KeyTap>) -> Self {
+    pub fn new(input: Arc<dyn ExecutionPlan>, keys: TappedKeys, most: usize, tap: Arc<KeyTap>) -> Self {
         KeyTapExec { input, keys, most, tap }
     }
 
@@ -111,7 +172,7 @@ impl ExecutionPlan for KeyTapExec {
         &self,
         f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> DataFusionResult<TreeNodeRecursion>,
     ) -> DataFusionResult<TreeNodeRecursion> {
-        apply_expression_roots(&self.keys, f)
+        apply_expression_roots(self.keys.expressions(), f)
     }
     fn metrics(&self) -> Option<MetricsSet> {
         self.input.metrics()
@@ -129,15 +190,57 @@ impl ExecutionPlan for KeyTapExec {
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> DataFusionResult<SendableRecordBatchStream> {
         let input = self.input.execute(partition, context)?;
         let (tap, keys, most) = (Arc::clone(&self.tap), self.keys.clone(), self.most);
+        let of_input = Arc::clone(&tap);
         let noted = input.map(move |batch| {
             let batch = batch?;
-            let values = keys
-                .iter()
-                .map(|key| key.evaluate(&batch)?.into_array(batch.num_rows()))
-                .collect::<DataFusionResult<Vec<_>>>()?;
-            tap.note(values, batch.num_rows(), most);
+            keys.note(&batch, most, &of_input)?;
             Ok(batch)
         });
-        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), noted)))
+        let end = futures::stream::poll_fn(move |_| {
+            tap.end();
+            Poll::Ready(None)
+        });
+        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), noted.chain(end))))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used)]
+mod tests {
+    use super::*;
+    use datafusion::arrow::array::{Int64Array, ListArray};
+    use datafusion::arrow::datatypes::Int64Type;
+
+    fn keys() -> ArrayRef {
+        Arc::new(Int64Array::from(vec![1, 2]))
+    }
+
+    #[test]
+    fn keys_are_known_once_all_rows_have_passed() {
+        let tap = KeyTap::default();
+        tap.note(vec![keys()], 2, 4);
+        assert!(tap.keys().is_none());
+        tap.end();
+        assert_eq!(tap.keys().unwrap(), [[keys()]]);
+        tap.note(vec![keys(), keys()], 3, 4);
+        assert!(tap.keys().is_none());
+        tap.clear();
+        tap.end();
+        assert!(tap.keys().unwrap().is_empty());
+    }
+
+    #[test]
+    fn arrays_are_their_elements() {
+        assert_eq!(members(keys()).unwrap().as_ref(), keys().as_ref());
+        let lists = ListArray::from_iter_primitive::<Int64Type, _, _>([
+            Some(vec![Some(9)]),
+            Some(vec![Some(1), None]),
+            None,
+            Some(vec![]),
+            Some(vec![Some(2)]),
+            Some(vec![Some(9)]),
+        ]);
+        let arrays = array::of_elements(lists).unwrap().slice(1, 4);
+        assert_eq!(members(arrays).unwrap().as_ref(), &Int64Array::from(vec![Some(1), None, Some(2)]));
     }
 }

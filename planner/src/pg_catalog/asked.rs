@@ -96,7 +96,7 @@ impl RelationKey {
     /// Whether rows of relations have a 0 in the column.
     fn may_be_zero(self) -> bool {
         let always = ["oid", "adrelid", "attrelid", "indexrelid", "indrelid", "ev_class", "relid", "seqrelid"];
-        !matches!(self, RelationKey::Oid(column) if always.contains(&column))
+        self.column() != "oid" && !matches!(self, RelationKey::Oid(column) if always.contains(&column))
     }
 
     /// The relations that these values name; `None` for a key that finds none without looking at all.
@@ -203,6 +203,9 @@ pub(super) fn relations<'a>(
 /// Places of rows by the value of a column.
 type Places = HashMap<Datum, Vec<u32>>;
 
+/// Rows that are found by one key without asking whether another finds fewer.
+const FEW: usize = 64;
+
 /// Rows that answer one scan after the other by their keys.
 #[derive(Debug)]
 pub struct IndexedRows {
@@ -225,14 +228,9 @@ impl IndexedRows {
         let fields: Vec<_> =
             asked.columns.iter().filter_map(|column| self.rows.schema().fields().get(at(*column)?).cloned()).collect();
         let schema = Arc::new(datafusion::arrow::datatypes::Schema::new(fields));
-        let chosen =
-            asked.keys.iter().filter_map(|key| Some((key, at(key.column)?))).min_by_key(|(key, _)| key.values.len());
-        let (columns, count) = match chosen {
+        let (columns, count) = match self.fewest(asked, at)? {
             None => (columns, self.rows.num_rows()),
-            Some((key, column)) => {
-                let places = self.places_by(column)?;
-                let found = key.values.iter().filter_map(|value| places.get(value)).flatten().copied();
-                let mut found: Vec<u32> = found.collect();
+            Some(mut found) => {
                 found.sort_unstable();
                 let found = UInt32Array::from(found);
                 let taken = columns.iter().map(|column| take(column, &found, None));
@@ -241,6 +239,26 @@ impl IndexedRows {
         };
         let options = RecordBatchOptions::new().with_row_count(Some(count));
         Ok(Found { rows: RecordBatch::try_new_with_options(schema, columns, &options)?, examined: count })
+    }
+
+    /// The places of the rows that a key finds, of the key that finds few; `None` where there is no key.
+    fn fewest(&self, asked: &Asked, at: impl Fn(usize) -> Option<usize>) -> Result<Option<Vec<u32>>> {
+        let mut keys: Vec<_> = asked.keys.iter().filter_map(|key| Some((&key.values, at(key.column)?))).collect();
+        keys.sort_by_key(|(values, _)| values.len());
+        let mut fewest: Option<(usize, Vec<&Vec<u32>>)> = None;
+        for (values, column) in keys {
+            // To look by another key costs as much as to take so many rows.
+            if fewest.as_ref().is_some_and(|(count, _)| *count <= values.len().max(FEW)) {
+                break;
+            }
+            let places = self.places_by(column)?;
+            let found: Vec<_> = values.iter().filter_map(|value| places.get(value)).collect();
+            let count = found.iter().map(|places| places.len()).sum();
+            if fewest.as_ref().is_none_or(|(least, _)| count < *least) {
+                fewest = Some((count, found));
+            }
+        }
+        Ok(fewest.map(|(_, found)| found.into_iter().flatten().copied().collect()))
     }
 
     fn places_by(&self, column: usize) -> Result<&Places> {

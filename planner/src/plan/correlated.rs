@@ -2,6 +2,7 @@
 //! optimises: their outer columns become placeholders, so that inside them filters reach keys.
 
 use super::above_joins::above_joins;
+use super::catalog_scans::reads_catalogs_alone;
 use super::single_rows::may_fail;
 use crate::bind::volatile::{calls, is_volatile_function};
 use crate::error::Result;
@@ -101,7 +102,10 @@ fn rewrite(node: LogicalPlan, all: bool) -> DataFusionResult<Transformed<Logical
             LogicalPlan::Projection(_) | LogicalPlan::Aggregate(_) | LogicalPlan::Sort(_) | LogicalPlan::Window(_)
         );
     let expressions = node.expressions();
-    let applies = |expression: &Expr| expression.exists(|inner| Ok(needs_apply(inner, in_filter, all)));
+    let applies = |expression: &Expr| {
+        let guarded = expression.exists(|inner| Ok(matches!(inner, Expr::Case(_))))?;
+        expression.exists(|inner| Ok(needs_apply(inner, in_filter, all, guarded)))
+    };
     let mut any = false;
     for expression in &expressions {
         any |= applies(expression)?;
@@ -154,14 +158,18 @@ fn restore(plan: LogicalPlan, schema: &DFSchemaRef) -> DataFusionResult<LogicalP
     LogicalPlanBuilder::from(plan).project(restored.collect::<Vec<_>>())?.build()
 }
 
-fn needs_apply(expression: &Expr, in_filter: bool, all: bool) -> bool {
+/// Whether an expression is a subquery that only an Apply runs, or that runs better in one. `guarded`: it is asked for few rows, those
+/// that take its branch of a CASE. A join would make the whole catalog for them.
+fn needs_apply(expression: &Expr, in_filter: bool, all: bool, guarded: bool) -> bool {
     match expression {
         Expr::ScalarSubquery(subquery) if subquery.outer_ref_columns.is_empty() => {
             // DataFusion would run it once for all outer rows.
             sees_outer_row(&subquery.subquery)
         }
         Expr::ScalarSubquery(subquery) => {
-            all || sees_outer_row(&subquery.subquery) || !becomes_join(&subquery.subquery, true)
+            all || sees_outer_row(&subquery.subquery)
+                || guarded && reads_catalogs_alone(&subquery.subquery)
+                || !becomes_join(&subquery.subquery, true)
         }
         // A join's condition has no place for such a subquery within the operand.
         Expr::InSubquery(InSubquery { expr, .. }) if expr.exists(|inner| Ok(is_test(inner))).unwrap_or(true) => true,
@@ -294,7 +302,7 @@ fn replace(
             let guarded = guarded_branches(case, input, in_filter, all, guard)?;
             return Ok(Transformed::new(Expr::Case(guarded), true, TreeNodeRecursion::Jump));
         }
-        if !needs_apply(&inner, in_filter, all) {
+        if !needs_apply(&inner, in_filter, all, guard.is_some()) {
             return Ok(Transformed::no(inner));
         }
         let (kind, subquery, operand) = match inner {
@@ -324,7 +332,7 @@ fn guarded_branches(
     let again =
         |expr: &Expr| !calls(expr, is_volatile_function) && !expr.exists(|e| Ok(is_subquery(e))).unwrap_or(true);
     // Guards repeat what stands before: they are made only where a subquery asks for one.
-    let asks = |expr: &Expr| expr.exists(|part| Ok(needs_apply(part, in_filter, all))).unwrap_or(true);
+    let asks = |expr: &Expr| expr.exists(|part| Ok(needs_apply(part, in_filter, all, true))).unwrap_or(true);
     let mut known = expr.as_deref().is_none_or(again);
     let truth = |value: bool| Expr::Literal(ScalarValue::Boolean(Some(value)), None);
     let mut branches: Vec<(Box<Expr>, Box<Expr>)> = Vec::new();

@@ -5,14 +5,14 @@
 //! side are noted and only rows with these keys are read; so are those of a range of the primary key or of the same index. Where they name single rows, the join keeps the order of the
 //! other side ([`KeyJoinExec`]). Too many keys, and the table is scanned after all: that is found out while the join runs, not guessed.
 
-use super::passed_columns::column_beneath;
-use super::view_lookup;
+use super::passed_columns::{beneath_projection, column_beneath, over};
+use super::{alternative_keys, view_lookup};
 use crate::catalog::{ColumnId, IndexDescriptor, IndexState, TableDescriptor};
 use crate::execution::access_path::Saying;
 use crate::execution::index_scan::IndexScanExec;
 use crate::execution::key_join::KeyJoinExec;
 use crate::execution::key_lookup::LookupKey;
-use crate::execution::key_tap::{KeyTap, KeyTapExec};
+use crate::execution::key_tap::{KeyTap, KeyTapExec, TappedKeys};
 use crate::execution::lookup_scan::{LookupKeys, LookupScanExec, Scan};
 use crate::execution::table_scan::TableScanExec;
 use crate::statistics::selectivity::distinct_values;
@@ -23,9 +23,7 @@ use datafusion::logical_expr::JoinType;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
-use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
-use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
-use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, PartitionMode};
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use std::sync::Arc;
@@ -51,14 +49,18 @@ pub struct LookupJoin;
 impl PhysicalOptimizerRule for LookupJoin {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _config: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
         plan.transform_up(|plan| {
-            let Some(join) = plan.downcast_ref::<HashJoinExec>() else { return Ok(Transformed::no(plan)) };
-            if let Some(looked_up) = by_lookup(join)? {
-                return Ok(Transformed::yes(looked_up));
+            if let Some(join) = plan.downcast_ref::<NestedLoopJoinExec>() {
+                return Ok(match alternative_keys::of_nested_loop(join)? {
+                    Some(tapped) => Transformed::yes(tapped),
+                    None => Transformed::no(plan),
+                });
             }
-            Ok(match turned(join)? {
-                Some(turned) => Transformed::yes(turned),
-                None => Transformed::no(plan),
-            })
+            let Some(join) = plan.downcast_ref::<HashJoinExec>() else { return Ok(Transformed::no(plan)) };
+            let read = match is_built_from_unknown(join)? {
+                true => turned(join)?.map_or_else(|| by_lookup(join), |turned| Ok(Some(turned)))?,
+                false => by_lookup(join)?.map_or_else(|| turned_to_small(join), |read| Ok(Some(read)))?,
+            };
+            Ok(read.map_or(Transformed::no(plan), Transformed::yes))
         })
         .data()
     }
@@ -85,33 +87,42 @@ fn drops_unmatched_probe_rows(join_type: JoinType) -> bool {
     }
 }
 
+/// Whether a join builds a side of which it is not known how many rows there are, while the other has few.
+fn is_built_from_unknown(join: &HashJoinExec) -> Result<bool> {
+    Ok(rows_of(join.left())?.is_none() && rows_of(join.right())?.is_some_and(|rows| rows <= ALWAYS_KEYS))
+}
+
+fn rows_of(side: &Arc<dyn ExecutionPlan>) -> Result<Option<usize>> {
+    let known = StatisticsContext::new().compute(side.as_ref(), &StatisticsArgs::new())?;
+    Ok(known.num_rows.get_value().copied())
+}
+
 /// The same join the other way round, where that lets a small table be looked up instead of scanned: to begin a scan takes as long as
 /// some look-ups of rows that are in memory, and of a small table there are no more keys than rows.
-fn turned(join: &HashJoinExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+fn turned_to_small(join: &HashJoinExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let small = match probe_scan(join.left()) {
         Some((scan, _)) => scan
             .downcast_ref::<TableScanExec>()
             .is_some_and(|scan| scan.output().table.statistics.is_some() && scan.estimate().read <= ALWAYS_KEYS),
         None => false,
     };
-    if !small || *join.join_type() != JoinType::Inner || *join.partition_mode() != PartitionMode::CollectLeft {
+    match small && rows_of(join.right())?.is_some_and(|rows| rows <= TURNED_ROWS) {
+        true => turned(join),
+        false => Ok(None),
+    }
+}
+
+/// The join the other way round with what is its probe side then looked up; `None` where that cannot be.
+fn turned(join: &HashJoinExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    if *join.join_type() != JoinType::Inner || *join.partition_mode() != PartitionMode::CollectLeft {
         return Ok(None);
     }
-    let other = StatisticsContext::new().compute(join.right().as_ref(), &StatisticsArgs::new())?;
-    if other.num_rows.get_value().is_none_or(|rows| *rows > TURNED_ROWS) {
-        return Ok(None);
-    }
-    let swapped = join.swap_inputs(PartitionMode::CollectLeft)?;
-    let inner = match swapped.downcast_ref::<ProjectionExec>() {
-        Some(projection) => Arc::clone(projection.input()),
-        None => Arc::clone(&swapped),
-    };
-    let Some(turned) = inner.downcast_ref::<HashJoinExec>() else { return Ok(None) };
-    let Some(looked_up) = by_lookup(turned)? else { return Ok(None) };
-    if Arc::ptr_eq(&inner, &swapped) {
-        return Ok(Some(looked_up));
-    }
-    Ok(Some(replace_children_if_necessary(swapped, vec![looked_up])?))
+    beneath_projection(&join.swap_inputs(PartitionMode::CollectLeft)?, |turned| {
+        match turned.downcast_ref::<HashJoinExec>() {
+            Some(turned) => by_lookup(turned),
+            None => Ok(None),
+        }
+    })
 }
 
 /// The join with its probe side looked up; `None` where that cannot be, or does not pay.
@@ -166,7 +177,7 @@ fn by_lookup(join: &HashJoinExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     }
     let tap = Arc::new(KeyTap::default());
     let keys: Vec<Arc<dyn PhysicalExpr>> = join.on().iter().map(|(left, _)| Arc::clone(left)).collect();
-    let build = Arc::new(KeyTapExec::new(Arc::clone(join.left()), keys, most, Arc::clone(&tap)));
+    let build = Arc::new(KeyTapExec::new(Arc::clone(join.left()), TappedKeys::Row(keys), most, Arc::clone(&tap)));
     let lookup = Arc::new(LookupScanExec::new(scan, index, looked_up, tap));
     let probe = replace_scan(join.right(), &(Arc::clone(&lookup) as Arc<dyn ExecutionPlan>))?;
     if lookup.names_rows()
@@ -206,7 +217,7 @@ fn probe_scan(plan: &Arc<dyn ExecutionPlan>) -> Option<(Arc<dyn ExecutionPlan>, 
 fn replace_scan(plan: &Arc<dyn ExecutionPlan>, scan: &Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     match plan.children().first() {
         None => Ok(Arc::clone(scan)),
-        Some(child) => replace_children_if_necessary(Arc::clone(plan), vec![replace_scan(child, scan)?]),
+        Some(child) => over(plan, replace_scan(child, scan)?),
     }
 }
 

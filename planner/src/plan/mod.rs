@@ -6,8 +6,10 @@
 //! runs, and clears them. Must not know SQL text or sessions.
 
 mod above_joins;
+mod alternative_keys;
 mod beneath_apply;
 mod careful_rule;
+mod catalog_scans;
 mod column_first;
 mod constants;
 pub mod correlated;

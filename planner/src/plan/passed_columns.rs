@@ -1,13 +1,19 @@
 //! [`column_beneath`]: operators that pass the rows of their input on or group them, so that keys of their columns may be chosen beneath.
 
+use crate::execution::apply::ApplyExec;
 use crate::execution::key_tap::KeyTapExec;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::Result;
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::coop::CooperativeExec;
+use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
+use datafusion::physical_plan::unnest::UnnestExec;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// The column of the input that a column of the output is, by its place.
@@ -31,6 +37,29 @@ pub(super) fn column_beneath(plan: &Arc<dyn ExecutionPlan>) -> Option<Beneath<'_
     if plan.is::<SortExec>() || plan.is::<CooperativeExec>() || plan.is::<KeyTapExec>() {
         return Some(Box::new(Some));
     }
+    // A subquery runs for each row by itself. The input's columns come first.
+    if let Some(apply) = plan.downcast_ref::<ApplyExec>() {
+        let width = apply.input().schema().fields().len();
+        return apply
+            .is_repeatable()
+            .then(|| Box::new(move |column| (column < width).then_some(column)) as Beneath<'_>);
+    }
+    if let Some(unnest) = plan.downcast_ref::<UnnestExec>() {
+        let (from, to) = (unnest.input().schema(), unnest.schema());
+        let multiplied: HashSet<usize> = unnest
+            .list_column_indices()
+            .iter()
+            .map(|list| list.index_in_input_schema)
+            .chain(unnest.struct_column_indices().iter().copied())
+            .collect();
+        return Some(Box::new(move |column| {
+            // Columns that are passed on keep their names.
+            let name = to.fields().get(column)?.name();
+            let alone = |schema: &SchemaRef| schema.fields().iter().filter(|field| field.name() == name).count() == 1;
+            let place = from.fields().iter().position(|field| field.name() == name)?;
+            (alone(&from) && alone(&to) && !multiplied.contains(&place)).then_some(place)
+        }));
+    }
     // A group has all rows of its key or none, so that keys may be chosen before grouping.
     let aggregate = plan.downcast_ref::<AggregateExec>()?;
     let groups = aggregate.group_expr();
@@ -38,4 +67,24 @@ pub(super) fn column_beneath(plan: &Arc<dyn ExecutionPlan>) -> Option<Beneath<'_
         return None;
     }
     Some(Box::new(|column| Some(groups.expr().get(column)?.0.downcast_ref::<Column>()?.index())))
+}
+
+/// Such an operator over another input.
+pub(super) fn over(plan: &Arc<dyn ExecutionPlan>, input: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    let others = plan.children().into_iter().skip(1).map(Arc::clone);
+    replace_children_if_necessary(Arc::clone(plan), std::iter::once(input).chain(others).collect())
+}
+
+/// What a change makes of a join that was turned: of the join itself, where a projection puts its columns back in order.
+pub(super) fn beneath_projection(
+    turned: &Arc<dyn ExecutionPlan>,
+    change: impl FnOnce(&Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>>,
+) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    match turned.downcast_ref::<ProjectionExec>() {
+        None => change(turned),
+        Some(projection) => match change(projection.input())? {
+            Some(changed) => Ok(Some(over(turned, changed)?)),
+            None => Ok(None),
+        },
+    }
 }

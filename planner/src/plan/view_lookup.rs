@@ -5,8 +5,8 @@
 //! hash join reads its build side to the end before it asks the probe side for the first row, so the keys are known when the
 //! view is read.
 
-use super::passed_columns::column_beneath;
-use crate::execution::key_tap::{KeyTap, KeyTapExec};
+use super::passed_columns::{column_beneath, over};
+use crate::execution::key_tap::{KeyTap, KeyTapExec, TappedKeys};
 use crate::execution::system_view::SystemViewExec;
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{JoinSide, Result};
@@ -19,14 +19,14 @@ use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use std::sync::Arc;
 
 /// Keys by which rows of a system view are made, at most.
-const MOST_KEYS: usize = 4096;
+pub(super) const MOST_KEYS: usize = 4096;
 
 /// A key of the join above: its place there, the column of the plan that it is compared with, and the type of its values.
 #[derive(Clone, Debug)]
-struct Key {
-    place: usize,
-    column: usize,
-    ty: DataType,
+pub(super) struct Key {
+    pub(super) place: usize,
+    pub(super) column: usize,
+    pub(super) ty: DataType,
 }
 
 /// The join with the rows of system views on its probe side made for the keys of its build side, which drops rows of the probe side that
@@ -40,12 +40,16 @@ pub(super) fn of_views(join: &HashJoinExec) -> Result<Option<Arc<dyn ExecutionPl
     let tap = Arc::new(KeyTap::default());
     let Some(probe) = tapped(join.right(), keys.collect(), &tap)? else { return Ok(None) };
     let keys: Vec<Arc<dyn PhysicalExpr>> = join.on().iter().map(|(left, _)| Arc::clone(left)).collect();
-    let build = Arc::new(KeyTapExec::new(Arc::clone(join.left()), keys, MOST_KEYS, tap));
+    let build = Arc::new(KeyTapExec::new(Arc::clone(join.left()), TappedKeys::Row(keys), MOST_KEYS, tap));
     Ok(Some(join.builder().with_new_children(vec![build, probe])?.build_exec()?))
 }
 
 /// The plan with its views reading only rows that have the keys; `None` where none does.
-fn tapped(plan: &Arc<dyn ExecutionPlan>, keys: Vec<Key>, tap: &Arc<KeyTap>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+pub(super) fn tapped(
+    plan: &Arc<dyn ExecutionPlan>,
+    keys: Vec<Key>,
+    tap: &Arc<KeyTap>,
+) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     if keys.is_empty() || plan.output_partitioning().partition_count() != 1 {
         return Ok(None);
     }
@@ -62,7 +66,7 @@ fn tapped(plan: &Arc<dyn ExecutionPlan>, keys: Vec<Key>, tap: &Arc<KeyTap>) -> R
     let keys = keys.into_iter().filter_map(|key| Some(Key { column: beneath(key.column)?, ..key })).collect();
     let Some(child) = plan.children().first().copied() else { return Ok(None) };
     match tapped(child, keys, tap)? {
-        Some(child) => Ok(Some(replace_children_if_necessary(Arc::clone(plan), vec![child])?)),
+        Some(child) => Ok(Some(over(plan, child)?)),
         None => Ok(None),
     }
 }

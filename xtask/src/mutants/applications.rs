@@ -75,4 +75,32 @@ pub const APPLICATIONS: &[Mutant] = &[
         broken: "if entry.0.len() == value.len() && holds(&entry.1)",
         tests: &["-p", "percosql-planner", "--lib", "catalog::known"],
     },
+    Mutant {
+        name: "rows of a view are read by the first of several conditions",
+        file: "planner/src/plan/alternative_keys.rs",
+        original: "let alternatives = parts(condition, Operator::Or);",
+        broken: "let alternatives = parts(condition, Operator::Or).into_iter().take(1).collect::<Vec<_>>();",
+        tests: &["-p", "percosql-tests", "--test", "differential", "psql_prints_the_same"],
+    },
+    Mutant {
+        name: "keys of a join are used before all of them are known",
+        file: "planner/src/execution/key_tap.rs",
+        original: "(state.ended && !state.overflowed)",
+        broken: "(!state.overflowed)",
+        tests: &["-p", "percosql-planner", "--lib", "execution::key_tap"],
+    },
+    Mutant {
+        name: "a subquery over the catalog behind a CASE runs for all rows",
+        file: "planner/src/plan/correlated.rs",
+        original: "guarded && reads_catalogs_alone(&subquery.subquery)",
+        broken: "guarded && all && reads_catalogs_alone(&subquery.subquery)",
+        tests: &["-p", "percosql-planner", "--lib", "session::tests::catalog_reads"],
+    },
+    Mutant {
+        name: "keys of a join stop at a function that gives several rows",
+        file: "planner/src/plan/passed_columns.rs",
+        original: "return apply.is_repeatable().then(",
+        broken: "return (!apply.is_repeatable()).then(",
+        tests: &["-p", "percosql-planner", "--lib", "session::tests::catalog_reads"],
+    },
 ];

@@ -176,6 +176,8 @@ async fn types_are_followed_one_by_one() {
     assert_eq!(c.rows(TYPES).await, expected);
     let runs: u64 = counted(&mut c, "Subplan Runs:", TYPES).await.iter().sum();
     assert!(runs <= 4, "{runs}");
+    let examined = counted(&mut c, "Rows Examined:", TYPES).await;
+    assert!(!examined.is_empty() && examined.iter().all(|rows| *rows <= 20), "{examined:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -194,6 +196,11 @@ async fn views_make_the_rows_that_are_asked_for() {
         ("SELECT conname FROM pg_constraint c JOIN pg_class t ON c.conrelid = t.oid WHERE t.relname = 'child'", 4),
         ("SELECT conname FROM pg_constraint WHERE confrelid = 'wide2'::regclass", 4),
         ("SELECT indexrelid FROM pg_index WHERE indrelid = 'wide2'::regclass", 2),
+        (
+            "SELECT k.n FROM (SELECT * FROM pg_index, unnest(indkey) WITH ORDINALITY u(key, n)) k JOIN pg_class c ON k.indrelid = c.oid
+                WHERE c.relname = 'wide2' AND pg_table_is_visible(c.oid)",
+            4,
+        ),
         ("SELECT typname FROM pg_type WHERE oid = 23", 2),
         ("SELECT typname FROM pg_type WHERE typname = 'wide2'", 4),
         ("SELECT typname FROM pg_type t JOIN pg_class c ON c.reltype = t.oid WHERE c.relname = 'wide2'", 4),

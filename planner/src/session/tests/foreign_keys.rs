@@ -1,6 +1,7 @@
 //! FOREIGN KEYs: what they refuse, what follows, and that no two transactions get past them together.
 
 use super::*;
+use crate::test_store;
 
 async fn tables(c: &mut Client, rest: &str) {
     c.run("CREATE TABLE p (a int PRIMARY KEY, u text UNIQUE)").await;
@@ -265,6 +266,10 @@ async fn a_copy_of_what_is_written_is_held_to_its_keys() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn more_keys_change_at_once_than_a_statement_has_parameters() {
+    if test_store::is_bigtable() {
+        // The statements are the same over every store; there each of so many keys is a call.
+        return;
+    }
     let mut c = client().await;
     c.run("CREATE TABLE p (a int, b int, PRIMARY KEY (a, b))").await;
     c.run("CREATE TABLE c (i int, a int, b int, FOREIGN KEY (a, b) REFERENCES p ON UPDATE CASCADE)").await;
