@@ -142,7 +142,7 @@ pub trait AtomicCommit: Send + Sync {
     }
 
     /// The newest commit timestamp that a new snapshot sees: every commit at or below it is
-    /// readable, none above it was acknowledged. protocol.md's visible_ts.
+    /// readable, none above it was acknowledged. `visible_ts` of docs/protocol.md.
     fn published(&self) -> Timestamp;
 
     /// Resolves when every commit at or below `timestamp` is published. Errors: that will not be, for the log has failed.

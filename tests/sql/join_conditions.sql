@@ -49,4 +49,4 @@ select * from na, nb join lateral (select na.id as m) l on id = m order by 1, 2,
 select * from na, nb join generate_series(1, na.id) m on nb.id = m and na.id = m;
 select * from na, nb left join lateral (select na.id as m) l on id = m and na.k = m;
 select x.n, l.m from na, nb join lateral (select k as n, id as m from na q where q.id = na.id) l using (n) as x order by 1, 2;
-update na set k = 7 from nb, na b natural join lateral (select nb.n as k) l where na.id = b.id returning na.id, l.k;
+with u as (update na set k = 7 from nb, na b natural join lateral (select nb.n as k) l where na.id = b.id returning na.id, l.k) select * from u order by id;

@@ -1,4 +1,4 @@
-//! COMMIT on a store that changes one row at a time and may lose an answer (protocol.md, sections
+//! COMMIT on a store that changes one row at a time and may lose an answer (docs/protocol.md, sections
 //! 2 and 4): one wave of locks, commit_ts after all of them, the primary by a conditional mutation
 //! on the exact lock, then the answer; the secondaries follow.
 

@@ -199,7 +199,7 @@ impl CommitJob {
         Ok(())
     }
 
-    /// One merged, validated, stamped and synced batch (protocol.md, section 1).
+    /// One merged, validated, stamped and synced batch (docs/protocol.md, section 1).
     async fn one_phase(self) -> Result<Timestamp> {
         let mut writes = Vec::new();
         let mut from = Some(Bytes::new());

@@ -1,4 +1,4 @@
-//! Garbage collection (protocol.md, section 6): versions that no snapshot can reach are removed.
+//! Garbage collection (docs/protocol.md, section 6): versions that no snapshot can reach are removed.
 //!
 //! The safe point is min(now - history, oldest live snapshot), only moves forward, and is durable
 //! before the first removal. A pass sees all versions of a row and removes what is shadowed in one
@@ -148,7 +148,7 @@ impl TransactionStore {
         Ok(true)
     }
 
-    /// One pass of garbage collection over every tablet (protocol.md, section 6). Where another node is at one,
+    /// One pass of garbage collection over every tablet (docs/protocol.md, section 6). Where another node is at one,
     /// nothing is done.
     pub async fn collect_garbage(&self) -> Result<GcReport> {
         self.collect_garbage_after(Duration::ZERO).await

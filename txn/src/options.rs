@@ -30,7 +30,7 @@ pub enum Isolation {
     /// written ([`crate::Transaction::lock_rows`]): on engines that hold locks in memory alone.
     ReadCommitted,
     /// One snapshot for all; who writes commits only if nothing that it has read was written since, so that all such
-    /// transactions are as if one after the other, in the order of their commits (protocol.md, section 8). Who only reads
+    /// transactions are as if one after the other, in the order of their commits (docs/protocol.md, section 8). Who only reads
     /// sees a state between two of them, and is never refused.
     Serializable,
 }

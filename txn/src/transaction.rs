@@ -435,7 +435,7 @@ impl Transaction {
     }
 
     /// Requires at COMMIT that `key` has not been written by others since the snapshot. Writes nothing: the
-    /// committer looks, or, over rows, one read after commit_ts was taken. Used for descriptors (protocol.md,
+    /// committer looks, or, over rows, one read after commit_ts was taken. Used for descriptors (docs/protocol.md,
     /// section 7).
     pub fn require_unchanged(&self, key: Bytes) {
         let since = match (self.isolation(), &*self.snapshot.read()) {

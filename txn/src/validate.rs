@@ -1,4 +1,4 @@
-//! Validation of what a transaction has read, by reading it again (protocol.md, section 8): over rows at every COMMIT at
+//! Validation of what a transaction has read, by reading it again (docs/protocol.md, section 8): over rows at every COMMIT at
 //! [`Isolation::Serializable`](crate::Isolation::Serializable), after its commit_ts was taken; on one log only where the
 //! committer does not remember far enough back.
 //!

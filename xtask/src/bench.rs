@@ -4,22 +4,22 @@ use crate::packages;
 use crate::run::{Result, command, finish, run, say, shown};
 use std::path::{Path, PathBuf};
 
-/// Builds release binaries, installs PostgreSQL 15 where it is not, and compares; `arguments` go to `percosql-bench compare`.
+/// Builds optimized binaries, installs PostgreSQL 15 where it is not, and compares; `arguments` go to `percosql-bench compare`.
 pub fn bench(arguments: &[String]) -> Result<()> {
-    // Who only asks what there is waits for no release build.
+    // Help needs no such build.
     if arguments.iter().any(|argument| matches!(argument.as_str(), "--help" | "-h")) {
         return run("cargo", &["run", "--quiet", "-p", "percosql-bench", "--", "compare", "--help"]);
     }
     let postgres_bin = packages::ensure_bench()?;
     // Of the whole workspace, because a crate built alone takes other features of the same dependencies.
-    run("cargo", &["build", "--release", "--workspace", "--bins", "--quiet"])?;
-    let release = release_folder()?;
+    run("cargo", &["build", "--profile", "optimized", "--workspace", "--bins", "--quiet"])?;
+    let built = optimized_folder()?;
     let asked = |option: &str| {
         arguments.iter().any(|argument| argument == option || argument.starts_with(&format!("{option}=")))
     };
     let mut all = vec!["compare".to_string()];
     if !asked("--percosql") {
-        all.extend(["--percosql".to_string(), shown(&release.join("percosql"))]);
+        all.extend(["--percosql".to_string(), shown(&built.join("percosql"))]);
         if !asked("--note") {
             all.extend(["--note".to_string(), note()]);
         }
@@ -28,17 +28,17 @@ pub fn bench(arguments: &[String]) -> Result<()> {
         all.extend(["--postgres-bin".to_string(), shown(&postgres_bin)]);
     }
     all.extend(arguments.iter().cloned());
-    let program = shown(&release.join("percosql-bench"));
+    let program = shown(&built.join("percosql-bench"));
     let all: Vec<&str> = all.iter().map(String::as_str).collect();
     say(&format!("$ {program} {}", all.join(" ")));
     finish(command(&program, &all), "percosql-bench")
 }
 
-/// Where cargo puts release builds: beside the folder of this program, wherever the target folder is.
-pub fn release_folder() -> Result<PathBuf> {
+/// Where cargo puts optimized builds: beside the folder of this program, wherever the target folder is.
+pub fn optimized_folder() -> Result<PathBuf> {
     let own = std::env::current_exe().map_err(|error| format!("this program does not find itself: {error}"))?;
     let target = own.parent().and_then(Path::parent).ok_or("this program does not lie in a target folder")?;
-    Ok(target.join("release"))
+    Ok(target.join("optimized"))
 }
 
 /// Which build is measured, for the head of the report.
@@ -47,9 +47,9 @@ fn note() -> String {
         let output = command("git", arguments).output().ok().filter(|output| output.status.success())?;
         Some(String::from_utf8_lossy(&output.stdout).trim().to_string())
     };
-    let Some(commit) = git(&["rev-parse", "--short", "HEAD"]) else { return "A release build.".to_string() };
+    let Some(commit) = git(&["rev-parse", "--short", "HEAD"]) else { return "An optimized build.".to_string() };
     match git(&["status", "--porcelain", "--untracked-files=no"]) {
-        Some(changes) if changes.is_empty() => format!("A release build of commit {commit}."),
-        _ => format!("A release build of commit {commit} with changes that are not committed."),
+        Some(changes) if changes.is_empty() => format!("An optimized build of commit {commit}."),
+        _ => format!("An optimized build of commit {commit} with changes that are not committed."),
     }
 }

@@ -1,11 +1,11 @@
-//! `cargo xtask check`: what must hold of the source before it lands. Runs no test.
+//! `cargo xtask check`: what must hold of the source before it lands. Installs nothing and runs no test.
 
 use crate::run::{Result, found, run, say};
 use crate::{packages, tidy};
 
 /// Formatting, tidy, clippy with warnings denied, licences.
 pub fn check() -> Result<()> {
-    packages::ensure_build()?;
+    packages::need_build()?;
     run("cargo", &["fmt", "--all", "--check"])?;
     tidy::tidy()?;
     run("cargo", &["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])?;

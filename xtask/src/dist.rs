@@ -1,4 +1,4 @@
-//! `cargo xtask dist`: the release build, laid out anew by what it was seen to run (LLVM's BOLT). Must not change what is compiled.
+//! `cargo xtask dist`: the optimized build, laid out anew by what it was seen to run (LLVM's BOLT). Must not change what is compiled.
 //!
 //! The program is large and what a statement runs through lies all over it, so the processor waits for code. Which functions
 //! are run much is sampled first; a copy in which those count which way each branch goes is asked the same again; then what
@@ -33,20 +33,20 @@ const LAYOUT: &[&str] = &[
     "-icf=1",
 ];
 
-/// Builds `target/release/percosql`, watches it under load, and writes `target/dist/percosql`. A program in the arguments, linked
+/// Builds `target/optimized/percosql`, watches it under load, and writes `target/dist/percosql`. A program in the arguments, linked
 /// with its relocations, is taken instead of a new build.
 pub fn dist(arguments: &[String]) -> Result<()> {
     let bolt = packages::ensure_dist()?;
     let postgres = packages::ensure_bench()?;
-    let release = crate::bench::release_folder()?;
+    let built = crate::bench::optimized_folder()?;
     let program = match arguments {
-        [] => build(&release)?,
+        [] => build(&built)?,
         [program] => program.clone(),
         _ => return Err("dist takes one program at most".to_string()),
     };
-    let folder = release.with_file_name("dist");
+    let folder = built.with_file_name("dist");
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let load = Load { bench: release.join("percosql-bench"), pgbench: postgres.join("pgbench") };
+    let load = Load { bench: built.join("percosql-bench"), pgbench: postgres.join("pgbench") };
     let file = |name: &str| shown(&folder.join(name));
     let (samples, hot, counting, counts) =
         (file("samples.perf"), file("hot.fdata"), file("percosql.counting"), file("counts.fdata"));
@@ -78,14 +78,14 @@ pub fn dist(arguments: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// A release build that keeps its relocations.
-fn build(release: &Path) -> Result<String> {
-    let arguments = ["build", "--release", "-p", "percosql", "-p", "percosql-bench"];
+/// An optimized build that keeps its relocations.
+fn build(built: &Path) -> Result<String> {
+    let arguments = ["build", "--profile", "optimized", "-p", "percosql", "-p", "percosql-bench"];
     let mut build = command("cargo", &arguments);
     build.env("PERCOSQL_KEEP_RELOCATIONS", "1");
     say(&format!("$ PERCOSQL_KEEP_RELOCATIONS=1 cargo {}", arguments.join(" ")));
     finish(build, "cargo build")?;
-    Ok(shown(&release.join("percosql")))
+    Ok(shown(&built.join("percosql")))
 }
 
 /// What a server is asked meanwhile: loads, the brokerage, and short statements in all protocols.

@@ -16,14 +16,15 @@ use std::process::ExitCode;
 const HELP: &str = "\
 cargo xtask COMMAND
 
+  setup      installs what building and testing need (Debian, Ubuntu), and says what
   check      formatting, clippy with warnings denied, tidy, licences (where cargo-deny is installed)
   tidy       the house rules alone: module heads, file sizes, layers, words
-  test       installs what the tests need (Debian, Ubuntu) and runs every test
+  test       setup, then every test
   compat     asks PostgreSQL and PercoSQL the statements of tests/compat and writes the table of COMPAT.md;
              --list shows what differs instead, --check fails if the table is old, a word chooses sections
-  bench      builds release binaries, then compares PostgreSQL 15 and PercoSQL on this machine; --pairs, --duration, --only NAME
+  bench      builds optimized binaries (thin LTO), then compares PostgreSQL 15 and PercoSQL on this machine; --pairs, --duration, --only NAME
              and others go to `percosql-bench compare` (its --help has them all); the report goes to bench/results
-  dist       the release build, laid out anew by what was seen to run under load: target/dist/percosql (x86-64; installs LLVM's BOLT)
+  dist       the optimized build, laid out anew by what was seen to run under load: target/dist/percosql (x86-64; installs LLVM's BOLT)
   mutants    plants known bugs, one at a time, and shows that the tests catch each
 ";
 
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
     let done = match command.as_str() {
         "bench" => bench::bench(&rest),
         "check" => check::check(),
+        "setup" => packages::setup(),
         "dist" => dist::dist(&rest),
         "tidy" => tidy::tidy(),
         "test" => test::test(&rest),

@@ -104,9 +104,13 @@ fn is_older(version: Option<&str>) -> bool {
     minor.is_some_and(|minor| minor < LEAST_MINOR)
 }
 
-/// Installs what building needs.
-pub fn ensure_build() -> Result<()> {
-    ensure(BUILD)
+/// Whether what building needs is there. Installs nothing.
+/// Errors: the packages that are missing, and the command that installs them.
+pub fn need_build() -> Result<()> {
+    match missing(BUILD).as_slice() {
+        [] => Ok(()),
+        packages => Err(format!("{} must be installed first: cargo xtask setup", packages.join(", "))),
+    }
 }
 
 /// Installs what building and comparing with PostgreSQL 15 need; the folder of its programs.
@@ -158,8 +162,8 @@ fn is_offered(package: &str) -> bool {
     said.is_ok_and(|output| output.status.success() && !output.stdout.is_empty())
 }
 
-/// Installs what building and testing need.
-pub fn ensure_test() -> Result<()> {
+/// `cargo xtask setup`: installs what building and testing need, and says what.
+pub fn setup() -> Result<()> {
     ensure(BUILD)?;
     ensure(TEST)?;
     match emulator() {
@@ -172,8 +176,12 @@ pub fn ensure_test() -> Result<()> {
 const NO_EMULATOR: &str = "the tests need a Bigtable emulator: set BIGTABLE_EMULATOR_HOST to a running one, or install the \
     Google Cloud SDK's (google-cloud-cli-bigtable-emulator), or golang-go and golang-google-cloud-dev, of which one is built";
 
+fn missing(needs: &[Need]) -> Vec<&'static str> {
+    needs.iter().filter(|need| !(need.present)()).map(|need| need.package).collect()
+}
+
 fn ensure(needs: &[Need]) -> Result<()> {
-    let missing: Vec<&str> = needs.iter().filter(|need| !(need.present)()).map(|need| need.package).collect();
+    let missing = missing(needs);
     if missing.is_empty() {
         return Ok(());
     }

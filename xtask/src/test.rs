@@ -7,7 +7,7 @@ use std::process::Command;
 /// Builds the server, then runs the workspace's tests against it, and those of SQL over Bigtable too. `filter` goes to the
 /// runner, and then there is one run only.
 pub fn test(filter: &[String]) -> Result<()> {
-    packages::ensure_test()?;
+    packages::setup()?;
     // With all targets, so that dependencies have the features of the test build and are built once.
     run("cargo", &["build", "--workspace", "--all-targets", "--quiet"])?;
     let mut arguments = vec!["test", "--workspace", "--no-fail-fast"];

@@ -215,7 +215,7 @@ pub struct IndexExpression {
     pub statistics: Option<i16>,
 }
 
-/// How far an index is (F1's states; protocol.md, section 7).
+/// How far an index is (F1's states; docs/protocol.md, section 7).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum IndexState {
     /// Writers remove entries, nobody adds or reads.

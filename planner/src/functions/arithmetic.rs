@@ -6,6 +6,7 @@ use super::kernel::{Kernel, KernelFunction, Stability};
 use super::math::power;
 use super::typed::{Float4, Float8, Int2, Int4, Int8, Numeric, binary, unary};
 use crate::error::{Result, SqlError, state};
+use crate::interrupt;
 use crate::types::numeric::{Numeric as NumericValue, division_by_zero, float_power};
 use crate::types::{BaseType, SqlType};
 
@@ -107,6 +108,11 @@ macro_rules! float_kernel {
     }};
 }
 
+/// Lets a statement stop between operations on long numbers, which take longer than many rows. Errors: when the statement is to stop.
+fn unless_stopped(a: &NumericValue, b: &NumericValue) -> Result<()> {
+    if a.is_long() && b.is_long() { interrupt::check() } else { Ok(()) }
+}
+
 /// The kernel of an operator over operands of one type.
 fn kernel(symbol: &str, ty: SqlType) -> Option<Kernel> {
     Some(match ty.base {
@@ -123,9 +129,15 @@ fn kernel(symbol: &str, ty: SqlType) -> Option<Kernel> {
             match symbol {
                 "+" => binary::<Numeric, Numeric, Numeric, _>(|a: N, b: N| Ok(a.add(&b))),
                 "-" => binary::<Numeric, Numeric, Numeric, _>(|a: N, b: N| Ok(a.sub(&b))),
-                "*" => binary::<Numeric, Numeric, Numeric, _>(|a: N, b: N| Ok(a.mul(&b))),
-                "/" => binary::<Numeric, Numeric, Numeric, _>(|a: N, b: N| a.div(&b)),
-                "%" => binary::<Numeric, Numeric, Numeric, _>(|a: N, b: N| a.rem(&b)),
+                "*" => binary::<Numeric, Numeric, Numeric, _>(|a: N, b: N| unless_stopped(&a, &b).map(|()| a.mul(&b))),
+                "/" => binary::<Numeric, Numeric, Numeric, _>(|a: N, b: N| {
+                    unless_stopped(&a, &b)?;
+                    a.div(&b)
+                }),
+                "%" => binary::<Numeric, Numeric, Numeric, _>(|a: N, b: N| {
+                    unless_stopped(&a, &b)?;
+                    a.rem(&b)
+                }),
                 "^" => binary::<Numeric, Numeric, Numeric, _>(|a: N, b: N| power(&a, &b)),
                 _ => return None,
             }

@@ -86,7 +86,7 @@ fn by_keys(
     Ok(Some(Arc::new(read)))
 }
 
-/// What an operator joins, however it is nested.
+/// The operands of nested uses of one operator.
 fn parts(expr: &Arc<dyn PhysicalExpr>, operator: Operator) -> Vec<&Arc<dyn PhysicalExpr>> {
     let (mut open, mut parts) = (vec![expr], Vec::new());
     while let Some(expr) = open.pop() {

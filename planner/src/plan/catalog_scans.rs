@@ -1,4 +1,4 @@
-//! What a plan reads of the catalog.
+//! Relations that a plan reads.
 
 use crate::catalog::RelationKind;
 use crate::execution::table::Table;

@@ -75,7 +75,7 @@ pub(super) fn over(plan: &Arc<dyn ExecutionPlan>, input: Arc<dyn ExecutionPlan>)
     replace_children_if_necessary(Arc::clone(plan), std::iter::once(input).chain(others).collect())
 }
 
-/// What a change makes of a join that was turned: of the join itself, where a projection puts its columns back in order.
+/// Changes a join that was turned; a projection may put its columns back in order. `None`: the change makes nothing of it.
 pub(super) fn beneath_projection(
     turned: &Arc<dyn ExecutionPlan>,
     change: impl FnOnce(&Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>>,

@@ -1,4 +1,4 @@
-//! The pitfalls that other systems fell into (protocol.md, section 5): each a test of its own.
+//! The pitfalls that other systems fell into (docs/protocol.md, section 5): each a test of its own.
 
 use super::harness::*;
 use crate::data::RecordKind;
