@@ -1,6 +1,6 @@
 //! Random transactions at every isolation level, judged by `adya`, a black-box checker of histories: each level keeps what
 //! it promises, through kills and pauses, and what it does not promise the checker is seen to find.
-//! `PERCOSQL_HISTORY_TRANSACTIONS` says how many in all (20,000 when unset).
+//! `PERCOSQL_HISTORY_TRANSACTIONS` says how many in all (10,000 when unset).
 
 use adya::{History, Opts, Report, Valid, Workload, check};
 use percosql_tests::clients::value;
@@ -19,7 +19,7 @@ const LEVELS: [(&str, &str, &str); 3] = [
 ];
 
 fn transactions() -> u64 {
-    std::env::var("PERCOSQL_HISTORY_TRANSACTIONS").ok().and_then(|text| text.parse().ok()).unwrap_or(20_000)
+    std::env::var("PERCOSQL_HISTORY_TRANSACTIONS").ok().and_then(|text| text.parse().ok()).unwrap_or(10_000)
 }
 
 fn verdict(history: &History, kind: Kind, model: &str) -> Report {

@@ -9,7 +9,7 @@ use crate::test::cargo;
 /// both answers; with `--check` it writes nothing, and fails when what is written is out of date. A word restricts it to the
 /// sections whose name contains it, and then nothing is written.
 pub fn compat(arguments: &[String]) -> Result<()> {
-    packages::ensure_test()?;
+    packages::setup()?;
     run("cargo", &["build", "--workspace", "--all-targets", "--quiet"])?;
     let mut tests = cargo(&["test", "--workspace", "--quiet", "--test", "compat", "--", "--nocapture"]);
     tests.env("PERCOSQL_COMPAT", "write");

@@ -99,8 +99,8 @@ pub const APPLICATIONS: &[Mutant] = &[
     Mutant {
         name: "keys of a join stop at a function that gives several rows",
         file: "planner/src/plan/passed_columns.rs",
-        original: "return apply.is_repeatable().then(",
-        broken: "return (!apply.is_repeatable()).then(",
+        original: "if let Some(unnest) = plan.downcast_ref::<UnnestExec>() {",
+        broken: "if let Some(unnest) = plan.downcast_ref::<UnnestExec>().filter(|_| false) {",
         tests: &["-p", "percosql-planner", "--lib", "session::tests::catalog_reads"],
     },
 ];
