@@ -214,13 +214,16 @@ impl Scheduler {
     /// What may happen, the default first: who was polled last, then the newest, then what is late; then time.
     pub(super) fn options(&mut self) -> Vec<Step> {
         self.adopt();
-        let is_ready =
-            |at: &usize| matches!(self.actors.get(*at), Some(Some(actor)) if actor.woken.0.load(Ordering::SeqCst));
-        let is_late = |at: &usize| matches!(self.actors.get(*at), Some(Some(actor)) if actor.late);
-        let current = Some(self.current).filter(is_ready).filter(|at| !is_late(at));
-        let others = || (0..self.actors.len()).rev().filter(|at| Some(*at) != current).filter(is_ready);
-        let polls = current.into_iter().chain(others().filter(|at| !is_late(at))).chain(others().filter(is_late));
-        let mut options: Vec<Step> = polls.map(Step::Poll).collect();
+        let (mut first, mut others, mut late) = (None, Vec::new(), Vec::new());
+        for (at, actor) in self.actors.iter().enumerate().rev() {
+            let Some(actor) = actor.as_ref().filter(|actor| actor.woken.0.load(Ordering::SeqCst)) else { continue };
+            match actor.late {
+                true => late.push(Step::Poll(at)),
+                false if at == self.current => first = Some(Step::Poll(at)),
+                false => others.push(Step::Poll(at)),
+            }
+        }
+        let mut options: Vec<Step> = first.into_iter().chain(others).chain(late).collect();
         if !self.spawner.0.lock().timers.is_empty() {
             options.push(Step::Fire);
         }
