@@ -148,8 +148,8 @@ impl TransactionStore {
         Ok(true)
     }
 
-    /// One pass of garbage collection over every tablet (docs/protocol.md, section 6). Where another node is at one,
-    /// nothing is done.
+    /// One pass of garbage collection over every tablet (docs/protocol.md, section 6). Does nothing
+    /// while another node collects.
     pub async fn collect_garbage(&self) -> Result<GcReport> {
         self.collect_garbage_after(Duration::ZERO).await
     }
