@@ -5,6 +5,7 @@ use super::interrupt::pause;
 use super::outer::OuterValues;
 use crate::bind::volatile::{is_volatile, is_volatile_function};
 use crate::error::{Result as SqlResult, SqlError};
+use crate::execution::lazy_junction::has_effects;
 use crate::execution::leaf::true_rows;
 use crate::execution::returned::{Counter, Returned, let_go};
 use crate::state;
@@ -225,9 +226,9 @@ impl ApplyExec {
     pub fn runs(&self) -> Option<usize> {
         self.runs.metrics().output_rows()
     }
-    /// Whether the subquery gives the same for the same row, so that it need not run where nobody asks.
+    /// Whether the result is the same for the same row, so that it need not be computed where nobody asks.
     pub fn is_repeatable(&self) -> bool {
-        is_repeatable(&self.subquery)
+        is_repeatable(&self.subquery) && !self.operand.as_ref().is_some_and(has_effects)
     }
     /// The rows.
     pub fn input(&self) -> &Arc<dyn ExecutionPlan> {

@@ -6,21 +6,23 @@
 //!
 //! PostgreSQL reads such rows by an index too, for each condition (a BitmapOr).
 
+use super::lookup_join::rows_of;
 use super::passed_columns::beneath_projection;
 use super::view_lookup::{Key, MOST_KEYS, tapped};
 use crate::execution::key_tap::{KeyTap, KeyTapExec, TappedKeys};
 use crate::types::array;
 use datafusion::common::{JoinSide, Result};
-use datafusion::logical_expr::JoinType;
-use datafusion::logical_expr::Operator;
+use datafusion::logical_expr::{JoinType, Operator};
 use datafusion::physical_expr::expressions::{BinaryExpr, Column};
+use datafusion::physical_expr::utils::{split_conjunction, split_disjunction};
 use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 use datafusion::physical_plan::joins::NestedLoopJoinExec;
 use datafusion::physical_plan::joins::utils::JoinFilter;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use std::sync::Arc;
 
-/// The join with the view's side read by keys. The other side is read first, so the join may be turned. `None`: there is no such view.
+/// The join with the view's side read by keys. The other side is read first and kept, so the join is turned unless that has many rows.
+/// `None`: there is no such view.
 pub(super) fn of_nested_loop(join: &NestedLoopJoinExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let single = [join.left(), join.right()].iter().all(|side| side.output_partitioning().partition_count() == 1);
     if *join.join_type() != JoinType::Inner || !single {
@@ -28,6 +30,9 @@ pub(super) fn of_nested_loop(join: &NestedLoopJoinExec) -> Result<Option<Arc<dyn
     }
     if let Some(read) = with_right_by_keys(join)? {
         return Ok(Some(read));
+    }
+    if join.filter().is_none() || rows_of(join.right())?.is_some_and(|rows| rows > MOST_KEYS) {
+        return Ok(None);
     }
     beneath_projection(&join.swap_inputs()?, |turned| match turned.downcast_ref::<NestedLoopJoinExec>() {
         Some(turned) => with_right_by_keys(turned),
@@ -37,8 +42,8 @@ pub(super) fn of_nested_loop(join: &NestedLoopJoinExec) -> Result<Option<Arc<dyn
 
 fn with_right_by_keys(join: &NestedLoopJoinExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let Some(filter) = join.filter() else { return Ok(None) };
-    for condition in parts(filter.expression(), Operator::And) {
-        let alternatives = parts(condition, Operator::Or);
+    for condition in split_conjunction(filter.expression()) {
+        let alternatives = split_disjunction(condition);
         let named: Vec<Vec<Named>> = alternatives.iter().map(|part| names(part, filter)).collect();
         let Some(first) = named.first() else { continue };
         for column in first.iter().map(|named| named.column) {
@@ -86,18 +91,6 @@ fn by_keys(
     Ok(Some(Arc::new(read)))
 }
 
-/// The operands of nested uses of one operator.
-fn parts(expr: &Arc<dyn PhysicalExpr>, operator: Operator) -> Vec<&Arc<dyn PhysicalExpr>> {
-    let (mut open, mut parts) = (vec![expr], Vec::new());
-    while let Some(expr) = open.pop() {
-        match expr.downcast_ref::<BinaryExpr>() {
-            Some(binary) if *binary.op() == operator => open.extend([binary.right(), binary.left()]),
-            _ => parts.push(expr),
-        }
-    }
-    parts
-}
-
 /// The columns of the right side whose values a condition names.
 fn names(condition: &Arc<dyn PhysicalExpr>, filter: &JoinFilter) -> Vec<Named> {
     let side = |expr: &Arc<dyn PhysicalExpr>| {
@@ -111,13 +104,12 @@ fn names(condition: &Arc<dyn PhysicalExpr>, filter: &JoinFilter) -> Vec<Named> {
     };
     let named = |part: &Arc<dyn PhysicalExpr>| {
         if let Some(binary) = part.downcast_ref::<BinaryExpr>() {
-            let equal = *binary.op() == Operator::Eq;
-            return equal
-                .then(|| pair(binary.left(), binary.right()).or_else(|| pair(binary.right(), binary.left())))?;
+            let (left, right) = (binary.left(), binary.right());
+            return pair(left, right).or_else(|| pair(right, left)).filter(|_| *binary.op() == Operator::Eq);
         }
         let call = part.downcast_ref::<ScalarFunctionExpr>().filter(|call| call.fun().name() == "= any")?;
         let [element, array] = call.args() else { return None };
         pair(element, array)
     };
-    parts(condition, Operator::And).into_iter().filter_map(named).collect()
+    split_conjunction(condition).into_iter().filter_map(named).collect()
 }

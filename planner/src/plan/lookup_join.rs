@@ -92,7 +92,8 @@ fn is_built_from_unknown(join: &HashJoinExec) -> Result<bool> {
     Ok(rows_of(join.left())?.is_none() && rows_of(join.right())?.is_some_and(|rows| rows <= ALWAYS_KEYS))
 }
 
-fn rows_of(side: &Arc<dyn ExecutionPlan>) -> Result<Option<usize>> {
+/// How many rows a side is expected to have; `None` where that is not known.
+pub(super) fn rows_of(side: &Arc<dyn ExecutionPlan>) -> Result<Option<usize>> {
     let known = StatisticsContext::new().compute(side.as_ref(), &StatisticsArgs::new())?;
     Ok(known.num_rows.get_value().copied())
 }

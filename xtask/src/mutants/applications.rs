@@ -78,8 +78,8 @@ pub const APPLICATIONS: &[Mutant] = &[
     Mutant {
         name: "rows of a view are read by the first of several conditions",
         file: "planner/src/plan/alternative_keys.rs",
-        original: "let alternatives = parts(condition, Operator::Or);",
-        broken: "let alternatives = parts(condition, Operator::Or).into_iter().take(1).collect::<Vec<_>>();",
+        original: "let alternatives = split_disjunction(condition);",
+        broken: "let alternatives = split_disjunction(condition).into_iter().take(1).collect::<Vec<_>>();",
         tests: &["-p", "percosql-tests", "--test", "differential", "psql_prints_the_same"],
     },
     Mutant {
