@@ -4,20 +4,21 @@ pub mod bind;
 pub mod catalog;
 pub mod ddl;
 pub mod encoding;
-pub mod error;
 pub mod execution;
 pub mod explain;
 pub mod functions;
-pub mod interrupt;
 pub mod large_object;
-pub mod parse;
 pub mod pg_catalog;
 pub mod plan;
 pub mod session;
 pub mod statistics;
 #[cfg(test)]
 mod test_store;
-pub mod types;
-pub mod value_size;
 
 pub use error::{Result, SqlError, state};
+pub use settings;
+pub use sql_error as error;
+pub use sql_error::{interrupt, value_size};
+pub use syntax as parse;
+pub use types;
+pub use types::object_name_type;

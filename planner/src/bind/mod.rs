@@ -100,7 +100,7 @@ pub use writing_with::Part;
 use crate::catalog::{Catalog, TableDescriptor};
 use crate::execution::Slots;
 use crate::session::OutputColumn;
-use crate::session::settings::Settings;
+use crate::settings::Settings;
 use crate::types::SqlType;
 use datafusion::logical_expr::{LogicalPlan, TableSource};
 use std::sync::Arc;

@@ -5,8 +5,8 @@ use super::DdlContext;
 use crate::catalog::{DatabaseDescriptor, RoleDescriptor, StoredSettings};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{AlterSettings, SettingChange, SettingRole};
-use crate::session::settings::{Settings, registry, unknown};
 use crate::session::{flattened, is_custom_name};
+use crate::settings::{Settings, registry, unknown};
 use std::sync::Arc;
 
 fn denied(message: &str) -> SqlError {

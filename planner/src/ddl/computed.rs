@@ -9,7 +9,7 @@ use crate::execution::dml::{IndexWriter, RowComputer, table_schema};
 use crate::execution::lazy_junction::compiled;
 use crate::execution::{Slots, with_binding};
 use crate::plan::slotting::fill_expression;
-use crate::session::settings::Settings;
+use crate::settings::Settings;
 use datafusion::common::{DFSchema, TableReference};
 use datafusion::logical_expr::Expr;
 use datafusion::physical_expr::PhysicalExpr;

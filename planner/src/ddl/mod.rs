@@ -74,9 +74,9 @@ use crate::catalog::{
 };
 use crate::error::{Result, SqlError, SqlState, state};
 use crate::session::Notice;
-use crate::session::settings::Settings;
 use crate::session::shared::SessionShared;
 use crate::session::table_locks::{self, TableLockMode};
+use crate::settings::Settings;
 use crate::types::Oid;
 use sqlparser::ast::Statement;
 use std::sync::Arc;

@@ -6,7 +6,7 @@ use crate::catalog::acl::Acl;
 use crate::catalog::{Catalog, RoleDescriptor, predefined};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{fold, fold_name};
-use crate::types::text::{InputContext, input};
+use crate::types::text::{Moment, input};
 use crate::types::{Datum, Oid, SqlType};
 use sqlparser::ast::{
     AlterRoleOperation, CreateRole, Expr, Ident, ObjectName, ObjectNamePart, Password, RoleOption, Value, ValueWithSpan,
@@ -41,7 +41,11 @@ impl DdlContext {
             return Err(SqlError::syntax(format!("syntax error at or near \"{expr}\"")));
         };
         let now = self.transaction_time;
-        match input(SqlType::TIMESTAMPTZ, text, &InputContext::new(&self.settings, &self.catalog, now))? {
+        match input(
+            SqlType::TIMESTAMPTZ,
+            text,
+            &self.settings.text_input(Some(self.catalog.as_ref()), Moment::Is(now)),
+        )? {
             Datum::TimestampMicrosecond(micros, _) => Ok(micros),
             _ => Err(SqlError::internal("a moment that is none")),
         }

@@ -10,7 +10,7 @@ use crate::catalog::{CatalogWriter, SchemaDescriptor, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{fold, fold_name};
 use crate::pg_catalog;
-use crate::session::settings::Settings;
+use crate::settings::Settings;
 use crate::types::enumeration::{EnumDescriptor, EnumType};
 use crate::types::{BaseType, SqlType};
 use sqlparser::ast::{AlterSchema, AlterSchemaOperation, Ident, ObjectName, SchemaName};

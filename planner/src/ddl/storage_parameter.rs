@@ -6,7 +6,7 @@ use super::create_table::Constraint;
 use crate::catalog::{IndexDescriptor, StoredParameters, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::parse::Parameters;
-use crate::session::settings::value::boolean;
+use crate::settings::value::boolean;
 use sqlparser::ast::IndexOption;
 
 /// What a parameter may be.

@@ -11,8 +11,8 @@ use crate::catalog::{
 };
 use crate::error::{Result, SqlError, state};
 use crate::parse::{OnCommitClause, TableClauses};
-use crate::session::settings::Settings;
 use crate::session::shared::SessionShared;
+use crate::settings::Settings;
 use crate::types::Oid;
 use crate::types::datetime::of_unix;
 use futures::TryStreamExt;

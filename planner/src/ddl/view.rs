@@ -14,7 +14,7 @@ use crate::error::{Result, SqlError, state};
 use crate::execution::Slots;
 use crate::functions::times_read::times_read;
 use crate::parse::{AlterAction, CreateView, Statement, fold, fold_name};
-use crate::session::settings::value::boolean;
+use crate::settings::value::boolean;
 use crate::types::Oid;
 use crate::types::datetime::Reading;
 use sqlparser::ast::{self, AlterColumnOperation, AlterTable, AlterTableOperation, ObjectName, RenameTableNameKind};

@@ -5,12 +5,12 @@
 //! at the end of the entry's key) and the row key without its prefix, then entries as in a row for INCLUDE columns and for
 //! key columns that keys do not give back exactly.
 
-use super::key::{decode_column, encode_column};
 use super::row::{Outputs, ROWS, StoredColumn, column_type, key_columns, live_position};
-use super::variable::Variable;
 use super::{KeyColumn, PREFIX_LENGTH, corrupted, exact_in_key, push_prefix, push_varint, read_varint};
 use crate::catalog::{ColumnId, IndexDescriptor, StorageId, TableDescriptor};
 use crate::error::{Result, SqlError};
+use crate::types::packed::Variable;
+use crate::types::packed::{decode_column, encode_column};
 use crate::types::value::{Column, ValueRef};
 use bytes::Bytes;
 use datafusion::arrow::array::ArrayRef;

@@ -3,23 +3,18 @@
 //! A key is `t`, the storage id (eight bytes, big-endian), then the key columns in an order-preserving form. A row's value
 //! holds the columns that its key does not give back exactly. Must not know transactions or plans.
 
-mod columns;
-mod fixed;
 mod index;
-mod key;
 mod literal;
-mod record;
 mod row;
-mod variable;
 
-pub use columns::ColumnBuilder;
+pub use crate::types::packed::{
+    ColumnBuilder, KeyColumn, KeyEncoder, append_field, corrupted, exact_in_key, push_record, push_varint, read_varint,
+    record_columns, record_fields, record_key,
+};
 pub use index::{IndexDecoder, IndexEncoder, IndexEntry};
-pub use key::{KeyColumn, KeyEncoder, exact_in_key};
-pub use record::{append_field, push_record, record_columns, record_fields, record_key};
 pub use row::{RowDecoder, RowEncoder, TableKey};
 
 use crate::catalog::StorageId;
-use crate::error::{SqlError, state};
 use bytes::Bytes;
 
 /// First byte of every key of a table or index.
@@ -57,34 +52,6 @@ pub fn prefix_end(prefix: &[u8]) -> Vec<u8> {
         }
     }
     end
-}
-
-/// XX001: bytes that this version does not understand.
-pub(crate) fn corrupted(what: &str) -> SqlError {
-    SqlError::new(state::DATA_CORRUPTED, format!("invalid bytes of {what}"))
-}
-
-/// Appends an unsigned number, seven bits a byte, least significant first.
-pub(crate) fn push_varint(mut value: u64, out: &mut Vec<u8>) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
-}
-
-/// Reads what [`push_varint`] wrote and advances.
-pub(crate) fn read_varint(bytes: &mut &[u8]) -> Option<u64> {
-    let mut value = 0u64;
-    for shift in (0..64).step_by(7) {
-        let (byte, rest) = bytes.split_first()?;
-        *bytes = rest;
-        value |= u64::from(byte & 0x7f) << shift;
-        if byte & 0x80 == 0 {
-            return Some(value);
-        }
-    }
-    None
 }
 
 #[cfg(test)]

@@ -3,15 +3,15 @@
 //! A value is a format byte, then, for each column that the key does not give back exactly, its id and its value. A column
 //! that is not there was added after the row was written.
 
-use super::columns::{is_padded, push_value, take_value};
-use super::key::{decode_column, encode_column};
 use super::literal::missing_value;
-use super::variable::Variable;
 use super::{
     ColumnBuilder, KeyColumn, KeyEncoder, PREFIX_LENGTH, corrupted, exact_in_key, push_prefix, push_varint, read_varint,
 };
 use crate::catalog::{ColumnId, IndexDescriptor, StorageId, TableDescriptor};
 use crate::error::{Result, SqlError};
+use crate::types::packed::Variable;
+use crate::types::packed::{decode_column, encode_column};
+use crate::types::packed::{is_padded, push_value, take_value};
 use crate::types::value::{Column, ValueRef};
 use crate::types::{Datum, SqlType};
 use datafusion::arrow::array::ArrayRef;

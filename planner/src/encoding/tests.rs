@@ -373,8 +373,8 @@ fn arrays_of_any_shape_come_back_from_rows() {
     for text in texts {
         let mut bytes = Vec::new();
         let datum = input(ty, text, &InputContext::PLAIN).unwrap();
-        super::columns::push_value(&value_of(&datum).unwrap(), &mut bytes).unwrap();
-        let value = super::columns::take_value(&mut bytes.as_slice()).unwrap().unwrap();
+        crate::types::packed::push_value(&value_of(&datum).unwrap(), &mut bytes).unwrap();
+        let value = crate::types::packed::take_value(&mut bytes.as_slice()).unwrap().unwrap();
         builder.append_row_bytes(value).unwrap();
     }
     let array = builder.finish().unwrap();
@@ -400,7 +400,7 @@ fn keys_of_arrays_have_an_end_and_an_order() {
             let datums = [datum(text), ScalarValue::Int32(Some(42))];
             KeyEncoder::new(columns.to_vec()).encode_datums(&datums, &mut bytes).unwrap();
             let mut rest = bytes.as_slice();
-            super::key::decode_column(&columns[0], &mut rest, &mut Vec::new()).unwrap();
+            crate::types::packed::decode_column(&columns[0], &mut rest, &mut Vec::new()).unwrap();
             assert_eq!(rest.len(), 5, "{text}");
         }
     }

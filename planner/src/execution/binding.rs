@@ -5,7 +5,7 @@ use super::slots::Slots;
 use super::table::table_source;
 use crate::bind::BindContext;
 use crate::catalog::Catalog;
-use crate::session::settings::Settings;
+use crate::settings::Settings;
 use std::sync::Arc;
 
 /// Calls `bind` with what binds to `slots`. `now`: start of the transaction, microseconds since the Unix epoch, for literals

@@ -8,9 +8,10 @@ use super::held_rows::HeldRows;
 use super::view_rows::ViewRows;
 use crate::catalog::Catalog;
 use crate::error::{Result, SqlError};
-use crate::session::settings::Settings;
 use crate::session::shared::SessionShared;
+use crate::settings::Settings;
 use crate::types::Datum;
+use crate::types::text::{InputContext, Moment, OutputContext};
 use parking_lot::RwLock;
 use std::fmt;
 use std::sync::Arc;
@@ -43,6 +44,14 @@ pub struct StatementContext {
 }
 
 impl StatementContext {
+    /// What the text input of values depends on in this statement.
+    pub fn text_input(&self) -> InputContext<'_> {
+        self.settings.text_input(Some(self.catalog.as_ref()), Moment::Is(self.transaction_time))
+    }
+    /// What the text output of values depends on in this statement.
+    pub fn text_output(&self) -> OutputContext<'_> {
+        self.settings.text_output(Some(self.catalog.as_ref()))
+    }
     /// The role in force.
     pub fn role(&self) -> crate::types::Oid {
         self.catalog.role(self.settings.user()).map_or(self.session.user_oid, |role| role.oid)

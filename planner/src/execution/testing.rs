@@ -6,8 +6,8 @@ use crate::catalog::{
 };
 use crate::encoding::{IndexEncoder, RowEncoder, TableKey};
 use crate::plan::{Engine, EngineOptions};
-use crate::session::settings::Settings;
 use crate::session::shared::SessionShared;
+use crate::settings::Settings;
 use crate::types::{Datum, SqlType};
 use datafusion::arrow::array::{ArrayRef, Int32Array, StringArray};
 use std::sync::Arc;

@@ -10,7 +10,7 @@ use crate::error::{Result, SqlError, state};
 use crate::types::array::ArrayValue;
 use crate::types::interval::Interval as IntervalValue;
 use crate::types::numeric::Numeric as NumericValue;
-use crate::types::text::{InputContext, OutputContext, input, output_string};
+use crate::types::text::{InputContext, ObjectNames, OutputContext, input, output_string};
 use crate::types::time::TimeTz as TimeTzValue;
 use crate::types::value::ValueRef;
 use crate::types::{BaseType, SqlType, datetime, json, length, place, time};
@@ -188,10 +188,8 @@ pub(super) fn kernel(from: SqlType, to: SqlType) -> Result<(Kernel, Stability)> 
         (B::Text | B::Varchar, B::Regclass) => {
             let kernel: Kernel = Arc::new(|call: &Call<'_>| {
                 let context = call.context()?;
-                let context = InputContext::of_statement(&context);
-                map::<Text, Int8, _>(call, |name: &str| {
-                    crate::pg_catalog::object_names::relation(name, context.catalog, context.search_path)
-                })
+                let search_path = context.settings.search_path();
+                map::<Text, Int8, _>(call, |name: &str| context.catalog.relation_oid(name, search_path))
             });
             return Ok((kernel, Stability::Stable));
         }
@@ -316,7 +314,7 @@ fn text_kernel(from: SqlType, to: SqlType) -> Kernel {
             // Types whose text does not depend on the session are cast while planning too, where there is none.
             let context = call.context().ok();
             let context = match &context {
-                Some(context) => OutputContext::of_statement(context),
+                Some(context) => context.text_output(),
                 None => OutputContext::PLAIN,
             };
             let array = call.array(0)?;
@@ -333,7 +331,7 @@ fn text_kernel(from: SqlType, to: SqlType) -> Kernel {
     Arc::new(move |call: &Call<'_>| {
         let context = call.context().ok();
         let context = match &context {
-            Some(context) => InputContext::of_statement(context),
+            Some(context) => context.text_input(),
             None => InputContext::PLAIN,
         };
         let texts: Column<'_, Text> = call.column(0)?;

@@ -32,7 +32,6 @@ pub mod place;
 pub mod random;
 pub mod record;
 pub mod registry;
-pub mod regular;
 mod resolver;
 mod sequence;
 pub mod series;

@@ -7,8 +7,8 @@ use crate::error::{Result, SqlError, state};
 use crate::execution::Slots;
 use crate::pg_catalog::PG_CATALOG;
 use crate::pg_catalog::choice::Kind;
-use crate::session::settings::Settings;
-use crate::types::text::InputContext;
+use crate::settings::Settings;
+use crate::types::text::{InputContext, Moment};
 use crate::types::{BaseType, Ctype, Datum, SqlType};
 use datafusion::arrow::datatypes::Field;
 use datafusion::logical_expr::Expr;
@@ -91,7 +91,7 @@ impl<'a> Resolver<'a> {
 
     /// What text input depends on while binding.
     pub fn input_context(&self) -> InputContext<'_> {
-        InputContext::new(self.settings, self.catalog, self.now)
+        self.settings.text_input(Some(self.catalog.as_ref()), Moment::Is(self.now))
     }
 
     /// An operator: `left` is absent for prefix operators. Symbols as PostgreSQL's (`~~` for LIKE, …), or the keywords

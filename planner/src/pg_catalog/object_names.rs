@@ -9,7 +9,7 @@ use crate::catalog::{Catalog, said_schema};
 use crate::error::{Result, SqlError, state};
 use crate::parse::names::{fold_text, quote};
 use crate::parse::parse_type;
-use crate::types::text::parse_oid;
+use crate::types::text::{ObjectNames, parse_oid};
 use crate::types::{BaseType, Oid};
 
 /// PostgreSQL's FUNC_MAX_ARGS.
@@ -62,14 +62,39 @@ pub fn read(base: BaseType, text: &str, catalog: Option<&Catalog>, search_path: 
     }
 }
 
-/// The OID of a relation by its name: nothing else is read here, so that digits are a name too.
-/// Errors: 42P01, 3F000, 42602.
-pub fn relation(name: &str, catalog: Option<&Catalog>, search_path: &[String]) -> Result<i64> {
-    let catalog = catalog.ok_or_else(|| SqlError::unsupported("looking up a name here"))?;
-    match find_relation(name, Place { catalog, search_path })? {
-        Found::One(oid) => Ok(i64::from(oid)),
-        Found::None(error) | Found::Many(error) => Err(error),
+impl ObjectNames for Catalog {
+    fn oid_of(&self, base: BaseType, text: &str, search_path: &[String]) -> Result<i64> {
+        read(base, text, Some(self), search_path)
     }
+    fn name_of(&self, base: BaseType, oid: Oid, search_path: &[String]) -> Option<String> {
+        name(base, oid, Some(self), search_path)
+    }
+    fn relation_oid(&self, name: &str, search_path: &[String]) -> Result<i64> {
+        match find_relation(name, Place { catalog: self, search_path })? {
+            Found::One(oid) => Ok(i64::from(oid)),
+            Found::None(error) | Found::Many(error) => Err(error),
+        }
+    }
+}
+
+/// Names where no catalog is at hand: those of the functions, operators, types and collations that every database has.
+pub struct SystemNames;
+
+impl ObjectNames for SystemNames {
+    fn oid_of(&self, base: BaseType, text: &str, search_path: &[String]) -> Result<i64> {
+        read(base, text, None, search_path)
+    }
+    fn name_of(&self, base: BaseType, oid: Oid, search_path: &[String]) -> Option<String> {
+        name(base, oid, None, search_path)
+    }
+    fn relation_oid(&self, _name: &str, _search_path: &[String]) -> Result<i64> {
+        Err(SqlError::unsupported("looking up a name here"))
+    }
+}
+
+/// The names that a catalog knows, or those of [`SystemNames`].
+pub fn names_of(catalog: Option<&Catalog>) -> &dyn ObjectNames {
+    catalog.map_or(&SystemNames, |catalog| catalog as &dyn ObjectNames)
 }
 
 /// Looks a name up. Errors: for what is no name.

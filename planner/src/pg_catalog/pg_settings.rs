@@ -4,9 +4,9 @@ use super::definition::{Definition, Fill, Rows, value};
 use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::session::sees_private;
-use crate::session::settings::category::category;
-use crate::session::settings::registry::{self, Changeable, Kind};
-use crate::session::settings::value::{in_base_unit, shown};
+use crate::settings::category::category;
+use crate::settings::registry::{self, Changeable, Kind};
+use crate::settings::value::{in_base_unit, shown};
 use crate::types::Datum;
 
 /// `pg_catalog.pg_settings`.

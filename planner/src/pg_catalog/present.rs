@@ -10,7 +10,7 @@ use crate::bind::is_row_function;
 use crate::catalog::CatalogBuilder;
 use crate::execution::Slots;
 use crate::functions::{AggregateCall, CastContext, ParameterTypes, Resolver, TypedExpr, cast_exists};
-use crate::session::settings::Settings;
+use crate::settings::Settings;
 use crate::types::{BaseType, Oid, SqlType};
 use datafusion::common::Column;
 use datafusion::logical_expr::Expr;

@@ -1,11 +1,11 @@
 //! Names what two transactions fought over: turns the key of a conflict into table, constraint and values.
 
 use super::database::Database;
-use super::settings::Settings;
 use super::shared::SessionShared;
 use crate::catalog::{Catalog, CatalogStore, ColumnId, TableDescriptor, keys};
 use crate::encoding::{IndexDecoder, RowDecoder, storage_id_of};
 use crate::error::{Result, SqlError, serialization_message, state};
+use crate::settings::Settings;
 use crate::types::Oid;
 use crate::types::text::{OutputContext, output_string};
 use bytes::Bytes;

@@ -3,7 +3,6 @@
 use super::outcome::{Outcome, OutputColumn};
 use super::prepared::Prepared;
 use super::query::{PlannedQuery, Surroundings};
-use super::settings::Settings;
 use super::statement::Statement;
 use super::stream::Limits;
 use super::{Session, copy, run};
@@ -13,6 +12,7 @@ use crate::ddl::{self, DdlContext};
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
 use crate::parse::{Extras, StatementKind};
+use crate::settings::Settings;
 use crate::types::{Datum, SqlType};
 use parking_lot::Mutex;
 use sqlparser::ast;

@@ -31,7 +31,6 @@ pub mod query;
 pub mod referential;
 mod run;
 mod set;
-pub mod settings;
 pub mod shared;
 pub mod startup;
 pub mod statement;

@@ -1,13 +1,13 @@
 //! [`PlannedQuery`]: a query or write, bound and planned.
 
 use super::outcome::OutputColumn;
-use super::settings::Settings;
 use super::statement::Statement;
 use crate::bind::{BindContext, Bound, BoundKind, Part, Verb, bind, bind_computed};
 use crate::catalog::{Catalog, Difference, IndexDescriptor, Persistence, TableDescriptor};
 use crate::error::{Result, SqlError};
 use crate::execution::{Slots, computed_source, table_source, with_binding};
 use crate::plan::{Engine, PreparedPlan};
+use crate::settings::Settings;
 use crate::types::datetime::{DateFormat, Reading, TimeZone};
 use crate::types::interval::Style as IntervalStyle;
 use crate::types::{Oid, SqlType};

@@ -3,10 +3,10 @@
 use super::Session;
 use super::dispatch::text_columns;
 use super::outcome::{Notice, Outcome, RowsTag};
-use super::settings::{registry, unknown};
 use crate::catalog::{Catalog, predefined};
 use crate::error::{Result, SqlError, state};
 use crate::parse::TransactionModes;
+use crate::settings::{registry, unknown};
 use crate::types::Oid;
 use datafusion::arrow::array::{ArrayRef, StringArray};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
@@ -69,7 +69,7 @@ impl Session {
     /// `SET transaction_read_only = on` says what SET TRANSACTION READ ONLY says.
     fn modes_of(&self, name: &str, value: Option<&[String]>) -> Result<TransactionModes> {
         use crate::parse::Isolation;
-        use crate::session::settings::value::boolean;
+        use crate::settings::value::boolean;
         let default = self.shared.settings().get(&format!("default_{name}")).unwrap_or_default();
         let value = value.and_then(|values| values.first()).cloned().unwrap_or(default);
         let invalid = || {

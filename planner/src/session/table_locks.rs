@@ -6,7 +6,7 @@ use crate::catalog::acl::{DELETE, INSERT, Kind, SELECT, TRUNCATE, UPDATE};
 use crate::catalog::{Catalog, RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 pub use crate::parse::TableLockMode;
-use crate::session::settings::Settings;
+use crate::settings::Settings;
 use crate::types::Oid;
 use bytes::Bytes;
 use std::sync::Arc;

@@ -10,8 +10,9 @@ use crate::types::encode::BatchEncoder;
 use crate::types::parameters;
 use bytes::BytesMut;
 use planner::pg_catalog::called_by_oid;
+use planner::pg_catalog::object_names::names_of;
 use planner::session::{Outcome, TransactionStatus};
-use planner::types::text::{InputContext, Moment, OutputContext};
+use planner::types::text::Moment;
 use planner::{SqlError, state};
 
 /// What stands before the only value of a DataRow: its type, its length, and how many values there are.
@@ -76,7 +77,7 @@ impl Connection {
         let values = {
             let (settings, catalog) = (self.session.settings(), self.session.catalog());
             let now = || self.session.transaction_time();
-            let context = InputContext::of_session(&settings, catalog.as_deref(), Moment::Asked(&now));
+            let context = settings.text_input(Some(names_of(catalog.as_deref())), Moment::Asked(&now));
             let types = prepared.parameter_types();
             parameters::decode(types, &call.argument_formats, &call.arguments, self.encoding(), &context)?
         };
@@ -91,7 +92,7 @@ impl Connection {
                 continue;
             }
             let (settings, catalog) = (self.session.settings(), self.session.catalog());
-            let context = OutputContext::of_session(&settings, catalog.as_deref());
+            let context = settings.text_output(Some(names_of(catalog.as_deref())));
             BatchEncoder::new(&columns, &formats, &batch, settings.client_encoding(), context)?.encode(0, &mut row)?;
         }
         drop(rows);

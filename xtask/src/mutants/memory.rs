@@ -6,17 +6,17 @@ use super::Mutant;
 pub const MEMORY: &[Mutant] = &[
     Mutant {
         name: "a large value counts only while it is computed",
-        file: "planner/src/value_size.rs",
+        file: "planner/error/src/value_size.rs",
         original: "    CLAIMED.set(None);\n    counted(made)\n",
         broken: "    CLAIMED.set(None);\n    Ok(made)\n",
-        tests: &["-p", "percosql-planner", "--lib", "value_size"],
+        tests: &["-p", "percosql-error", "--lib", "value_size"],
     },
     Mutant {
         name: "a large constant is computed while it is planned",
-        file: "planner/src/value_size.rs",
+        file: "planner/error/src/value_size.rs",
         original: "    if FOLDING.get() == Folding::No {\n",
         broken: "    if FOLDING.get() != Folding::Deferred {\n",
-        tests: &["-p", "percosql-planner", "--lib", "value_size"],
+        tests: &["-p", "percosql-error", "--lib", "value_size"],
     },
     Mutant {
         name: "a part that lies across two pieces of a text is not found",

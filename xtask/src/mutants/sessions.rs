@@ -168,7 +168,7 @@ pub const SESSIONS: &[Mutant] = &[
     },
     Mutant {
         name: "a client is told again what it knows of settings",
-        file: "planner/src/session/settings/mod.rs",
+        file: "planner/settings/src/lib.rs",
         original: "theirs.get(*at) != Some(*reported)",
         broken: "theirs.get(*at) != Some(*reported) || true",
         tests: &["-p", "percosql-planner", "--lib", "clients_get_to_know"],
@@ -294,7 +294,7 @@ pub const SESSIONS: &[Mutant] = &[
     },
     Mutant {
         name: "a text of any length is begun",
-        file: "planner/src/value_size.rs",
+        file: "planner/error/src/value_size.rs",
         original: "    if bytes > MOST {\n        return Err(too_long());\n    }\n    if bytes > FOLDED {",
         broken: "    if bytes > FOLDED {",
         tests: &["-p", "percosql-planner", "--lib", "a_text_that_would_be_too_long"],

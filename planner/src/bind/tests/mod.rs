@@ -10,8 +10,8 @@ use crate::error::SqlError;
 use crate::execution::Slots;
 use crate::execution::testing::World;
 use crate::parse::parse;
-use crate::session::settings::Settings;
-use crate::types::text::{OutputContext, output_string};
+use crate::settings::Settings;
+use crate::types::text::output_string;
 use crate::types::{Datum, SqlType, make_numeric_modifier};
 use datafusion::arrow::array::{Array, ArrayRef, BinaryArray, RecordBatch};
 use datafusion::arrow::compute::concat_batches;
@@ -164,7 +164,7 @@ impl Bench {
     }
 
     pub fn text(&self, columns: &[(String, SqlType)], batch: &RecordBatch) -> String {
-        let context = OutputContext::new(&self.settings, &self.catalog);
+        let context = self.settings.text_output(Some(self.catalog.as_ref()));
         let row = |row: usize| -> String {
             let fields = columns.iter().zip(batch.columns()).map(|((_, ty), array)| {
                 if array.is_null(row) { "~".into() } else { output_string(*ty, array, row, &context).unwrap() }

@@ -20,7 +20,7 @@ use crate::encoding::{ColumnBuilder, KeyColumn, KeyEncoder};
 use crate::error::{Result, SqlError, state};
 use crate::interrupt;
 use crate::types::array::ArrayValue;
-use crate::types::text::{OutputContext, output_string};
+use crate::types::text::output_string;
 use crate::types::value::{ValueRef, value_at};
 use crate::types::{BaseType, SqlType};
 use crate::value_size::LongText;
@@ -338,7 +338,7 @@ fn to_string(arguments: &[Param]) -> ScalarFunction {
         Stability::Stable,
         Arc::new(|call: &Call<'_>| {
             let context = call.context()?;
-            let context = OutputContext::of_statement(&context);
+            let context = context.text_output();
             let element = call.types.first().copied().unwrap_or(SqlType::TEXT).element();
             let (lists, delimiters) = (call.column::<List>(0)?, call.column::<Text>(1)?);
             let nulls = if call.arguments.len() > 2 { Some(call.column::<Text>(2)?) } else { None };

@@ -42,7 +42,7 @@ pub(crate) fn populated(
     let kernel: Kernel = Arc::new(move |call: &Call<'_>| {
         let texts = call.column::<Text>(1)?;
         let statement = call.context().ok();
-        let context = statement.as_ref().map_or(InputContext::PLAIN, |statement| InputContext::of_statement(statement));
+        let context = statement.as_ref().map_or(InputContext::PLAIN, |statement| statement.text_input());
         let mut builder = ColumnBuilder::new(call.result, call.rows);
         for at in 0..call.rows {
             let array = call.array(0)?;

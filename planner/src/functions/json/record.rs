@@ -118,7 +118,7 @@ fn column_values(
     let texts = call.column::<Text>(0)?;
     let base = call.arguments.get(1);
     let statement = call.context().ok();
-    let context = statement.as_ref().map_or(InputContext::PLAIN, |statement| InputContext::of_statement(statement));
+    let context = statement.as_ref().map_or(InputContext::PLAIN, |statement| statement.text_input());
     let mut builder = ColumnBuilder::new(call.result, call.rows);
     for row in 0..call.rows {
         let mut values = ColumnBuilder::new(ty, 1);
@@ -151,8 +151,7 @@ fn column_values(
             builder.append(&ValueRef::array(made))?;
             continue;
         }
-        let output =
-            statement.as_ref().map_or(OutputContext::PLAIN, |statement| OutputContext::of_statement(statement));
+        let output = statement.as_ref().map_or(OutputContext::PLAIN, |statement| statement.text_output());
         let mut texts = ColumnBuilder::new(SqlType::TEXT, made.len());
         for at in 0..made.len() {
             match made.is_null(at) {

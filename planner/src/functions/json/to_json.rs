@@ -156,7 +156,7 @@ pub(super) fn with_context<T>(call: &Call<'_>, work: impl FnOnce(&OutputContext<
     let context = call.context().ok();
     let context = match &context {
         // Dates are ISO's in JSON, whatever DateStyle says.
-        Some(context) => OutputContext { date_format: DateFormat::ISO, ..OutputContext::of_statement(context) },
+        Some(context) => OutputContext { date_format: DateFormat::ISO, ..context.text_output() },
         None => OutputContext::PLAIN,
     };
     work(&context)

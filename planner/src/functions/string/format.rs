@@ -148,7 +148,7 @@ fn variadic(
         Stability::Stable,
         Arc::new(move |call: &Call<'_>| {
             let context = call.context()?;
-            let context = OutputContext::of_statement(&context);
+            let context = context.text_output();
             let mut builder = Text::builder(call.rows);
             for row in 0..call.rows {
                 Text::append(&mut builder, compute(call, row, &context)?)?;

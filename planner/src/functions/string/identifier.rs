@@ -6,7 +6,7 @@ use crate::error::{Result, SqlError, state};
 use crate::functions::registry::{Param, ResultType, ScalarFunction};
 use crate::functions::typed::{Bool, SqlWrite, Text, unary};
 use crate::functions::{Call, Stability};
-use crate::types::text::{OutputContext, output_string, quote_identifier};
+use crate::types::text::{output_string, quote_identifier};
 use crate::types::value::ValueRef;
 use crate::types::{BaseType, SqlType};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, StringArray};
@@ -119,7 +119,7 @@ fn parsed(call: &Call<'_>) -> Result<ArrayRef> {
 fn quoting(name: &'static str, null: Option<&'static str>) -> ScalarFunction {
     let kernel = Arc::new(move |call: &Call<'_>| {
         let context = call.context()?;
-        let context = OutputContext::of_statement(&context);
+        let context = context.text_output();
         let (array, ty) = (call.array(0)?, call.types.first().copied().unwrap_or(SqlType::TEXT));
         let mut builder = Text::builder(call.rows);
         for row in 0..call.rows {

@@ -5,10 +5,10 @@ use super::regex::{Compiled, Flags, flags_of};
 use crate::encoding::ColumnBuilder;
 use crate::error::{Result, SqlError, state};
 use crate::functions::registry::ScalarFunction;
-use crate::functions::regular::{Captures, Pattern, Subject};
 use crate::functions::typed::Text;
 use crate::functions::{Call, Kernel};
 use crate::types::SqlType;
+use crate::types::regular::{Captures, Pattern, Subject};
 use crate::types::value::ValueRef;
 use datafusion::arrow::array::{ArrayRef, StringArray};
 use std::sync::Arc;
@@ -138,8 +138,8 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::functions::regular::Options;
     use crate::types::Ctype;
+    use crate::types::regular::Options;
 
     #[test]
     fn empty_matches_follow_others() {

@@ -5,10 +5,10 @@ use super::regex::{Compiled, Flags};
 use super::regex_find::Matches;
 use crate::error::{Result, SqlError, state};
 use crate::functions::registry::ScalarFunction;
-use crate::functions::regular::{Captures, Pattern, Span, Subject};
 use crate::functions::typed::{Bool, Int4, SqlWrite, Text};
 use crate::functions::{Call, Kernel};
 use crate::types::SqlType;
+use crate::types::regular::{Captures, Pattern, Span, Subject};
 use std::sync::Arc;
 
 /// What a call asks for, its optional arguments filled in.

@@ -47,8 +47,8 @@ impl<'a> Context<'a> {
         Context {
             catalog: &context.catalog,
             search_path: context.settings.search_path(),
-            input: InputContext::of_statement(context),
-            output: OutputContext::of_statement(context),
+            input: context.text_input(),
+            output: context.text_output(),
         }
     }
     /// Of a catalog, with the settings that nobody changed.

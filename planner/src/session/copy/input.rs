@@ -20,7 +20,7 @@ use crate::session::run::count;
 use crate::session::stream::Limits;
 use crate::types::datetime::Reading;
 use crate::types::encoding::Encoding;
-use crate::types::text::{InputContext, with_input};
+use crate::types::text::with_input;
 use bytes::Bytes;
 use datafusion::arrow::compute::filter_record_batch;
 use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
@@ -393,7 +393,7 @@ impl CopyIn {
             return Err(SqlError::new(state::BAD_COPY_FILE_FORMAT, "extra data after last expected column")
                 .context(in_line(&self.table, line, self.reader.record())));
         }
-        let inputs = InputContext::of_statement(&self.context);
+        let inputs = self.context.text_input();
         let all = self.fields.as_text();
         for (position, (column, builder)) in self.columns.iter().zip(&mut self.builders).enumerate() {
             // What is there is looked at first.

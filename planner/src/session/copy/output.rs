@@ -179,7 +179,7 @@ struct LineWriter {
 impl LineWriter {
     /// The lines of a batch; those before a row that cannot be written come before its error.
     fn lines(&self, batch: &RecordBatch) -> Vec<Result<CopyChunk>> {
-        let outputs = OutputContext::of_statement(&self.context);
+        let outputs = self.context.text_output();
         let mut bytes = Vec::with_capacity(batch.num_rows() * 16);
         let mut ends = Vec::with_capacity(batch.num_rows());
         let (mut value, mut line) = (Vec::new(), Vec::new());

@@ -9,7 +9,7 @@ use crate::execution::StatementContext;
 use crate::execution::dml::{self, KeyChange, Pending};
 use crate::parse::names::quote;
 use crate::types::array::ArrayValue;
-use crate::types::text::{OutputContext, output_string};
+use crate::types::text::output_string;
 use crate::types::{Datum, SqlType};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ fn types(table: &TableDescriptor, ids: &[ColumnId]) -> Result<Vec<Option<SqlType
 
 /// `Key (a, b)=(1, 2)`.
 fn key_text(context: &StatementContext, table: &TableDescriptor, ids: &[ColumnId], key: &[Datum]) -> Result<String> {
-    let output = OutputContext::of_statement(context);
+    let output = context.text_output();
     let mut names = Vec::new();
     let mut values = Vec::new();
     for (id, value) in ids.iter().zip(key) {

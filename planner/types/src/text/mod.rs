@@ -1,0 +1,113 @@
+//! Text form of every value, in and out, exactly PostgreSQL's: what casts, COPY and the wire's text format use.
+//!
+//! Names of objects (regclass and its kin) are looked up through [`ObjectNames`], which the contexts carry.
+
+mod float;
+mod input;
+mod output;
+mod record_input;
+
+pub use float::Leading;
+pub use float::{parse_float4, parse_float8};
+pub use input::parse_oid;
+pub use input::{input, parse_bool, parse_bytea, parse_integer, parse_uuid, with_input};
+pub use output::quote_identifier;
+pub use output::{output, output_datum, output_string, write_bytea, write_float4, write_float8, write_uuid};
+
+use crate::datetime::{DateFormat, DateOrder, Reading, TimeZone};
+use crate::interval::Style;
+use crate::{BaseType, Oid};
+use sql_error::Result;
+
+/// Names of objects: what values of `regclass` and its kin are written as.
+pub trait ObjectNames: Sync {
+    /// The OID behind a name in its text form. Errors: 42883, 42704, 42725, 42P01, 3F000, 42602, 22P02.
+    fn oid_of(&self, base: BaseType, text: &str, search_path: &[String]) -> Result<i64>;
+    /// The name of an object, as short as the search path allows; `None` when there is no such object.
+    fn name_of(&self, base: BaseType, oid: Oid, search_path: &[String]) -> Option<String>;
+    /// The OID of a relation by its name; digits are a name too. Errors: 42P01, 3F000, 42602.
+    fn relation_oid(&self, name: &str, search_path: &[String]) -> Result<i64>;
+}
+
+/// A moment that few texts ask for.
+#[derive(Clone, Copy)]
+pub enum Moment<'a> {
+    /// It is known.
+    Is(i64),
+    /// It is asked for where it is needed: to read the clock takes as long as to read a number.
+    Asked(&'a (dyn Fn() -> i64 + Sync)),
+}
+
+impl Moment<'_> {
+    fn get(self) -> i64 {
+        match self {
+            Moment::Is(moment) => moment,
+            Moment::Asked(ask) => ask(),
+        }
+    }
+}
+
+/// What the text input of some types depends on.
+#[derive(Clone, Copy)]
+pub struct InputContext<'a> {
+    /// The session's TimeZone.
+    pub time_zone: TimeZone,
+    /// Start of the transaction: `'now'`, `'today'`.
+    pub now: Moment<'a>,
+    /// The order of day, month and year (DateStyle).
+    pub date_order: DateOrder,
+    /// Whether the only sign of an interval, before its first field, is that of all its fields (IntervalStyle sql_standard).
+    pub one_sign: bool,
+    /// Where regclass and its kin look names up.
+    pub names: Option<&'a dyn ObjectNames>,
+    /// Schemas searched.
+    pub search_path: &'a [String],
+}
+
+impl InputContext<'_> {
+    /// UTC, no names of objects.
+    pub const PLAIN: InputContext<'static> = InputContext {
+        time_zone: TimeZone::UTC,
+        now: Moment::Is(0),
+        date_order: DateOrder::Mdy,
+        one_sign: false,
+        names: None,
+        search_path: &[],
+    };
+    /// What dates depend on.
+    pub fn reading(&self) -> Reading {
+        Reading { zone: self.time_zone, now: self.now.get(), order: self.date_order }
+    }
+}
+
+/// What the text output of some types depends on.
+#[derive(Clone, Copy)]
+pub struct OutputContext<'a> {
+    /// The session's TimeZone.
+    pub time_zone: TimeZone,
+    /// Where regclass and its kin look names up; without one they print numbers.
+    pub names: Option<&'a dyn ObjectNames>,
+    /// Schemas searched: what is found by its bare name prints so.
+    pub search_path: &'a [String],
+    /// The session's IntervalStyle.
+    pub interval_style: Style,
+    /// The session's DateStyle.
+    pub date_format: DateFormat,
+    /// extra_float_digits; above 0 the shortest digits that read back as the same value are written.
+    pub float_digits: i32,
+    /// Whether bytea is written in its escape form (bytea_output).
+    pub bytea_escape: bool,
+}
+
+impl OutputContext<'_> {
+    /// UTC, no names of objects.
+    pub const PLAIN: OutputContext<'static> = OutputContext {
+        time_zone: TimeZone::UTC,
+        names: None,
+        search_path: &[],
+        interval_style: Style::Postgres,
+        date_format: DateFormat::ISO,
+        float_digits: 1,
+        bytea_escape: false,
+    };
+}
