@@ -1,7 +1,7 @@
 //! [`ZeroesAhead`]: keeps zeroes behind the end of the log, so that small writes fall into the file. Must not know what is written.
 //!
 //! A file that grows has its length, and where its blocks lie, written to the file system's journal by every fdatasync; one
-//! whose bytes change has not (bench/RESULTS.md, what an fdatasync takes). PostgreSQL fills its segments with zeroes for the
+//! whose bytes change has not (bench/history/2026-11-28-log-sync.md). PostgreSQL fills its segments with zeroes for the
 //! same reason.
 //!
 //! They are appended, so none can fall on anything written: whether RocksDB, which keeps its own place in the file, reaches the
