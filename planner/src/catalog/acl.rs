@@ -1,5 +1,5 @@
 //! Privileges: who may do what with an object, as lists of grants; and what roles act for whom. Plain data and its
-//! rules. Must not know SQL text.
+//! rules.
 
 use super::{Catalog, ColumnId, DatabaseDescriptor, RoleDescriptor, TableDescriptor, predefined};
 use crate::parse::names::quote;

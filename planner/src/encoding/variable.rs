@@ -1,5 +1,5 @@
 //! [`Variable`]: an Arrow array of texts or bytes, under construction; see [`Fixed`](super::fixed::Fixed). What is appended is
-//! looked at when the array is made, all of it at once. Must not know where values come from.
+//! looked at when the array is made, all of it at once.
 
 use crate::error::Result;
 use crate::value_size::{room_among, too_many};

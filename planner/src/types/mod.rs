@@ -25,8 +25,6 @@
 //! | a record | Binary: the bytes of `record`, ordered by the fields |
 //! | array of T | a struct of a list of T and the shape: see `array` |
 //! | void | Null |
-//!
-//! Must not know wire, catalog or plans.
 
 pub mod array;
 pub mod ctype;

@@ -1,6 +1,6 @@
 //! Text form of every value, in and out, exactly PostgreSQL's: what casts, COPY and the wire's text format use.
 //!
-//! Must not know plans. Names of relations (regclass) are looked up in the catalog that the contexts carry.
+//! Names of relations (regclass) are looked up in the catalog that the contexts carry.
 
 mod float;
 mod input;
