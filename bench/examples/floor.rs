@@ -1,6 +1,6 @@
 //! A server that answers constants, for what the wire and the kernel alone take: one thread a connection, one `recv` and one `send` for
 //! each message of the client's, nothing looked up; COMMIT writes a hundred bytes and syncs them together with who waits beside it.
-//! A goal near what this takes cannot be reached by anything that does more. Must not know any SQL but the first word.
+//! A goal near what this takes cannot be reached by anything that does more.
 //!
 //! `cargo run --release -p percosql-bench --example floor 127.0.0.1:5444 FILE`, then pgbench with a script of one's own, for those
 //! built in ask for tables: `pgbench -n -h 127.0.0.1 -p 5444 -M prepared -f select.sql`.

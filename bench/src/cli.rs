@@ -1,4 +1,4 @@
-//! The command line. Must not know how anything is done.
+//! The command line.
 
 use crate::compare as servers;
 use crate::error::{Error, Result};

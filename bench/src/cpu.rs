@@ -1,4 +1,4 @@
-//! The processor time of a process and its children, as Linux tells it. Must not know what they do.
+//! The processor time of a process and its children, as Linux tells it.
 
 /// Seconds that a process, all its living descendants and those that they waited for have used; nothing where there is no /proc.
 pub fn seconds(pid: u32) -> Option<f64> {

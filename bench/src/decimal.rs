@@ -1,5 +1,4 @@
-//! [`Decimal`]: an exact decimal number, as text and in the binary form of PostgreSQL's numeric. Must not know what is
-//! counted with it.
+//! [`Decimal`]: an exact decimal number, as text and in the binary form of PostgreSQL's numeric.
 
 use bytes::{BufMut, BytesMut};
 use std::fmt;

@@ -1,4 +1,4 @@
-//! [`Error`]: what may go wrong, and what a server's error says in full. Must not know what was being done.
+//! [`Error`]: what may go wrong, and what a server's error says in full.
 
 use tokio_postgres::error::SqlState;
 

@@ -1,5 +1,4 @@
-//! `percosql-bench`: benchmarks for any server that speaks PostgreSQL's protocol, from outside. Must not know PercoSQL's
-//! crates.
+//! `percosql-bench`: benchmarks for any server that speaks PostgreSQL's protocol, from outside.
 
 mod cli;
 mod compare;

@@ -1,5 +1,5 @@
 //! Seeded randomness of our own: streams that give the same numbers on every machine and with every version of every
-//! library, because the population and the inputs of a run are functions of seeds. Must not know what they are used for.
+//! library, because the population and the inputs of a run are functions of seeds.
 
 /// Scatters the bits of a number (the finaliser of SplitMix64).
 pub fn mix(value: u64) -> u64 {

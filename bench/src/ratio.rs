@@ -1,5 +1,4 @@
-//! Two servers measured in turn: who is first in which pair, and how far the ratios of the pairs can be trusted. Must not know what was
-//! measured.
+//! Two servers measured in turn: who is first in which pair, and how far the ratios of the pairs can be trusted.
 
 /// So many values tell an interval with 95 % confidence; fewer tell what was seen.
 pub const ENOUGH: usize = 6;

@@ -1,4 +1,4 @@
-//! [`Session`]: a connection, its prepared statements, and the two styles of speaking. Must not know what is asked.
+//! [`Session`]: a connection, its prepared statements, and the two styles of speaking.
 
 use crate::decimal::Decimal;
 use crate::error::{Error, Result};

@@ -1,5 +1,4 @@
-//! [`Value`]: a parameter of a statement or a field of a row, in PostgreSQL's binary form and as a literal. Must not know
-//! statements.
+//! [`Value`]: a parameter of a statement or a field of a row, in PostgreSQL's binary form and as a literal.
 
 use crate::decimal::Decimal;
 use crate::tpce::calendar::{date_text, moment_text};

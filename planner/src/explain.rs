@@ -1,7 +1,7 @@
 //! EXPLAIN: a plan as an indented tree in PostgreSQL's words: which index, which keys, which tablets,
 //! and with ANALYZE how many rows each operator returned and what the transaction read and wrote.
 //!
-//! Must not know SQL text: the statement comes planned.
+//! The statement comes planned.
 
 mod node;
 mod structured;

@@ -1,5 +1,5 @@
 //! [`Allocator`]: mimalloc, asked by its short way. The wrapper of its crate always asks for memory at a given alignment, which takes twice
-//! as many instructions as asking for memory; a short statement allocates some thirty times. Must not know who allocates.
+//! as many instructions as asking for memory; a short statement allocates some thirty times.
 
 use libmimalloc_sys as mimalloc;
 use std::alloc::{GlobalAlloc, Layout};

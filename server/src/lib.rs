@@ -1,4 +1,4 @@
-//! `percosql`: the server. Speaks PostgreSQL's protocol v3 and values; knows no keys, locks or tablets.
+//! `percosql`: the server. Speaks PostgreSQL's protocol v3; between servers it carries timestamps and locks ([`oracle`]).
 //!
 //! # The life of an INSERT
 //!

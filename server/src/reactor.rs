@@ -1,6 +1,6 @@
 //! [`Reactors`]: threads that each look after sockets of their own. A short statement runs from its socket's event to its
 //! answer on one thread, and wakes no other: among threads that share their tasks each event may, which costs more than the
-//! statement. Must not know what a task does.
+//! statement.
 //!
 //! A reactor has one thread at work, and a [`Reserve`] of threads that sleep until a poll holds that thread up. A new task goes to
 //! a reactor that is not held up, or to the shared threads if all are: it may bring the word that ends what they compute.

@@ -1,4 +1,4 @@
-//! [`start`]: the threads that tasks run on. Must not know which tasks.
+//! [`start`]: the threads that tasks run on.
 
 use tokio::runtime::{Builder, Runtime};
 

@@ -1,5 +1,4 @@
 //! Start and stop: opens the store and the database, binds the address, prints the banner, waits for the end.
-//! Must not know which engine it is.
 
 use crate::config::{Config, IsolationLevel};
 use crate::connection::AUTHENTICATION_TIMEOUT;

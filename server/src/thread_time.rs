@@ -1,4 +1,4 @@
-//! [`ThreadTime`]: what the calling thread has taken of a processor. Must not know what for.
+//! [`ThreadTime`]: what the calling thread has taken of a processor.
 
 use std::time::Duration;
 

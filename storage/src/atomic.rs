@@ -1,5 +1,4 @@
-//! [`AtomicCommit`]: the part of the contract that an engine has whose one log holds every row, with its vocabulary. Must not know
-//! transactions, locks or SQL, as the rest of the [contract](crate::contract).
+//! [`AtomicCommit`]: the part of the contract that an engine has whose one log holds every row, with its vocabulary.
 
 use crate::bulk::BulkCommit;
 use crate::committer::recent_writes::Validator;

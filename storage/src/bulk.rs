@@ -1,5 +1,5 @@
-//! [`CellBlock`], [`BulkLoad`] and [`BulkCommit`]: many new cells at a time, handed to the engine in order, beside its log. Must
-//! not know why nobody else asks for them yet.
+//! [`CellBlock`], [`BulkLoad`] and [`BulkCommit`]: many new cells at a time, handed to the engine in order, beside its
+//! log.
 
 use crate::committer::claims::Claim;
 use crate::contract::{ClassRange, CommitBatch, Condition, FailedCondition, Family};

@@ -1,7 +1,7 @@
 //! The storage contract: rows of timestamped cells in families, with atomic conditional mutation
 //! of one row. This is Bigtable's vocabulary, and both engines honour it natively.
 //!
-//! Must not know transactions, locks or SQL: a class is only the first byte of a value here.
+//! Locks and records are values here: a class is only the first byte of a value.
 
 pub use crate::atomic::{
     AtomicCommit, CommitBatch, CommitCell, CommitCondition, FailedCondition, LogStatistics, ReadCondition, Stamp,

@@ -1,5 +1,5 @@
 //! [`Env`]: the one place from which time, randomness and background work come, so that a
-//! simulation can hold all three. Must not know rows, transactions or SQL.
+//! simulation can hold all three.
 
 use std::future::Future;
 use std::pin::Pin;

@@ -1,5 +1,5 @@
 //! [`PackedRows`]: rows of one cell each, whose keys and values lie in one piece of memory: a scan of many rows makes no reference
-//! for each of them. Must not know what the cells say.
+//! for each of them.
 
 use crate::contract::{Cell, Family, Row};
 use crate::timestamp::Timestamp;

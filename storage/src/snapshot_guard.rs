@@ -1,4 +1,4 @@
-//! [`SnapshotGuard`]: a registered reader. Must not know where readers are registered, nor who asks for the oldest.
+//! [`SnapshotGuard`]: a registered reader.
 
 use crate::timestamp::Timestamp;
 use std::sync::Arc;

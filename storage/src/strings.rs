@@ -1,4 +1,4 @@
-//! [`Strings`]: many byte strings in one allocation. Must not know what they are.
+//! [`Strings`]: many byte strings in one allocation.
 
 use bytes::Bytes;
 use std::ops::Range;

@@ -1,5 +1,5 @@
-//! Statements of every chapter of the manual, asked of PostgreSQL and of PercoSQL, and how many answers are equal. Must
-//! not know what is right: PostgreSQL says it.
+//! Statements of every chapter of the manual, asked of PostgreSQL and of PercoSQL, and how many answers are equal.
+//! PostgreSQL says what is right.
 //!
 //! Each file of `tests/compat/` is a section. Its first line is a comment with the section's number and name; a statement ends
 //! with a line that ends in a semicolon; lines that begin with `--` between statements are comments.

@@ -1,5 +1,5 @@
 //! What the catalog of a real PostgreSQL says of its own types, functions and operators, as the files that the planner
-//! carries. Must not know who reads them.
+//! carries.
 
 use crate::postgres::Postgres;
 use std::path::{Path, PathBuf};

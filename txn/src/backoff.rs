@@ -1,5 +1,4 @@
-//! [`Backoff`]: how long a writer waits for another's lock, or for a store that does not answer, before it gives up. Must
-//! not know what it waits for.
+//! [`Backoff`]: how long a writer waits for another's lock, or for a store that does not answer, before it gives up.
 
 use std::time::Duration;
 use storage::EnvRef;

@@ -1,7 +1,7 @@
 //! [`Buffer`]: what a transaction has written and not committed, several versions a key, each
 //! with its command number. In memory up to a limit, then in sorted runs on local disk behind
-//! the same interface. Must not know the store below; but it remembers which runs were sent there before COMMIT, and
-//! with them what the locks there say: for a key, what the first run that holds it came to, whatever was undone since.
+//! the same interface. It remembers which runs were sent to the store before COMMIT, and with them what the locks there
+//! say: for a key, what the first run that holds it came to, whatever was undone since.
 
 use crate::buffer_memory::{BufferMemory, Part};
 use crate::error::Result;

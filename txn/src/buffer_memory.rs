@@ -1,4 +1,4 @@
-//! [`BufferMemory`]: the memory of all transactions' write buffers together. Must not know what they hold.
+//! [`BufferMemory`]: the memory of all transactions' write buffers together.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

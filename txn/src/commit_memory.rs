@@ -1,5 +1,5 @@
 //! [`CommitMemory`]: the memory of large commits under way: copies of their writes, claimed keys, blocks of cells. A commit that would
-//! exceed it waits for others to end. Must not know what they write.
+//! exceed it waits for others to end.
 
 use std::sync::Arc;
 use storage::CellBlock;

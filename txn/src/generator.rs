@@ -1,5 +1,5 @@
 //! A stream written as an asynchronous function that emits items: the function may borrow from
-//! what it owns, which a hand-written stream cannot. Must not know what flows through it.
+//! what it owns, which a hand-written stream cannot.
 //!
 //! An item is given to the reader in the same poll in which it is emitted: a reader takes a stream that pauses for one that
 //! has to wait, and moves it to other threads.

@@ -34,13 +34,14 @@
 //! `d` and `r` cells. Over rows they are equal. On one log the snapshot is what has been published,
 //! shared by many, and start_ts is taken at the first prewrite; so start_ts > snapshot_ts.
 //!
-//! # The three paths of COMMIT
+//! # The four paths of COMMIT
 //!
 //! | path | when | how |
 //! |---|---|---|
 //! | nothing | no writes, and nobody asked for the identity | the snapshot's timestamp |
 //! | one phase | the engine commits across rows, and the transaction is small | one batch: conditions, then `w`, `r` stamped by the committer. No lock is ever written. |
-//! | two phases | large or spilled transactions; engines that only change one row at a time | below |
+//! | in bulk | the engine commits across rows and takes files in; the transaction is large and made no tables | keys are claimed, files made for a later commit_ts and taken in at it (`bulk_commit`). No lock is ever written. |
+//! | two phases | large transactions that fit neither; engines that only change one row at a time | below |
 //!
 //! Over rows the second phase looks so: all locks in one parallel wave (`wave`), commit_ts, one read of the keys that
 //! had to stay unchanged, the primary by a condition on the exact lock (`by_row`), the answer; the secondaries follow.
@@ -58,7 +59,8 @@
 //! # Locks before COMMIT
 //!
 //! A transaction may lock rows as it finds them ([`Transaction::lock_rows`]), and at [`Isolation::ReadCommitted`] each of its
-//! statements has a snapshot of its own. The locks are in memory (`locks`, `row_locks`), on one log alone.
+//! statements has a snapshot of its own. The locks are in memory (`locks`, `row_locks`). Where several nodes share a store, the one
+//! that is the oracle keeps the locks of all (`locks::keeper`).
 //!
 //! # A timeline in two phases
 //!
@@ -92,7 +94,7 @@
 //! row, and prevented for ever when it is not there. Only a store that does not answer leaves it undetermined, and
 //! `outcome` tells later.
 //!
-//! In one phase there is nothing to finish: the batch is in the log, or it is not.
+//! In one phase and in bulk there is nothing to finish: the batch or the files are there, or they are not.
 //!
 //! # Why it is right, in five sentences
 //!

@@ -1,5 +1,4 @@
-//! What a transaction has seen of commits that are ordered in the log and not yet published: [`Transaction::settled`]. Must not
-//! know who locks what.
+//! What a transaction has seen of commits that are ordered in the log and not yet published: [`Transaction::settled`].
 
 use crate::error::Result;
 use crate::snapshot::Snapshot;

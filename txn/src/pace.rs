@@ -1,6 +1,6 @@
 //! [`Pace`]: how many calls of one large commit are under way at the same time. Begins with all that is allowed, so
 //! that a small commit is one wave; comes down when calls take much longer than the fastest did and fewer of them are
-//! answered no more slowly, for then they only queue, before everybody else's. Must not know what the calls do.
+//! answered no more slowly, for then they only queue, before everybody else's.
 
 use parking_lot::Mutex;
 use std::future::poll_fn;

@@ -1,5 +1,5 @@
 //! [`Puts`]: rows that a statement puts, many at a time, in two allocations rather than two for each row: how a load is kept until
-//! COMMIT. Must not know what the bytes mean.
+//! COMMIT.
 
 use crate::lock::LockStrength;
 use crate::transaction::{Write, WriteKind};

@@ -1,5 +1,5 @@
 //! [`ReadSet`]: what a transaction at [`Isolation::Serializable`](crate::Isolation::Serializable) has read, as ranges of
-//! keys, to be validated at COMMIT (docs/protocol.md, section 8). Must not know tables.
+//! keys, to be validated at COMMIT (docs/protocol.md, section 8).
 //!
 //! Keys that were looked for and not found are in it, and so are the gaps between the rows that a scan returned: that is what
 //! keeps phantoms out. Bounded: a set that outgrows its memory widens. The half of the neighbours whose keys have most in

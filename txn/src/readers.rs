@@ -1,4 +1,4 @@
-//! [`Readers`]: who reads at which timestamp, where the store does not count them itself. Must not know what they read.
+//! [`Readers`]: who reads at which timestamp, where the store does not count them itself.
 
 use parking_lot::Mutex;
 use std::collections::BTreeMap;

@@ -1,5 +1,5 @@
 //! Registers: rows with one cell each, overwritten in place, and changed only on condition of what was seen there. What
-//! nodes tell each other lies in such rows: leases, holds, the safe point. Must not know what their contents mean.
+//! nodes tell each other lies in such rows: leases, holds, the safe point.
 
 use crate::data::encode_data;
 use crate::error::Result;

@@ -1,5 +1,4 @@
-//! [`Snapshot`]: reads at one timestamp (Percolator paper, section 2.2, `Get`). Must not know
-//! the transaction's own writes.
+//! [`Snapshot`]: reads at one timestamp (Percolator paper, section 2.2, `Get`).
 //!
 //! On an engine whose one log holds every row a snapshot is what has been published, and a read
 //! touches one cell of the write family: no lock can hide a commit from it, unless a two-phase

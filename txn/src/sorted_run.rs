@@ -1,6 +1,5 @@
 //! [`SortedRun`]: an immutable, sorted part of a transaction's buffer in a temporary file, which
-//! the operating system removes when the process ends, however it ends. Must not know which
-//! versions count.
+//! the operating system removes when the process ends, however it ends.
 
 use crate::buffer::Version;
 use crate::error::{Result, TxnError};

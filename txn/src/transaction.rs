@@ -1,6 +1,6 @@
 //! [`Transaction`]: a snapshot and a buffer of writes, from BEGIN to COMMIT.
 //!
-//! Must not know SQL or types: keys and values are bytes.
+//! Keys and values are bytes.
 
 mod changed;
 mod definitions;

@@ -1,5 +1,4 @@
-//! [`VersionTable`]: the part of a transaction's buffer that is in memory: each key's versions, in key order. Must not know which
-//! versions count.
+//! [`VersionTable`]: the part of a transaction's buffer that is in memory: each key's versions, in key order.
 //!
 //! Rows of a load mostly arrive in the order of their keys. Such keys are appended to a list, which costs no search, no
 //! allocation and no balancing, many at a time as they are ([`Packed`]); all others go to a tree.

@@ -1,6 +1,5 @@
 //! Prewrite row by row, where every row is a request of its own: one parallel wave, the primary
-//! among the first, bounded in requests under way and in memory. Must not know how the primary
-//! commits.
+//! among the first, bounded in requests under way and in memory.
 //!
 //! A row is refused on: a conflicting lock of another transaction; a conflicting write or lock-only
 //! record newer than the snapshot; a rollback or lock-only record at exactly our start_ts. A lock of our own is

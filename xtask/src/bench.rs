@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: PostgreSQL 15 and PercoSQL beside each other. Must not know what is measured: `percosql-bench compare` does that.
+//! `cargo xtask bench`: PostgreSQL 15 and PercoSQL beside each other. `percosql-bench compare` measures.
 
 use crate::packages;
 use crate::run::{Result, command, finish, run, say, shown};

@@ -1,5 +1,5 @@
-//! `cargo xtask compat`: how many statements of each section of the manual have PostgreSQL's answer. Must not know how
-//! answers are compared: the test `compat` does that.
+//! `cargo xtask compat`: how many statements of each section of the manual have PostgreSQL's answer. The test `compat`
+//! compares the answers.
 
 use crate::packages;
 use crate::run::{Result, finish, run};

@@ -1,4 +1,4 @@
-//! Running other programs and speaking to the person. Must not know what is run.
+//! Running other programs and speaking to the person.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -71,7 +71,7 @@ fn check_file(path: &Path, broken: &mut Vec<String>) {
         return;
     };
     if !text.starts_with("//!") {
-        broken.push(format!("{shown}: begin with `//!`: what the file is for and must not know"));
+        broken.push(format!("{shown}: begin with `//!`: what the file is for"));
     }
     let lines = text.lines().count();
     if lines > MAX_LINES {

@@ -1,4 +1,4 @@
-//! [`Bench`]: both servers, what they are loaded with, and one run on one of them. Must not know pairs or goals.
+//! [`Bench`]: both servers, what they are loaded with, and one run on one of them.
 
 use super::folders::parent;
 use super::machine::Machine;

@@ -1,4 +1,4 @@
-//! [`Figure`]: what is compared of two samples; [`Goal`]: what it should come to. Must not know which workloads have which.
+//! [`Figure`]: what is compared of two samples; [`Goal`]: what it should come to.
 
 use super::sample::Sample;
 use crate::ratio::Comparison;

@@ -1,4 +1,4 @@
-//! Temporary folders and free ports for servers. Must not know which servers.
+//! Temporary folders and free ports for servers.
 
 use super::options::Options;
 use crate::error::{Error, Result};

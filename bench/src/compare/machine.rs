@@ -1,4 +1,4 @@
-//! [`Machine`]: on what is measured, as Linux tells it. Must not know what is measured.
+//! [`Machine`]: on what is measured, as Linux tells it.
 
 use std::path::Path;
 

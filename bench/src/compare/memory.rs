@@ -1,4 +1,4 @@
-//! The memory that a process and its children have, as Linux tells it. Must not know what they do.
+//! The memory that a process and its children have, as Linux tells it.
 
 /// What is resident of one process, in kilobytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

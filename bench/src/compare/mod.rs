@@ -1,6 +1,6 @@
 //! `compare`: PostgreSQL and PercoSQL beside each other on one machine, under pgbench and a few statements of our own. Starts both, loads
-//! them, lets them run in turn, and writes what was seen beside the goals. Must not know more of either server than how it is started:
-//! what is measured is asked of the operating system, of pgbench, and of views that both have.
+//! them, lets them run in turn, and writes what was seen beside the goals. Measurements come from the operating system,
+//! from pgbench, and from views that both servers have.
 
 mod bench;
 mod figure;

@@ -1,4 +1,4 @@
-//! [`Options`]: what `percosql-bench compare` is asked for. Must not know how it is done.
+//! [`Options`]: what `percosql-bench compare` is asked for.
 
 use crate::cli::duration;
 use crate::error::{Error, Result};

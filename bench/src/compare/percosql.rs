@@ -1,4 +1,4 @@
-//! Starting PercoSQL. Must not know its crates.
+//! Starting PercoSQL.
 
 use super::folders::{free_port, temporary};
 use super::options::Options;

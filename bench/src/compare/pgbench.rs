@@ -1,4 +1,4 @@
-//! [`Pgbench`]: one run of pgbench, and what it says of it. Must not know servers' names or goals.
+//! [`Pgbench`]: one run of pgbench, and what it says of it.
 
 use super::options::{Isolation, Options};
 use super::program;

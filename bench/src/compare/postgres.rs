@@ -1,4 +1,4 @@
-//! [`Postgres`]: where PostgreSQL's programs are, and how a server of a new cluster is started. Must not know what it is asked.
+//! [`Postgres`]: where PostgreSQL's programs are, and how a server of a new cluster is started.
 
 use super::folders::{free_port, temporary};
 use super::options::Options;

@@ -1,4 +1,4 @@
-//! [`Program`]: another program that runs to its end, and is stopped when nobody waits for it any more. Must not know what it does.
+//! [`Program`]: another program that runs to its end, and is stopped when nobody waits for it any more.
 
 use crate::error::{Error, Result};
 use std::fs::File;

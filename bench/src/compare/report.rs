@@ -1,5 +1,5 @@
-//! The report: what was compared with what, on what machine, and each figure beside its goal, in Markdown that can be read as it is. Must
-//! not know how anything was measured.
+//! The report: what was compared with what, on what machine, and each figure beside its goal, in Markdown that can be
+//! read as it is.
 
 use super::bench::Bench;
 use super::figure::{Figure, Goal, short};

@@ -1,4 +1,4 @@
-//! [`Sample`]: what one run of a workload on one server came to. Must not know how it was run.
+//! [`Sample`]: what one run of a workload on one server came to.
 
 /// One run on one server.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,4 +1,4 @@
-//! [`Series`]: all runs of one workload, on both servers in turn. Must not know what is run.
+//! [`Series`]: all runs of one workload, on both servers in turn.
 
 use super::bench::Bench;
 use super::figure::Figure;

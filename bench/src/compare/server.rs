@@ -1,4 +1,4 @@
-//! [`Server`]: one of the two servers while it runs. Must not know which one it is.
+//! [`Server`]: one of the two servers while it runs.
 
 use super::options::Isolation;
 use super::program::tail;

@@ -1,5 +1,4 @@
-//! The tables of our own, and filling them: one that is scanned and indexed, one that COPY fills again and again. Must not know what is
-//! measured.
+//! The tables of our own, and filling them: one that is scanned and indexed, one that COPY fills again and again.
 
 use crate::error::{Error, Result};
 use crate::random::mix;

@@ -1,4 +1,4 @@
-//! [`Workload`]: what is run, with the goals that it has. Must not know how it is run.
+//! [`Workload`]: what is run, with the goals that it has.
 
 use super::figure::{Bound, Figure, Goal};
 use super::options::{Isolation, Options};

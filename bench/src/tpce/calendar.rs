@@ -1,5 +1,5 @@
 //! Trading time (a continuous axis of days of eight hours) and its calendar, and how dates and moments are written.
-//! Moments are microseconds since 2000-01-01, days are counted from then too, as PostgreSQL does. Must not know tables.
+//! Moments are microseconds since 2000-01-01, days are counted from then too, as PostgreSQL does.
 
 use super::scale::DAY_MS;
 use std::fmt::Write;

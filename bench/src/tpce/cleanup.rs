@@ -1,4 +1,4 @@
-//! `tpce cleanup`: takes away everything that init made. Must not know rows.
+//! `tpce cleanup`: takes away everything that init made.
 
 use super::schema::{OWN, SEQUENCE, TABLES};
 use crate::error::Result;

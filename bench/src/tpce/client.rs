@@ -1,5 +1,4 @@
-//! [`Client`]: one connection that carries transactions out: begins and ends them, tries again what conflicted, counts. Must not
-//! know what they do.
+//! [`Client`]: one connection that carries transactions out: begins and ends them, tries again what conflicted, counts.
 
 use super::ledger::{Entry, Ledger};
 use super::market::{Told, Waiting};

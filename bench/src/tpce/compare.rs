@@ -1,5 +1,4 @@
-//! `tpce compare`: two servers in turn (A B, B A, …), the ratios of each pair, and how far they can be trusted. Must not know
-//! what is run.
+//! `tpce compare`: two servers in turn (A B, B A, …), the ratios of each pair, and how far they can be trusted.
 
 use super::run::{Measured, Options, run};
 use super::transactions::Kind;

@@ -1,5 +1,5 @@
 //! [`Customers`]: what one emulated customer after the other asks for: a shuffled deck of transactions and their inputs, all of
-//! which exist. Must not know how they are carried out.
+//! which exist.
 
 use super::calendar::{MARKET_START, moment, weekday};
 use super::population::{Account, Population, TRADE_TYPES, purpose};

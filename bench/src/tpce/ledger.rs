@@ -1,4 +1,4 @@
-//! [`Ledger`]: a file of what the server acknowledged during a run, line by line, to hold it to afterwards. Must not know SQL.
+//! [`Ledger`]: a file of what the server acknowledged during a run, line by line, to hold it to afterwards.
 
 use crate::error::{Error, Result};
 use std::collections::{HashMap, HashSet};

@@ -1,5 +1,5 @@
 //! [`Market`]: the emulated exchange. It executes market orders after a moment, keeps limit orders until the price wave meets
-//! them, and writes the ticker. Must not know the database: results and feeds go out by channels.
+//! them, and writes the ticker. Results and feeds go out by channels.
 
 use super::population::{Population, Wave, purpose};
 use super::transactions::{Submission, TickerEntry, TradeResult};

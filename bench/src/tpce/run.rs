@@ -1,4 +1,4 @@
-//! `tpce run`: customers, the market and the maintenance beside each other, for a while. Must not know what transactions do.
+//! `tpce run`: customers, the market and the maintenance beside each other, for a while.
 
 use super::client::{Client, Isolation, Shared};
 use super::inputs::Customers;

@@ -1,5 +1,5 @@
 //! [`Scale`]: how large a population is, and the ids and row counts that follow from it. Everything about the data is a
-//! function of these few numbers. Must not know SQL.
+//! function of these few numbers.
 
 use crate::random::mix;
 

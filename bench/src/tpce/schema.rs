@@ -1,5 +1,4 @@
-//! The 33 tables: their columns, keys, foreign keys and indexes, and the few tables of the benchmark's own. Must not
-//! know what is put into them.
+//! The 33 tables: their columns, keys, foreign keys and indexes, and the few tables of the benchmark's own.
 
 /// A table and the body of its CREATE TABLE.
 pub struct Table {

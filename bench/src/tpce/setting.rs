@@ -1,5 +1,4 @@
-//! The size of a population as it is kept in the server, so that every later command finds it there. Must not know how it
-//! was generated.
+//! The size of a population as it is kept in the server, so that every later command finds it there.
 
 use super::scale::Scale;
 use crate::error::{Error, Result};

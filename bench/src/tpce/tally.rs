@@ -1,4 +1,4 @@
-//! [`Tally`]: what was measured of each kind of transaction. Must not know how it is shown.
+//! [`Tally`]: what was measured of each kind of transaction.
 
 use super::transactions::{KINDS, Kind};
 use hdrhistogram::Histogram;

@@ -1,4 +1,4 @@
-//! Words of our own making, and the names that are made of them. Must not know tables.
+//! Words of our own making, and the names that are made of them.
 
 use crate::random::{Stream, mix};
 

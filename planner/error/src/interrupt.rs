@@ -1,5 +1,5 @@
 //! [`check`]: whether the statement that computes on this thread is to stop, for functions that compute long over a few values;
-//! between rows and batches operators look for themselves. Must not know who stops it, or why.
+//! between rows and batches operators look for themselves.
 
 use crate::{Result, SqlError};
 use datafusion_common_runtime::{JoinSetTracer, set_join_set_tracer};

@@ -1,4 +1,4 @@
-//! The groups that settings are shown in, as in the manual's chapter 20. Must not know their values.
+//! The groups that settings are shown in, as in the manual's chapter 20.
 
 /// `pg_settings.category` of a setting.
 pub fn category(name: &str) -> &'static str {

@@ -1,4 +1,4 @@
-//! [`Derived`]: what each statement asks of settings, worked out once when one of them changes. Must not know transactions.
+//! [`Derived`]: what each statement asks of settings, worked out once when one of them changes.
 
 use super::registry::{self, Definition};
 use super::{Characteristics, value};

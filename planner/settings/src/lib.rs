@@ -1,5 +1,5 @@
-//! [`Settings`]: the run-time parameters of a session (SET, SHOW, pg_settings). Must not know transactions: their effect
-//! on settings is [`stack::SettingsStack`]'s.
+//! [`Settings`]: the run-time parameters of a session (SET, SHOW, pg_settings). The effect of transactions on settings
+//! is [`stack::SettingsStack`]'s.
 
 pub mod category;
 mod derived;

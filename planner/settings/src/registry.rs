@@ -1,5 +1,4 @@
-//! The settings that exist: their names, first values, and what values they take. `pg_settings` lists these. Must not
-//! know a session.
+//! The settings that exist: their names, first values, and what values they take. `pg_settings` lists these.
 
 use foldhash::fast::RandomState;
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! What is computed once though it is compared several times: the operand of a CASE. Must not know how it was written.
+//! What is computed once though it is compared several times: the operand of a CASE.
 
 use super::volatile::{calls, is_volatile_function};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};

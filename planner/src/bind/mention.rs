@@ -1,5 +1,5 @@
 //! Where a part of a statement names a column that is not grouped by: PostgreSQL looks everywhere but into aggregates, at what is
-//! compared with a subquery before the subquery. Must not know what names mean.
+//! compared with a subquery before the subquery.
 
 use super::binder::Binder;
 use crate::parse::fold;

@@ -1,5 +1,5 @@
 //! What an error about a name that is not there adds: columns that are spelt much like it, and tables that cannot be seen from
-//! where it stands. Must not know plans.
+//! where it stands.
 
 use super::binder::Binder;
 use super::scope::{Scope, ScopeColumn, ScopeRelation};

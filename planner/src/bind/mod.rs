@@ -2,7 +2,7 @@
 //!
 //! Names are looked up in the catalog and in scopes, types resolved by `functions::Resolver`, and DataFusion's
 //! `LogicalPlan` is what comes out. Every relation gets a qualifier and every computed column a name that is unique in
-//! the statement; the names a client sees stand beside the plan. Must not know sessions, transactions or rows.
+//! the statement; the names a client sees stand beside the plan.
 
 mod aggregate;
 mod aggregate_call;

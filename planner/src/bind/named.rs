@@ -1,4 +1,4 @@
-//! Arguments given by name: `make_interval(days => 10)` (manual, 4.3). Must not know what the functions compute.
+//! Arguments given by name: `make_interval(days => 10)` (manual, 4.3).
 
 use super::binder::Binder;
 use super::literal::unknown;

@@ -1,4 +1,4 @@
-//! Where an error points: operators, casts and columns, whose places the tree does not keep. Must not know what they mean.
+//! Where an error points: operators, casts and columns, whose places the tree does not keep.
 
 use super::binder::Binder;
 use crate::error::SqlError;

@@ -1,5 +1,5 @@
 //! Select lists that are computed after ORDER BY and LIMIT: what volatile functions make is made for the rows that are returned, in
-//! their order, as in PostgreSQL (`make_sort_input_target`). Must not know how rows are sorted.
+//! their order, as in PostgreSQL (`make_sort_input_target`).
 
 use super::binder::column;
 use super::volatile::{calls, is_volatile_function, volatile_names};

@@ -1,4 +1,4 @@
-//! [`Scope`]: the names that an expression can see. Must not know types' rules or plans beyond columns.
+//! [`Scope`]: the names that an expression can see.
 
 use super::pushed_lock::HiddenKey;
 use super::system_column::system_column;

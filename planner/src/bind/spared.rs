@@ -1,5 +1,5 @@
 //! What FILTER leaves out: arguments and sort keys of an aggregate are not computed of these rows, as they may fail there. DataFusion's
-//! grouped aggregates compute them of all rows. Must not know aggregates.
+//! grouped aggregates compute them of all rows.
 
 use super::volatile::{calls, is_volatile_function};
 use crate::functions::guarded_case;

@@ -1,4 +1,4 @@
-//! A function in FROM and its arguments, as they were written. Must not know what the function is.
+//! A function in FROM and its arguments, as they were written.
 
 use super::binder::span_of;
 use super::clauses::check_alias;

@@ -1,5 +1,4 @@
-//! FETCH … WITH TIES: the first rows of a sorted plan with the peers of the last of them. Must not know how rows are sorted or
-//! locked.
+//! FETCH … WITH TIES: the first rows of a sorted plan with the peers of the last of them.
 
 use super::binder::{Binder, column};
 use crate::error::{Result, SqlError};

@@ -1,5 +1,4 @@
-//! Functions of the catalog without arguments whose rows are those of a view: `FROM pg_timezone_names()`. Must not know what
-//! these rows are.
+//! Functions of the catalog without arguments whose rows are those of a view: `FROM pg_timezone_names()`.
 
 use crate::parse::fold_name;
 use crate::pg_catalog::PG_CATALOG;

@@ -1,5 +1,4 @@
-//! What calls volatile functions: it is not repeated, not left out, and not moved to where it is asked more often. Must not know
-//! what the functions do.
+//! What calls volatile functions: it is not repeated, not left out, and not moved to where it is asked more often.
 
 use super::subquery::outer_columns;
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! [`Changes`]: how many rows were written to a table since its statistics were gathered, by this server. Must not know who asks.
+//! [`Changes`]: how many rows were written to a table since its statistics were gathered, by this server.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

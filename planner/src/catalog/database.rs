@@ -1,4 +1,4 @@
-//! [`DatabaseDescriptor`]: what is stored of a database. Must not know what it holds.
+//! [`DatabaseDescriptor`]: what is stored of a database.
 
 use super::StoredSettings;
 use super::acl::Acl;

@@ -1,5 +1,5 @@
 //! Descriptors: what the catalog knows of a table, its columns, indexes and constraints.
-//! Plain data, stored as JSON in catalog rows. Must not know how they are stored or planned.
+//! Plain data, stored as JSON in catalog rows.
 
 use super::acl::Acl;
 use super::changes::Changes;

@@ -1,5 +1,5 @@
 //! [`Difference`]: what two catalogs say differently, so that a plan made by the one can go on by the other when the change is none of its
-//! business. Must not know plans.
+//! business.
 
 use super::{Catalog, TableDescriptor, is_temporary};
 use crate::types::Oid;

@@ -1,6 +1,6 @@
 //! Removal of what was dropped: storage ids of DROP, TRUNCATE and rewrites are remembered as rows
 //! of the catalog, in the same transaction, and their rows are removed once no snapshot can reach
-//! them, and so are the values of sequences that were restarted. Must not know why they were dropped.
+//! them, and so are the values of sequences that were restarted.
 
 use super::store::{parse, scan_all};
 use super::{CatalogStore, StorageId, keys};

@@ -1,5 +1,5 @@
-//! [`Known`]: descriptors as they were stored and as they were read, so that of many only those that changed are read anew. Must not
-//! know what they describe.
+//! [`Known`]: descriptors as they were stored and as they were read, so that of many only those that changed are read
+//! anew.
 
 use crate::error::Result;
 use crate::types::Oid;

@@ -1,5 +1,5 @@
 //! The catalog: descriptors of everything that has a name, as stored rows, and an immutable
-//! [`Catalog`] as one transaction sees it. Must not know SQL text or plans.
+//! [`Catalog`] as one transaction sees it.
 
 pub mod acl;
 pub mod builder;

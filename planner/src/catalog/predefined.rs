@@ -1,5 +1,5 @@
 //! The roles that PostgreSQL brings along (manual, chapter 22.5): always there, never stored unless something is said of
-//! them. Must not know what asks for their privileges.
+//! them.
 
 use super::acl::{self, Kind, Rights};
 use super::{Membership, RoleDescriptor};

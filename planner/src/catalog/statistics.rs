@@ -1,5 +1,4 @@
 //! [`TableStatistics`]: what ANALYZE found out about a table's rows, as it is stored. Hints: no answer depends on them.
-//! Must not know how they are gathered or used.
 
 use super::ColumnId;
 use crate::types::SqlType;

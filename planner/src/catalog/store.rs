@@ -1,5 +1,4 @@
 //! [`CatalogStore`]: descriptors as rows, read at a transaction's snapshot and kept by version.
-//! Must not know SQL text.
 
 use super::known::{Known, Read};
 use super::nodes::{NodeOptions, Nodes};

@@ -1,5 +1,4 @@
-//! [`Options`] of CREATE DATABASE and ALTER DATABASE: what their values say, and whether it can be had here. Must not know how
-//! databases are stored.
+//! [`Options`] of CREATE DATABASE and ALTER DATABASE: what their values say, and whether it can be had here.
 
 use super::DdlContext;
 use crate::catalog::{DatabaseDescriptor, LOCALE};

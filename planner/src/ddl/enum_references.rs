@@ -1,5 +1,4 @@
 //! Where the texts of views and stored expressions name an enum or one of its labels, and the same texts by other names.
-//! Must not know what is done to the enum.
 
 use super::{DdlContext, canonical, evaluate};
 use crate::bind::{bind_stored_view, catalog_type};

@@ -1,5 +1,5 @@
 //! Data definition: CREATE, ALTER, DROP, TRUNCATE. Everything is written through the statement's
-//! transaction, so that it commits and rolls back with it. Must not know the wire.
+//! transaction, so that it commits and rolls back with it.
 
 mod alter_column;
 mod alter_drop;

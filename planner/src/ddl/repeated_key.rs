@@ -1,4 +1,4 @@
-//! Keys that one CREATE TABLE declares twice (`id int PRIMARY KEY UNIQUE`): PostgreSQL makes one index of them. Must not know indexes.
+//! Keys that one CREATE TABLE declares twice (`id int PRIMARY KEY UNIQUE`): PostgreSQL makes one index of them.
 
 use super::create_table::Constraint;
 

@@ -1,5 +1,5 @@
 //! Storage parameters of tables, indexes and columns: kept and shown as PostgreSQL keeps and shows them, and held to its
-//! bounds. There is nothing here that they steer. Must not know how statements are parsed.
+//! bounds. There is nothing here that they steer.
 
 use super::DdlContext;
 use super::create_table::Constraint;

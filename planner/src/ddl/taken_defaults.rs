@@ -1,5 +1,4 @@
-//! The defaults of columns that take values from a sequence: they hold it in place, or go with it. Must not know what
-//! drops the sequence.
+//! The defaults of columns that take values from a sequence: they hold it in place, or go with it.
 
 use super::DdlContext;
 use super::create_table::Making;

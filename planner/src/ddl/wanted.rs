@@ -1,4 +1,4 @@
-//! The privileges that GRANT and REVOKE name. Must not know who has them.
+//! The privileges that GRANT and REVOKE name.
 
 use super::grant::invalid;
 use crate::catalog::acl::{self, Kind, Rights};

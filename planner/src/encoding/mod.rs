@@ -1,7 +1,7 @@
 //! Bytes of keys, rows and index entries, as ENCODING.md documents them.
 //!
 //! A key is `t`, the storage id (eight bytes, big-endian), then the key columns in an order-preserving form. A row's value
-//! holds the columns that its key does not give back exactly. Must not know transactions or plans.
+//! holds the columns that its key does not give back exactly.
 
 mod index;
 mod literal;

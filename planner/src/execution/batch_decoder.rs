@@ -1,5 +1,4 @@
-//! [`BatchDecoder`]: makes batches of rows as they are stored, time and again, with the decoder of before. Must not know where rows come
-//! from.
+//! [`BatchDecoder`]: makes batches of rows as they are stored, time and again, with the decoder of before.
 
 use super::output::ScanOutput;
 use super::projection::Projector;

@@ -1,5 +1,4 @@
-//! [`with_binding`]: what expressions without parameters are bound against, with tables that can be run. Must not know
-//! whose expressions they are.
+//! [`with_binding`]: what expressions without parameters are bound against, with tables that can be run.
 
 use super::slots::Slots;
 use super::table::table_source;

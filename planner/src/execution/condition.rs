@@ -1,6 +1,6 @@
 //! [`Condition`]: what a filter says about one column, in a form that bounds a key.
 //!
-//! Reads DataFusion's expressions; must not know indexes.
+//! Reads DataFusion's expressions.
 
 use super::value::{Conversion, is_slot};
 use crate::catalog::{ColumnId, TableDescriptor};

@@ -1,7 +1,6 @@
 //! [`Direct`]: the operators of a plan of one row at most, called one after the other. Plans pass batches through streams of
 //! operators that may pause, go on on other threads and end early; for the row of a key and those that it names in other tables, or one of VALUES, those cost more
 //! than the row does. Leaf, expressions and writer are the plan's own: what is computed here a stream of the plan would compute.
-//! Must not know statements or sessions.
 
 use super::dml::{DirectWrite, WriteExec};
 use super::key_join::{KeyJoinExec, KeyJoiner};

@@ -1,4 +1,4 @@
-//! [`Order`]: in which order expressions over the same rows are computed, and how. Must not know what becomes of the values.
+//! [`Order`]: in which order expressions over the same rows are computed, and how.
 
 use super::lazy_junction::has_effects;
 use super::value::as_slot;

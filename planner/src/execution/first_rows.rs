@@ -1,5 +1,5 @@
 //! [`FirstRows`]: the first rows of a range of a table's keys, as far as they lie in one batch of the store: what LIMIT leaves of an ordered
-//! scan. Must not know what is done with them.
+//! scan.
 
 use super::batch_decoder::BatchDecoder;
 use super::bounds::KeyBounds;

@@ -1,6 +1,6 @@
 //! `generate_series`: beside each row of an input, the integers of a series, made as they are read.
 //!
-//! [`GenerateSeriesNode`] is the logical node, [`GenerateSeriesExec`] the operator. Must not know SQL text.
+//! [`GenerateSeriesNode`] is the logical node, [`GenerateSeriesExec`] the operator.
 
 use super::leaf;
 use super::returned::Returned;

@@ -1,5 +1,5 @@
 //! What the parts of a statement with data-modifying WITH leave for each other: the rows that each returned, for
-//! [`HeldRowsNode`] to read, and the rows of tables that are written. Must not know which statements the parts are.
+//! [`HeldRowsNode`] to read, and the rows of tables that are written.
 
 use super::leaf;
 use super::slots::Slots;

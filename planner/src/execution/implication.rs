@@ -1,5 +1,5 @@
 //! [`implied`]: whether conditions leave no row but such as satisfy another, as far as it is told by comparisons with constants, AND, OR
-//! and tests for NULL: by that a partial index serves a query or an ON CONFLICT. Must not know tables.
+//! and tests for NULL: by that a partial index serves a query or an ON CONFLICT.
 
 use crate::functions::one_of;
 use crate::functions::place::without_place;

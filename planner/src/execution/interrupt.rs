@@ -2,7 +2,7 @@
 //! look, in between, whether somebody wants them to stop, and to let others have the thread.
 //!
 //! [`interruptible`] does it to a finished plan: [`PaceExec`] stands above each such operator, and the conditions of joins,
-//! which a join may evaluate for minutes without returning a row, become [`WatchedExpr`]. Must not know who cancels.
+//! which a join may evaluate for minutes without returning a row, become [`WatchedExpr`].
 
 use super::detached::detached;
 use super::dml::{LockRowsExec, WriteExec};

@@ -2,8 +2,7 @@
 //! batch of rows is one call to the store, and the order of an index reaches a LIMIT above the join.
 //!
 //! It stands for a [`HashJoinExec`] whose probe side is looked up by the whole primary key ([`LookupScanExec`]). When there turn out to be
-//! more rows than look-ups pay for, a table that is not large is read once instead ([`Everything`]). Must not know how rows
-//! are read.
+//! more rows than look-ups pay for, a table that is not large is read once instead ([`Everything`]).
 
 use super::key_lookup::{Everything, NamedRows};
 use super::lazy_junction::{guarded, guarded_condition};

@@ -1,5 +1,5 @@
 //! [`KeyLookup`]: the rows of a table that values of a join name, by the leading columns of an index; and where those of a whole
-//! primary key stand in a batch ([`NamedRows`]). Must not know plans.
+//! primary key stand in a batch ([`NamedRows`]).
 
 use super::output::ScanOutput;
 use super::range_reader::{ReadOptions, read_ranges};

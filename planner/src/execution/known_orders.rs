@@ -2,7 +2,7 @@
 //! hash join it says that its rows have the order of the probe side and then that of the build side, which is so only where no two rows
 //! of the probe side are equal in it; that constants of a side stay constant where rows of the other are extended with NULLs; of a
 //! maximum over a growing frame that it grows, though it may begin with NULL. Of the input of a window it does not say what its keys are:
-//! rows in the order of a key count as ordered by whatever stands behind it, which the window does not see. Must not know what asks.
+//! rows in the order of a key count as ordered by whatever stands behind it, which the window does not see.
 
 use super::key_tap::KeyTapExec;
 use super::leaf::input_methods;

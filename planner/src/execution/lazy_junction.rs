@@ -1,7 +1,7 @@
 //! [`LazyJunction`]: AND and OR whose right side fails or does something for the rows alone that the left one leaves open, as in
 //! PostgreSQL: for `a <> 0 AND 10 / a > 1`. DataFusion's compute it for all rows of a batch unless few are open; these do so too where it
 //! does nothing, and compute it for the open rows again when that failed. [`guarded`] puts them in where a right side may fail, and asks
-//! what cannot fail first. Must not know what runs the expressions.
+//! what cannot fail first.
 
 use super::lazy_coalesce::LazyCoalesce;
 use super::one_value::{OneValue, takes_scalars};

@@ -1,7 +1,7 @@
 //! [`Limits`]: a range of one key column, behind columns whose values are known.
 //!
 //! Computed once for a scan, it narrows any prefix of a key. A comparison with NULL is true of no row, so it leaves
-//! nothing. Must not know where the prefixes come from.
+//! nothing.
 
 use super::slots::StatementContext;
 use super::value::{Fitted, Value};

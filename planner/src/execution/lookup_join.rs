@@ -2,7 +2,7 @@
 //! hash join of DataFusion's up takes several times what joining some hundred rows does.
 //!
 //! It stands for a [`HashJoinExec`] over a [`super::key_tap::KeyTapExec`] and gives the same rows in the same order; where the build side has more
-//! rows than [`FEW_ROWS`], the hash join itself runs over them. Must not know how rows are read.
+//! rows than [`FEW_ROWS`], the hash join itself runs over them.
 
 use super::key_tap::KeyTapExec;
 use super::leaf;

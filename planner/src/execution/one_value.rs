@@ -1,5 +1,5 @@
 //! [`OneValue`]: a text or bytea that no row changes, computed over one row. Planning leaves what is too large for a plan; over a batch it
-//! would be repeated for each row. [`takes_scalars`] says which expressions may be given one. Must not know what becomes of the value.
+//! would be repeated for each row. [`takes_scalars`] says which expressions may be given one.
 
 use super::leaf::one_row;
 use super::value::is_slot;

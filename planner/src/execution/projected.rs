@@ -1,6 +1,6 @@
 //! [`Projected`]: the batches that a projection computes, in smaller ones where a row of them takes much memory: those between an operator
 //! and the client are counted, not weighed. Where a row cannot be computed, the rows before it come first, as in PostgreSQL, which computes
-//! one row after the other. Must not know what is computed.
+//! one row after the other.
 
 use super::projection::Projector;
 use super::returned::Counter;

@@ -1,5 +1,5 @@
 //! [`LeanProjectionExec`]: DataFusion's projection without the metrics that it makes for each expression each time it runs, with a
-//! text of each: for a statement of one row they cost more than the expressions. Must not know what is computed.
+//! text of each: for a statement of one row they cost more than the expressions.
 
 use super::evaluation_order::Order;
 use super::lazy_junction::guarded;

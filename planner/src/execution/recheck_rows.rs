@@ -1,5 +1,5 @@
 //! [`RecheckRows`]: rows of a table that a statement found, locked, and found changed: a plan runs again over their newest
-//! versions alone, to see whether they still are what it looks for. Must not know which statement.
+//! versions alone, to see whether they still are what it looks for.
 
 use super::leaf::{self, leaf_methods};
 use super::output::ScanOutput;

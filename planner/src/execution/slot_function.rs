@@ -2,7 +2,7 @@
 //!
 //! DataFusion refuses placeholders in physical plans, so each becomes one of these once logical
 //! optimisation is over. Volatile, so that nothing folds it; named like the placeholder, so that
-//! schemas and `GROUP BY id + $1` stay as they were. Must not know SQL text or how plans are pooled.
+//! schemas and `GROUP BY id + $1` stay as they were.
 
 use super::outer::OuterValues;
 use super::slots::{Slots, StatementContext};

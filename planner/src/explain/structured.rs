@@ -1,4 +1,4 @@
-//! FORMAT JSON, YAML and XML: what EXPLAIN says as members of objects, written in PostgreSQL's layout. Must not know operators.
+//! FORMAT JSON, YAML and XML: what EXPLAIN says as members of objects, written in PostgreSQL's layout.
 
 use crate::parse::ExplainFormat;
 use std::fmt::Write;

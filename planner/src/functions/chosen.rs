@@ -1,6 +1,6 @@
 //! Calls of functions and operators as PostgreSQL's own lists choose them: what takes no such arguments is refused, what several
 //! take equally is refused, strings become what the chosen one takes. Then the binder's own functions and operators, which know
-//! fewer types, are asked. Must not know what these compute.
+//! fewer types, are asked.
 
 use super::operator::no_operator;
 use super::{CastContext, Resolver, TypedExpr, operator, operator_names, registry};

@@ -1,6 +1,6 @@
 //! COALESCE. A CASE where a later operand may fail or do something, so that it is computed for the rows alone that have no value before;
 //! else a function, which computes each operand once, and so where an operand before another does something (see `execution::lazy_coalesce`); one within another is one. DataFusion's own exists in plans that it
-//! has simplified, and nowhere else. Must not know types: they are one.
+//! has simplified, and nowhere else. All operands have one type.
 
 use super::guarded_case;
 use datafusion::arrow::array::{Array, ArrayRef};

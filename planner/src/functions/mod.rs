@@ -1,7 +1,7 @@
 //! Functions, operators and casts, resolved as in chapter 10 of PostgreSQL's manual.
 //!
 //! [`Resolver`] turns names, symbols and typed arguments into typed DataFusion expressions. Scalar functions are rows of
-//! [`registry`]; what they compute are [`kernel::Kernel`]s over Arrow arrays. Must not know SQL text or plans.
+//! [`registry`]; what they compute are [`kernel::Kernel`]s over Arrow arrays.
 
 pub mod advisory;
 mod aggregate;

@@ -1,6 +1,6 @@
 //! `IN (list)`: whether a value equals one of others. Not DataFusion's list: that one keeps what a list of parameters was when its plan
 //! was made, and two of them over one value are cut against each other by their texts, without regard to NULL.
-//! [`constant_list`] makes DataFusion's of those that are constants, once nothing rewrites them any more. Must not know types.
+//! [`constant_list`] makes DataFusion's of those that are constants, once nothing rewrites them any more.
 
 use datafusion::arrow::array::{ArrayRef, AsArray, BooleanArray};
 use datafusion::arrow::compute::or_kleene;

@@ -1,6 +1,6 @@
 //! Functions by the names that something else is implemented under in PostgreSQL: `int4pl(1, 2)` is `1 + 2`, `textlen('a')` is
 //! `length('a')`, `int4larger(1, 2)` is the greater of both, `btint4cmp(1, 2)` their order. Which name means what is read from
-//! PostgreSQL's own lists. Must not know how any of it is computed.
+//! PostgreSQL's own lists.
 
 use super::{CastContext, Resolver, TypedExpr};
 use crate::error::Result;

@@ -1,5 +1,4 @@
 //! Where a string literal stands, kept with its value until it has a type: what its text violates is said there.
-//! Must not know the statement.
 
 use super::TypedExpr;
 use crate::error::SqlError;

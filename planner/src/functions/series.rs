@@ -1,5 +1,5 @@
 //! [`Series`]: the integers that `generate_series` counts through, and the list of them for calls that need
-//! all at once. Must not know plans.
+//! all at once.
 
 use super::TypedExpr;
 use super::kernel::{Call, Kernel, KernelFunction, Stability};

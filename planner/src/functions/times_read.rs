@@ -1,5 +1,5 @@
 //! What the string literals of an expression were read as where they are dates and times: such a text may mean something else at another
-//! moment (`'now'`) and under other settings, and who keeps the expression keeps what it meant. Must not know where it is kept.
+//! moment (`'now'`) and under other settings, and who keeps the expression keeps what it meant.
 
 use super::place::position_of;
 use crate::types::{BaseType, SqlType};

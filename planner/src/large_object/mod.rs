@@ -3,7 +3,7 @@
 //!
 //! Each database has a key space of its own. Under `m` and the OID stands what is known of an object, as JSON; under `p`, the OID and the
 //! number of a page stand the page's bytes, of which there are [`PAGE`] at most. A page that was never written is not stored, and reads
-//! as zeroes. Must not know SQL text.
+//! as zeroes.
 
 mod descriptors;
 

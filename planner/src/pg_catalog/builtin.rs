@@ -1,5 +1,5 @@
 //! PostgreSQL's own rows of its types, functions, aggregates, operators and their classes: the files of `facts`, which a
-//! test compares with a real PostgreSQL. Must not know what of them is here: see `present`.
+//! test compares with a real PostgreSQL. `present` says what of them is here.
 
 use super::definition::Rows;
 use crate::error::Result;

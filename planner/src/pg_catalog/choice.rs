@@ -1,5 +1,5 @@
 //! What PostgreSQL chooses among its operators and functions for arguments of given types (chapter 10 of its manual, over its own
-//! lists), in the binder's types. Must not know what of them is here, nor expressions.
+//! lists), in the binder's types.
 
 use super::builtin::{
     AGGREGATES, ALL_FUNCTIONS, ALL_OPERATORS, FAMILY_FUNCTIONS, Function, functions_named, functions_of,

@@ -1,5 +1,5 @@
 //! [`Definition`]: a view as its file writes it down (OID, name, columns as text, a function that
-//! makes the rows), and [`Rows`], which collects them. Must not know any particular view.
+//! makes the rows), and [`Rows`], which collects them.
 
 use super::SystemView;
 use super::asked::{self, Asked, Found, IndexedRows, RelationKey};

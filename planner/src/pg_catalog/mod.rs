@@ -2,7 +2,7 @@
 //! the transaction whenever they are read. One file a view; their OIDs are fixed, PostgreSQL's
 //! where it has them.
 //!
-//! Must not know how plans run: a view answers with rows, `execution::system_view` does the rest.
+//! A view answers with rows; `execution::system_view` does the rest.
 
 mod asked;
 mod builtin;

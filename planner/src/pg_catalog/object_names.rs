@@ -1,5 +1,5 @@
 //! Objects by their names and back: what `regclass`, `regproc`, `regtype` and their kin read and print, and what
-//! `to_regclass` and its kin answer. Must not know plans or sessions.
+//! `to_regclass` and its kin answer.
 
 use super::builtin::{ALL_FUNCTIONS, ALL_OPERATORS, functions_named, operators_named, pseudo_type_named};
 use super::describe;

@@ -1,5 +1,5 @@
 //! Functions over the catalog that return rows: `pg_get_keywords`, `aclexplode`, … Their columns are arrays, which a plan
-//! unnests. Must not know plans.
+//! unnests.
 
 use super::builtin::KEYWORDS;
 use super::functions::descriptions::identified;

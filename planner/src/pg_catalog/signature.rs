@@ -1,5 +1,4 @@
-//! What PostgreSQL calls the parameters of its functions, and what stands for those that a call leaves out. Must not know
-//! how calls are bound.
+//! What PostgreSQL calls the parameters of its functions, and what stands for those that a call leaves out.
 
 use super::builtin::{ALL_FUNCTIONS, Function};
 use crate::functions::Stability;

@@ -1,6 +1,4 @@
 //! [`Engine`]: the one DataFusion environment of a database: optimiser rules, memory, spill space.
-//!
-//! Must not know statements or sessions.
 
 use super::careful_rule::CarefulRule;
 use super::column_first::ColumnFirst;

@@ -1,5 +1,5 @@
 //! [`InterruptibleRule`], [`InterruptiblePhysicalRule`]: optimiser rules that end with their statement. Planning a large statement takes seconds, and looks
-//! nowhere else whether it is to stop. Must not know what the rule does.
+//! nowhere else whether it is to stop.
 
 use crate::interrupt;
 use datafusion::common::Result;

@@ -1,4 +1,4 @@
-//! [`Joining`]: what it costs to join tables in some order, in rows that are read or made. Must not know plans.
+//! [`Joining`]: what it costs to join tables in some order, in rows that are read or made.
 
 use crate::catalog::{IndexState, TableDescriptor};
 use crate::execution::condition::conditions;

@@ -3,7 +3,7 @@
 //! Runs over the optimised logical plan, whose filters lie in the scans. A tree of inner joins over tables of which everything is known is
 //! taken apart and built anew, one table after the other (left-deep: what is there already is the side that is built, and the next table is
 //! looked up by its keys or scanned); all other trees stay as they are written. Every set of up to [`MOST`] tables has one best order of its
-//! own, from which larger ones are made (Selinger et al. 1979). Must not know how joins run.
+//! own, from which larger ones are made (Selinger et al. 1979).
 
 use super::join_cost::{JoinedTable, Joining};
 use crate::error::Result;

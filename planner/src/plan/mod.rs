@@ -3,7 +3,7 @@
 //! logical plan -> [`Engine::optimize`] (DataFusion's rules; parameters stay placeholders, so that
 //! filters reach the tables) -> [`slotting`] (placeholders become functions that read slots) ->
 //! physical plan, once -> [`PlanInstance`] -> pooled in a [`PreparedPlan`], which fills the slots,
-//! runs, and clears them. Must not know SQL text or sessions.
+//! runs, and clears them.
 
 mod above_joins;
 mod alternative_keys;

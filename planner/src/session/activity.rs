@@ -1,5 +1,5 @@
 //! [`Activities`]: the sessions of a server and what each is doing, for `pg_stat_activity`, `pg_cancel_backend` and
-//! `pg_terminate_backend`. Must not know how statements run.
+//! `pg_terminate_backend`.
 
 use super::cancel::CancelToken;
 use super::outcome::TransactionStatus;

@@ -1,5 +1,5 @@
 //! [`AdvisoryLocks`]: what a session holds of advisory locks (PostgreSQL's manual, chapters 13.3.5 and 9.27.10): for itself,
-//! as often as it took them, or for its transaction. Must not know functions.
+//! as often as it took them, or for its transaction.
 
 use super::lock_tag;
 use super::outcome::Notice;

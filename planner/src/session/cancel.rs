@@ -1,4 +1,4 @@
-//! [`CancelToken`]: how a statement is told to stop. Must not know who asks.
+//! [`CancelToken`]: how a statement is told to stop.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

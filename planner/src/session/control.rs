@@ -1,5 +1,4 @@
-//! Transaction control: BEGIN, COMMIT, SAVEPOINT and their kin, SET CONSTRAINTS, and what is to be done before COMMIT. Must not
-//! know how a transaction commits.
+//! Transaction control: BEGIN, COMMIT, SAVEPOINT and their kin, SET CONSTRAINTS, and what is to be done before COMMIT.
 
 use super::Session;
 use super::dispatch::{done, starts_with};

@@ -1,5 +1,5 @@
 //! [`CursorRows`]: the rows that a cursor has read and may go back to. What is much of them is on disk, and what is in memory counts
-//! against the memory of all statements. Must not know where the cursor stands.
+//! against the memory of all statements.
 
 use crate::error::Result;
 use datafusion::arrow::datatypes::SchemaRef;

@@ -1,5 +1,5 @@
 //! [`Cursors`]: what DECLARE made and FETCH reads. Rows are read from the running query when they are asked for, and kept
-//! as far as a cursor may go back to them. Must not know statements or the wire.
+//! as far as a cursor may go back to them.
 
 use super::cursor_rows::CursorRows;
 use super::outcome::OutputColumn;

@@ -1,4 +1,4 @@
-//! Tags: what others are told a locked name is, as a kind and numbers. Must not know what the numbers mean.
+//! Tags: what others are told a locked name is, as a kind and numbers.
 
 use bytes::{BufMut, Bytes, BytesMut};
 

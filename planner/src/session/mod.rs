@@ -1,7 +1,7 @@
 //! [`Session`]: a client's conversation below the wire: settings, transaction, statements.
 //!
-//! `server` talks to this module alone. It must not know messages, sockets or value formats: rows leave as Arrow
-//! batches in the form of `types`, parameters come in as [`Datum`](crate::types::Datum).
+//! `server` talks to this module alone. Rows leave as Arrow batches in the form of `types`; parameters come in as
+//! [`Datum`](crate::types::Datum).
 
 pub mod activity;
 pub mod advisory;

@@ -1,5 +1,4 @@
-//! LISTEN and NOTIFY among the sessions of one server: what a transaction says is said when it commits. Must not know
-//! the wire.
+//! LISTEN and NOTIFY among the sessions of one server: what a transaction says is said when it commits.
 
 use crate::error::{Result, SqlError, state};
 use crate::types::Oid;

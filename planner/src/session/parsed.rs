@@ -1,5 +1,5 @@
-//! [`ParsedStatements`]: statements that clients prepare again and again, by their texts, so that they are parsed once. Must not
-//! know plans: what a text means depends on the session, what it says does not.
+//! [`ParsedStatements`]: statements that clients prepare again and again, by their texts, so that they are parsed once.
+//! What a text says does not depend on the session; its plan does.
 
 use super::dispatch::is_planned;
 use super::statement::Statement;

@@ -1,5 +1,5 @@
 //! [`TransactionBlock`]: BEGIN to COMMIT as PostgreSQL's clients know it: implicit transactions, blocks, failed blocks,
-//! savepoints. Must not know queries or plans.
+//! savepoints.
 
 mod ending;
 

@@ -1,7 +1,7 @@
 //! [`Turns`]: an order among transactions that lost again and again. First committer wins, so of many who want one row a client
 //! that is a little slower than the others may lose every time. Who has lost several times in a row waits, before it takes its
 //! snapshot, until those before it in the same line have ended: then it meets only those who did not lose lately. Nobody is
-//! locked out by it: a turn only keeps others in line waiting, and is correct to skip. Must not know statements.
+//! locked out by it: a turn only keeps others in line waiting, and is correct to skip.
 
 use bytes::Bytes;
 use futures::future::{Either, select};

@@ -1,5 +1,4 @@
 //! [`Changes`] counts what is written to a table; [`keep_fresh`] gathers statistics of tables of which much has changed.
-//! Must not know statements or sessions.
 
 use super::gather::{DEFAULT_TARGET, Gathered, Wanted, gather};
 use crate::catalog::{Catalog, CatalogStore, Persistence, RelationKind, TableDescriptor};

@@ -1,4 +1,4 @@
-//! [`gather`]: reads a table and says what its rows are like. Must not know statements or sessions.
+//! [`gather`]: reads a table and says what its rows are like.
 
 use super::sample::Sample;
 use super::values::{Sampled, summarize};

@@ -1,4 +1,4 @@
-//! [`Sample`]: some of many, each as likely as any other. Must not know what they are.
+//! [`Sample`]: some of many, each as likely as any other.
 
 /// Keeps so many of what is offered (reservoir sampling: Vitter 1985, algorithm R).
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! [`selectivity`]: which share of a table's rows filters leave, by what ANALYZE found out. Must not know indexes or plans.
+//! [`selectivity`]: which share of a table's rows filters leave, by what ANALYZE found out.
 //!
 //! Columns are taken to be independent of each other (the manual's chapter 76.1 tells how PostgreSQL estimates; what is not known here
 //! either is guessed as there). A value that is only known when the statement runs counts as an average one.

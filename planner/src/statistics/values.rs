@@ -1,4 +1,4 @@
-//! [`summarize`]: from a sample of a column's values to what is known of the column. Must not know tables.
+//! [`summarize`]: from a sample of a column's values to what is known of the column.
 //!
 //! Most common values and a histogram of the others, as the manual tells of `pg_stats` (chapter 54.27); the number of different
 //! values by the estimator of Haas and Stokes (1998, "Duj1").

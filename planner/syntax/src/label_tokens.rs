@@ -1,5 +1,5 @@
 //! Labels without AS that are words of the grammar, and what may not stand behind `*` or in the brackets of some calls: what
-//! sqlparser takes for something else. Must not know what they mean.
+//! sqlparser takes for something else.
 
 use super::source::{Source, ends_operand};
 use super::tokens::{closing, follows, sign_at, word, word_at};

@@ -1,5 +1,5 @@
 //! [`lift`]: a statement's text with its whole numbers replaced by parameters, so that texts that differ in them alone share one
-//! plan. Must not know plans: whether the other text means the same in its surroundings is for others to say.
+//! plan. Whether the other text means the same in its surroundings is for the caller to say.
 //!
 //! Only numbers are lifted that can be nothing but values: behind a comparison or an assignment, an addition or subtraction, and
 //! in the lists of VALUES. Elsewhere a number may be a position (ORDER BY 1), a part of a type (varchar(5)) or a limit. Texts

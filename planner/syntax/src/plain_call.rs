@@ -1,4 +1,4 @@
-//! [`plain_call`]: a call as the parser would have made it. Must not know what functions there are.
+//! [`plain_call`]: a call as the parser would have made it.
 
 use sqlparser::ast::{
     Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident, ObjectName,

@@ -1,5 +1,5 @@
 //! What sqlparser reads and PostgreSQL's grammar has not: calls of words that are values, arguments of functions that have a grammar of
-//! their own, clauses behind what takes none. Must not know what is named.
+//! their own, clauses behind what takes none.
 
 use super::names::{VALUES, is_reserved_word};
 use super::source::Source;

@@ -1,4 +1,4 @@
-//! Reserved words where the names of columns are to stand: in lists, and behind the verbs of ALTER TABLE. Must not know the columns.
+//! Reserved words where the names of columns are to stand: in lists, and behind the verbs of ALTER TABLE.
 
 use super::names::{VALUES, is_reserved_word};
 use super::tokens::{closing, end_of, follows, sign_at, word_at};

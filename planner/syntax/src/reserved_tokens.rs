@@ -1,5 +1,4 @@
-//! Reserved words where a name is to stand: PostgreSQL's grammar has none there, and sqlparser takes some for names. Must not know
-//! whether there is what is named.
+//! Reserved words where a name is to stand: PostgreSQL's grammar has none there, and sqlparser takes some for names.
 
 use super::names::{fold_text, is_reserved, is_reserved_for_roles};
 use super::source::Source;

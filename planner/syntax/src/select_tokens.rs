@@ -1,5 +1,5 @@
 //! Clauses of SELECT that sqlparser reads in fewer orders or more shapes than PostgreSQL: locks before LIMIT, and what may not
-//! be empty. Must not know what they mean.
+//! be empty.
 
 use super::source::Source;
 use super::tokens::{closing, end_of, follows, sign_at, word, word_at};

@@ -1,4 +1,4 @@
-//! Queries in shapes that sqlparser does not read, as it does: rewritten token by token. Must not know what they mean.
+//! Queries in shapes that sqlparser does not read, as it does: rewritten token by token.
 
 use super::cursor::is_word;
 use super::tokens::{closing, end_of, follows, sign_at, word, word_at};

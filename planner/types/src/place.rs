@@ -1,5 +1,5 @@
 //! The types of system columns: `tid`, a row's place in its table, and the numbers of transactions and commands
-//! (`xid`, `cid`, `xid8`). Must not know tables.
+//! (`xid`, `cid`, `xid8`).
 
 use sql_error::{Result, SqlError, state};
 

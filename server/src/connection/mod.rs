@@ -1,5 +1,5 @@
-//! [`Connection`]: one client, from its first byte to its last. Must not know SQL: statements go to
-//! `planner::session`, which answers with rows.
+//! [`Connection`]: one client, from its first byte to its last. Statements go to `planner::session`, which answers with
+//! rows.
 
 pub mod auth;
 pub mod cancel;

@@ -1,4 +1,4 @@
-//! [`Stream`]: the socket of a connection, bare or under TLS. Must not know messages.
+//! [`Stream`]: the socket of a connection, bare or under TLS.
 
 use planner::session::Tls;
 use std::io;

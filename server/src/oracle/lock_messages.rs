@@ -1,5 +1,5 @@
-//! `Lock`'s request and answer, as they travel: [`txn::locks::LockRequest`] and [`txn::locks::LockReply`] in protobuf's form. Must
-//! not know what they mean. What cannot be read is an error, in words.
+//! `Lock`'s request and answer, as they travel: [`txn::locks::LockRequest`] and [`txn::locks::LockReply`] in protobuf's
+//! form. What cannot be read is an error, in words.
 
 use prost::{Message, Oneof};
 use std::time::Duration;

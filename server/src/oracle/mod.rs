@@ -1,6 +1,6 @@
 //! How the nodes of one store ask each other for timestamps and for locks: two unary calls over gRPC, in plain text, at the address
 //! of `--advertise`. Who asks proves that it can read the store: it names the holder's tenure, a random number in the
-//! row of the lease. Must not know what timestamps are for, nor who may hand them out: that is `txn`'s.
+//! row of the lease. `txn` decides which node may hand timestamps out.
 
 mod client;
 mod lock_messages;

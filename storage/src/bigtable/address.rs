@@ -1,6 +1,6 @@
 //! [`BigtableAddress`]: which table, as people write it: `bigtable://PROJECT/INSTANCE/TABLE`.
 //!
-//! Must not know hosts or credentials: those come from Google's own variables.
+//! Hosts and credentials come from Google's own variables.
 
 use std::fmt;
 use std::str::FromStr;

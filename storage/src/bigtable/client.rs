@@ -1,5 +1,5 @@
 //! [`Client`]: connections to Bigtable, credentials, and calls that are repeated until they are answered or their
-//! time is over. Must not know rows or filters.
+//! time is over.
 
 use super::address::BigtableAddress;
 use super::calls::Calls;

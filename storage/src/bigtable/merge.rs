@@ -1,7 +1,7 @@
 //! [`RowMerger`]: rows out of the chunks of a `ReadRows` answer. A row may come in many chunks, over several
 //! messages; a cell's value too; and the server may take back a row that it had begun.
 //!
-//! Pure: must not know calls or retries.
+//! Pure.
 
 use super::proto;
 use crate::contract::{Cell, Family, Row};

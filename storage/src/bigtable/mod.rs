@@ -6,8 +6,8 @@
 //! - `proto`: the contract's words in google.bigtable.v2's; `limits`: what Bigtable refuses.
 //! - `read`, `merge`: streams of rows; `write`: changes; `tablets`: sampled row keys.
 //!
-//! Must not know transactions or SQL. There is no atomic commit across rows, no snapshot and no reverse scan here:
-//! what is above has to do with one row at a time.
+//! There is no atomic commit across rows, no snapshot and no reverse scan here: what is above has to do with one row at
+//! a time.
 
 pub mod address;
 pub mod calls;

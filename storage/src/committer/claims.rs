@@ -1,6 +1,6 @@
 //! [`Claim`]: keys that a large commit is about to write. Nobody else may write what conflicts with it from the moment at which the
 //! committer has noted them to the moment at which the claim is dropped: what was validated for it stays valid, however long its
-//! cells take to be made. Must not know what becomes of them.
+//! cells take to be made.
 
 use crate::bulk::{ClaimedKey, ClaimedRun};
 use crate::contract::ClassRange;

@@ -2,7 +2,7 @@
 //! stamps them, merges them into one group for the log, publishes, and answers.
 //!
 //! A plain value without threads, clocks or files: whoever owns it (a thread of the embedded engine,
-//! a lock in the memory engine, an explorer) calls [`Committer::run`]. Must not know what a class means.
+//! a lock in the memory engine, an explorer) calls [`Committer::run`].
 //!
 //! The order inside a group, and why it is safe: a request is validated against the store, against recent
 //! commits ([`recent`]) and against earlier requests of the group ([`group`]), which [`admission`] does; it takes its commit_ts

@@ -1,5 +1,5 @@
 //! [`RecentWrites`]: which rows were written lately, in the order in which they came, so that ranges that a transaction
-//! has read can be validated without reading them again. Must not know what a class or a range means.
+//! has read can be validated without reading them again.
 //!
 //! Bounded, and filled only while somebody may ask: what is dropped or was never noted raises the floor, and whoever read
 //! at a snapshot below it is told to look for himself.

@@ -1,5 +1,5 @@
 //! [`Watch`]: when a range of rows was written last. Whoever read it in a snapshot before knows without reading whether a later
-//! snapshot shows the same. Must not know what the rows say.
+//! snapshot shows the same.
 
 use super::Change;
 use crate::contract::{Family, RowRange};

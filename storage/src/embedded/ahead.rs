@@ -1,4 +1,4 @@
-//! [`ZeroesAhead`]: keeps zeroes behind the end of the log, so that small writes fall into the file. Must not know what is written.
+//! [`ZeroesAhead`]: keeps zeroes behind the end of the log, so that small writes fall into the file.
 //!
 //! A file that grows has its length, and where its blocks lie, written to the file system's journal by every fdatasync; one
 //! whose bytes change has not (bench/history/2026-11-28-log-sync.md). PostgreSQL fills its segments with zeroes for the

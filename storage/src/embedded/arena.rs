@@ -1,4 +1,4 @@
-//! [`Arena`]: memory for what a scan copies, in pieces. Must not know what is copied.
+//! [`Arena`]: memory for what a scan copies, in pieces.
 
 use bytes::{Bytes, BytesMut};
 

@@ -1,5 +1,5 @@
 //! [`DeadRuns`]: long runs of rows whose newest cells a reader takes for none (those of deleted rows), so that a scan goes over them
-//! at once. Must not know what a cell says: the reader tells.
+//! at once. The reader tells what a cell says.
 //!
 //! Invariant: the newest cell of [`Family::Write`] of each row of a run is dead, and not newer than the run says. Changes that are being
 //! written are an exception: no snapshot shows them before [`DeadRuns::changed`] was told of them. A scan that is to note a run watches its range first, makes its cursor then, and notes what nobody changed meanwhile.

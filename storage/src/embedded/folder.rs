@@ -1,5 +1,5 @@
 //! [`Folder`]: the directory of a store: who has it open, which version of the format it holds, how much
-//! space is left. Must not know what RocksDB keeps in it.
+//! space is left.
 
 use crate::error::{Result, StoreError};
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};

@@ -1,4 +1,4 @@
-//! [`Hot`]: what is kept in memory of rows that were read lately, one by one and by ranges. Must not know who writes.
+//! [`Hot`]: what is kept in memory of rows that were read lately, one by one and by ranges.
 
 use super::dead_runs::DeadRuns;
 use super::hot_ranges::HotRanges;

@@ -1,5 +1,5 @@
-//! [`HotRanges`]: the newest cells of short ranges that were read more than once, so that they are found without a cursor. Must not
-//! know snapshots: whoever asks for an older version reads the database.
+//! [`HotRanges`]: the newest cells of short ranges that were read more than once, so that they are found without a
+//! cursor. A reader of an older version reads the database.
 //!
 //! Invariant: what is kept of a range is the newest cell of [`Family::Write`] of each row in the database, but for changes that
 //! are being written, which no snapshot shows before [`HotRanges::changed`] was told of them. As for single rows

@@ -1,5 +1,5 @@
-//! [`HotRows`]: the newest cell of rows that were read lately, so that they are found without a seek. Must not know
-//! snapshots: whoever asks for an older version reads the database.
+//! [`HotRows`]: the newest cell of rows that were read lately, so that they are found without a seek. A reader of an
+//! older version reads the database.
 //!
 //! A row is kept by itself; when several were missed whose keys differ in the last byte alone, all such rows are, as a [`Leaf`],
 //! and with them the knowledge that there are no others.

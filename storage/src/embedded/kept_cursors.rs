@@ -1,5 +1,5 @@
 //! [`KeptCursors`]: cursors that are kept from one short read to the next. One has a part for each level of tables; to make and to
-//! drop it was about a third of what a read of a row took in RocksDB. Must not know what else is kept of rows.
+//! drop it was about a third of what a read of a row took in RocksDB.
 //!
 //! A cursor that lies here keeps the memtables and tables alive that it was last brought up to date with, so those that nobody
 //! asked for lately are let go ([`KeptCursors::let_go`]).

@@ -1,4 +1,4 @@
-//! Reading a [`Leaf`] from the database, where a row of it was missed. Must not know why it is wanted.
+//! Reading a [`Leaf`] from the database, where a row of it was missed.
 
 use super::hot_rows::leaf::{Leaf, MOST_ROWS};
 use super::hot_rows::{HotRows, Missed};

@@ -1,5 +1,4 @@
-//! [`walk`]: what one of RocksDB's logs, or its manifest, is made of: intact records, and what lies where none is. Must not know
-//! where it is kept, nor what becomes of the store.
+//! [`walk`]: what one of RocksDB's logs, or its manifest, is made of: intact records, and what lies where none is.
 //!
 //! The format is RocksDB's log_format.h: blocks of 32 KiB; fragments of a masked CRC-32C over type and payload, a length of two
 //! bytes, a type, the payload.

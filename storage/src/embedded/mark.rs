@@ -1,4 +1,4 @@
-//! [`Mark`]: what a record of the log says of itself at its end. Must not know what else it holds.
+//! [`Mark`]: what a record of the log says of itself at its end.
 //!
 //! Several records are written while the ones before are synced. When the machine loses power, of those that were not synced
 //! any sectors may be there and any others not, so that an intact record may lie behind a hole. It is the mark that tells such

@@ -1,5 +1,4 @@
-//! Reads of the newest cells of rows by their keys: what is hot of them, and the rest from RocksDB. Must not know how what is hot
-//! is kept.
+//! Reads of the newest cells of rows by their keys: what is hot of them, and the rest from RocksDB.
 
 use super::hot_rows::{self, Known, Missed, leaf};
 use super::reader::ScanBounds;

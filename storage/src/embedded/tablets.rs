@@ -1,7 +1,7 @@
 //! [`TabletDirectory`]: which contiguous ranges of rows the store is divided into, and how much each is used.
 //!
 //! Tablets are metadata only: all of them share one keyspace, so reads and scans do not depend on where a
-//! tablet ends, and splitting or merging moves nothing. Must not know how rows are stored.
+//! tablet ends, and splitting or merging moves nothing.
 
 use crate::contract::{RowRange, TabletInfo};
 use crate::error::{Result, StoreError};

@@ -1,7 +1,7 @@
 //! [`Proxy`]: stands between a node and a Bigtable emulator, and does to calls what networks and servers do to them.
 //! What happens to each is asked of a function, so that a test can choose one fault, or draw them.
 //!
-//! Speaks HTTP/2. Must not know messages: it knows calls by their names, and passes their bytes on unread.
+//! Speaks HTTP/2. It knows calls by their names, and passes their bytes on unread.
 
 #![allow(clippy::disallowed_methods)] // It stands for the network, whose time and order nobody simulates.
 

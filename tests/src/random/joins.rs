@@ -1,5 +1,5 @@
-//! Random joins of three to six of four tables, written in any order, with conditions of every kind between them. Must not know what is
-//! right: PostgreSQL says it.
+//! Random joins of three to six of four tables, written in any order, with conditions of every kind between them.
+//! PostgreSQL says what is right.
 
 use rand::rngs::StdRng;
 use rand::seq::{IndexedRandom, SliceRandom};

@@ -1,5 +1,5 @@
 //! Random queries over two small tables, of every type that is in [`rules`], from a seed; and smaller ones that still differ.
-//! Must not know what is right: PostgreSQL says it.
+//! PostgreSQL says what is right.
 
 pub mod joins;
 pub mod nested;

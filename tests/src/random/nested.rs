@@ -1,5 +1,5 @@
 //! Random queries in queries: orders, limits, groups, sets, windows and joins of each other, over the tables of [`super::joins`]. Every
-//! limit is over an order of all columns, so that the rows are determined. Must not know what is right: PostgreSQL says it.
+//! limit is over an order of all columns, so that the rows are determined. PostgreSQL says what is right.
 
 use rand::rngs::StdRng;
 use rand::seq::{IndexedRandom, SliceRandom};

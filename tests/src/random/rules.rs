@@ -1,5 +1,5 @@
-//! What random expressions are made of: operators, functions and values, each with the types it takes and gives. Must not
-//! know what any of them means: PostgreSQL says it.
+//! What random expressions are made of: operators, functions and values, each with the types it takes and gives.
+//! PostgreSQL says what each of them means.
 //!
 //! Left out is what two right servers may say differently: sums of floats in another order, transcendental functions in
 //! the last digit, and whatever asks for the time.

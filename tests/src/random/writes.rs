@@ -1,5 +1,5 @@
 //! Random writes to the tables of [`rules`], from a seed: INSERT … ON CONFLICT, UPDATE … FROM, DELETE … USING, with RETURNING;
-//! and smaller ones that still differ. Must not know what is right: PostgreSQL says it.
+//! and smaller ones that still differ. PostgreSQL says what is right.
 
 use super::Node;
 use super::rules::Ty;

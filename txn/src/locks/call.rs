@@ -1,5 +1,5 @@
 //! What a node of a store says to the one that keeps the locks of all ([`LockRequest`]), and what it is answered ([`LockReply`]).
-//! Requests may be lost, come late or twice: numbers tell which of them still count. Must not know how they travel.
+//! Requests may be lost, come late or twice: numbers tell which of them still count.
 
 use super::history::EndedWait;
 use super::mode::{LockMode, LockName};

@@ -1,5 +1,4 @@
-//! [`LockHistory`]: the waits for locks that are over, the newest ones, and who is told of long waits and deadlocks. Must not
-//! know what the names stand for.
+//! [`LockHistory`]: the waits for locks that are over, the newest ones, and who is told of long waits and deadlocks.
 
 use super::mode::LockMode;
 use super::table::{CircleMember, WaitingLock};

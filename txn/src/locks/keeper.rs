@@ -5,8 +5,6 @@
 //! may hold something reclaim it, and nobody gets anything else until all have done so, or their leases are over. Which nodes those
 //! are lies in the row of the oracle's lease ([`LockKeeper::nodes_to_note`]). It says so before a node is granted anything, and
 //! does not say so any more before what it held is given to others: so of two that claim one lock, one is not in the row.
-//!
-//! Must not know leases of oracles, nor what the names stand for.
 
 use super::call::{AcquireCall, LockCall, LockReply, LockRequest, SeenLocks};
 use super::kept::KeptSession;

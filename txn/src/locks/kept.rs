@@ -1,5 +1,5 @@
 //! [`KeptSession`]: what one node holds at the keeper, by its lockers. Requests of a session may come late or twice; the numbers
-//! in them say which still count. Must not know leases, nor who else has a session.
+//! in them say which still count.
 
 use super::call::{AcquireCall, GivenBack, HeldLock, Taken};
 use super::locker::{Locker, LockerId};

@@ -12,7 +12,7 @@
 //! Where several nodes share a store, the one that is the oracle keeps the locks of all (`keeper`), and the others ask it (`agent`).
 //! There the gate is what the oracle tells with each timestamp ([`crate::OracleReading::locked`]).
 //!
-//! Must not know SQL: names are digests, tags are bytes for others to read.
+//! Names are digests; tags are bytes for others to read.
 
 mod agent;
 mod call;

@@ -1,5 +1,5 @@
 //! [`Registry`]: what the lockers of a node hold at the keeper, as far as the node was told: what it reclaims when another node
-//! becomes the keeper; and what is still to be given back, in order. Must not know how anything is sent.
+//! becomes the keeper; and what is still to be given back, in order.
 
 use super::call::{GivenBack, HeldLock, Taken, WantedLock};
 use super::mode::{LockMode, LockName, ROW};

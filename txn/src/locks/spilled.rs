@@ -10,7 +10,7 @@
 //! The table's mutex puts both in an order. If `M` is first, `L` waits in the table until `M` ends. If `L` is first, `M` is granted
 //! `K` only after `L` has given it back, and `L` had added it here before. So never do both hold `K`.
 //!
-//! Must not know the table: it answers which names the table lists.
+//! The table answers which names it lists.
 
 use super::locker::LockerId;
 use super::mode::{LockMode, LockName};

@@ -1,5 +1,5 @@
-//! The oracle as the node that keeps the locks of all: only its holder does, for as long as its lease is certainly good. Must not
-//! know what a lock is.
+//! The oracle as the node that keeps the locks of all: only its holder does, for as long as its lease is certainly
+//! good.
 
 use super::Oracle;
 use super::election::{Election, Role};

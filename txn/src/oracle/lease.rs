@@ -1,5 +1,5 @@
 //! [`LeaseRow`]: the one row that says which node hands out timestamps, for how far ahead, and where it is asked. Changed
-//! only on condition of what it was. Must not know clocks or what timestamps are for.
+//! only on condition of what it was.
 
 use crate::data::decode_data;
 use crate::error::{Result, TxnError};

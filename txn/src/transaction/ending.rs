@@ -1,5 +1,5 @@
-//! How a transaction ends: COMMIT and ROLLBACK, as its owner asks for them. Must not know how a commit is done
-//! ([`crate::commit`]).
+//! How a transaction ends: COMMIT and ROLLBACK, as its owner asks for them. How a commit is done is in
+//! [`crate::commit`].
 
 use super::{ENDED, Transaction};
 use crate::buffer::Buffer;

@@ -1,4 +1,4 @@
-//! What the ledger of a run says, held against the tables: C10, C13, C14 and C16. Must not know how the run went on.
+//! What the ledger of a run says, held against the tables: C10, C13, C14 and C16.
 
 use crate::decimal::Decimal;
 use crate::error::{Error, Result};

@@ -1,4 +1,4 @@
-//! The conditions that one statement can say: each returns the rows that break it. Must not know runs.
+//! The conditions that one statement can say: each returns the rows that break it.
 
 /// A condition: its name, what must hold, and the statements that must find nothing.
 pub struct Condition {

@@ -1,5 +1,4 @@
-//! [`Account`]: who owns it, its broker, balance, permissions, and the basket of securities that it trades. Must not know
-//! orders.
+//! [`Account`]: who owns it, its broker, balance, permissions, and the basket of securities that it trades.
 
 use super::people::{Person, STRANGERS};
 use super::rows::Rows;

@@ -1,4 +1,4 @@
-//! Customers: who is picked how often, tiers, addresses, tax rates and watch lists. Must not know what they trade.
+//! Customers: who is picked how often, tiers, addresses, tax rates and watch lists.
 
 use super::accounts::ACCOUNTS_OF_CUSTOMER_MAX;
 use super::fixed::{brackets_of, division_of};

@@ -1,5 +1,4 @@
-//! The small tables that are the same at every scale: codes, sectors, zip codes, tax rates, charges, commissions. Must not
-//! know customers or trades.
+//! The small tables that are the same at every scale: codes, sectors, zip codes, tax rates, charges, commissions.
 
 use super::Population;
 use super::customers::ZIP_CODES_HOME;

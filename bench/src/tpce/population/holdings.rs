@@ -1,4 +1,4 @@
-//! [`Holdings`]: what accounts hold while their orders are executed, lot by lot. Must not know money beyond lot prices.
+//! [`Holdings`]: what accounts hold while their orders are executed, lot by lot.
 
 use super::orders::Order;
 use super::rows::Rows;

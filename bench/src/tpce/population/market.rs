@@ -1,4 +1,4 @@
-//! Companies, what they issued, their figures, news and market days. Must not know customers.
+//! Companies, what they issued, their figures, news and market days.
 
 use super::fixed::{exchange_code, industry_code};
 use super::rows::{Maybe, Rows};

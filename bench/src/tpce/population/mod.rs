@@ -1,5 +1,5 @@
 //! [`Population`]: everything that is in the tables before the first run, as a pure function of [`Scale`] and ids. The
-//! driver asks it too, for inputs that exist. Must not know connections.
+//! driver asks it too, for inputs that exist.
 
 mod accounts;
 mod customers;

@@ -1,5 +1,4 @@
-//! [`Order`]: one order of the history, and the simulation that executes a load unit's orders in time order. Must not know
-//! SQL.
+//! [`Order`]: one order of the history, and the simulation that executes a load unit's orders in time order.
 
 use super::fixed::{TRADE_TYPES, TradeType, charge, commission_rate};
 use super::holdings::Holdings;

@@ -1,4 +1,4 @@
-//! [`Person`]: name, tax id and sex of a person, by number. Must not know customers or accounts.
+//! [`Person`]: name, tax id and sex of a person, by number.
 
 use super::{Population, purpose};
 use crate::tpce::words;

@@ -1,4 +1,4 @@
-//! [`Rows`]: rows of one table as COPY's text format, being written. Must not know what they mean.
+//! [`Rows`]: rows of one table as COPY's text format, being written.
 
 use std::fmt::{Display, Write};
 

@@ -1,5 +1,4 @@
-//! Securities: which company issued them, their symbols, and the [`Wave`] that their prices follow. Must not know who
-//! trades them.
+//! Securities: which company issued them, their symbols, and the [`Wave`] that their prices follow.
 
 use super::{Population, purpose};
 use crate::tpce::scale::{COMPANIES_OF_BLOCK, EXCHANGES, ID_BASE, SECURITIES_OF_BLOCK};

@@ -1,4 +1,4 @@
-//! What a run measured, shown: as a table, as JSON, as a page. Must not know how it was measured.
+//! What a run measured, shown: as a table, as JSON, as a page.
 
 pub mod html;
 pub mod json;

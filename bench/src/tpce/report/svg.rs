@@ -1,4 +1,4 @@
-//! Plots as SVG, drawn by hand: lines over seconds, and bars. Must not know what is plotted.
+//! Plots as SVG, drawn by hand: lines over seconds, and bars.
 
 use std::fmt::Write;
 

@@ -1,5 +1,5 @@
 //! The twelve transactions: their inputs, their statements, what they tell. Each is a module of its own; here is what they share.
-//! Who begins and ends a transaction is the driver. Must not know who asks, and how often.
+//! Who begins and ends a transaction is the driver.
 
 mod broker_volume;
 mod customer_position;

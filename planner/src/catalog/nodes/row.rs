@@ -1,5 +1,5 @@
 //! [`NodeRow`]: what each node of a store says of itself to the others, and how these rows are read and written: beside
-//! all transactions, in one version that is overwritten in place. Must not know what follows from them.
+//! all transactions, in one version that is overwritten in place.
 
 use crate::catalog::{StorageId, keys};
 use crate::error::{Result, SqlError};

@@ -2,7 +2,7 @@
 //!
 //! A row that takes a key which another row still holds has *claimed it early*. When the holder gives the key up later in
 //! the same statement, all is well, and the holder must not delete what the claimant wrote; a claim that nobody clears
-//! until the statement's end is a violation. Must not know tables.
+//! until the statement's end is a violation.
 
 use crate::error::{Result, SqlError};
 use bytes::Bytes;

@@ -1,6 +1,5 @@
 //! What is computed of a row when it is written: generated columns, the expressions of index keys, and the conditions of
 //! partial indexes. [`Computed`] holds them bound, as the binder makes them; [`RowComputer`] and [`IndexWriter`] run them.
-//! Must not know SQL text.
 
 use super::check::batch_of;
 use crate::catalog::{ColumnId, IndexDescriptor, TableDescriptor};

@@ -1,5 +1,5 @@
 //! [`FeedNode`]: rows that come from outside while the plan runs, batch by batch (COPY FROM STDIN). A plan with one runs
-//! once for each sender. Must not know COPY's formats.
+//! once for each sender.
 
 use crate::error::SqlError;
 use datafusion::arrow::datatypes::{Schema, SchemaRef};

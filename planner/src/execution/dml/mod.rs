@@ -1,4 +1,4 @@
-//! Writing: the logical nodes that the binder builds and the operators behind them. Must not know SQL text.
+//! Writing: the logical nodes that the binder builds and the operators behind them.
 //!
 //! A batch of rows is checked and encoded column by column and buffered with one call; nothing reaches the store before
 //! COMMIT. Uniqueness is that of the statement's end: rows may trade keys within one UPDATE.

@@ -1,6 +1,6 @@
 //! [`References`]: what a write does to the keys of FOREIGN KEYs: those that its rows refer with, and those of its rows
 //! that others may refer to; and to the keys of constraints that are unique and deferrable. Collected while rows are written; whoever ran the statement looks at them when it has
-//! ended ([`Pending`]). Must not know how they are looked up.
+//! ended ([`Pending`]).
 
 use crate::catalog::{Catalog, TableDescriptor, TriggerState};
 use crate::error::{Result, SqlError, state};

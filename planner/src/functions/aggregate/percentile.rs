@@ -1,5 +1,5 @@
 //! percentile_cont and percentile_disc at fractions that are no constants: all values sorted into an array by an aggregate, then
-//! looked up in it for each group. Must not know how values are sorted.
+//! looked up in it for each group.
 
 use super::ordered::{Fractions, Kind, Ordered, between, fraction, place_of};
 use super::undecorated;

@@ -1,5 +1,4 @@
-//! [`Members`]: the elements of an array that many values are looked up in, as PostgreSQL hashes the array of `= ANY`. Must not know
-//! where the values are from.
+//! [`Members`]: the elements of an array that many values are looked up in, as PostgreSQL hashes the array of `= ANY`.
 
 use crate::encoding::KeyEncoder;
 use crate::error::Result;

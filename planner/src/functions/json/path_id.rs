@@ -1,5 +1,4 @@
-//! What `.keyvalue()` tells as an object's id: where the object lies among the bytes of PostgreSQL's jsonb. Must not know how
-//! paths are followed.
+//! What `.keyvalue()` tells as an object's id: where the object lies among the bytes of PostgreSQL's jsonb.
 
 use super::path_value::Json;
 use std::ops::ControlFlow;

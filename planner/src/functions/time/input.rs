@@ -1,4 +1,4 @@
-//! A text that is read by a template of dates: numbers and words. Must not know what they mean.
+//! A text that is read by a template of dates: numbers and words.
 
 use crate::error::{Result, SqlError, state};
 

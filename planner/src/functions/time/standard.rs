@@ -1,5 +1,5 @@
 //! Templates as SQL's standard has them, which jsonpath's `.datetime(template)` reads by: every separator must be there, nothing
-//! may be left, and what the template speaks of decides on the type. Must not know jsonpath.
+//! may be left, and what the template speaks of decides on the type.
 
 use super::parse::parse;
 use super::template::{self, Part};

@@ -1,5 +1,4 @@
-//! Templates of dates and times (manual, 9.8, table 9.29) taken apart: what to_char writes and to_date reads. Must not know
-//! either.
+//! Templates of dates and times (manual, 9.8, table 9.29) taken apart: what to_char writes and to_date reads.
 
 /// A part of a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! The names of units of time that extract, date_part and date_trunc take. Must not know what they are taken of.
+//! The names of units of time that extract, date_part and date_trunc take.
 
 use crate::error::{Result, SqlError, state};
 

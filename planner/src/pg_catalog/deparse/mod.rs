@@ -1,7 +1,7 @@
 //! Expressions and queries as PostgreSQL's catalog functions print them. What is stored is what was written; here it is read
 //! again, its names and types are found by PostgreSQL's rules over PostgreSQL's own lists of functions, operators and casts, and
 //! it is printed with the casts, brackets and lines that PostgreSQL puts. Nothing that is executed comes from here, so whatever is
-//! not known exactly is `None`, and shown as it was written. Must not know how statements are bound.
+//! not known exactly is `None`, and shown as it was written.
 
 mod call;
 mod coerce;

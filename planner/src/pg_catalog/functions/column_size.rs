@@ -1,5 +1,5 @@
-//! `pg_column_size`: bytes of a value as PostgreSQL keeps it within an expression. Must not know tables: a short value in
-//! a row has three bytes less there.
+//! `pg_column_size`: bytes of a value as PostgreSQL keeps it within an expression. A short value in a row has three
+//! bytes less there.
 
 use crate::error::Result;
 use crate::functions::kernel::{Call, Kernel};

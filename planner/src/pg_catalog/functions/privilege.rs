@@ -1,4 +1,4 @@
-//! `has_table_privilege` and its kin, `pg_has_role`. Must not know who asks: the role in force is the statement's.
+//! `has_table_privilege` and its kin, `pg_has_role`. The role in force is the statement's.
 
 use super::super::visible::is_open;
 use super::{Arguments, function, relation, role, some_bool};

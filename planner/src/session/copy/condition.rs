@@ -1,4 +1,4 @@
-//! [`CopyFilter`]: WHERE of COPY FROM, over the rows that were read, and the defaults that it looks at. Must not know their text.
+//! [`CopyFilter`]: WHERE of COPY FROM, over the rows that were read, and the defaults that it looks at.
 
 use super::target::CopyTable;
 use crate::bind::{BindContext, TableExpression, bind_default, bind_stored};

@@ -1,4 +1,4 @@
-//! COPY: rows in and out as text, csv or in binary form, streamed. Must not know messages.
+//! COPY: rows in and out as text, csv or in binary form, streamed.
 
 mod binary;
 mod condition;

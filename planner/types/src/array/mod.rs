@@ -3,7 +3,7 @@
 //! In Arrow an array is a struct of two columns: `elements`, a list in the element's Arrow form, and `shape`, bytes that are
 //! NULL for the ordinary shape (one dimension that begins with 1, or no elements). So plain arrays cost what a list costs, and
 //! equal arrays have equal structs wherever equal elements have one form. Nothing else knows this form: functions see
-//! elements and dimensions. Must not know text, keys or functions.
+//! elements and dimensions.
 
 mod form;
 pub mod literal;

@@ -1,5 +1,4 @@
-//! Abbreviations of time zones that date input and AT TIME ZONE know: those of PostgreSQL's set "Default". Must not know
-//! text around them.
+//! Abbreviations of time zones that date input and AT TIME ZONE know: those of PostgreSQL's set "Default".
 
 /// What an abbreviation stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

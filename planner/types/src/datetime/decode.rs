@@ -1,4 +1,4 @@
-//! Words to the fields of a date and time, or of a time alone: manual, appendix B.1. Must not know types and their ranges.
+//! Words to the fields of a date and time, or of a time alone: manual, appendix B.1.
 
 use super::Reading;
 use super::fields::{Decoded, Fault, Fields, displacement, field as f, named, number};

@@ -1,6 +1,5 @@
 //! [`EuropeanZone`]: CET, MET, EET and WET of the time zone database: zones that follow no city, with the summer time of the European
 //! Union since 1977, and in Central Europe that of the two wars. Later editions of the database have cities in their place.
-//! Must not know dates' text.
 
 use super::{DAY, SECOND, civil_from_days, days_from_civil, days_in_month, weekday};
 use chrono_tz::Tz;

@@ -1,5 +1,4 @@
-//! [`Fields`]: the parts of a date and time, and how single words fill them: manual, appendix B.1. Must not know how words
-//! stand together, nor types.
+//! [`Fields`]: the parts of a date and time, and how single words fill them: manual, appendix B.1.
 
 use super::keyword::{Keyword, Unit, keyword};
 use super::style::DateOrder;

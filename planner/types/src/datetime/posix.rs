@@ -1,5 +1,5 @@
 //! [`PosixZone`]: a time zone written as POSIX has it: `EST5EDT,M3.2.0,M11.1.0`, `<+0530>-5:30`, `+02`. Offsets there count
-//! west of UTC. Must not know names of zones.
+//! west of UTC.
 
 use super::{civil_from_days, days_from_civil, days_in_month, weekday};
 

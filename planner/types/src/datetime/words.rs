@@ -1,4 +1,4 @@
-//! Cuts the text of a date or time into words, and says what each looks like. Must not know what they mean.
+//! Cuts the text of a date or time into words, and says what each looks like.
 
 use super::keyword::keyword;
 

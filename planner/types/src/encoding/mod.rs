@@ -1,5 +1,5 @@
 //! [`Encoding`]: the character encodings that text is converted to and from: UTF8, which is the server's, SQL_ASCII, which is no
-//! conversion, and all of one byte that PostgreSQL converts. Must not know settings and the protocol.
+//! conversion, and all of one byte that PostgreSQL converts.
 
 mod tables;
 

@@ -1,5 +1,5 @@
 //! jsonpath (manual, 9.16.2): paths as trees, read and written. A value of the type is its text in the one form that
-//! PostgreSQL prints. Must not know how a path is followed: that is `functions::json::path`.
+//! PostgreSQL prints. `functions::json::path` follows a path.
 
 mod parse;
 mod write;

@@ -1,7 +1,7 @@
 //! [`Numeric`]: PostgreSQL's numeric: exact decimals that keep their display scale, NaN and both infinities.
 //!
 //! A finite value is an integer and the number of decimal places it is shown with. Small integers are held in
-//! 128 bits; larger ones in a `BigInt`. Must not know Arrow, the wire's messages or SQL types beyond the modifier.
+//! 128 bits; larger ones in a `BigInt`.
 
 mod arithmetic;
 mod bytes;

@@ -1,5 +1,5 @@
 //! [`Fixed`]: an Arrow array of values of one size, under construction. Arrow's own builders end by way of untyped data, which for the
-//! one row of a short statement costs more than all else that is done to its values. Must not know where values come from.
+//! one row of a short statement costs more than all else that is done to its values.
 
 use arrow::array::{ArrowPrimitiveType, NullBufferBuilder, PrimitiveArray};
 use arrow::datatypes::DataType;

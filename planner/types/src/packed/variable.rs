@@ -1,5 +1,5 @@
 //! [`Variable`]: an Arrow array of texts or bytes, under construction; see [`Fixed`](super::fixed::Fixed). What is appended is
-//! looked at when the array is made, all of it at once. Must not know where values come from.
+//! looked at when the array is made, all of it at once.
 
 use arrow::array::{GenericByteArray, NullBufferBuilder};
 use arrow::buffer::OffsetBuffer;

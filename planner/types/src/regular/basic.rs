@@ -1,5 +1,5 @@
 //! POSIX's basic regular expressions, said as extended ones: there `\(` and `\{` are what `(` and `{` are here, and `+`, `?`,
-//! `|` stand for themselves. Must not know what patterns match.
+//! `|` stand for themselves.
 
 /// The pattern as an extended one. A back reference stays `\1`.
 pub(super) fn as_extended(pattern: &str) -> String {

@@ -4,7 +4,7 @@
 //! crate `regex` answers that, in time linear in the text. How far a match reaches and what its groups hold is found by
 //! rules that no crate has (the whole match is the longest or the shortest from its start, then each part in turn is, within
 //! it), by simulating automata over the text ([`program`], [`dissect`]). Look-around and back references are only known
-//! there; a count of steps bounds the time that back references may take. Must not know SQL values.
+//! there; a count of steps bounds the time that back references may take.
 
 mod basic;
 mod class;

@@ -1,5 +1,5 @@
 //! [`Leaf`]: the newest cells of all rows whose keys differ in nothing but their last byte, in one piece of memory: of a table
-//! by numbers some two hundred rows that follow each other. Must not know who reads or writes them, or what else is kept.
+//! by numbers some two hundred rows that follow each other.
 
 use crate::contract::{Cell, Family};
 use crate::embedded::key::HEAD_BYTES;

@@ -1,4 +1,4 @@
-//! [`Name`]: by which a row or a leaf is found among those that are kept. Must not know what is kept by it.
+//! [`Name`]: by which a row or a leaf is found among those that are kept.
 
 use quick_cache::Equivalent;
 use std::hash::{Hash, Hasher};

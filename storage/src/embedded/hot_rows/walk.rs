@@ -1,4 +1,4 @@
-//! [`Walk`]: a short range of rows, from one leaf to the next. Must not know what to do where a leaf is not there.
+//! [`Walk`]: a short range of rows, from one leaf to the next.
 
 use super::shard::Missed;
 use super::{HotRows, leaf};
