@@ -1,9 +1,7 @@
 //! SQL: PostgreSQL's meaning, DataFusion's execution. Knows no sockets and no lock records.
 
 pub mod bind;
-pub mod catalog;
 pub mod ddl;
-pub mod encoding;
 pub mod execution;
 pub mod explain;
 pub mod functions;
@@ -12,9 +10,9 @@ pub mod pg_catalog;
 pub mod plan;
 pub mod session;
 pub mod statistics;
-#[cfg(test)]
-mod test_store;
 
+pub use catalog;
+pub use catalog::encoding;
 pub use error::{Result, SqlError, state};
 pub use settings;
 pub use sql_error as error;

@@ -14,7 +14,19 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("planner/types", &["planner/error"]),
     ("planner/syntax", &["planner/error", "planner/types", "txn"]),
     ("planner/settings", &["planner/error", "planner/types", "planner/syntax"]),
-    ("planner", &["planner/error", "planner/types", "planner/syntax", "planner/settings", "txn", "storage"]),
+    ("planner/catalog", &["planner/error", "planner/types", "txn", "storage"]),
+    (
+        "planner",
+        &[
+            "planner/error",
+            "planner/types",
+            "planner/syntax",
+            "planner/settings",
+            "planner/catalog",
+            "txn",
+            "storage",
+        ],
+    ),
     ("server", &["planner", "txn", "storage"]),
     // Its Bigtable emulator and the proxy before it.
     ("tests", &["storage"]),

@@ -110,7 +110,10 @@ async fn create(context: &DdlContext, name: &str, options: &[DatabaseOption]) ->
     };
     writer.put_database(None, &database)?;
     // The first databases of a store have it without having stored it.
-    let public = CatalogBuilder::new().build().schema("public").filter(|public| held.schema(&public.name).is_none());
+    let public = CatalogBuilder::new(&crate::pg_catalog::SystemViews)
+        .build()
+        .schema("public")
+        .filter(|public| held.schema(&public.name).is_none());
     for schema in held.schemas().into_iter().filter(|schema| !is_temporary(&schema.name)).chain(public) {
         if crate::pg_catalog::SYSTEM_SCHEMAS.iter().all(|(system, _)| *system != schema.oid) {
             writer.put_schema(None, &schema)?;

@@ -34,7 +34,7 @@ impl World {
     async fn where_silence_is_death(dead_after: Duration) -> World {
         let env: EnvRef = SystemEnv::current().unwrap();
         let oracle = Oracle::new(env.clone());
-        World { store: crate::test_store::open_by_row(&oracle, &env).await, oracle, dead_after }
+        World { store: test_store::open_by_row(&oracle, &env).await, oracle, dead_after }
     }
     async fn start(&self) -> Arc<Database> {
         let env = SystemEnv::current().unwrap();

@@ -31,9 +31,9 @@ impl World {
     pub(super) async fn with(options: TransactionStoreOptions) -> Arc<World> {
         let env: EnvRef = SystemEnv::new(tokio::runtime::Handle::current());
         let oracle = Oracle::new(env.clone());
-        let memory = crate::test_store::open(&oracle, &env).await;
+        let memory = test_store::open(&oracle, &env).await;
         let transactions = TransactionStore::open(memory.clone(), oracle, env.clone(), options).await.unwrap();
-        let store = CatalogStore::open(transactions, env).await.unwrap();
+        let store = CatalogStore::open(transactions, env, &crate::pg_catalog::SystemViews).await.unwrap();
         Arc::new(World { store, memory })
     }
     /// The same rows under a new server.
@@ -42,7 +42,7 @@ impl World {
         let oracle = self.store.transactions().oracle().clone();
         let options = TransactionStoreOptions::default();
         let transactions = TransactionStore::open(self.memory.clone(), oracle, env.clone(), options).await.unwrap();
-        let store = CatalogStore::open(transactions, env).await.unwrap();
+        let store = CatalogStore::open(transactions, env, &crate::pg_catalog::SystemViews).await.unwrap();
         Arc::new(World { store, memory: self.memory.clone() })
     }
     pub(crate) fn begin(self: &Arc<Self>) -> Client {

@@ -6,7 +6,8 @@
 
 use super::held_rows::HeldRows;
 use super::view_rows::ViewRows;
-use crate::catalog::Catalog;
+use crate::catalog::sequences::SequenceUser;
+use crate::catalog::{Catalog, SequenceMemory};
 use crate::error::{Result, SqlError};
 use crate::session::shared::SessionShared;
 use crate::settings::Settings;
@@ -68,6 +69,18 @@ impl StatementContext {
         columns: impl IntoIterator<Item = crate::catalog::ColumnId>,
     ) -> bool {
         self.catalog.reads(self.role(), table, columns)
+    }
+}
+
+impl SequenceUser for StatementContext {
+    fn transaction(&self) -> &Arc<Transaction> {
+        &self.transaction
+    }
+    fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+    fn memory(&self) -> &SequenceMemory {
+        &self.session.sequences
     }
 }
 

@@ -77,7 +77,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
                     writable(&context, oid(sequence)?, "setval()")?;
                     allowed(&context, oid(sequence)?, UPDATE)?;
                     let store = context.session.database()?.catalog();
-                    Some(store.sequences().set_value(&context, oid(sequence)?, value, called)?)
+                    Some(store.sequences().set_value(context.as_ref(), oid(sequence)?, value, called)?)
                 }
                 _ => None,
             };

@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn the_manual_s_rules_choose() {
-        let catalog = CatalogBuilder::new().build();
+        let catalog = CatalogBuilder::new(&crate::pg_catalog::SystemViews).build();
         let of = |name: &str, types: &[SqlType]| function(&catalog, name, types, Kind::Plain);
         let chosen = |choice: Choice| match choice {
             Choice::Chosen { arguments, .. } => arguments,

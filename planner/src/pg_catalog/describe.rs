@@ -31,29 +31,7 @@ pub fn role_name(catalog: &Catalog, oid: Oid) -> String {
     catalog.role_by_oid(oid).map_or_else(|| format!("unknown (OID={oid})"), |role| role.name.clone())
 }
 
-/// OID of a default in pg_attrdef: above every OID that is given out, made of the table's.
-pub fn default_oid(table: Oid, column: ColumnId) -> Oid {
-    0x8000_0000 | (table.wrapping_mul(1601).wrapping_add(Oid::from(column.unsigned_abs())) & 0x7fff_ffff)
-}
-
-/// OID of one of the triggers that PostgreSQL keeps a FOREIGN KEY by, made of the key's like [`default_oid`].
-pub fn trigger_oid(key: Oid, number: i16) -> Oid {
-    default_oid(key, number)
-}
-
-/// OIDs of what belongs to a relation without being a relation or a type: constraints, their triggers, defaults, rules.
-pub fn parts(table: &TableDescriptor) -> Vec<Oid> {
-    let mut parts: Vec<Oid> = table.indexes.iter().filter_map(|index| index.constraint).collect();
-    parts.extend(table.checks.iter().map(|check| check.oid));
-    for key in &table.foreign_keys {
-        parts.push(key.oid);
-        parts.extend((1..=super::pg_trigger::OF_A_KEY).map(|number| trigger_oid(key.oid, number)));
-    }
-    let valued = table.columns.iter().filter(|column| column.default.is_some() || column.generated.is_some());
-    parts.extend(valued.map(|column| default_oid(table.oid, column.id)));
-    parts.extend(table.view.as_ref().map(|view| view.rule));
-    parts
-}
+pub use crate::catalog::parts::{default_oid, trigger_oid};
 
 /// The name that the standard's views give to NOT NULL.
 pub fn not_null_name(table: &TableDescriptor, column: ColumnId) -> String {

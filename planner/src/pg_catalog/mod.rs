@@ -79,6 +79,7 @@ mod schema_usage;
 mod schema_views;
 pub mod signature;
 mod sizes;
+mod system_catalog;
 #[cfg(test)]
 mod tests;
 mod view_definition;
@@ -88,6 +89,9 @@ mod zones;
 pub use percosql_sequences::OID as SEQUENCES;
 pub use sizes::{expected_rows, unique_keys};
 pub use visible::{closed_kind, is_readable};
+
+pub use crate::catalog::{OWN_SCHEMA, PG_CATALOG, SYSTEM_SCHEMAS};
+pub use system_catalog::SystemViews;
 
 use crate::catalog::TableDescriptor;
 use crate::error::Result;
@@ -100,17 +104,6 @@ pub use pg_trigger::{OF_A_KEY, trigger_name};
 use std::collections::HashMap;
 use std::fmt::Debug;
 use std::sync::{Arc, LazyLock};
-
-/// Name of the schema of PostgreSQL's system catalog.
-pub const PG_CATALOG: &str = "pg_catalog";
-
-/// The schemas that cannot be changed, with their OIDs.
-pub const SYSTEM_SCHEMAS: [(Oid, &str); 3] = [(11, PG_CATALOG), (13_000, "information_schema"), (13_001, "percosql")];
-
-/// The schema of our own views. It is not listed: lists of schemas and tables stay what PostgreSQL's users and tools
-/// expect (`\\dn`, pg_dump and reflection leave out `pg_…` and `information_schema` by name, and would take it for a
-/// user's), and its views are found by name.
-pub const OWN_SCHEMA: &str = "percosql";
 
 /// Whether PostgreSQL has functions of this name, and none of them is here.
 pub fn is_missing_function(name: &str) -> bool {

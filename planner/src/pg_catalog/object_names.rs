@@ -62,18 +62,12 @@ pub fn read(base: BaseType, text: &str, catalog: Option<&Catalog>, search_path: 
     }
 }
 
-impl ObjectNames for Catalog {
-    fn oid_of(&self, base: BaseType, text: &str, search_path: &[String]) -> Result<i64> {
-        read(base, text, Some(self), search_path)
-    }
-    fn name_of(&self, base: BaseType, oid: Oid, search_path: &[String]) -> Option<String> {
-        name(base, oid, Some(self), search_path)
-    }
-    fn relation_oid(&self, name: &str, search_path: &[String]) -> Result<i64> {
-        match find_relation(name, Place { catalog: self, search_path })? {
-            Found::One(oid) => Ok(i64::from(oid)),
-            Found::None(error) | Found::Many(error) => Err(error),
-        }
+/// The OID of a relation by its name: nothing else is read here, so that digits are a name too.
+/// Errors: 42P01, 3F000, 42602.
+pub(super) fn relation(name: &str, catalog: &Catalog, search_path: &[String]) -> Result<i64> {
+    match find_relation(name, Place { catalog, search_path })? {
+        Found::One(oid) => Ok(i64::from(oid)),
+        Found::None(error) | Found::Many(error) => Err(error),
     }
 }
 

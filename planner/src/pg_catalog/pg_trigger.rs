@@ -21,8 +21,7 @@ pub(super) const VIEW: Definition = Definition {
     fill: Fill::Now(rows),
 };
 
-/// How many there are of a FOREIGN KEY.
-pub const OF_A_KEY: i16 = 4;
+pub use crate::catalog::parts::OF_A_KEY;
 
 /// The name of one: of the table that a FOREIGN KEY refers to are the first two.
 pub fn trigger_name(key: Oid, number: i16) -> String {

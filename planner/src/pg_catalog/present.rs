@@ -48,7 +48,8 @@ fn value(ty: SqlType) -> TypedExpr {
 
 fn ask<T>(questions: impl FnOnce(&Resolver<'_>) -> T) -> T {
     let (parameters, slots) = (ParameterTypes::default(), Slots::new());
-    let (settings, catalog) = (Settings::default(), Arc::new(CatalogBuilder::new().build()));
+    let (settings, catalog) =
+        (Settings::default(), Arc::new(CatalogBuilder::new(&crate::pg_catalog::SystemViews).build()));
     questions(&Resolver::new(&parameters, &slots, &settings, &catalog, 0))
 }
 

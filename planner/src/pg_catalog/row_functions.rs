@@ -143,7 +143,7 @@ fn parameters(ty: SqlType, at: usize) -> Kernel {
                 lists.push(ArrayValue::datum_of(&[], ty)?);
                 continue;
             };
-            let found = sequence_table(&context, Oid::try_from(oid).unwrap_or(0))?;
+            let found = sequence_table(context.as_ref(), Oid::try_from(oid).unwrap_or(0))?;
             let Some(sequence) = &found.sequence else {
                 return Err(SqlError::internal("a sequence without parameters"));
             };

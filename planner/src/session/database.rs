@@ -96,7 +96,8 @@ impl Database {
         options: EngineOptions,
         nodes: NodeOptions,
     ) -> Result<Arc<Database>> {
-        let catalog = CatalogStore::open_with(transactions.clone(), env.clone(), nodes).await?;
+        let catalog =
+            CatalogStore::open_with(transactions.clone(), env.clone(), nodes, &crate::pg_catalog::SystemViews).await?;
         crate::ddl::online::resume(&catalog).await?;
         crate::ddl::temporary::sweep(&catalog).await?;
         crate::statistics::automatic::keep_fresh(&catalog);

@@ -70,10 +70,10 @@ pub const APPLICATIONS: &[Mutant] = &[
     },
     Mutant {
         name: "a descriptor that changed is not read again",
-        file: "planner/src/catalog/known.rs",
+        file: "planner/catalog/src/known.rs",
         original: "if entry.0 == value && holds(&entry.1)",
         broken: "if entry.0.len() == value.len() && holds(&entry.1)",
-        tests: &["-p", "percosql-planner", "--lib", "catalog::known"],
+        tests: &["-p", "percosql-catalog", "--lib", "catalog::known"],
     },
     Mutant {
         name: "rows of a view are read by the first of several conditions",

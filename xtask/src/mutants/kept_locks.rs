@@ -69,10 +69,10 @@ pub const KEPT_LOCKS: &[Mutant] = &[
     },
     Mutant {
         name: "a node's row is changed on condition of all that it says",
-        file: "planner/src/catalog/nodes/row.rs",
+        file: "planner/catalog/src/nodes/row.rs",
         original: "self.change_if(node, equals(DIGEST, digest(value)), mutations.clone()).await?",
         broken: "self.change_if(node, equals(VERSION, value.clone()), mutations.clone()).await?",
-        tests: &["-p", "percosql-planner", "--lib", "a_row_that_speaks_of_hundreds"],
+        tests: &["-p", "percosql-catalog", "--lib", "a_row_that_speaks_of_hundreds"],
     },
     Mutant {
         name: "garbage collection passes over what only removed something",

@@ -119,7 +119,7 @@ pub const SESSIONS: &[Mutant] = &[
     },
     Mutant {
         name: "who asked for a table's lock does not give it back",
-        file: "planner/src/catalog/metadata_lock.rs",
+        file: "planner/catalog/src/metadata_lock.rs",
         original: "        if *self.asked.get_mut() {\n",
         broken: "        if !*self.asked.get_mut() {\n",
         tests: &["-p", "percosql-planner", "--lib", "ddl::concurrent_tests"],
@@ -273,7 +273,7 @@ pub const SESSIONS: &[Mutant] = &[
     },
     Mutant {
         name: "what is undone last of a new sequence is given again",
-        file: "planner/src/catalog/sequences.rs",
+        file: "planner/catalog/src/sequences.rs",
         original: "last.map_or(stored, |last| further(stored, last, table))",
         broken: "last.map_or(stored, |_| stored)",
         tests: &["-p", "percosql-planner", "--lib", "gives_no_value_of_a_new_sequence"],
@@ -329,7 +329,7 @@ pub const SESSIONS: &[Mutant] = &[
     },
     Mutant {
         name: "statistics are held against those of others",
-        file: "planner/src/catalog/writer.rs",
+        file: "planner/catalog/src/writer.rs",
         original: "self.transaction.overwrite(std::mem::take(&mut self.overwritten), self.wait()).await?;",
         broken: "self.transaction.write(std::mem::take(&mut self.overwritten)).await?;",
         tests: &["-p", "percosql-planner", "--lib", "statistics_never_make_a_definition_fail"],
@@ -343,7 +343,7 @@ pub const SESSIONS: &[Mutant] = &[
     },
     Mutant {
         name: "a definition that waited does not look again",
-        file: "planner/src/catalog/writer.rs",
+        file: "planner/catalog/src/writer.rs",
         original: "self.again.filter(|_| changed.contains(&true))",
         broken: "self.again.filter(|_| changed.is_empty())",
         tests: &["-p", "percosql-planner", "--lib", "the_second_definition_of_an_object_waits"],

@@ -73,7 +73,7 @@ fn tables() -> Vec<TableDescriptor> {
 impl Bench {
     /// The tables with their rows.
     pub async fn new() -> Bench {
-        let mut builder = Catalog::builder();
+        let mut builder = Catalog::builder(&crate::pg_catalog::SystemViews);
         for table in tables() {
             builder = builder.table(table);
         }

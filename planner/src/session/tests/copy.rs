@@ -1,7 +1,7 @@
 //! COPY in both directions.
 
 use super::*;
-use crate::test_store;
+use test_store;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn text_in_and_out() {

@@ -1,7 +1,7 @@
 //! FOREIGN KEYs: what they refuse, what follows, and that no two transactions get past them together.
 
 use super::*;
-use crate::test_store;
+use test_store;
 
 async fn tables(c: &mut Client, rest: &str) {
     c.run("CREATE TABLE p (a int PRIMARY KEY, u text UNIQUE)").await;

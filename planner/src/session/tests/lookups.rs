@@ -195,7 +195,7 @@ async fn a_join_by_key_keeps_the_order_of_an_index() {
         let plan = plan(&mut c, &sql).await;
         assert!(plan.iter().any(|line| line.starts_with("Nested Loop")), "{plan:?}");
         // Not every store can be read backwards.
-        if order == "at" || crate::test_store::reads_backwards() {
+        if order == "at" || test_store::reads_backwards() {
             assert!(!plan.iter().any(|line| line.starts_with("Sort")), "{plan:?}");
         }
         assert_eq!(looked_up(&mut c, &sql).await.0.as_deref(), Some("symbol"));

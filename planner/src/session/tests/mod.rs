@@ -45,7 +45,7 @@ pub struct Client {
 pub async fn database() -> Arc<Database> {
     let env: EnvRef = SystemEnv::current().unwrap();
     let oracle = Oracle::new(env.clone());
-    let store = crate::test_store::open(&oracle, &env).await;
+    let store = test_store::open(&oracle, &env).await;
     let options = TransactionStoreOptions::default();
     let transactions = TransactionStore::open(store, oracle, env.clone(), options).await.unwrap();
     Database::open(transactions, env).await.unwrap()
