@@ -356,7 +356,7 @@ impl PreparedCells {
     }
 }
 
-/// Where an engine keeps prepared cells.
+/// The medium that holds prepared cells.
 #[derive(Debug)]
 pub(crate) enum Medium {
     Block(CellBlock),

@@ -455,7 +455,7 @@ pub trait Store: Send + Sync + 'static {
 /// The memory that one part of the program uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryUse {
-    /// What the memory is used for, in lower case.
+    /// The purpose of the memory, in lower case.
     pub area: &'static str,
     /// The bytes in use.
     pub used: u64,
