@@ -21,7 +21,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// Appends a change.
+    /// Appends a change, which applies after the earlier ones.
     pub fn push(&mut self, change: Change) {
         if let Change::Set { timestamp, .. } = &change {
             self.max_timestamp = self.max_timestamp.max(*timestamp);

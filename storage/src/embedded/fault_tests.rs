@@ -435,9 +435,8 @@ fn a_full_disk_loses_nothing_that_was_acknowledged() {
     assert!((committed..=committed + 1).contains(&found), "{found} of {committed}");
 }
 
-/// The environment variable that names the folder to the
-/// process that
-/// [`a_killed_process_loses_nothing_acknowledged`] kills.
+/// The environment variable with the store's folder, for the process that is killed in
+/// [`a_killed_process_loses_nothing_acknowledged`], which sets it.
 const KILLED_FOLDER: &str = "PERCOSQL_TEST_KILLED_FOLDER";
 
 #[test]

@@ -234,9 +234,8 @@ impl Load {
         }
     }
 
-    /// Makes files for a later commit, and blocks the
-    /// thread meanwhile. Errors: as
-    /// [`BulkCommit::prepare`](crate::BulkCommit::prepare).
+    /// Makes files for a later commit, and blocks the thread meanwhile. Errors: those of
+    /// [`BulkCommit::prepare`](crate::BulkCommit::prepare) in the contract.
     pub fn prepare(&self, family: Family, timestamp: Timestamp, block: &CellBlock) -> Result<Vec<PreparedCells>> {
         match &self.loader {
             Some(loader) => loader.prepare(family, timestamp, block),

@@ -17,7 +17,6 @@
 //! - A log may begin with a missing sector. Earlier logs of the same process tell the number of the record before.
 //! - Zeroes at the end of a log were written ahead of it, and are cut off. If a newer log follows, its first record
 //!   must have the next number.
-//! against the next one, whose first record tells the number of the one before it.
 
 use super::log_walk::{Verdict, Walk, walk};
 use super::mark::Mark;

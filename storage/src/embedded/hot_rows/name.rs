@@ -18,7 +18,7 @@ impl Hash for Name<'_> {
     }
 }
 
-/// An owned [`Name`].
+/// An owned [`Name`], as the cache stores it.
 #[derive(Debug)]
 pub struct OwnName {
     /// The row's key or the leaf's prefix.
