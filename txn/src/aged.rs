@@ -30,7 +30,7 @@ pub(crate) struct AgedTimestamps {
 }
 
 impl AgedTimestamps {
-    /// Starts without timestamps.
+    /// Starts without timestamps. They age in three quarters of `history`.
     pub(crate) fn new(history: Duration) -> AgedTimestamps {
         AgedTimestamps { age: history - history / 4, noted: Mutex::default() }
     }

@@ -18,7 +18,7 @@ pub enum TxnError {
     },
     /// The snapshot lies below the safe point of garbage collection. SQLSTATE 72000.
     SnapshotTooOld {
-        /// The snapshot's timestamp.
+        /// The timestamp that the snapshot reads at.
         snapshot_ts: Timestamp,
         /// The least timestamp that can still be read.
         safe_point: Timestamp,

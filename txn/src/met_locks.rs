@@ -29,7 +29,7 @@ const FINAL_STATES: usize = 1 << 14;
 /// A lock that a reader met, whose owner's fate is final.
 pub(crate) type Met = (Bytes, Cell, Status);
 
-/// What a snapshot has learned of the owners of locks: final fates, and `Live` for owners that were pushed above it.
+/// The fates of owners of locks that a snapshot has learned: final fates, and `Live` for owners that were pushed above it.
 /// For this snapshot `Live` is final too.
 #[derive(Default)]
 pub(crate) struct Owners {

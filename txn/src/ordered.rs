@@ -1,5 +1,5 @@
-//! What a transaction has seen of commits that are ordered in the log and not yet published; see
-//! [`Transaction::settled`].
+//! Tracks how far a transaction depends on commits that are ordered in the log and not yet published; see
+//! [`Transaction::settled`] for the wait that follows from it.
 
 use crate::error::Result;
 use crate::snapshot::Snapshot;

@@ -7,7 +7,7 @@ use std::future::poll_fn;
 use std::task::Poll;
 use std::time::Duration;
 
-/// The lowest limit.
+/// The lowest limit on calls under way.
 const FEWEST: usize = 4;
 /// The limit is reconsidered after as many calls as it allows, but never after fewer than these.
 const SHORTEST_LOOK: usize = 64;

@@ -166,7 +166,7 @@ impl RowLocks {
         }
     }
 
-    /// Releases all locks.
+    /// Releases all locks, at the end of the transaction.
     pub(crate) fn end(&self) {
         if !self.acquired.is_empty() {
             self.undo_from(0);

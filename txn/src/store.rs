@@ -36,7 +36,7 @@ pub struct TransactionStoreOptions {
     pub buffers_limit_bytes: usize,
     /// Bytes that large commits under way may use together on one log. Further commits wait.
     pub commits_limit_bytes: usize,
-    /// The limit of one buffer over rows, with a `spill_dir`. What spills is locked before COMMIT.
+    /// The limit of one buffer over rows, with a `spill_dir`. Spilled writes are locked before COMMIT.
     pub early_prewrite_bytes: usize,
     /// Transactions up to this many bytes of keys and values commit in one phase, if the engine can.
     pub one_phase_limit_bytes: usize,

@@ -155,7 +155,6 @@ impl VersionTable {
         self.len == 0
     }
 
-    /// Removes all keys.
     pub(crate) fn clear(&mut self) {
         *self = VersionTable::default();
     }

@@ -47,7 +47,7 @@ const PARALLEL_BATCHES: usize = 4;
 /// Which keys may be locked.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Reached {
-    /// No key.
+    /// No key can be locked yet.
     #[default]
     Nothing,
     /// Keys up to this one.

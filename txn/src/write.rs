@@ -121,8 +121,7 @@ pub(crate) enum Seen {
     Elsewhere,
 }
 
-/// Where the value of a write cell is. Every read calls this for the newest write in its snapshot, so
-/// it must be fast.
+/// The place of a write cell's value. Every read calls this for the newest write in its snapshot, so it must be fast.
 pub(crate) fn seen(cell: &[u8]) -> Result<Seen, StoreError> {
     match cell.get(1) {
         Some(b'P') if cell.len() >= HEADER => Ok(Seen::Inlined),

@@ -28,11 +28,11 @@ pub enum LockCall {
         /// Grows with each request of this kind. A request with a lower number comes late.
         attempt: u64,
     },
-    /// A heartbeat.
+    /// A heartbeat, which keeps the session open.
     Beat,
     /// Reclaims some of the locks that the node held in its previous session.
     Reclaim {
-        /// The held locks.
+        /// A part of the held locks.
         locks: Vec<HeldLock>,
         /// The lockers whose locks commits must look for, with their labels.
         looked_for: Vec<(u64, i32)>,
@@ -68,7 +68,7 @@ pub struct HeldLock {
 /// A name, and the mode in which it should be held.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WantedLock {
-    /// The locked name.
+    /// The name to lock.
     pub name: LockName,
     /// The mode of the lock.
     pub mode: LockMode,
@@ -93,7 +93,7 @@ pub struct AcquireCall {
     pub names: Vec<WantedLock>,
 }
 
-/// A release.
+/// A release, or the end of an acquisition or a locker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GivenBack {
     /// Releases modes of names.

@@ -195,7 +195,7 @@ impl KeptSession {
         lost
     }
 
-    /// Releases locks.
+    /// Applies releases, unless this or a newer request was applied before.
     pub(super) async fn release(&self, number: u64, floor: u64, given_back: Vec<GivenBack>) {
         let mut released = self.released.lock().await;
         if number <= *released {

@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// Identifies a locker in its process.
 pub(crate) type LockerId = u64;
 
-/// Where the locks of a locker are kept.
+/// The keeper of a locker's locks.
 pub(super) enum Home {
     /// In this process's table.
     Here(Arc<LockTable>),

@@ -314,7 +314,7 @@ impl Drop for UnlookingCommit {
 }
 
 impl LockTable {
-    /// An empty table.
+    /// A table in which nothing is locked.
     pub(crate) fn new(env: EnvRef) -> Arc<LockTable> {
         Arc::new(LockTable {
             env,

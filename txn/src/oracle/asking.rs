@@ -58,7 +58,7 @@ struct Waiter {
     answer: oneshot::Sender<OracleReading>,
 }
 
-/// The waiting requests.
+/// The requests that wait for timestamps.
 #[derive(Default)]
 pub(super) struct Queue {
     state: Mutex<Waiting>,
@@ -165,7 +165,7 @@ impl Oracle {
         }
     }
 
-    /// Makes one attempt.
+    /// Makes one attempt to get `count` timestamps, here or from the oracle's node.
     async fn obtain(&self, election: &Election, count: u64) -> std::result::Result<OracleReading, String> {
         let mut changes = election.changes.subscribe();
         let row = match election.role() {
