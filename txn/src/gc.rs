@@ -197,7 +197,7 @@ impl TransactionStore {
                 return Ok(report);
             }
         }
-        // An outcome that nobody can ask for any more is removed, whatever it is.
+        // Whatever an outcome says, it is removed once nobody can ask for it any more.
         if !self.collect_range(system::outcomes(), bound, &mut report, lease, |_| false).await? {
             return Ok(report);
         }

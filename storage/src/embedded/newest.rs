@@ -56,7 +56,7 @@ struct Run {
     newest: Timestamp,
 }
 
-/// Where a batch ended.
+/// The place where a batch ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// At the end of the scan: there are no more rows.

@@ -161,7 +161,8 @@ fn a_later_write_of_another_says_nothing_before_the_time_to_live_is_over() {
 }
 
 /// A statement with its own snapshot reads and then writes a row that was committed after its transaction began. A
-/// reader that meets a secondary before the primary is locked must not take that commit for a rollback.
+/// reader meets a secondary before the primary is locked. It must not conclude from that commit that the transaction
+/// can no longer prewrite.
 #[test]
 fn a_primary_written_since_the_transaction_began_is_no_rollback() {
     over_rows(|world, hooked| async move {
