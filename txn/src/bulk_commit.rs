@@ -199,8 +199,8 @@ impl CommitJob {
     /// Whether a bulk commit should be tried: the writes are many, but not too many, and others know of their keys.
     pub(crate) fn is_for_bulk(&self) -> bool {
         let options = &self.store.options;
-        // Two phases would leave a lock for each deleted row, and readers would meet these locks
-        // until they are removed.
+        // Too many writes for one batch. Two phases would leave a lock for each deleted row, and readers would meet
+        // these locks until they are removed.
         let many = self.buffer.writes() > options.one_phase_limit_writes;
         let bytes = if many { 0 } else { options.bulk_from_bytes as u64 }..=MOST_BYTES;
         !options.always_two_phase

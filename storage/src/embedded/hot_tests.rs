@@ -155,8 +155,8 @@ fn a_row_that_is_alive_again_is_in_no_run_although_a_batch_ends_within_it() {
     let new = commit(&["f"], "alive");
     // The scan notes a run of d and e, which ends before f.
     assert_eq!(scan("c", new, 100), ["c", "f"]);
-    // The scan notes runs after a and b. After e a batch ends, at the dead cell of f. If f counted as dead, its run
-    // would join that of d and e.
+    // From a and b on, the scan notes runs. After e a batch ends, at the dead cell of f. If f counted as dead, its
+    // run would join that of d and e.
     assert_eq!(scan("a", old, 1), ["c", "e"]);
     assert_eq!(scan("a", new, 100), ["c", "f"]);
 }

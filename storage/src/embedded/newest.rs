@@ -63,8 +63,8 @@ pub enum End {
     Scan,
     /// Behind the row with the prefix [`Newest::done`].
     Row,
-    /// The iterator gave up within a row, which is not in the batch. It follows the row [`Newest::done`], or is the
-    /// first if that is empty.
+    /// The iterator gave up before the first row, if [`Newest::done`] is empty. Otherwise, backwards, it gave up
+    /// within that row, which is not in the batch.
     Within,
 }
 

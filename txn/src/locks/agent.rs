@@ -404,7 +404,7 @@ impl LockAgent {
         for (at, locks) in chunks.into_iter().enumerate() {
             let (looked_for, last) = (looked_for.take().unwrap_or_default(), at + 1 == count);
             if !opened {
-                // No await follows here.
+                // The node never had a session, so no keeper waits for it to reclaim locks.
                 break;
             }
             let call = LockCall::Reclaim { locks, looked_for, last };

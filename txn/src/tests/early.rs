@@ -159,8 +159,8 @@ fn a_conflict_is_told_when_it_is_met_and_leaves_nothing() {
         let savepoint = transaction.advance_command();
         let refused = transaction.write(vec![update("b", "1")]).await;
         assert!(matches!(refused, Err(TxnError::Conflict(_))), "{refused:?}");
-        // The rollback cannot undo the conflict: the transaction has read the row that the other overwrote, and
-        // must not go on.
+        // The rollback cannot undo the conflict. The transaction's snapshot shows the row that the other overwrote,
+        // so it must not go on.
         transaction.rollback_to(savepoint).await.unwrap();
         assert_eq!(conflict_kind(transaction.commit().await), Some(ConflictKind::Write));
         world.settle().await;

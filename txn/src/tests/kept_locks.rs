@@ -86,7 +86,7 @@ fn what_was_given_back_can_be_had_elsewhere_once_it_is_said_to_be() {
             give(&one, "a");
             one.has_given_back().await;
         }
-        // A node without answers from the keeper reports that to its client after a while.
+        // A node that the keeper does not answer still answers its client after a while.
         assert_eq!(take(&two, "a", FOREVER).await, Ok(true));
         world.network.cut_off.lock().insert("second".to_owned());
         give(&two, "a");

@@ -284,7 +284,7 @@ fn the_status_of_a_transaction_on_another_node() {
         assert!(other.store.outcome(Timestamp(start_ts.0 + 60_000_000)).await.is_err(), "in the future");
         let commit_ts = transaction.commit().await.unwrap();
         assert_eq!(other.store.outcome(start_ts).await.unwrap(), Outcome::Committed(commit_ts));
-        // It committed without writes of its own, and so did its identity.
+        // It commits without writes of its own, and its identity is recorded as committed.
         let idle = world.begin();
         let idle_ts = idle.start_ts().await.unwrap();
         idle.commit().await.unwrap();

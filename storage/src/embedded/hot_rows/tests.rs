@@ -162,7 +162,7 @@ fn a_key_of_another_length_ends_a_leaf() {
         missed(&rows, "a table\0:1");
         forget_asked(&rows);
     }
-    // Keys longer than those of any leaf are allowed.
+    // Keys that are too long for a leaf never want one.
     let long = format!("a table\0:{}", "1".repeat(80));
     for _ in 0..2 * MISSES_PER_LEAF {
         assert!(!rows.wants_leaf(missed(&rows, &long), &long.as_bytes()[..long.len() - 1], 9));
