@@ -1,9 +1,9 @@
-//! How fast the embedded engine is on this machine: load, point reads, scans, synced commits, reopening.
+//! Measures the embedded engine on this machine: load, point reads, scans, synced commits, reopening.
 //!
-//!     cargo run --release -p percosql-storage --example speed -- FOLDER
+//! cargo run --release -p percosql-storage --example speed -- FOLDER
 //!
-//! The folder must not hold a store yet; what is written there stays.
-// A program that measures: it takes the real clock, and fails by panicking.
+//! The folder must not hold a store yet. The example leaves its store there.
+// A measuring program uses the real clock, and fails by panicking.
 #![allow(clippy::expect_used, clippy::print_stdout, clippy::disallowed_methods)]
 
 use bytes::Bytes;
@@ -29,14 +29,14 @@ fn open(folder: &Path, env: &EnvRef) -> Arc<EmbeddedStore> {
     store
 }
 
-/// Keys of one table in no order, as hashed or random keys are.
+/// Keys of one table in random order, as hashed keys are.
 fn key(table: u8, number: u64) -> Bytes {
     let mut key = vec![b't', 0, 0, table];
     key.extend(number.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes());
     Bytes::from(key)
 }
 
-/// A commit of rows as `txn` makes it: no newer write of theirs, and no lock.
+/// A commit of rows as `txn` makes it, on condition that they have no newer write and no lock.
 fn batch(table: u8, numbers: std::ops::Range<u64>, snapshot: Timestamp) -> CommitBatch {
     let mut batch = CommitBatch { publishes: true, durable: true, ..CommitBatch::default() };
     for number in numbers {

@@ -1,4 +1,5 @@
-//! [`AtomicCommit`]: the part of the contract that an engine has whose one log holds every row, with its vocabulary.
+//! [`AtomicCommit`]: the optional part of the [contract](crate::contract) for engines with one log for all
+//! rows, and its vocabulary.
 
 use crate::bulk::BulkCommit;
 use crate::committer::recent_writes::Validator;
@@ -12,126 +13,127 @@ use bytes::Bytes;
 use futures::channel::oneshot;
 use std::sync::Arc;
 
-/// When a mutation of a [`CommitBatch`] is stamped.
+/// Which timestamp a cell of a [`CommitBatch`] gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stamp {
-    /// With the commit timestamp that the committer takes for the batch.
+    /// The commit timestamp that the committer takes for the batch.
     AtCommit,
-    /// With this timestamp.
+    /// A timestamp that the caller chose, such as its own start_ts.
     At(Timestamp),
 }
 
-/// A condition of an atomic commit: no cell of this family and class of the row is newer than
-/// `none_after`.
+/// A condition of an atomic commit: no cell of this row, family and class range is newer than `none_after`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitCondition {
-    /// Row key.
+    /// Key of the row that the condition looks at.
     pub key: Bytes,
-    /// Family looked at.
+    /// The family of cells that the condition looks at.
     pub family: Family,
-    /// Cells at or below this timestamp do not count: the reader's snapshot_ts.
+    /// Ignore cells at or below this timestamp: the reader's snapshot_ts.
     pub none_after: Timestamp,
-    /// Classes that count.
+    /// The condition ignores cells of other classes.
     pub class: ClassRange,
 }
 
-/// A condition on one row at any family, used when a two-phase step passes through the
-/// committer: the row's conditions and the row's mutations, some stamped at commit.
+/// A cell that a [`CommitBatch`] writes or removes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommitCell {
-    /// Row key.
+    /// Key of the row that the cell belongs to.
     pub key: Bytes,
-    /// Family written.
+    /// The family that the cell belongs to.
     pub family: Family,
-    /// When it is stamped.
+    /// The timestamp that the cell gets.
     pub stamp: Stamp,
-    /// Content; `None` removes the cell at `stamp` (which is then `Stamp::At`).
+    /// The value. `None` removes the cell at `stamp`, which must then be `Stamp::At`.
     pub value: Option<Bytes>,
 }
 
-/// What a transaction has read, to be validated when it commits: no other has written to any of it.
+/// The ranges that a transaction has read. COMMIT validates that nobody else has written to any of them since.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadCondition {
-    /// What was read, in order; the ranges do not touch.
+    /// The ranges that were read, in key order. They do not touch.
     pub ranges: Arc<[RowRange]>,
-    /// Writes at or below this published timestamp do not count: the reader's snapshot_ts.
+    /// Ignore writes at or below this published timestamp: the reader's snapshot_ts.
     pub none_after: Timestamp,
-    /// Whether locks of these classes count as writes that are still to come, but for those at one timestamp.
+    /// If set, locks of these classes count as future writes, except those at the given timestamp.
     pub locks: Option<(ClassRange, Option<Timestamp>)>,
 }
 
-/// What the committer writes in one atomic, durable step across rows.
+/// A batch that the committer writes in one atomic step across rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommitBatch {
-    /// All must hold, against commits of the same group that are not yet published too.
+    /// All must hold, also against earlier commits of the same group that are not yet published.
     pub conditions: Vec<CommitCondition>,
-    /// Exact conditions on single rows, checked against the store at the same moment: used by
-    /// prewrites and by the primary's commit on the two-phase path.
+    /// Exact conditions on single rows, checked against the store at the same moment. Prewrites use them, and so does
+    /// the primary's commit on the two-phase path.
     pub row_conditions: Vec<(Bytes, Condition)>,
-    /// What must not have been written to since it was read.
+    /// Ranges that nobody else may have written to since they were read.
     pub reads: Option<ReadCondition>,
-    /// What is written, in order.
+    /// The cells to write or remove, applied in this order.
     pub cells: Vec<CommitCell>,
-    /// Whether the batch takes a commit_ts and publishes it as visible: true for commits, false
-    /// for prewrites, intents and clean-up.
+    /// Whether the batch takes a commit_ts and publishes it. True for commits; false for
+    /// prewrites, intents and clean-up.
     pub publishes: bool,
-    /// Whether the answer waits for the sync. False only for `synchronous_commit = off`, where
-    /// the answer still waits for every earlier synchronous commit.
+    /// Whether the answer waits for the sync. False only for `synchronous_commit = off`. The answer then still waits
+    /// for every earlier synchronous commit.
     pub durable: bool,
-    /// Whether nobody but its writer knows the rows that are written, so that no condition is going to ask what was written
-    /// lately: it need not be remembered.
+    /// Whether only the writer knows the written rows. No condition will ask about such rows, so the committer
+    /// does not remember them.
     pub private: bool,
 }
 
-/// Why a [`CommitBatch`] was not applied: nothing of it was.
+/// Why a [`CommitBatch`] was rejected. A rejected batch changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FailedCondition {
-    /// This condition of [`CommitBatch::conditions`] found a newer cell (with its timestamp).
+    /// A condition of [`CommitBatch::conditions`] found a newer cell.
     Newer {
-        /// Position in `conditions`.
+        /// Position of the failed condition in `conditions`.
         index: usize,
-        /// Timestamp of the cell found, which need not be the newest.
+        /// Timestamp of the cell found. It need not be the newest.
         found: Timestamp,
     },
-    /// This condition of [`CommitBatch::row_conditions`] did not hold.
+    /// A condition of [`CommitBatch::row_conditions`] did not hold.
     Row {
-        /// Position in `row_conditions`.
+        /// Position of the failed condition in `row_conditions`.
         index: usize,
     },
-    /// What was read was written to since.
+    /// Another transaction wrote to a range of [`CommitBatch::reads`].
     Read {
-        /// Row that was written.
+        /// Key of the row that was written.
         key: Bytes,
-        /// Timestamp of the write, or of the lock.
+        /// Timestamp of the write or of the lock.
         found: Timestamp,
-        /// Whether it is a lock.
+        /// Whether the cell found is a lock.
         locked: bool,
     },
-    /// Nobody remembers what was written since [`ReadCondition::none_after`]: it is to be looked for by reading.
+    /// The committer no longer remembers all writes since [`ReadCondition::none_after`]. The caller
+    /// must check by reading.
     Forgotten,
-    /// The key of this condition of [`CommitBatch::conditions`] is claimed by a large commit under way: to be asked again.
+    /// A large commit under way claims the key of a condition in [`CommitBatch::conditions`].
+    /// The caller should retry.
     Claimed {
-        /// Position in `conditions`.
+        /// Position of the failed condition in `conditions`.
         index: usize,
     },
-    /// [`BulkCommit::commit_prepared`]'s timestamp, or a later one, was given to somebody else.
+    /// The timestamp of [`BulkCommit::commit_prepared`], or a later one, was already taken.
     Passed,
 }
 
-/// The optional capability of an engine whose one log holds every row (embedded, memory).
+/// The optional capability of an engine with one log for all rows (embedded, memory).
 pub trait AtomicCommit: Send + Sync {
-    /// Validates, stamps, logs, syncs, publishes, then answers with the commit timestamp (with
-    /// the newest timestamp handed out when the batch does not publish), or with the first
-    /// condition that failed. `Err` after the batch reached the log is
-    /// `StoreError::Undetermined`.
+    /// Validates, stamps, logs, syncs and publishes a batch, then answers with its commit timestamp. A batch
+    /// that does not publish answers with the newest commit timestamp so far. If a condition fails, answers
+    /// with the first that does.
+    ///
+    /// Errors: `StoreError::Undetermined` if the failure came after the batch reached the log.
     fn commit_atomic(
         &self,
         batch: CommitBatch,
     ) -> BoxFuture<'_, Result<std::result::Result<Timestamp, FailedCondition>>>;
 
-    /// The same, and tells `ordered` before it answers, as soon as nothing but a failure of the log, which stops all commits,
-    /// can undo the commit. From then on it is in what [`AtomicCommit::ordered_snapshot`] shows, and what commits later lies
-    /// behind it in the log. An engine may leave it out.
+    /// Like [`AtomicCommit::commit_atomic`], and also signals `ordered` once only a failure of the log can undo the
+    /// commit. A failed log stops all commits. From the signal on, [`AtomicCommit::ordered_snapshot`] shows the
+    /// commit, and later commits follow it in the log. An engine need not send the signal.
     fn commit_ordered(
         &self,
         batch: CommitBatch,
@@ -140,49 +142,51 @@ pub trait AtomicCommit: Send + Sync {
         self.commit_atomic(batch)
     }
 
-    /// The newest commit timestamp that a new snapshot sees: every commit at or below it is
-    /// readable, none above it was acknowledged. `visible_ts` of docs/protocol.md.
+    /// The newest published commit timestamp: `visible_ts` of docs/protocol.md. Every commit at or below it is
+    /// readable, and none above it was acknowledged.
     fn published(&self) -> Timestamp;
 
-    /// Resolves when every commit at or below `timestamp` is published. Errors: that will not be, for the log has failed.
+    /// Resolves when every commit at or below `timestamp` is published. Errors: the log failed, so
+    /// they never will be.
     fn when_published(&self, timestamp: Timestamp) -> BoxFuture<'_, Result<()>>;
 
-    /// A snapshot of all that is ordered. What is told of it to anybody before it is published may turn out never to have
-    /// been; what is written because of it may be committed at once.
+    /// A snapshot of all ordered commits. These may still come to nothing if the log fails, so a caller must not
+    /// report what it reads here until it is published. A write based on it may be committed at once.
     fn ordered_snapshot(&self) -> SnapshotGuard;
 
-    /// Registers a reader at [`AtomicCommit::published`], atomically with reading it: GC keeps
-    /// what it needs until the guard is dropped.
+    /// Registers a reader at [`AtomicCommit::published`], atomically with reading it. Garbage collection keeps the
+    /// reader's versions until the guard is dropped.
     fn snapshot(&self) -> SnapshotGuard;
 
-    /// The oldest registered snapshot, or `published` when there is none.
+    /// The oldest registered snapshot, or [`AtomicCommit::published`] if no reader is registered.
     fn oldest_snapshot(&self) -> Timestamp;
 
-    /// Tells from now on when `range` was written last. For ranges of few writes, named once: a watch stays as long as the store.
+    /// Starts to track the newest write to `range`. A watch lives as long as the store, so use it only for fixed
+    /// ranges with few writes.
     fn watch(&self, range: RowRange) -> Arc<Watch>;
 
-    /// Whoever will ask for a [`ReadCondition`] says so before taking his snapshot, that what is written from then on is
-    /// remembered. Without it the answer may be [`FailedCondition::Forgotten`].
+    /// Registers a future [`ReadCondition`], before its snapshot is taken: from then on the committer remembers
+    /// writes. Without it the answer may be [`FailedCondition::Forgotten`].
     fn validator(&self) -> Validator;
 
-    /// The capability to commit many cells beside the log, where the engine has it.
+    /// The capability to commit many cells beside the log, if the engine has it.
     fn bulk_commit(&self) -> Option<&dyn BulkCommit> {
         None
     }
 
-    /// What was done to the log since the store was opened. An engine without a medium leaves it out.
+    /// Counters of the log since the store was opened. All zero for an engine without a medium.
     fn log_statistics(&self) -> LogStatistics {
         LogStatistics::default()
     }
 }
 
-/// What was done to a log since its store was opened.
+/// Counters of a log since its store was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LogStatistics {
-    /// Records written: one of a group of commits, not one of each.
+    /// Records written. A group of commits is one record.
     pub records: u64,
-    /// Their bytes.
+    /// Total size of these records in bytes.
     pub bytes: u64,
-    /// How often the log was synced.
+    /// The number of syncs of the log.
     pub syncs: u64,
 }

@@ -1,5 +1,4 @@
-//! [`CellBlock`], [`BulkLoad`] and [`BulkCommit`]: many new cells at a time, handed to the engine in order, beside its
-//! log.
+//! [`CellBlock`], [`BulkLoad`] and [`BulkCommit`]: writing many new cells at a time, in key order, beside the log.
 
 use crate::committer::claims::Claim;
 use crate::contract::{ClassRange, CommitBatch, Condition, FailedCondition, Family};
@@ -11,22 +10,22 @@ use bytes::Bytes;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Cells of one family, one a row, that lie in one allocation; or in runs, as somebody has them.
+/// Cells of one family, one per row. They lie in one allocation, or in runs that share the caller's.
 #[derive(Clone, Debug, Default)]
 pub struct CellBlock {
     bytes: Vec<u8>,
     cells: Vec<Place>,
-    /// With how many of `cells` are before each.
+    /// Runs, each with the number of `cells` that come before it.
     runs: Vec<(usize, Run)>,
     run_bytes: usize,
 }
 
-/// Cells that lie elsewhere.
+/// Cells in allocations that the caller shares.
 #[derive(Clone, Debug)]
 struct Run {
     keys: Strings,
     values: Strings,
-    /// What each value begins with.
+    /// A common prefix of all values.
     head: Bytes,
 }
 
@@ -37,7 +36,7 @@ impl Run {
     }
 }
 
-/// The value of a cell, which may lie in two pieces.
+/// The value of a cell, in up to two pieces.
 #[derive(Clone, Copy, Debug)]
 pub struct CellValue<'a> {
     head: &'a [u8],
@@ -45,17 +44,17 @@ pub struct CellValue<'a> {
 }
 
 impl<'a> CellValue<'a> {
-    /// Bytes of both.
+    /// The length of both pieces together, in bytes.
     pub fn len(&self) -> usize {
         self.head.len() + self.rest.len()
     }
 
-    /// Whether it has none.
+    /// Whether the value has no bytes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// In one piece, which is `scratch` where it is not.
+    /// The value in one piece. Copies into `scratch` only if the value has two pieces.
     pub fn joined<'b>(&self, scratch: &'b mut Vec<u8>) -> &'b [u8]
     where
         'a: 'b,
@@ -69,13 +68,13 @@ impl<'a> CellValue<'a> {
         scratch
     }
 
-    /// A copy in one piece.
+    /// A copy of the value in one piece.
     pub fn to_bytes(&self) -> Bytes {
         Bytes::from([self.head, self.rest].concat())
     }
 }
 
-/// Where a cell lies in its block.
+/// Offsets of a cell in its block's buffer. The key ends where the value begins.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     key: u32,
@@ -83,30 +82,30 @@ struct Place {
     end: u32,
 }
 
-/// Keys of a table or index have so many bytes in common.
+/// Length in bytes of the prefix that all keys of a table or index share.
 const COMMON_BYTES: usize = 9;
 
-/// Cells between the one that is looked at and the one that is asked of memory.
+/// How many cells ahead of the current one are prefetched.
 const SOON: usize = 12;
 
-/// Has the processor bring memory near that is wanted soon. Sorted, the cells of a block lie anywhere in it: each would be waited for,
-/// which was the most that writing an index took.
+/// Prefetches memory that is read soon. The cells of a sorted block lie in random order, so each would be a cache
+/// miss. Without prefetching, these misses were the largest cost of writing an index.
 #[cfg(target_arch = "x86_64")]
 fn prefetch(byte: &u8) {
     use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-    // SAFETY: it changes nothing that a program can see and cannot fail, whatever the address (Intel's manual, PREFETCHh), and
-    // this one is that of a byte that is there. Every processor of this architecture has it.
+    // SAFETY: a prefetch has no visible effect and cannot fail, whatever the address (Intel's manual, PREFETCHh).
+    // This address is that of a live byte. Every processor of this architecture has the instruction.
     unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(byte).cast()) };
 }
 
 #[cfg(not(target_arch = "x86_64"))]
 fn prefetch(_: &u8) {}
 
-/// So many bits tell which of two cells was added first.
+/// Width in bits of a cell's position in [`telling`]. It tells which of two cells was added first.
 const POSITION_BITS: u32 = 32;
 
-/// The twelve bytes behind what all keys of a block have in common, and where the key stands: most comparisons of keys end with the
-/// first, and a number is compared without a jump.
+/// The sort key of a cell: the twelve bytes after the block's common prefix, then the cell's position. Most
+/// comparisons of keys end within these bytes, and integers compare without a branch.
 fn telling(rest: &[u8], position: usize) -> u128 {
     let first = match rest.first_chunk::<16>() {
         Some(first) => u128::from_be_bytes(*first),
@@ -116,58 +115,58 @@ fn telling(rest: &[u8], position: usize) -> u128 {
             u128::from_be_bytes(first)
         }
     };
-    // A block has no more cells than bytes, whose places are of 32 bits.
+    // A block has no more cells than bytes, and its offsets have 32 bits.
     (first >> POSITION_BITS << POSITION_BITS) | position as u128
 }
 
-/// How many bytes two keys have in common at their beginning.
+/// The length in bytes of the common prefix of two keys.
 fn common_bytes(one: &[u8], next: &[u8]) -> usize {
     one.iter().zip(next).take_while(|(a, b)| a == b).count()
 }
 
-/// A block with more bytes than this is going to be full.
+/// A block with more bytes than this is expected to fill up.
 const MANY_BYTES: usize = 1 << 20;
 
 impl CellBlock {
-    /// A block is full with so many bytes.
+    /// A block whose cells come in order is full at this size in bytes.
     pub const MOST_BYTES: usize = 32 << 20;
-    /// A block that is to be sorted is, with so many: blocks of keys in any order overlap, and what they are written to is read
-    /// and written once more for each that does.
+    /// A block that will be sorted is full at this size in bytes. Blocks of unordered keys overlap, and each
+    /// overlapping block costs one more rewrite of the range beneath it, so they are larger.
     pub const MOST_SORTED_BYTES: usize = 64 << 20;
 
-    /// An empty block.
+    /// A block without cells.
     pub fn new() -> CellBlock {
         CellBlock::default()
     }
 
-    /// Bytes that it holds in memory, but for room to grow.
+    /// The memory that the block uses, in bytes, without spare capacity.
     pub fn bytes(&self) -> usize {
         self.bytes.len() + self.cells.len() * size_of::<Place>() + self.run_bytes
     }
 
-    /// Whether no more should be added: it is as large as a block is meant to be whose cells come in order.
+    /// Whether a block whose cells come in order is full ([`CellBlock::MOST_BYTES`]).
     pub fn is_full(&self) -> bool {
         self.bytes() >= CellBlock::MOST_BYTES
     }
 
-    /// The same of a block that is to be sorted.
+    /// Whether a block that will be sorted is full ([`CellBlock::MOST_SORTED_BYTES`]).
     pub fn is_full_run(&self) -> bool {
         self.bytes() >= CellBlock::MOST_SORTED_BYTES
     }
 
-    /// Cells.
+    /// The number of cells, those in runs included.
     pub fn len(&self) -> usize {
         self.cells.len() + self.runs.iter().map(|(_, run)| run.keys.len()).sum::<usize>()
     }
 
-    /// Whether it has none.
+    /// Whether the block holds no cell.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Adds cells behind those before, as they lie: the value of each is `head` and its own.
+    /// Appends cells without copying them. The value of each is `head` followed by its entry in `values`.
     pub fn push_run(&mut self, keys: Strings, values: Strings, head: Bytes) {
-        /// What a row takes beside its bytes: where its key and its value end.
+        /// Memory per row beside its bytes: the ends of its key and value.
         const ROW_BYTES: usize = 8;
         if !keys.is_empty() {
             self.run_bytes += keys.bytes() + values.bytes() + keys.len() * (head.len() + ROW_BYTES);
@@ -175,12 +174,13 @@ impl CellBlock {
         }
     }
 
-    /// Adds the cell of a row; `value` appends its content. False, and nothing is added, when the block cannot hold it.
+    /// Adds a cell; `value` appends its content. Answers false and adds nothing if the block cannot hold the cell.
     pub fn push(&mut self, key: &[u8], value: impl FnOnce(&mut Vec<u8>)) -> bool {
         let start = self.bytes.len();
         let most = CellBlock::MOST_SORTED_BYTES + MANY_BYTES;
         if start > MANY_BYTES && self.bytes.capacity() < most {
-            // One that grew so far becomes full: not to be copied on the way there. What is not touched takes no memory.
+            // A block of this size is expected to fill up, so reserve once instead of copying on the way. Untouched
+            // pages take no memory.
             self.bytes.reserve_exact(most.saturating_sub(start));
             self.cells.reserve_exact(self.cells.len() * (most / start));
         }
@@ -196,9 +196,9 @@ impl CellBlock {
         true
     }
 
-    /// Puts the cells in the order of their keys. Answers the position of a cell whose key another one has too, if there is one.
+    /// Sorts the cells by key. Answers the position of a cell whose key occurs twice, if there is one.
     pub fn sort(&mut self) -> Option<usize> {
-        // Nobody sorts what comes in runs; but if.
+        // Runs come in order and are not sorted in practice. If they are, their cells are copied first.
         for (_, run) in std::mem::take(&mut self.runs) {
             for (key, value) in run.iter() {
                 self.push(key, |out| out.extend_from_slice(&value.to_bytes()));
@@ -215,7 +215,7 @@ impl CellBlock {
         let rest = |place: &Place| key(place).get(common..).unwrap_or_default();
         let mut order: Vec<u128> = cells.iter().enumerate().map(|(at, cell)| telling(rest(cell), at)).collect();
         order.sort_unstable();
-        // `order` has the positions of `cells`, each once.
+        // `order` holds each position of `cells` once.
         let mut sorted = Vec::with_capacity(cells.len());
         sorted.extend(order.iter().filter_map(|told| cells.get((*told as u32) as usize).copied()));
         *cells = sorted;
@@ -234,7 +234,7 @@ impl CellBlock {
         twice
     }
 
-    /// The keys of the first and the last cell.
+    /// The first and the last key, or `None` for an empty block.
     pub fn ends(&self) -> Option<(&[u8], &[u8])> {
         let key = |place: &Place| self.part(place.key, place.value);
         let (first_run, last_run) = (self.runs.first(), self.runs.last());
@@ -253,7 +253,7 @@ impl CellBlock {
         self.bytes.get(from as usize..to as usize).unwrap_or_default()
     }
 
-    /// Key and value of each cell, in order.
+    /// Iterates over the key and value of each cell, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], CellValue<'_>)> {
         let mut before = 0;
         let runs = self.runs.iter().flat_map(move |(cells, run)| {
@@ -275,7 +275,7 @@ impl CellBlock {
         })
     }
 
-    /// Takes all cells out; the memory stays for the next.
+    /// Removes all cells and keeps the memory for the next ones.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.cells.clear();
@@ -284,108 +284,108 @@ impl CellBlock {
     }
 }
 
-/// Whether two keys are of one table or index.
+/// Whether two keys belong to the same table or index.
 pub(crate) fn are_alike(one: &[u8], next: &[u8]) -> bool {
     one.get(..COMMON_BYTES).unwrap_or_default() == next.get(..COMMON_BYTES).unwrap_or_default()
 }
 
-/// The optional capability to take many cells at once, beside the log. For rows that nobody else writes at that timestamp, and
-/// that nobody is told of before the call has answered.
+/// The optional capability to write many cells at once, beside the log. Only for rows that nobody else writes at that
+/// timestamp, and that nobody reads before the call answers.
 pub trait BulkLoad: Send + Sync {
-    /// Writes a block whose keys ascend, each cell stamped `timestamp`. Durable and readable when it answers; after an error, or
-    /// when the future is dropped, all of it or nothing is. What was written through the log before may be lost in a crash that
-    /// leaves these cells, unless it was durable. Errors: `DiskFull`, `Io`, `TooLarge`.
+    /// Writes a block whose keys ascend, with each cell stamped `timestamp`. The cells are durable and readable when
+    /// it answers. After an error, or when the future is dropped, the store holds all cells or none. A crash may keep
+    /// these cells and lose an earlier write to the log that was not durable. Errors: `DiskFull`, `Io`, `TooLarge`.
     fn load(&self, timestamp: Timestamp, block: CellBlock) -> BoxFuture<'_, Result<()>>;
 }
 
-/// Keys that a large commit claims, and what must hold of them at that moment.
+/// Keys that a large commit claims, and the conditions that must hold when it claims them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimedKeys {
-    /// Who claims them.
+    /// The claim that the keys are added to.
     pub claim: Claim,
-    /// The families in which cells count.
+    /// The families that are searched for conflicting cells.
     pub families: [Family; 2],
-    /// The keys.
+    /// Keys that are claimed each with its own conditions.
     pub keys: Vec<ClaimedKey>,
-    /// More of them.
+    /// Further keys that share their conditions.
     pub run: Option<ClaimedRun>,
-    /// As in a [`CommitBatch`].
+    /// Exact conditions on single rows, as in [`CommitBatch::row_conditions`].
     pub row_conditions: Vec<(Bytes, Condition)>,
 }
 
-/// Keys that are claimed alike, ascending; see [`ClaimedKey`].
+/// Ascending keys with the same conditions; see [`ClaimedKey`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimedRun {
-    /// Row keys.
+    /// The row keys, in ascending order.
     pub keys: Strings,
-    /// Cells at or below this timestamp do not count.
+    /// Ignore cells at or below this timestamp: the reader's snapshot_ts.
     pub none_after: Timestamp,
-    /// Classes that count.
+    /// The conditions ignore cells of other classes.
     pub conflicts: ClassRange,
-    /// The class of what will be written.
+    /// The class of the cells that will be written.
     pub class: u8,
 }
 
-/// A key that is claimed. In neither family may it have a cell of these classes that is newer.
+/// A claimed key. Neither family may have a newer cell of the conflicting classes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimedKey {
-    /// Row key.
+    /// The claimed row key.
     pub key: Bytes,
-    /// Cells at or below this timestamp do not count: the reader's snapshot_ts.
+    /// Ignore cells at or below this timestamp: the reader's snapshot_ts.
     pub none_after: Timestamp,
-    /// Classes that count.
+    /// The condition ignores cells of other classes.
     pub conflicts: ClassRange,
-    /// The class of what will be written.
+    /// The class of the cell that will be written.
     pub class: u8,
 }
 
-/// Cells that an engine has ready to be committed. Dropped, they come to nothing.
+/// Cells that an engine has prepared for a commit. Dropping them discards them.
 #[derive(Clone, Debug)]
 pub struct PreparedCells {
     pub(crate) family: Family,
     pub(crate) timestamp: Timestamp,
-    /// The keys of the first and the last.
+    /// The first and the last key.
     pub(crate) ends: (Bytes, Bytes),
     pub(crate) medium: Arc<Medium>,
 }
 
 impl PreparedCells {
-    /// Whether they are of [`Family::Write`].
+    /// Whether the cells belong to [`Family::Write`].
     pub fn is_write(&self) -> bool {
         self.family == Family::Write
     }
 }
 
-/// Where prepared cells lie.
+/// The medium that holds prepared cells.
 #[derive(Debug)]
 pub(crate) enum Medium {
-    /// In memory.
     Block(CellBlock),
-    /// In a file that the engine has not taken in.
+    /// In a file that the engine has not ingested yet.
     File(TemporaryFile),
 }
 
-/// A file that is removed when it is dropped, if it is still there.
+/// A file that is deleted on drop, if it still exists.
 #[derive(Debug)]
 pub(crate) struct TemporaryFile(pub(crate) PathBuf);
 
 impl Drop for TemporaryFile {
     fn drop(&mut self) {
-        // The engine has moved it away, or nobody knows it; the next start looks again.
+        // The engine may have ingested (moved) the file. If removal fails, the next start cleans up.
         let _ = std::fs::remove_file(&self.0);
     }
 }
 
-/// The optional capability of an engine with one log to commit many cells at once beside it. The keys are claimed step by step,
-/// which others pass between; the cells are made ready for a timestamp that is not reached yet; and the commit at that timestamp takes
-/// them in whole. So each cell is written once, and nobody waits for the making of the cells.
+/// The optional capability of an engine with one log to commit many cells at once beside it. The caller claims the
+/// keys step by step, and other commits pass between the steps. It prepares the cells for a timestamp in the
+/// future. The commit at that timestamp ingests them in whole. Each cell is written once, and no other commit waits
+/// while the cells are prepared.
 pub trait BulkCommit: Send + Sync {
-    /// Claims keys, if everything holds. Their claims end with the claim. The position that a failed condition names counts two for
-    /// each key, one for each family; those of the run come last.
+    /// Claims keys if all conditions hold. The keys are free again when the last clone of the claim is dropped. The
+    /// index of a failed condition counts two per key, one for each family; the keys of the run come last.
     fn claim(&self, keys: ClaimedKeys) -> BoxFuture<'_, Result<std::result::Result<(), FailedCondition>>>;
 
-    /// Makes cells ready: a block whose keys ascend, each stamped `timestamp`. Nobody sees anything of them. Errors: `DiskFull`, `Io`,
-    /// `TooLarge`.
+    /// Prepares a block whose keys ascend, with each cell stamped `timestamp`. The cells stay invisible.
+    /// Errors: `DiskFull`, `Io`, `TooLarge`.
     fn prepare(
         &self,
         family: Family,
@@ -393,30 +393,31 @@ pub trait BulkCommit: Send + Sync {
         block: CellBlock,
     ) -> BoxFuture<'_, Result<Vec<PreparedCells>>>;
 
-    /// Commits at `timestamp` what was prepared for it, all or nothing, durably, when the batch's conditions hold; the batch
-    /// writes no cells of its own. [`FailedCondition::Passed`]: the cells are to be prepared for a later one. Blocks of a family
-    /// do not overlap, and there are cells of [`Family::Write`]. `Err` is `StoreError::Undetermined` from the moment on at which it may have
-    /// been committed.
+    /// Commits the cells prepared for `timestamp`, durably and all or nothing, if the conditions of `batch` hold. The
+    /// batch itself writes no cells. Blocks of one family must not overlap, and there must be cells of
+    /// [`Family::Write`]. [`FailedCondition::Passed`] asks for cells prepared for a later timestamp.
+    ///
+    /// Errors: `StoreError::Undetermined` if the failure came when the cells may already be committed.
     fn commit_prepared(
         &self,
         commit: PreparedCommit,
     ) -> BoxFuture<'_, Result<std::result::Result<Timestamp, FailedCondition>>>;
 }
 
-/// A commit of prepared cells.
+/// A commit of prepared cells, as a request to the committer.
 #[derive(Clone, Debug)]
 pub struct PreparedCommit {
-    /// By whom their keys are claimed.
+    /// The claim that holds the keys.
     pub claim: Claim,
-    /// What must hold. Publishes, without cells.
+    /// The conditions. The batch publishes and has no cells.
     pub batch: CommitBatch,
-    /// For when they were prepared.
+    /// The timestamp that the cells were prepared for.
     pub timestamp: Timestamp,
-    /// The cells.
+    /// The prepared cells of all families.
     pub cells: Vec<PreparedCells>,
 }
 
-/// Two are the same when they are by the same claim: it commits once.
+/// Two are equal if they belong to the same claim, because a claim commits once.
 impl PartialEq for PreparedCommit {
     fn eq(&self, other: &PreparedCommit) -> bool {
         self.claim == other.claim

@@ -1,7 +1,6 @@
-//! The storage contract: rows of timestamped cells in families, with atomic conditional mutation
-//! of one row. This is Bigtable's vocabulary, and both engines honour it natively.
-//!
-//! Locks and records are values here: a class is only the first byte of a value.
+//! The storage contract: rows of timestamped cells in families, with atomic conditional mutation of one row. This is
+//! Bigtable's vocabulary, and both engines honour it natively. A class is the first byte of a value; the contract
+//! attaches no meaning to it.
 
 pub use crate::atomic::{
     AtomicCommit, CommitBatch, CommitCell, CommitCondition, FailedCondition, LogStatistics, ReadCondition, Stamp,
@@ -21,8 +20,8 @@ use futures::{StreamExt, TryStreamExt};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// A column family: a locality group of cells. What each holds is `txn`'s business; the names
-/// are the Percolator paper's columns (section 2.2).
+/// A column family: a locality group of cells. The crate `txn` defines their meaning. The names are the columns of
+/// the Percolator paper (section 2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Family {
     /// `d`: values of transactions, at start_ts.
@@ -51,16 +50,16 @@ pub struct Cell {
     pub value: Bytes,
 }
 
-/// The cells of a row: most have one, which takes no memory of its own.
+/// The cells of a row. Most rows have one, which needs no allocation of its own.
 pub type Cells = SmallVec<[Cell; 1]>;
 
-/// A row as read: its key and the cells that the filter let through, ordered by family
-/// ([`Family::ALL`]) and within a family by descending timestamp. A row without cells is absent.
+/// A row as read: its key and the cells that passed the filter. Cells are ordered by family ([`Family::ALL`]), and
+/// within a family by descending timestamp. A row without cells is not returned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Row key.
+    /// The key that identifies the row.
     pub key: Bytes,
-    /// Cells, ordered.
+    /// The cells, ordered as [`Row`] says.
     pub cells: Cells,
 }
 
@@ -78,16 +77,16 @@ impl Row {
 /// An inclusive range of timestamps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimestampRange {
-    /// Smallest timestamp inside.
+    /// The smallest timestamp in the range.
     pub from: Timestamp,
-    /// Greatest timestamp inside.
+    /// The greatest timestamp in the range.
     pub to: Timestamp,
 }
 
 impl TimestampRange {
-    /// All timestamps.
+    /// The range of all timestamps.
     pub const ALL: TimestampRange = TimestampRange { from: Timestamp::ZERO, to: Timestamp::MAX };
-    /// `ts` alone.
+    /// The range of `ts` alone.
     pub fn at(ts: Timestamp) -> Self {
         TimestampRange { from: ts, to: ts }
     }
@@ -95,7 +94,7 @@ impl TimestampRange {
     pub fn up_to(ts: Timestamp) -> Self {
         TimestampRange { from: Timestamp::ZERO, to: ts }
     }
-    /// Strictly after `ts`.
+    /// The range strictly after `ts`.
     pub fn after(ts: Timestamp) -> Self {
         TimestampRange { from: ts.next(), to: Timestamp::MAX }
     }
@@ -103,32 +102,32 @@ impl TimestampRange {
     pub fn from(ts: Timestamp) -> Self {
         TimestampRange { from: ts, to: Timestamp::MAX }
     }
-    /// Whether `ts` lies inside.
+    /// Whether `ts` lies in the range.
     pub fn contains(&self, ts: Timestamp) -> bool {
         self.from <= ts && ts <= self.to
     }
 }
 
-/// What to return of one family of each row.
+/// Which cells of one family a read returns for each row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FamilyFilter {
-    /// The family.
+    /// The family that the filter applies to.
     pub family: Family,
-    /// Versions wanted.
+    /// The versions that may be returned.
     pub range: TimestampRange,
     /// At most this many cells of the family per row, newest first. At least 1.
     pub cells: usize,
 }
 
-/// What to return of each row: families that are not named are not read.
+/// Which cells a read returns for each row. Families that are not named are not read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadFilter {
-    /// One entry a family, at most.
+    /// The filters, at most one per family.
     pub families: SmallVec<[FamilyFilter; 3]>,
 }
 
 impl ReadFilter {
-    /// Nothing yet.
+    /// A filter without families, for [`ReadFilter::with`].
     pub fn new() -> Self {
         Self::default()
     }
@@ -143,37 +142,37 @@ impl ReadFilter {
 /// Row keys from `start` (inclusive) to `end` (exclusive); `None` as end is unbounded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowRange {
-    /// First key inside.
+    /// The first key in the range.
     pub start: Bytes,
-    /// First key behind, or `None` when the range has no end.
+    /// The first key behind the range, or `None` if the range has no end.
     pub end: Option<Bytes>,
 }
 
 impl RowRange {
-    /// Every row.
+    /// The range of all rows.
     pub fn all() -> Self {
         RowRange { start: Bytes::new(), end: None }
     }
-    /// Every row whose key begins with `prefix`.
+    /// The range of all keys that begin with `prefix`.
     pub fn prefix(prefix: impl Into<Bytes>) -> Self {
         let start: Bytes = prefix.into();
         let end = prefix_end(&start);
         RowRange { start, end }
     }
-    /// The row `key` alone.
+    /// The range of the row `key` alone.
     pub fn only(key: &Bytes) -> Self {
-        // No key lies between one and the same with a zero behind it.
+        // No key lies between a key and the same key with a zero byte appended.
         RowRange { start: key.clone(), end: Some([&key[..], &[0]].concat().into()) }
     }
-    /// Whether `key` lies inside.
+    /// Whether `key` lies in the range.
     pub fn contains(&self, key: &[u8]) -> bool {
         key >= &self.start[..] && self.end.as_ref().is_none_or(|end| key < &end[..])
     }
-    /// Whether no key can lie inside.
+    /// Whether no key can lie in the range.
     pub fn is_empty(&self) -> bool {
         self.end.as_ref().is_some_and(|end| end[..] <= self.start[..])
     }
-    /// The keys in both ranges.
+    /// The range of the keys in both ranges.
     #[must_use]
     pub fn intersect(&self, other: &RowRange) -> RowRange {
         let end = match (&self.end, &other.end) {
@@ -184,7 +183,7 @@ impl RowRange {
     }
 }
 
-/// The smallest key greater than every key with this prefix; `None` when there is none.
+/// The smallest key greater than every key with this prefix. `None` if there is none.
 pub fn prefix_end(prefix: &[u8]) -> Option<Bytes> {
     let keep = prefix.iter().rposition(|byte| *byte != 0xff)?;
     let mut end = prefix.get(..=keep)?.to_vec();
@@ -194,57 +193,57 @@ pub fn prefix_end(prefix: &[u8]) -> Option<Bytes> {
     Some(end.into())
 }
 
-/// The classes of a value: the values of its first byte, `from..=to`. Cells with an empty value
-/// have class 0.
+/// An inclusive range of classes. The class of a value is its first byte; an empty value has class 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClassRange {
-    /// Smallest class inside.
+    /// The smallest class in the range.
     pub from: u8,
-    /// Greatest class inside.
+    /// The greatest class in the range.
     pub to: u8,
 }
 
 impl ClassRange {
-    /// Every class.
+    /// The range of all classes.
     pub const ANY: ClassRange = ClassRange { from: 0, to: u8::MAX };
-    /// Whether a cell with this `value` is of a class inside.
+    /// Whether the class of `value` lies in the range.
     pub fn contains(&self, value: &[u8]) -> bool {
         let class = value.first().copied().unwrap_or(0);
         self.from <= class && class <= self.to
     }
 }
 
-/// What must hold of a row for a conditional mutation: any number of absences, or one presence. Never both:
-/// Bigtable's predicate is a filter that finds cells or does not, and cannot say "this one, and none of those".
+/// A condition on a row for a conditional mutation. A request has any number of absences or one presence, never both:
+/// Bigtable's predicate is one filter that finds cells or does not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
     /// The row has no cell of this family, range and class, other than at `except`.
     NoCell {
-        /// Family looked at.
+        /// The family that must have no such cell.
         family: Family,
-        /// Versions looked at.
+        /// The versions that count.
         range: TimestampRange,
-        /// Classes looked at.
+        /// The classes that count.
         class: ClassRange,
-        /// A version that does not count (a transaction's own lock).
+        /// A version that does not count, such as a transaction's own lock.
         except: Option<Timestamp>,
     },
     /// The row has exactly this cell with exactly this value.
     CellEquals {
-        /// Family looked at.
+        /// The family of the expected cell.
         family: Family,
-        /// Version looked at.
+        /// The version of the expected cell.
         timestamp: Timestamp,
-        /// Its value, to the byte; at most [`COMPARED_BYTES`] where Bigtable is to take it.
+        /// The expected value, to the byte. Bigtable accepts at most [`COMPARED_BYTES`].
         value: Bytes,
     },
 }
 
-/// The longest value, in bytes, that every engine compares: Bigtable takes 20 KiB for a filter, in which the value stands twice.
+/// The longest value, in bytes, that every engine can compare. Bigtable limits a filter to 20 KiB, and the filter
+/// contains the value twice.
 pub const COMPARED_BYTES: usize = 9 << 10;
 
 impl Condition {
-    /// Whether every engine can check these together; `StoreError::Unsupported` otherwise.
+    /// Checks that every engine can test these conditions together. Errors: `StoreError::Unsupported`.
     pub fn check_expressible(conditions: &[Condition]) -> Result<()> {
         let presences = conditions.iter().filter(|condition| matches!(condition, Condition::CellEquals { .. }));
         match presences.count() {
@@ -258,48 +257,48 @@ impl Condition {
 /// One change of one row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mutation {
-    /// Writes a cell, in place of one with the same family and timestamp.
+    /// Writes a cell. It replaces a cell with the same family and timestamp.
     Set {
-        /// Family written.
+        /// The family that the cell is written to.
         family: Family,
-        /// Version written.
+        /// The timestamp of the cell.
         timestamp: Timestamp,
-        /// Content.
+        /// The value, whose first byte is its class.
         value: Bytes,
     },
-    /// Removes the cells of a family in a range of versions.
+    /// Removes the cells of a family in a range of timestamps.
     Delete {
-        /// Family.
+        /// The family that cells are removed from.
         family: Family,
-        /// Versions removed.
+        /// The timestamps of the cells to remove.
         range: TimestampRange,
     },
 }
 
-/// The mutations of one row; applied atomically.
+/// The mutations of one row, applied atomically.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowMutation {
-    /// Row key.
+    /// The key of the mutated row.
     pub key: Bytes,
-    /// Changes, in order.
+    /// The mutations, applied in this order.
     pub mutations: Vec<Mutation>,
 }
 
 /// How a scan runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScanOptions {
-    /// Rows from the end of the range to its start. Refused by engines that cannot
-    /// (`StoreError::Unsupported`); see [`Store::can_scan_reverse`].
+    /// Whether the scan runs from the end of the range to its start. Only if [`Store::can_scan_reverse`];
+    /// other engines answer `StoreError::Unsupported`.
     pub reverse: bool,
     /// Rows in one item of the stream, at most. At least 1.
     pub batch_rows: usize,
     /// Rows in all, at most; `None` for no limit.
     pub limit: Option<usize>,
-    /// Whether what is read may take the place of something else in the engine's caches: not for who reads a table once.
+    /// Whether the scan may evict other data from the engine's caches. False for a caller that reads a table once.
     pub cached: bool,
 }
 
-/// What tells by a cell's value that a row which has it alone is not looked for, see [`Store::scan_but_plain`].
+/// A predicate on a cell's value: a row with only this cell may be skipped by [`Store::scan_but_plain`].
 pub type Plain = fn(&[u8]) -> bool;
 
 impl Default for ScanOptions {
@@ -308,10 +307,10 @@ impl Default for ScanOptions {
     }
 }
 
-/// A contiguous range of rows, as the engine keeps it.
+/// A contiguous range of rows that the engine keeps together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TabletInfo {
-    /// Stable identity of the tablet within the store.
+    /// Identifies the tablet within the store, and never changes.
     pub id: u64,
     /// Rows of the tablet.
     pub range: RowRange,
@@ -323,24 +322,23 @@ pub struct TabletInfo {
     pub writes: u64,
 }
 
-/// The contract. Every engine passes the same suite (`testing::contract`).
+/// A store of rows. Every engine passes the same suite (`testing::contract`).
 pub trait Store: Send + Sync + 'static {
-    /// Reads the rows with these keys; absent rows are left out, the order is that of `keys`.
+    /// Reads the rows with these keys, in the order of `keys`. Absent rows are left out.
     fn read<'a>(&'a self, keys: &'a [Bytes], filter: &'a ReadFilter) -> BoxFuture<'a, Result<Vec<Row>>>;
 
-    /// The cell of one row that `wanted` chooses, of one family and one cell, where the engine has it or its absence at hand, or on a
-    /// medium of its own, so that nobody else is waited for. `None`: it is to be asked by [`Store::read`].
+    /// Reads one cell of one row if the engine can answer from memory or from its own disk, without waiting for
+    /// others. `wanted` must ask for one cell of one family. `None` means that the caller must use [`Store::read`].
     fn read_at_once(&self, _key: &[u8], _wanted: &FamilyFilter) -> Option<Result<Option<Cell>>> {
         None
     }
 
-    /// Streams the rows of a range in key order. Not a snapshot of the store: each row is read
-    /// atomically, rows are read at different moments. Rows are neither lost nor repeated while
-    /// tablets split or merge.
+    /// Streams the rows of a range in key order. A scan is not a snapshot: each row is read atomically, but different
+    /// rows at different moments. Splits and merges of tablets neither lose nor repeat rows.
     fn scan(&self, range: RowRange, filter: ReadFilter, options: ScanOptions) -> BoxStream<'_, Result<Vec<Row>>>;
 
-    /// [`Store::scan`] that may leave out rows of which one cell comes back and is `plain` by its value: for who looks for the
-    /// few others. An engine that cannot tell them at less cost leaves none out.
+    /// Like [`Store::scan`], but may leave out rows with a single returned cell whose value is `plain`. An engine
+    /// that cannot skip them cheaply leaves none out.
     fn scan_but_plain(
         &self,
         range: RowRange,
@@ -351,7 +349,7 @@ pub trait Store: Send + Sync + 'static {
         self.scan(range, filter, options)
     }
 
-    /// [`Store::scan`] of one family and one cell a row, as packed rows.
+    /// Like [`Store::scan`] for one cell of one family per row, but answers packed rows.
     fn scan_packed(
         &self,
         range: RowRange,
@@ -362,8 +360,8 @@ pub trait Store: Send + Sync + 'static {
         self.scan(range, filter, options).map_ok(|rows| PackedRows::of_rows(&rows)).boxed()
     }
 
-    /// [`Store::scan_packed`] that may leave out rows whose cell is `dead` by its value. An engine that cannot leave them out at less
-    /// cost leaves none out.
+    /// Like [`Store::scan_packed`], but may leave out rows whose cell's value is `dead`. An engine that cannot skip
+    /// them cheaply leaves none out.
     fn scan_packed_but_dead(
         &self,
         range: RowRange,
@@ -374,10 +372,12 @@ pub trait Store: Send + Sync + 'static {
         self.scan_packed(range, wanted, options)
     }
 
-    /// Reads the rows of short ranges, in key order and disjoint, forwards: of each row the newest of one family's cells that
-    /// `wanted` chooses. Answers how many of the ranges were read, from the first on: it ends before one that is not short to this engine, and before one
-    /// with which there would be more than `limit` rows. Who is answered none reads the first by [`Store::scan_packed`], and may ask
-    /// again for the others.
+    /// Reads the rows of short, disjoint ranges in key order, forwards. For each row it returns the newest
+    /// cell that `wanted` selects.
+    ///
+    /// Answers the rows and how many of the ranges it read, from the first on. It stops before a range that is not
+    /// short for this engine, or that would bring the rows to more than `limit`. If it read none, the caller scans
+    /// the first range by [`Store::scan_packed`] and may call again for the rest.
     fn scan_short<'a>(
         &'a self,
         _ranges: &'a [RowRange],
@@ -387,14 +387,13 @@ pub trait Store: Send + Sync + 'static {
         Box::pin(std::future::ready(Ok((PackedRows::default(), 0))))
     }
 
-    /// Applies `mutations` to one row when every condition holds, as one atomic step.
-    /// Answers whether it did. Durable when it answers. See [`Condition`] for what goes together.
+    /// Applies `mutations` to one row if every condition holds, as one atomic step, and answers whether it did. The
+    /// change is durable when it answers. [`Condition`] says which conditions may be combined.
     ///
-    /// An engine behind a network repeats a request whose answer was lost. When the repetition finds that a
-    /// condition does not hold, that may be the first request's own effect, or anyone's: the answer is
-    /// `StoreError::Undetermined`, never false. Ask for what is idempotent, so that a repetition which
-    /// holds again does no harm, and let the row tell what happened: a prewrite that is refused looks for its own lock
-    /// there; a commit whose lock is gone reads its write record.
+    /// An engine behind a network repeats a request whose answer was lost. If the repetition finds that a condition
+    /// does not hold, the cause may be the first request's own effect. The answer is then `StoreError::Undetermined`,
+    /// never false. Requests should therefore be idempotent, and the row should tell what happened. A refused
+    /// prewrite looks for its own lock; a commit whose lock is gone reads its write record.
     fn check_and_mutate<'a>(
         &'a self,
         key: Bytes,
@@ -402,68 +401,67 @@ pub trait Store: Send + Sync + 'static {
         mutations: Vec<Mutation>,
     ) -> BoxFuture<'a, Result<bool>>;
 
-    /// Applies mutations blindly, each row atomically. For idempotent work only. Durable when it
-    /// answers.
+    /// Applies mutations unconditionally, each row atomically. They must be idempotent. Durable when it answers.
     fn mutate_rows(&self, rows: Vec<RowMutation>) -> BoxFuture<'_, Result<()>>;
 
-    /// Removes every cell of every row in a range. For ranges that no transaction can reach.
+    /// Removes every cell of every row in a range. The caller guarantees that no transaction can reach the range.
     fn delete_range(&self, range: RowRange) -> BoxFuture<'_, Result<()>>;
 
-    /// The tablets that hold `range`, in key order, clipped to nothing: their own ranges.
+    /// The tablets that overlap `range`, in key order. Their ranges are not clipped to it.
     fn tablets<'a>(&'a self, range: &'a RowRange) -> BoxFuture<'a, Result<Vec<TabletInfo>>>;
 
-    /// Keys that divide a range into at most `pieces` of about the same size, as far as the engine knows sizes within a tablet: none
-    /// where it does not.
+    /// Keys that divide a range into at most `pieces` pieces of about the same size. Empty if the engine does not
+    /// know sizes within a tablet.
     fn divide<'a>(&'a self, _range: &'a RowRange, _pieces: usize) -> BoxFuture<'a, Result<Vec<Bytes>>> {
         Box::pin(std::future::ready(Ok(Vec::new())))
     }
 
-    /// Whether [`ScanOptions::reverse`] works.
+    /// Whether the engine supports [`ScanOptions::reverse`].
     fn can_scan_reverse(&self) -> bool;
 
-    /// The capability to commit across rows in one step, where the engine has it.
+    /// The capability to commit across rows in one step, if the engine has it.
     fn atomic(&self) -> Option<&dyn AtomicCommit>;
 
-    /// The capability to take many cells at once beside the log, where the engine has it.
+    /// The capability to write many cells at once beside the log, if the engine has it.
     fn bulk(&self) -> Option<&dyn BulkLoad> {
         None
     }
 
-    /// A named durable value beside the rows: the oracle's high-water mark, the GC safe point. `None`
-    /// when it was never put.
+    /// Reads a named durable value beside the rows, such as the oracle's high-water mark. `None` if it was never put.
     fn get_meta<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<Bytes>>>;
 
-    /// Puts a named value, in place of the earlier one. Durable when it answers. Never waits for the
-    /// committer, so that a [`TimestampSource`](crate::TimestampSource) may wait for it. A put that failed may still
-    /// land later on an engine behind a network: who must exclude that, or other nodes, keeps a row by
-    /// [`Store::check_and_mutate`].
+    /// Puts a named value in place of the earlier one. Durable when it answers. It never waits for the committer, so
+    /// a [`TimestampSource`](crate::TimestampSource) may wait for it.
+    ///
+    /// On an engine behind a network, a put that failed may still take effect later. A caller that must exclude that,
+    /// or other nodes, uses a row and [`Store::check_and_mutate`] instead.
     fn put_meta<'a>(&'a self, name: &'a str, value: Bytes) -> BoxFuture<'a, Result<()>>;
 
-    /// The greatest timestamp of any cell found when the store was opened
-    /// ([`Timestamp::ZERO`] in an empty store): the oracle starts above it. An engine that many nodes
-    /// share cannot know and answers zero: there, every timestamp lies below the oracle's durable mark.
+    /// The greatest timestamp of any cell found when the store was opened; the oracle starts above it.
+    /// [`Timestamp::ZERO`] for an empty store. An engine that several nodes share also answers zero: there, every
+    /// timestamp lies below the oracle's durable high-water mark.
     fn recovered_max_timestamp(&self) -> Timestamp;
 
-    /// The memory that the engine holds, as far as it knows.
+    /// The memory that the engine uses, by area, as far as it knows.
     fn memory(&self) -> Vec<MemoryUse> {
         Vec::new()
     }
 
-    /// The size of the range on the medium in bytes, roughly; where the engine only samples, a small range
-    /// may be zero.
+    /// The approximate size of the range on disk, in bytes. An engine that only samples may answer zero
+    /// for a small range.
     fn approximate_bytes<'a>(&'a self, range: &'a RowRange) -> BoxFuture<'a, Result<u64>>;
 }
 
-/// What a part of the program holds in memory.
+/// The memory that one part of the program uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryUse {
-    /// What for, in lower case.
+    /// The purpose of the memory, in lower case.
     pub area: &'static str,
-    /// Bytes held.
+    /// The bytes in use.
     pub used: u64,
-    /// Bytes that it may hold.
+    /// The limit in bytes.
     pub limit: u64,
 }
 
-/// Shared handle to a store.
+/// A shared handle to a store.
 pub type StoreRef = Arc<dyn Store>;

@@ -1,5 +1,4 @@
-//! [`Env`]: the one place from which time, randomness and background work come, so that a
-//! simulation can hold all three.
+//! [`Env`]: the only source of time, randomness and background work, so that a simulation can control all three.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -13,29 +12,29 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub trait Env: Send + Sync + 'static {
     /// The wall clock: microseconds since the Unix epoch. May jump either way.
     fn now_micros(&self) -> u64;
-    /// A clock that never goes backwards, since an arbitrary start. It goes on while the machine is suspended, for leases end
-    /// meanwhile too.
+    /// A clock that never goes backwards, since an arbitrary start. It goes on while the machine is suspended,
+    /// because leases expire meanwhile.
     fn monotonic(&self) -> Duration;
-    /// Sixty-four random bits.
+    /// Sixty-four random bits, for identifiers and jitter.
     fn random(&self) -> u64;
-    /// Resolves after `duration`.
+    /// Resolves once `duration` has passed on the monotonic clock.
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()>;
-    /// Runs `task` to its end in the background.
+    /// Runs `task` to completion in the background.
     fn spawn(&self, name: &'static str, task: BoxFuture<'static, ()>);
-    /// Runs `work`, which blocks, on a thread of its own called `name`, to its end.
+    /// Runs blocking `work` to completion on its own thread called `name`.
     fn spawn_thread(&self, name: &'static str, work: Box<dyn FnOnce() + Send + 'static>);
 }
 
-/// Shared handle to an [`Env`].
+/// A shared handle to an [`Env`].
 pub type EnvRef = Arc<dyn Env>;
 
-/// The real thing: the operating system's clocks and randomness, a tokio runtime's tasks.
+/// The real environment: the operating system's clocks and randomness, and tasks on a tokio runtime.
 pub struct SystemEnv {
     runtime: tokio::runtime::Handle,
     started: Duration,
 }
 
-/// Time since the machine was started, suspensions included. `Instant` leaves those out.
+/// Time since boot, suspensions included. `Instant` leaves those out.
 fn since_boot() -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is writable memory of the size of the structure, and lives as long as the call.
@@ -51,7 +50,7 @@ impl SystemEnv {
         Arc::new(SystemEnv { runtime, started: since_boot() })
     }
 
-    /// An environment on the runtime that the caller runs in. Errors: there is none.
+    /// An environment on the current runtime. Errors: the caller does not run inside a runtime.
     pub fn current() -> std::result::Result<Arc<SystemEnv>, tokio::runtime::TryCurrentError> {
         Ok(SystemEnv::new(tokio::runtime::Handle::try_current()?))
     }
@@ -72,7 +71,7 @@ impl Env for SystemEnv {
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
         let runtime = self.runtime.clone();
         Box::pin(async move {
-            // Made inside the runtime, so that threads outside it may wait too.
+            // The timer is made inside the runtime, so that threads outside it can wait too.
             let sleep = {
                 let _inside = runtime.enter();
                 tokio::time::sleep(duration)
@@ -86,7 +85,7 @@ impl Env for SystemEnv {
     }
     fn spawn_thread(&self, name: &'static str, work: Box<dyn FnOnce() + Send + 'static>) {
         if let Err(error) = std::thread::Builder::new().name(name.to_owned()).spawn(work) {
-            // The work is dropped, and with it its ends of channels: who waits for it is told.
+            // Dropping the work drops its channel ends, which tells the waiters.
             tracing::error!(name, %error, "cannot start a thread");
         }
     }

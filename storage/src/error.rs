@@ -1,29 +1,29 @@
-//! [`StoreError`]: what can go wrong in a store, by what the caller should do.
+//! [`StoreError`]: the errors of a store, divided by what the caller should do.
 
 use std::fmt;
 
-/// What went wrong.
+/// An error of the store. Each variant carries a message for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreError {
-    /// There is no free space, or less than the reserve: nothing was written, reads go on. SQLSTATE 53100.
+    /// Free space is below the reserve. Nothing was written; reads go on. SQLSTATE 53100.
     DiskFull(String),
-    /// The store no longer takes writes until it is restarted (a write or sync failed).
+    /// A write or sync failed earlier. The store takes no more writes until it is restarted.
     ReadOnly(String),
-    /// The write may or may not have happened: find out by reading. SQLSTATE 40003 at last.
+    /// The write may or may not have happened: the caller finds out by reading. SQLSTATE 40003 if it cannot.
     Undetermined(String),
     /// Another process has the store open.
     InUse(String),
     /// Files are damaged. Restore from a backup. SQLSTATE XX001.
     Corrupted(String),
-    /// The store was written by another version of the format.
+    /// The files have another format version.
     Format(String),
-    /// The operating system refused: permissions, missing folder.
+    /// The operating system refused an operation, for example for lack of permissions.
     Io(String),
-    /// The engine cannot do this; the caller should not have asked.
+    /// The engine cannot do this. The caller should not have asked.
     Unsupported(String),
-    /// A key, value or request beyond the engine's limits. SQLSTATE 54000.
+    /// A key, a value or a request exceeds the engine's limits. SQLSTATE 54000.
     TooLarge(String),
-    /// The store did not answer in time; nothing is known to have happened.
+    /// The store did not answer in time. The request is not known to have had an effect.
     Unavailable(String),
 }
 

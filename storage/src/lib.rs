@@ -1,15 +1,15 @@
-//! The store: rows of timestamped cells, in tablets. Knows no transactions, no locks, no SQL.
+//! The store: rows of timestamped cells, in tablets. It knows neither transactions nor SQL.
 //!
-//! - [`contract`]: the vocabulary that every engine honours: [`Store`], and [`atomic`]'s [`AtomicCommit`] where one log
-//!   holds every row.
-//! - [`committer`]: the path of every change, whatever the engine: validate, stamp, log, publish, answer.
+//! - [`contract`]: the vocabulary of every engine: [`Store`], and [`AtomicCommit`] of [`atomic`] for engines with one
+//!   log for all rows.
+//! - [`committer`]: the path of every change on such an engine: validate, stamp, log, publish, answer.
 //! - [`embedded`]: the engine of one machine, over RocksDB.
 //! - [`bigtable`]: the engine of many nodes, over Google Cloud Bigtable.
 //! - [`testing`]: the engine in memory, a simulated environment, the contract suite, faults.
 //! - [`env`]: clock, randomness, spawning.
 //!
-//! What the store needs from above, the source of commit timestamps, is handed to it when it is
-//! opened; who reads at which timestamp it registers itself ([`AtomicCommit::snapshot`]).
+//! The caller hands the store its source of commit timestamps when it opens the store. The store itself registers
+//! readers and their timestamps ([`AtomicCommit::snapshot`]).
 
 pub mod atomic;
 pub mod bigtable;

@@ -1,15 +1,15 @@
-//! [`PackedRows`]: rows of one cell each, whose keys and values lie in one piece of memory: a scan of many rows makes no reference
-//! for each of them.
+//! [`PackedRows`]: rows of one cell each, whose keys and values share one allocation. A scan of many rows therefore
+//! allocates nothing per row.
 
 use crate::contract::{Cell, Family, Row};
 use crate::timestamp::Timestamp;
 use bytes::Bytes;
 use smallvec::smallvec;
 
-/// Bytes of cells that were replaced which are left lying, beside as many as are in use.
+/// Bytes of replaced cells that are tolerated beside as many bytes in use. Beyond that the rows are compacted.
 const SLACK_BYTES: usize = 512;
 
-/// Where a row lies.
+/// Offsets of a row's key and value in the shared buffer. The key ends where the value begins.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     timestamp: Timestamp,
@@ -18,7 +18,7 @@ struct Place {
     end: usize,
 }
 
-/// See the head of the module. In the order in which they were added.
+/// Rows of one cell each, in insertion order, in one allocation.
 #[derive(Clone, Debug, Default)]
 pub struct PackedRows {
     bytes: Vec<u8>,
@@ -26,27 +26,28 @@ pub struct PackedRows {
 }
 
 impl PackedRows {
-    /// None, with room for so many bytes and rows.
+    /// An empty set with capacity for `bytes` bytes of keys and values and for `rows` rows.
     pub fn with_capacity(bytes: usize, rows: usize) -> PackedRows {
         PackedRows { bytes: Vec::with_capacity(bytes), places: Vec::with_capacity(rows) }
     }
 
-    /// Rows.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// Whether there are none.
+    /// Whether the set holds no row.
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
 
-    /// Bytes of keys and values.
+    /// The length of the shared buffer in bytes, replaced cells included.
     pub fn bytes(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Adds a row; `key` appends its key, and answers whether there is one. If not, nothing is added, and the answer is false.
+    /// Adds a row. `key` appends the row's key and answers whether the row has one. If it has none, the row is not
+    /// added and the answer is false.
     pub fn push(&mut self, key: impl FnOnce(&mut Vec<u8>) -> bool, timestamp: Timestamp, value: &[u8]) -> bool {
         let start = self.bytes.len();
         if !key(&mut self.bytes) {
@@ -59,12 +60,12 @@ impl PackedRows {
         true
     }
 
-    /// Key and value of each row.
+    /// Iterates over the key and value of each row.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&[u8], &[u8])> + ExactSizeIterator + Clone {
         self.places.iter().map(|place| self.parts(place))
     }
 
-    /// Key and cell of each row: when it was written, and its value.
+    /// Iterates over the key, timestamp and value of each row.
     pub fn cells(&self) -> impl Iterator<Item = (&[u8], Timestamp, &[u8])> {
         self.places.iter().map(|place| {
             let (key, value) = self.parts(place);
@@ -77,12 +78,12 @@ impl PackedRows {
         (part(place.key, place.value), part(place.value, place.end))
     }
 
-    /// The newest of the cells; [`Timestamp::ZERO`] where there are none.
+    /// The greatest timestamp of any cell, or [`Timestamp::ZERO`] if there is no row.
     pub fn newest_timestamp(&self) -> Timestamp {
         self.places.iter().map(|place| place.timestamp).max().unwrap_or(Timestamp::ZERO)
     }
 
-    /// When the cell of a row was written, of rows in key order.
+    /// The timestamp of the cell of row `key`, found by binary search. The rows must be in key order.
     pub fn timestamp_of(&self, key: &[u8]) -> Option<Timestamp> {
         let at = self.places.binary_search_by(|place| self.parts(place).0.cmp(key)).ok()?;
         self.places.get(at).map(|place| place.timestamp)
@@ -98,7 +99,7 @@ impl PackedRows {
         self.places.last().map(|place| self.parts(place).0)
     }
 
-    /// Sets the cell of a row, of rows in key order, unless it has a newer one.
+    /// Sets the cell of a row unless the row has a newer cell. The rows must be in key order.
     pub fn set(&mut self, key: &[u8], timestamp: Timestamp, value: &[u8]) {
         let start = self.bytes.len();
         let place = Place { timestamp, key: start, value: start + key.len(), end: start + key.len() + value.len() };
@@ -122,11 +123,11 @@ impl PackedRows {
         }
     }
 
-    /// Adds rows of `other`, from the one at `from` to that before `to`, in the opposite order when `reverse`.
+    /// Adds the rows `from..to` of `other`, in reverse order if `reverse`.
     pub fn append(&mut self, other: &PackedRows, from: usize, to: usize, reverse: bool) {
         let places = other.places.get(from..to).unwrap_or_default();
         self.places.reserve(places.len());
-        // Where nothing was left out the rows lie beside each other, in one order or the other.
+        // Unless rows were filtered out of `other`, its rows are contiguous in the buffer, in either order.
         let first = places.iter().map(|place| place.key).min().unwrap_or(0);
         let last = places.iter().map(|place| place.end).max().unwrap_or(0);
         let start = self.bytes.len();
@@ -141,18 +142,18 @@ impl PackedRows {
         }
     }
 
-    /// Leaves out the rows whose values `keep` does not want.
+    /// Removes the rows whose values `keep` rejects.
     pub fn retain(&mut self, mut keep: impl FnMut(&[u8]) -> bool) {
         let bytes = &self.bytes;
         self.places.retain(|place| keep(bytes.get(place.value..place.end).unwrap_or_default()));
     }
 
-    /// Keeps the first rows, so many at most.
+    /// Keeps the first `rows` rows at most.
     pub fn truncate(&mut self, rows: usize) {
         self.places.truncate(rows);
     }
 
-    /// The same as rows that stand for themselves, their cells of one family.
+    /// Converts to separate [`Row`]s, whose cells belong to `family`. They share the allocation.
     pub fn into_rows(self, family: Family) -> Vec<Row> {
         let PackedRows { bytes, places } = self;
         let bytes = Bytes::from(bytes);
@@ -163,7 +164,7 @@ impl PackedRows {
         places.into_iter().map(row).collect()
     }
 
-    /// Rows as they are read elsewhere, of each its first cell.
+    /// Packs the first cell of each row. Rows without cells are left out.
     pub fn of_rows(rows: &[Row]) -> PackedRows {
         let mut packed = PackedRows::default();
         for row in rows {
@@ -175,7 +176,7 @@ impl PackedRows {
     }
 }
 
-/// Appends a key as it is.
+/// For [`PackedRows::push`]: appends `key` unchanged.
 pub(crate) fn plain(key: &[u8]) -> impl FnOnce(&mut Vec<u8>) -> bool {
     move |out| {
         out.extend_from_slice(key);
@@ -228,7 +229,7 @@ mod tests {
         let rows = [("0", "first"), ("a", "one"), ("b", "newer"), ("bb", "between"), ("c", "")];
         assert_eq!(shown(&set), pairs(&rows));
         assert_eq!((set.first_key(), set.newest_timestamp()), (Some(&b"0"[..]), Timestamp(9)));
-        // What is replaced takes no more room than what there is.
+        // Replaced cells never take more than about as much room as the cells in use.
         for timestamp in 10..200 {
             set.set(b"b", Timestamp(timestamp), b"newer");
             let mut copy = PackedRows::default();

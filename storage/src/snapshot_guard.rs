@@ -3,24 +3,25 @@
 use crate::timestamp::Timestamp;
 use std::sync::Arc;
 
-/// Where readers are registered.
+/// A registry of readers.
 pub trait Registered: Send + Sync {
-    /// One that was registered at `timestamp` has gone.
+    /// Unregisters one reader at `timestamp`.
     fn release(&self, timestamp: Timestamp);
 }
 
-/// A registered reader. Dropping it lets GC go on.
+/// A registered reader. Garbage collection keeps the versions it sees until the guard is dropped.
 pub struct SnapshotGuard {
     timestamp: Timestamp,
     registered: Option<Arc<dyn Registered>>,
 }
 
 impl SnapshotGuard {
-    /// Of a reader that is registered there, if anywhere, until it is dropped.
+    /// A guard for a reader at `timestamp`. If `registered` is given, dropping the guard
+    /// unregisters the reader there.
     pub fn new(timestamp: Timestamp, registered: Option<Arc<dyn Registered>>) -> Self {
         SnapshotGuard { timestamp, registered }
     }
-    /// The snapshot's timestamp.
+    /// The timestamp that the reader reads at.
     pub fn timestamp(&self) -> Timestamp {
         self.timestamp
     }

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Byte strings, one behind the other in one allocation. Clones share it.
+/// Byte strings that lie one after the other in one allocation. Clones share it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Strings {
     bytes: Bytes,
@@ -12,15 +12,15 @@ pub struct Strings {
 }
 
 impl Strings {
-    /// Of strings that end at `ends` and begin where the one before ends. `None` where these are no places in `bytes`, in order, or
-    /// lie beyond 4 GB.
+    /// Splits `bytes` into strings that end at `ends`. Each begins where the one before it ends. `None` if `ends` are
+    /// not ascending positions in `bytes`, or lie beyond 4 GB.
     pub fn new(bytes: Bytes, ends: &[usize]) -> Option<Strings> {
         let ascend = ends.is_sorted() && ends.last().is_none_or(|last| *last <= bytes.len());
         let ends = ends.iter().map(|end| u32::try_from(*end).ok()).collect::<Option<_>>()?;
         ascend.then_some(Strings { bytes, ends })
     }
 
-    /// The same, copied together.
+    /// Copies the strings into one allocation. `None` if they exceed 4 GB.
     pub fn copied<'a>(strings: impl ExactSizeIterator<Item = &'a [u8]> + Clone) -> Option<Strings> {
         let mut bytes = Vec::with_capacity(strings.clone().map(<[u8]>::len).sum());
         let mut ends = Vec::with_capacity(strings.len());
@@ -31,12 +31,12 @@ impl Strings {
         Strings::new(bytes.into(), &ends)
     }
 
-    /// How many.
+    /// The number of strings.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there are none.
+    /// Whether there is no string.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
@@ -50,39 +50,39 @@ impl Strings {
         Some((start, end))
     }
 
-    /// One of them.
+    /// The string at index `at`, if there are so many.
     pub fn get(&self, at: usize) -> Option<&[u8]> {
         let (start, end) = self.place(at)?;
         self.bytes.get(start..end)
     }
 
-    /// One of them, which shares the allocation.
+    /// The string at index `at` as [`Bytes`] that share the allocation.
     pub fn share(&self, at: usize) -> Option<Bytes> {
         let (start, end) = self.place(at)?;
         Some(self.bytes.slice(start..end))
     }
 
-    /// All of them.
+    /// Iterates over the strings in order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &[u8]> {
         (0..self.len()).filter_map(|at| self.get(at))
     }
 
-    /// Each for itself; they share the allocation.
+    /// All strings as separate [`Bytes`] that share the allocation.
     pub fn list(&self) -> Vec<Bytes> {
         (0..self.len()).filter_map(|at| self.share(at)).collect()
     }
 
-    /// Bytes of all of them.
+    /// The total length of the strings in bytes.
     pub fn bytes(&self) -> usize {
         self.ends.last().map_or(0, |end| *end as usize)
     }
 
-    /// Whether each is greater than the one before.
+    /// Whether each string is greater than the one before it.
     pub fn is_ascending(&self) -> bool {
         self.iter().is_sorted_by(|one, next| one < next)
     }
 
-    /// Where each stretch begins and ends whose strings ascend, as long as they can be.
+    /// The longest stretches of ascending strings, as ranges of indexes.
     pub fn ascending_runs(&self) -> Vec<Range<usize>> {
         let mut runs = Vec::new();
         let (mut begin, mut before) = (0, None);
@@ -99,7 +99,7 @@ impl Strings {
         runs
     }
 
-    /// Some that follow each other; they share the allocation. `None` where there are not so many.
+    /// The strings with indexes in `range`, sharing the allocation. `None` if `range` is out of bounds.
     pub fn part(&self, range: Range<usize>) -> Option<Strings> {
         if range == (0..self.len()) {
             return Some(self.clone());
@@ -107,12 +107,12 @@ impl Strings {
         let ends = self.ends.get(range.clone())?;
         let Some(last) = ends.last() else { return Some(Strings::default()) };
         let (start, _) = self.place(range.start)?;
-        // `start` is no greater than any of them.
+        // All these ends are at least `start`.
         let moved = ends.iter().map(|end| end - start as u32).collect();
         Some(Strings { bytes: self.bytes.slice(start..*last as usize), ends: moved })
     }
 
-    /// How many of ascending ones are less than `key`.
+    /// The number of strings less than `key`. The strings must ascend.
     pub fn before(&self, key: &[u8]) -> usize {
         let (mut low, mut high) = (0, self.len());
         while low < high {

@@ -1,20 +1,19 @@
-//! [`Timestamp`]: the order of everything in the store.
-//!
-//! Knows nothing of who hands timestamps out (that is the oracle, in `txn`) nor of transactions.
+//! [`Timestamp`]: the order of everything in the store, and [`TimestampSource`], through which the oracle (in
+//! `txn`) hands timestamps out.
 
 use std::fmt;
 
-/// A point in the order of the database: microseconds since the Unix epoch (1970-01-01 UTC),
-/// made strictly increasing by the oracle. Timestamps order; they do not measure: ages are
-/// computed from the oracle's physical clock. `ts * 1000` is a legal Bigtable cell timestamp.
+/// A point in the order of the database: microseconds since the Unix epoch (1970-01-01 UTC), made strictly increasing
+/// by the oracle. Timestamps give an order and do not measure time: ages are computed from the oracle's physical
+/// clock. `ts * 1000` is a legal Bigtable cell timestamp.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(pub u64);
 
 impl Timestamp {
-    /// Before everything.
+    /// The least timestamp. No cell has it.
     pub const ZERO: Timestamp = Timestamp(0);
-    /// After everything. Never handed out. Kept below `u64::MAX / 1000` so that Bigtable's
-    /// millisecond-granular microsecond timestamps can hold it.
+    /// The greatest timestamp, never handed out. It stays below `u64::MAX / 1000`, so that Bigtable's timestamps
+    /// (microseconds, in whole milliseconds) can hold it.
     pub const MAX: Timestamp = Timestamp(i64::MAX as u64 / 1000);
 
     /// The smallest timestamp greater than this one.
@@ -23,7 +22,7 @@ impl Timestamp {
         Timestamp(self.0 + 1)
     }
 
-    /// The greatest timestamp smaller than this one; [`Timestamp::ZERO`] stays.
+    /// The greatest timestamp smaller than this one. [`Timestamp::ZERO`] stays zero.
     #[must_use]
     pub fn previous(self) -> Timestamp {
         Timestamp(self.0.saturating_sub(1))
@@ -36,13 +35,13 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// Where the store gets the timestamps it stamps `AtCommit` cells with. Handed to the embedded
-/// engine when it is opened; implemented by the oracle.
+/// The source of the timestamps for `AtCommit` cells. The oracle implements it and hands it to the embedded engine
+/// when the engine is opened.
 pub trait TimestampSource: Send + Sync {
-    /// `count` consecutive timestamps, the first of which is returned. Each call's timestamps are
-    /// greater than all those handed out before. `count` is at least 1.
+    /// Takes `count` consecutive timestamps (at least 1) and returns the first. They are greater than all
+    /// timestamps handed out before.
     fn take(&self, count: u64) -> Timestamp;
 
-    /// Hands out exactly `at`, unless it or a later timestamp was handed out before: false then.
+    /// Hands out exactly `at`. Answers false if `at` or a later timestamp was handed out before.
     fn take_at(&self, at: Timestamp) -> bool;
 }

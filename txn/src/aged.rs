@@ -1,33 +1,36 @@
-//! [`AgedTimestamps`]: which timestamps were handed out so long ago that no snapshot at or below them is in use, whatever the wall
-//! clocks say.
+//! [`AgedTimestamps`]: finds timestamps so old that no snapshot at or below them is still in use, whatever
+//! the wall clocks say.
 //!
-//! Where several nodes read, the safe point of garbage collection must not pass a snapshot that one of them reads. Each node ends
-//! its snapshots when half the history has passed on its own monotonic clock, counted from when it asked for their timestamp.
-//! Here a node notes timestamps that it received, and when. The oracle hands them out in order. So a snapshot at or below a
-//! noted timestamp was asked for before it was noted, and once three quarters of the history have passed since, it has ended. The
-//! quarter between is for requests that are still on their way, and for clocks that do not run alike.
+//! If several nodes read, the safe point of garbage collection must not pass a snapshot of any of them. Each
+//! node ends its snapshots after half the history. It measures that on its own monotonic clock, from the
+//! request for their timestamp.
 //!
-//! No wall clock comes into this. When the oracle's jumps ahead by an hour, the timestamps from before the jump are as young as
-//! they were. A node that has just started knows of no old timestamp, and lets nothing be collected for that time.
+//! Here a node notes the timestamps it received, and when. The oracle hands timestamps out in order. So a
+//! snapshot at or below a noted timestamp was requested before that timestamp was noted. Once three quarters of
+//! the history have passed since, the snapshot has ended. The quarter in between allows for requests under way
+//! and for clocks of different speed.
+//!
+//! Wall clocks play no part. If the oracle's clock jumps ahead by an hour, earlier timestamps stay as young as they
+//! were. A node that has just started knows no aged timestamp, so for that time nothing is collected.
 
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::time::Duration;
 use storage::Timestamp;
 
-/// Timestamps noted within the time in which they age.
+/// How many timestamps are noted within the time in which they age.
 const NOTED: u32 = 64;
 
-/// See the head of the module.
+/// Notes timestamps and tells which have aged. See the module documentation.
 pub(crate) struct AgedTimestamps {
-    /// When a timestamp is aged.
+    /// The time after which a timestamp is aged.
     age: Duration,
-    /// When it was noted, by the monotonic clock, oldest first.
+    /// Noted timestamps, each with the monotonic time of the note, oldest first.
     noted: Mutex<VecDeque<(Duration, Timestamp)>>,
 }
 
 impl AgedTimestamps {
-    /// None is known.
+    /// Starts without timestamps. They age in three quarters of `history`.
     pub(crate) fn new(history: Duration) -> AgedTimestamps {
         AgedTimestamps { age: history - history / 4, noted: Mutex::default() }
     }
@@ -35,7 +38,7 @@ impl AgedTimestamps {
     /// Notes a timestamp that was received before `now`.
     pub(crate) fn note(&self, now: Duration, timestamp: Timestamp) {
         let mut noted = self.noted.lock();
-        // The newest is always kept; those before it lie apart.
+        // The newest is always kept, and earlier ones are spaced out.
         let before = noted.len().checked_sub(2).and_then(|place| noted.get(place));
         if before.is_some_and(|(before, _)| now.saturating_sub(*before) < self.age / NOTED) {
             noted.pop_back();
@@ -43,7 +46,7 @@ impl AgedTimestamps {
         noted.push_back((now, timestamp));
     }
 
-    /// The newest timestamp that has aged.
+    /// The newest aged timestamp, if there is one.
     pub(crate) fn newest(&self, now: Duration) -> Option<Timestamp> {
         let mut noted = self.noted.lock();
         let is_aged = |(at, _): &(Duration, Timestamp)| now.saturating_sub(*at) >= self.age;
@@ -64,7 +67,7 @@ mod tests {
         let aged = AgedTimestamps::new(at(4000));
         assert_eq!(aged.newest(at(9000)), None);
         for second in 0..4000 {
-            // The wall clock jumps.
+            // The wall clock jumps ahead.
             let timestamp = if second < 2000 { second } else { second + 1_000_000 };
             aged.note(at(second), Timestamp(timestamp));
         }

@@ -1,7 +1,8 @@
-//! [`Buffer`]: what a transaction has written and not committed, several versions a key, each
-//! with its command number. In memory up to a limit, then in sorted runs on local disk behind
-//! the same interface. It remembers which runs were sent to the store before COMMIT, and with them what the locks there
-//! say: for a key, what the first run that holds it came to, whatever was undone since.
+//! [`Buffer`]: the uncommitted writes of a transaction, several versions per key, each with its command number. It
+//! keeps them in memory up to a limit, then in sorted runs on local disk.
+//!
+//! The buffer also remembers which runs were sent to the store before COMMIT, and so what the locks there say. A
+//! key's lock says what the first sent run with that key says, whatever was undone since.
 
 use crate::buffer_memory::{BufferMemory, Part};
 use crate::error::Result;
@@ -19,57 +20,55 @@ use storage::RowRange;
 /// One write of one key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Version {
-    /// Command that wrote it.
+    /// The command that wrote it.
     pub(crate) command: CommandNumber,
-    /// How strongly the key is held.
+    /// The strength of the lock on the key.
     pub(crate) strength: LockStrength,
-    /// The change.
     pub(crate) kind: WriteKind,
 }
 
-/// What a transaction does to a key in the end.
+/// The net effect of a transaction on a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FinalWrite {
-    /// Row key.
     pub(crate) key: Bytes,
-    /// The last put or delete; a lock when there was neither.
+    /// The last put or delete. A lock if there was neither.
     pub(crate) kind: WriteKind,
     /// The strongest of all its versions.
     pub(crate) strength: LockStrength,
-    /// The first command that changed it, or locked it as strongly as it is held.
+    /// The first command that changed the key, or locked it with the final strength.
     pub(crate) command: CommandNumber,
-    /// Whether the first change put a value and the last removed it: if the key had no value in
-    /// the snapshot, what remains is the check that it has none.
+    /// Whether the first change put a value and the last one removed it. If the key had no value in the snapshot,
+    /// only a check remains that it has none.
     pub(crate) put_then_deleted: bool,
-    /// What may lie in the store already.
+    /// The state of the key's lock in the store.
     pub(crate) early: Early,
 }
 
 /// Whether a key's lock was sent before COMMIT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Early {
-    /// It was not.
+    /// The lock was not sent.
     Not,
-    /// It lies there, and says what the write says.
+    /// The lock is in the store and says what the write says.
     Held,
-    /// It may lie there, and may say something else.
+    /// The lock may be in the store, and may say something else.
     Maybe,
 }
 
 impl FinalWrite {
-    /// Bytes that it takes in a batch, roughly.
+    /// Approximate size in a batch, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.key.len() + value_bytes(&self.kind) + 32
     }
 }
 
-/// One own change, as reads see it: the value put, or `None` where it was deleted.
+/// An own change as reads see it: the value put, or `None` for a delete.
 pub(crate) type OwnChange = (Bytes, Option<Bytes>);
 
-/// What each key and version costs beside its bytes, roughly: nodes and headers.
+/// Approximate memory per key and per version beside its bytes: nodes and headers.
 const KEY_OVERHEAD: usize = 80;
 const VERSION_OVERHEAD: usize = 48;
-/// The same of a row of [`Puts`]: where its key and its value end.
+/// Approximate memory per row of [`Puts`] beside its bytes: the ends of its key and value.
 const PACKED_OVERHEAD: usize = 8;
 
 struct Run {
@@ -78,17 +77,17 @@ struct Run {
     sent: Sent,
 }
 
-/// How far the locks of a run are.
+/// How many locks of a run are in the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sent {
     No,
-    /// Some may lie in the store.
+    /// Some locks may be in the store.
     Begun,
-    /// All of them do.
+    /// All locks are in the store.
     Whole,
 }
 
-/// The buffer.
+/// The uncommitted writes of a transaction. See the module documentation.
 pub(crate) struct Buffer {
     memory: VersionTable,
     memory_bytes: usize,
@@ -97,19 +96,18 @@ pub(crate) struct Buffer {
     writes: u64,
     limit: usize,
     spill_dir: Option<Arc<Path>>,
-    /// What is counted of it among all buffers.
+    /// This buffer's share of the memory of all buffers.
     part: Part,
-    /// Oldest first.
+    /// Spilled runs, oldest first.
     runs: Vec<Run>,
-    /// Commands rolled back whose versions may lie in runs.
+    /// Ranges of rolled-back commands whose versions may still be in runs.
     dropped: Vec<(CommandNumber, CommandNumber)>,
-    /// Whether a key that may have been written before was deleted.
+    /// Whether a key was deleted that this transaction may have written before.
     deletes_of_own: bool,
 }
 
 impl Buffer {
-    /// An empty buffer that spills to `spill_dir` beyond `limit` bytes; without a folder it
-    /// stays in memory.
+    /// An empty buffer that spills to `spill_dir` beyond `limit` bytes. Without a folder it stays in memory.
     pub(crate) fn new(limit: usize, spill_dir: Option<Arc<Path>>) -> Self {
         Buffer {
             memory: VersionTable::default(),
@@ -125,7 +123,7 @@ impl Buffer {
         }
     }
 
-    /// The same, which spills too when `all` buffers hold too much.
+    /// Makes the buffer also spill when `all` buffers together exceed their limit.
     pub(crate) fn counted(mut self, all: &Arc<BufferMemory>) -> Self {
         self.part = Part::new(Arc::clone(all));
         self
@@ -136,27 +134,27 @@ impl Buffer {
         self.memory.is_empty() && self.runs.is_empty()
     }
 
-    /// Writes buffered.
+    /// The number of buffered writes.
     pub(crate) fn writes(&self) -> u64 {
         self.writes
     }
 
-    /// Bytes of memory held.
+    /// The memory in use, in bytes.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.memory_bytes + self.runs.iter().map(|run| run.entries.memory_bytes()).sum::<usize>()
     }
 
-    /// Bytes of keys and values.
+    /// The bytes of all keys and values, spilled ones included.
     pub(crate) fn total_bytes(&self) -> u64 {
         self.total_bytes
     }
 
-    /// Whether part of it is on disk.
+    /// Whether any part is on disk.
     pub(crate) fn spilled(&self) -> bool {
         !self.runs.is_empty()
     }
 
-    /// Whether a key may have been put and deleted again.
+    /// Whether any key may have been put and then deleted.
     pub(crate) fn has_deletes_of_own(&self) -> bool {
         self.deletes_of_own
     }
@@ -174,7 +172,7 @@ impl Buffer {
             self.memory_bytes += VERSION_OVERHEAD + value_bytes(&kind);
             versions.push(Version { command, strength, kind });
         }
-        // Rows beside it that were packed are so no more.
+        // The write may have unpacked the rows beside it.
         let loosened = packed - self.memory.packed();
         self.memory_bytes += loosened * (KEY_OVERHEAD + VERSION_OVERHEAD - PACKED_OVERHEAD);
         if known {
@@ -188,7 +186,7 @@ impl Buffer {
         self.spill_beyond_limit()
     }
 
-    /// Adds rows that `command` puts: as they are where no other key is among them, else one by one.
+    /// Adds rows that `command` puts. They stay packed if no other key lies among them.
     pub(crate) fn put(&mut self, command: CommandNumber, puts: Puts) -> Result<()> {
         let (rows, bytes) = (puts.len(), puts.bytes());
         match self.memory.add_packed(Packed { puts, command }) {
@@ -220,7 +218,7 @@ impl Buffer {
         Ok(())
     }
 
-    /// Drops what `command` and later commands, up to `last`, wrote.
+    /// Drops the writes of `command` and later commands, up to `last`.
     pub(crate) fn rollback_to(&mut self, command: CommandNumber, last: CommandNumber) {
         let (bytes, total, writes) = (&mut self.memory_bytes, &mut self.total_bytes, &mut self.writes);
         let (mut gone_bytes, mut gone_total, mut gone_writes) = (0, 0, 0);
@@ -276,7 +274,7 @@ impl Buffer {
         Ok(found)
     }
 
-    /// What this transaction did to `key`: `None` for nothing, `Some(None)` for a delete.
+    /// The transaction's own change of `key`: `None` if there is none, `Some(None)` for a delete.
     pub(crate) fn get(&self, key: &[u8], own: OwnWrites) -> Result<Option<Option<Bytes>>> {
         if self.runs.is_empty() {
             return Ok(self.memory.get(key).and_then(|entry| entry.with_versions(|versions| newest(versions, own))));
@@ -284,14 +282,14 @@ impl Buffer {
         Ok(newest(&self.versions(key)?, own))
     }
 
-    /// How strongly COMMIT holds `key`; `None`: not at all.
+    /// The strength in which COMMIT holds `key`. `None` if it does not.
     pub(crate) fn strength_of(&self, key: &[u8]) -> Result<Option<LockStrength>> {
         let strongest = |versions: &[Version]| versions.iter().map(|version| version.strength).max();
         let mut found = self.memory.get(key).and_then(|entry| entry.with_versions(strongest));
         let mut versions = Vec::new();
         for run in &self.runs {
             run.entries.get(key, &mut versions)?;
-            // What was sent is never taken back.
+            // Writes of a sent run are never undone.
             versions.retain(|version| run.sent != Sent::No || !self.is_dropped(version));
             found = found.max(strongest(&versions));
             versions.clear();
@@ -299,7 +297,7 @@ impl Buffer {
         Ok(found)
     }
 
-    /// Up to `limit` changes in `range`, in order, and whether these are all.
+    /// Up to `limit` changes in `range`, in key order, and whether these are all.
     pub(crate) fn changes(
         &self,
         range: &RowRange,
@@ -322,8 +320,8 @@ impl Buffer {
         Ok((found, complete))
     }
 
-    /// Final writes from the key `from` on, in key order: at least one where there is one, at
-    /// most `rows` and about `bytes` in all. Where to go on; `None` at the end.
+    /// The final writes from the key `from` on, in key order: at least one if there is one, at most `rows` and about
+    /// `bytes`. Also answers the key to continue at, or `None` at the end.
     pub(crate) fn final_writes(
         &self,
         from: &Bytes,
@@ -337,7 +335,7 @@ impl Buffer {
         if self.runs.is_empty() {
             found.reserve_exact(rows.min(self.memory.len()));
             for entry in self.memory.range(&range) {
-                // What was put together begins a step of its own.
+                // Packed rows begin a step of their own.
                 let is_full = found.len() >= rows || size >= bytes || matches!(entry, Entry::Packed(_, _, 0));
                 if !found.is_empty() && is_full {
                     return Ok((found, Some(entry.to_key())));
@@ -363,36 +361,36 @@ impl Buffer {
         Ok((found, next))
     }
 
-    /// Rows that were put together and are still so, which the first key from `from` on begins; and where to go on behind them.
+    /// The packed rows that begin with the first key at or behind `from`, and the key to continue at behind them.
     pub(crate) fn packed_from(&self, from: &[u8]) -> Option<(&Packed, Option<Bytes>)> {
         if self.runs.is_empty() { self.memory.packed_from(from) } else { None }
     }
 
-    /// Keys whose locks lie in the store.
+    /// The number of keys whose locks are in the store.
     pub(crate) fn locked(&self) -> u64 {
         self.runs.iter().filter(|run| run.sent == Sent::Whole).map(|run| run.keys).sum()
     }
 
-    /// Whether a run was not sent.
+    /// Whether any run was not sent.
     pub(crate) fn has_unsent(&self) -> bool {
         self.runs.last().is_some_and(|run| run.sent == Sent::No)
     }
 
-    /// Begins to send the oldest run that was not: answers its number.
+    /// Begins to send the oldest unsent run. Answers its number.
     pub(crate) fn begin_sending(&mut self) -> Option<usize> {
         let (number, run) = self.runs.iter_mut().enumerate().find(|(_, run)| run.sent == Sent::No)?;
         run.sent = Sent::Begun;
         Some(number)
     }
 
-    /// Every lock of run `number` lies in the store.
+    /// Notes that every lock of run `number` is in the store.
     pub(crate) fn sent(&mut self, number: usize) {
         if let Some(run) = self.runs.get_mut(number) {
             run.sent = Sent::Whole;
         }
     }
 
-    /// What the keys of run `number` come to in this run alone, as [`Buffer::final_writes`] answers.
+    /// The final writes within run `number` alone, in the form of [`Buffer::final_writes`].
     pub(crate) fn writes_of_run(
         &self,
         number: usize,
@@ -406,7 +404,7 @@ impl Buffer {
             if found.len() >= rows {
                 return Ok((found, Some(key)));
             }
-            // Where an earlier run has sent a lock, COMMIT changes it, once.
+            // If an earlier run has sent a lock for the key, COMMIT changes that lock, once.
             if !self.was_sent_before(number, &key)? {
                 found.extend(final_write(&key, &versions));
             }
@@ -422,7 +420,7 @@ impl Buffer {
         Ok(!versions.is_empty())
     }
 
-    /// Shows every key in `range` with its versions, oldest first, none of them dropped, and what was sent of it.
+    /// Visits each key in `range` with its remaining versions, oldest first, and the lock that was sent for it.
     fn visit(
         &self,
         range: &RowRange,
@@ -486,18 +484,18 @@ impl Buffer {
 
 type Entries<'a> = Box<dyn Iterator<Item = Result<(Bytes, Vec<Version>)>> + 'a>;
 
-/// A sorted source of the merge and its next entry.
+/// A sorted source of the merge, with its next entry.
 struct Source<'a> {
     entries: Entries<'a>,
     head: Option<(Bytes, Vec<Version>)>,
     sent: Sent,
 }
 
-/// A key of which a lock was sent.
+/// A key whose lock was sent.
 struct SentKey {
-    /// What the lock says.
+    /// The contents of the lock.
     lock: FinalWrite,
-    /// Whether it lies there for certain.
+    /// Whether the lock is certainly in the store.
     whole: bool,
 }
 
@@ -528,19 +526,19 @@ fn newest(versions: &[Version], own: OwnWrites) -> Option<Option<Bytes>> {
     })
 }
 
-/// What all versions of a key come to.
+/// The net effect of all versions of a key.
 fn final_write(key: &Bytes, versions: &[Version]) -> Option<FinalWrite> {
     let strength = versions.iter().map(|version| version.strength).max()?;
     let is_change = |version: &&Version| version.kind != WriteKind::Lock;
     let kind = versions.iter().rev().find(is_change).map_or(WriteKind::Lock, |version| version.kind.clone());
     let first = versions.iter().find(is_change).map(|version| &version.kind);
     let put_then_deleted = kind == WriteKind::Delete && matches!(first, Some(WriteKind::Put(_)));
-    // Who locked it weakly first let others change it until it was locked again.
+    // A command that locked the key weakly let others change it until a stronger lock was taken.
     let command = versions.iter().find(|version| is_change(version) || version.strength == strength)?.command;
     Some(FinalWrite { key: key.clone(), kind, strength, command, put_then_deleted, early: Early::Not })
 }
 
-/// The same of a key in memory.
+/// The net effect of all versions of a key in memory.
 fn final_write_of(entry: Entry<'_>) -> Option<FinalWrite> {
     match entry {
         Entry::Loose(key, versions) => final_write(key, versions),
@@ -555,9 +553,9 @@ fn final_write_of(entry: Entry<'_>) -> Option<FinalWrite> {
     }
 }
 
-/// What remains to be done to a key of which a lock may have been sent. A lock is never taken back, for a copy of the
-/// request may still be on its way and would write it again: of a key of which all was undone, the lock alone remains,
-/// as strong as it was. A strength never becomes less, so that the record left by COMMIT refuses such a copy.
+/// The remaining write to a key whose lock may have been sent. A sent lock is never withdrawn, because a delayed copy
+/// of the request could write it again. If all writes of the key were undone, the lock alone remains, in its
+/// strength. The strength never decreases, so that COMMIT's record refuses such a copy.
 fn with_sent(write: Option<FinalWrite>, sent: Option<SentKey>) -> Option<FinalWrite> {
     let Some(SentKey { lock, whole }) = sent else { return write };
     let undone = FinalWrite { kind: WriteKind::Lock, put_then_deleted: false, ..lock.clone() };

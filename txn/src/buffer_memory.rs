@@ -1,14 +1,15 @@
-//! [`BufferMemory`]: the memory of all transactions' write buffers together.
+//! [`BufferMemory`]: the memory of the write buffers of all transactions together.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Bytes by which a buffer may differ from what is counted of it: buffers of many threads grow with each write.
+/// Bytes by which a buffer may differ from its counted share. Counting each write would contend with other threads.
 const STEP: usize = 64 << 10;
-/// A buffer of so many bytes stays in memory, however much the others hold: a file for less is not worth its making.
+/// A buffer of up to this many bytes stays in memory, however much the others hold. A smaller file
+/// is not worth making.
 const LEAST_SPILLED: usize = 1 << 20;
 
-/// Bytes that all buffers hold, and may hold before those that grow spill.
+/// The bytes that all buffers hold, and the limit beyond which growing buffers spill.
 #[derive(Debug)]
 pub struct BufferMemory {
     used: AtomicUsize,
@@ -16,15 +17,15 @@ pub struct BufferMemory {
 }
 
 impl BufferMemory {
-    /// For buffers that hold `limit` bytes together, and a megabyte each beyond.
+    /// A limit of `limit` bytes for all buffers together. Beyond it each buffer may still hold a megabyte.
     pub fn new(limit: usize) -> Arc<BufferMemory> {
         Arc::new(BufferMemory { used: AtomicUsize::new(0), limit })
     }
-    /// Bytes held.
+    /// The bytes that all buffers hold.
     pub fn used(&self) -> usize {
         self.used.load(Ordering::Relaxed)
     }
-    /// Bytes that may be held.
+    /// The limit for all buffers, in bytes.
     pub fn limit(&self) -> usize {
         self.limit
     }
@@ -34,10 +35,10 @@ impl BufferMemory {
     }
 }
 
-/// One buffer's part of it, given back when it is dropped.
+/// One buffer's share, which is returned on drop.
 #[derive(Default)]
 pub(crate) struct Part {
-    /// None: it is not counted.
+    /// `None` if the buffer is not counted.
     all: Option<Arc<BufferMemory>>,
     counted: usize,
 }
@@ -47,7 +48,7 @@ impl Part {
         Part { all: Some(all), counted: 0 }
     }
 
-    /// The buffer holds so many bytes now.
+    /// Sets the buffer's size to `bytes`.
     pub(crate) fn set(&mut self, bytes: usize) {
         let Some(all) = &self.all else { return };
         if bytes == 0 || bytes.abs_diff(self.counted) >= STEP {
@@ -59,8 +60,8 @@ impl Part {
         }
     }
 
-    /// Whether a buffer of so many bytes, which has spilled so often, has to spill for the sake of all. The files of one that goes on
-    /// become longer: each of them is looked at for a key.
+    /// Whether a buffer of `bytes` bytes that has spilled `runs` times must spill because the total is too large. The
+    /// required size grows with the number of runs, because each run may be searched for a key.
     pub(crate) fn is_over(&self, bytes: usize, runs: usize) -> bool {
         bytes >= LEAST_SPILLED * (1 + runs / 8) && self.all.as_ref().is_some_and(|all| all.used() > all.limit)
     }

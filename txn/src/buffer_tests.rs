@@ -1,5 +1,5 @@
-//! Tests of the buffer: every one runs in memory and with a limit so small that each write
-//! spills, and must not see the difference.
+//! Tests of the buffer. Each runs in memory, and with a limit so small that every write spills. The results
+//! must be the same.
 
 use super::*;
 use proptest::prelude::*;
@@ -151,7 +151,7 @@ fn buffers_that_hold_too_much_together_spill() {
     let folder = tempfile::tempdir().unwrap();
     let all = BufferMemory::new(3 << 20);
     let new = || Buffer::new(usize::MAX, Some(folder.path().into())).counted(&all);
-    // Some megabytes.
+    // A few megabytes.
     let fill = |buffer: &mut Buffer| {
         for i in 0..30_000u32 {
             buffer.write(1, put(&format!("k{i:08}"), "0123456789")).unwrap();
@@ -167,17 +167,17 @@ fn buffers_that_hold_too_much_together_spill() {
     assert_eq!(all.used(), held);
     idle.rollback_to(0, 9);
     assert!(all.used() < 64 << 10, "{}", all.used());
-    // A little is kept in memory whatever the others hold.
+    // A small buffer stays in memory, whatever the others hold.
     let mut small = new();
     all.add_for_test(4 << 20);
     small.write(1, put("a", "b")).unwrap();
     assert!(!small.spilled());
 }
 
-/// A row that is put, or another change to it.
+/// A put of rows, or another change to them.
 #[derive(Clone, Debug)]
 enum Step {
-    /// Rows from here on, so many, each so far from the one before.
+    /// Puts a number of rows from a start key on, at equal distances.
     Put {
         from: u8,
         rows: u8,
@@ -199,7 +199,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// All final writes, in steps of so many rows.
+/// All final writes, in steps of `rows` rows.
 fn all_writes(buffer: &Buffer, rows: usize) -> Vec<FinalWrite> {
     let (mut all, mut from) = (Vec::new(), Some(Bytes::new()));
     while let Some(start) = from {
@@ -212,7 +212,7 @@ fn all_writes(buffer: &Buffer, rows: usize) -> Vec<FinalWrite> {
 }
 
 proptest! {
-    /// Rows that were put together are what they would be one by one, whatever comes before and after.
+    /// Rows that were put together equal the same rows put one by one, whatever comes before and after.
     #[test]
     fn rows_put_together_are_rows(steps in prop::collection::vec(step(), 1..20), limit in prop::sample::select(vec![usize::MAX, 3000])) {
         let folder = tempfile::tempdir().unwrap();
@@ -250,7 +250,7 @@ proptest! {
                     prop_assert_eq!(together.get(key.as_bytes(), own).unwrap(), single.get(key.as_bytes(), own).unwrap());
                 }
             }
-            // What was spilled is counted to the end, and they do not spill at the same row.
+            // Spilled writes are counted to the end, and the two buffers spill at different rows.
             if limit == usize::MAX {
                 let counts = |buffer: &Buffer| (buffer.total_bytes(), buffer.writes(), buffer.is_empty());
                 prop_assert_eq!(counts(together), counts(single));

@@ -1,5 +1,6 @@
-//! Rows that nobody else asks for yet, written in bulk beside the log, where the engine can ([`storage::BulkLoad`]): those that a
-//! large transaction made ([`FreshRows`]), and entries of an index that no reader knows ([`BulkWriter`]).
+//! Bulk writes of rows beside the log, on engines that offer [`storage::BulkLoad`]. Nobody else may ask
+//! for these rows yet: rows in a table that a large transaction made ([`FreshRows`]), or entries of an
+//! index without readers ([`BulkWriter`]).
 
 use crate::buffer::FinalWrite;
 use crate::commit::CommitJob;
@@ -15,25 +16,24 @@ use crate::write::{push_record, put_header};
 use std::sync::Arc;
 use storage::{CellBlock, CommitBatch, StoreError};
 
-/// Fewer bytes go through the log: a file and its syncs would cost more.
+/// Fewer bytes than this go through the log, because a file and its syncs would cost more.
 const WORTH_A_FILE: usize = 256 << 10;
 
 pub(crate) fn too_large() -> TxnError {
     TxnError::Store(StoreError::TooLarge("a row exceeds what a block can hold".to_owned()))
 }
 
-/// Rows that a transaction made and nobody else knows, on their way into the store at its start_ts.
+/// Rows that only their transaction knows, on their way into the store at its start_ts.
 pub(crate) struct FreshRows {
     block: CellBlock,
 }
 
 impl FreshRows {
-    /// None yet.
     pub(crate) fn new() -> FreshRows {
         FreshRows { block: CellBlock::new() }
     }
 
-    /// Adds rows, in the order of their keys and behind those before. What does not put a value leaves nothing.
+    /// Adds rows in key order, behind the earlier ones. Writes that do not put a value are left out.
     pub(crate) async fn add(&mut self, job: &CommitJob, writes: &[FinalWrite]) -> Result<()> {
         for write in writes {
             let WriteKind::Put(value) = &write.kind else { continue };
@@ -53,14 +53,14 @@ impl FreshRows {
         Ok(())
     }
 
-    /// Adds rows that were put, behind those before.
+    /// Adds rows that were put, behind the earlier ones.
     pub(crate) async fn add_packed(&mut self, job: &CommitJob, puts: &Puts) -> Result<()> {
         let head = put_header(puts.strength(), job.start_ts);
         self.block.push_run(puts.keys().clone(), puts.values().clone(), head);
         if self.block.is_full() { self.load(job).await } else { Ok(()) }
     }
 
-    /// Writes what is left.
+    /// Writes the remaining rows.
     pub(crate) async fn finish(mut self, job: &CommitJob) -> Result<()> {
         if self.block.bytes() >= WORTH_A_FILE {
             return self.load(job).await;
@@ -79,18 +79,18 @@ impl FreshRows {
     }
 }
 
-/// What became of a block of entries.
+/// The result of loading a block of index entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loaded {
-    /// They are there.
+    /// All entries are in the store.
     All,
-    /// Two had one key. None is there.
+    /// Two entries had the same key. No entry was written.
     Duplicate,
 }
 
-/// Writes entries of an index at the snapshot from whose rows they are made: beneath whatever others write since. For indexes
-/// that no reader knows, and that all who write keep in order from before the snapshot on. The snapshot is held as long as this
-/// is, so that garbage collection does not remove what later writes say before what they are about is there.
+/// Writes index entries at the snapshot that they are computed from, beneath later writes of others. The index must
+/// have no readers, and all writers must maintain it since before the snapshot. The writer holds the snapshot, so
+/// that garbage collection does not remove later writes before the entries beneath them arrive.
 pub struct BulkWriter {
     store: Arc<TransactionStore>,
     snapshot: Arc<Snapshot>,
@@ -98,13 +98,13 @@ pub struct BulkWriter {
 }
 
 impl Transaction {
-    /// A writer at this transaction's snapshot; `None` where the engine has no such way. All that the snapshot sees is durable
-    /// then, so that no crash leaves entries of rows that it takes back. Errors of the store.
+    /// A writer at this transaction's snapshot. `None` if the engine has no such capability. Everything that the
+    /// snapshot sees is durable then, so no crash leaves entries of lost rows. Errors: those of the store.
     pub async fn bulk_writer(&self) -> Result<Option<BulkWriter>> {
         let store = self.store().clone();
         let (Some(atomic), Some(_)) = (store.store.atomic(), store.store.bulk()) else { return Ok(None) };
         let snapshot = self.snapshot_for(OwnWrites::All).await?;
-        // It changes nothing, and its answer follows the sync of what was written before.
+        // An empty durable batch, whose answer follows the sync of all earlier writes.
         let batch = CommitBatch { durable: true, ..CommitBatch::default() };
         if atomic.commit_atomic(batch).await?.is_err() {
             return Err(TxnError::Invalid("a batch without conditions was refused"));
@@ -114,7 +114,7 @@ impl Transaction {
 }
 
 impl BulkWriter {
-    /// Adds an entry, in any order. Answers whether the block is full and should be loaded.
+    /// Adds an entry, in any order. Answers whether the block is full and must be loaded.
     pub fn put(&mut self, key: &[u8], value: &[u8]) -> Result<bool> {
         let ts = self.snapshot.ts();
         let record = |out: &mut Vec<u8>| push_record(LockStrength::Update, RecordKind::Put, ts, Some(value), out);
@@ -124,7 +124,7 @@ impl BulkWriter {
         Ok(self.block.is_full_run())
     }
 
-    /// Puts the block in order and writes it. Errors of the store.
+    /// Sorts the block and writes it. Errors: those of the store.
     pub async fn load(&mut self) -> Result<Loaded> {
         let Some(bulk) = self.store.store.bulk() else { return Err(TxnError::Invalid("the engine takes no bulk")) };
         let mut block = std::mem::take(&mut self.block);

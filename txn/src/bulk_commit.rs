@@ -1,11 +1,11 @@
-//! COMMIT of many writes beside the log, where the engine can ([`storage::BulkCommit`]): each is written once, as it will be. Twice
-//! less than by two phases, which write a lock, a record and the lock's removal; and others' commits need not wait for it to pass the
-//! log as one batch.
+//! COMMIT of many writes beside the log, on engines that offer [`storage::BulkCommit`]. Each cell is written once, in
+//! its final form. Two phases would write a lock, a record and the lock's removal instead. Other commits need not
+//! wait until a large batch has passed the log.
 //!
-//! First the keys are claimed, a step at a time: from then on nobody else commits what conflicts. Meanwhile the cells are
-//! made ready for a commit_ts that is not reached yet, and the commit at that timestamp, under the conditions of any other, takes them in
-//! whole. Should another be given a later timestamp before, they are made again for a later one. A crash leaves all or nothing: there
-//! are no locks, and nothing to finish.
+//! First the keys are claimed, a step at a time. From then on nobody else can commit a conflicting write. Meanwhile
+//! the cells are prepared for a commit_ts in the near future. The commit at that timestamp validates like any other
+//! and ingests the cells in whole. If somebody else gets a later timestamp first, the cells are prepared again for a
+//! later one. A crash leaves all of the commit or nothing: there are no locks to clean up.
 
 use crate::backoff::Backoff;
 use crate::buffer::FinalWrite;
@@ -30,21 +30,22 @@ use storage::{
     FailedCondition, Family, PreparedCells, PreparedCommit, StoreError, Timestamp,
 };
 
-/// Larger transactions commit by two phases: a claim of so many keys takes some hundred megabytes while it lasts.
+/// Larger transactions commit in two phases, because the claim of so many keys takes some hundred megabytes.
 const MOST_WRITES: u64 = 4 << 20;
-/// The same in bytes: so much lies twice on the disk meanwhile.
+/// The same limit in bytes. So much is on disk twice meanwhile.
 const MOST_BYTES: u64 = 2 << 30;
-/// How often the cells are made for a timestamp that turns out to be too early.
+/// How often the cells are prepared for a timestamp that turns out to be too early.
 const MOST_TRIES: u32 = 4;
-/// What is added to the time that making the cells is expected to take.
+/// Margin added to the expected time of preparing the cells.
 const SPARE: Duration = Duration::from_millis(100);
-/// A commit_ts may be as far ahead of the oracle's clock: others need room for theirs before the clock is there.
+/// How far a commit_ts may lie ahead of the oracle's clock. Other commits need room below it until
+/// the clock is there.
 const AHEAD: Duration = Duration::from_millis(500);
 
-/// How often a commit looks whether those before it are over.
+/// How often a commit checks whether the commits before it are done.
 const LOOK: Duration = Duration::from_millis(2);
 
-/// How fast this process makes cells, bytes a second, by the last time.
+/// The rate at which this process prepares cells, in bytes a second, by the last measurement.
 pub(crate) struct CellRate(AtomicU64);
 
 impl Default for CellRate {
@@ -60,28 +61,28 @@ impl CellRate {
 
     fn learn(&self, bytes: u64, took: Duration) {
         let rate = bytes as f64 / took.as_secs_f64().max(0.001);
-        // A clock that stood still, as in a simulation, tells nothing.
+        // A stopped clock, as in a simulation, measures nothing.
         self.0.store((rate as u64).clamp(1 << 20, 1 << 30), Ordering::Relaxed);
     }
 }
 
-/// The timestamps for which large commits are being made ready: who is done first waits for those before it, which would have to be
-/// made again if it did not.
+/// The timestamps for which large commits are being prepared. A commit that is ready waits for those with earlier
+/// timestamps, which would otherwise have to be prepared again.
 #[derive(Default)]
 pub(crate) struct Appointments {
     all: Mutex<BTreeSet<Timestamp>>,
-    /// How many were missed: the cells had to be made again.
+    /// How many were missed, so that the cells had to be prepared again.
     missed: AtomicU64,
 }
 
-/// One of them, kept until it is dropped.
+/// A timestamp in [`Appointments`], until it is dropped.
 struct Appointment<'a> {
     all: &'a Appointments,
     at: Timestamp,
 }
 
 impl Appointments {
-    /// At `at`, or as soon after as nobody else is.
+    /// Makes an appointment at `at`, or at the next timestamp that is free.
     fn make(&self, mut at: Timestamp) -> Appointment<'_> {
         let mut all = self.all.lock();
         while !all.insert(at) {
@@ -90,7 +91,7 @@ impl Appointments {
         Appointment { all: self, at }
     }
 
-    /// How many were missed so far.
+    /// How many appointments were missed so far.
     #[cfg(test)]
     pub(crate) fn missed(&self) -> u64 {
         self.missed.load(Ordering::Relaxed)
@@ -109,13 +110,13 @@ impl Drop for Appointment<'_> {
     }
 }
 
-/// Cells on their way.
+/// The cells of a commit, while they are prepared.
 struct Cells<'a> {
     bulk: &'a dyn BulkCommit,
     at: Timestamp,
-    /// Of [`Family::Write`] and of [`Family::Rollback`].
+    /// The current blocks of [`Family::Write`] and [`Family::Rollback`].
     blocks: [CellBlock; 2],
-    /// A block that is being made ready.
+    /// A block that is being prepared.
     under_way: Option<BoxFuture<'a, storage::Result<Vec<PreparedCells>>>>,
     ready: Vec<PreparedCells>,
 }
@@ -127,7 +128,7 @@ impl<'a> Cells<'a> {
         Cells { bulk, at, blocks: Default::default(), under_way: None, ready: Vec::new() }
     }
 
-    /// Adds a write, behind those before in the order of keys.
+    /// Adds a write. Its key must be greater than those before.
     async fn add(&mut self, write: &FinalWrite, start_ts: Timestamp) -> Result<()> {
         let (number, kind, value) = match &write.kind {
             WriteKind::Put(value) => (0, RecordKind::Put, Some(&value[..])),
@@ -148,14 +149,14 @@ impl<'a> Cells<'a> {
         Ok(())
     }
 
-    /// Adds rows that were put, behind those before.
+    /// Adds rows that were put, behind the earlier ones.
     async fn add_packed(&mut self, puts: &Puts, start_ts: Timestamp) -> Result<()> {
         let [writes, _] = &mut self.blocks;
         writes.push_run(puts.keys().clone(), puts.values().clone(), put_header(puts.strength(), start_ts));
         if writes.is_full() { self.send(0).await } else { Ok(()) }
     }
 
-    /// Has a block made ready, beside what follows.
+    /// Starts to prepare a block, in the background.
     async fn send(&mut self, number: usize) -> Result<()> {
         let (Some(block), Some(family)) = (self.blocks.get_mut(number), FAMILIES.get(number)) else { return Ok(()) };
         let block = std::mem::take(block);
@@ -164,7 +165,7 @@ impl<'a> Cells<'a> {
         }
         self.wait().await?;
         let mut making = self.bulk.prepare(*family, self.at, block);
-        // Begins it.
+        // The first poll starts the work.
         match (&mut making).now_or_never() {
             Some(made) => self.ready.extend(made?),
             None => self.under_way = Some(making),
@@ -179,7 +180,7 @@ impl<'a> Cells<'a> {
         Ok(())
     }
 
-    /// All that is ready.
+    /// Answers all prepared cells.
     async fn finish(mut self) -> Result<Vec<PreparedCells>> {
         for number in 0..FAMILIES.len() {
             self.send(number).await?;
@@ -190,15 +191,16 @@ impl<'a> Cells<'a> {
 }
 
 impl CommitJob {
-    /// How it commits many writes at once, if it does.
+    /// The engine's capability to commit many writes at once, if it has it.
     fn bulk_commit(&self) -> Option<&dyn BulkCommit> {
         self.store.store.atomic().and_then(AtomicCommit::bulk_commit)
     }
 
-    /// Whether it is to be tried so: there are many writes, and not too many, and others know of their keys.
+    /// Whether a bulk commit should be tried: the writes are many, but not too many, and others know of their keys.
     pub(crate) fn is_for_bulk(&self) -> bool {
         let options = &self.store.options;
-        // Too many for one batch: by two phases each row that was deleted would be met as a lock until it is taken away.
+        // Too many writes for one batch. Two phases would leave a lock for each deleted row, and readers would meet
+        // these locks until they are removed.
         let many = self.buffer.writes() > options.one_phase_limit_writes;
         let bytes = if many { 0 } else { options.bulk_from_bytes as u64 }..=MOST_BYTES;
         !options.always_two_phase
@@ -208,7 +210,7 @@ impl CommitJob {
             && self.bulk_commit().is_some()
     }
 
-    /// Commits so; `None`, and nothing was done, where it comes to nothing but for another way.
+    /// Commits in bulk. `None` if nothing was done and another way must be taken.
     pub(crate) async fn commit_in_bulk(&self) -> Result<Option<Timestamp>> {
         let Some(bulk) = self.bulk_commit() else { return Ok(None) };
         let (claim, mut claimed) = (Claim::default(), Some(Bytes::new()));
@@ -224,7 +226,7 @@ impl CommitJob {
             let took = self.store.env.monotonic().saturating_sub(began);
             let Some(cells) = cells else {
                 self.store.appointments.missed.fetch_add(1, Ordering::Relaxed);
-                // It takes at least as long again.
+                // Preparing the cells again takes at least as long.
                 expected = (2 * took).max(2 * expected);
                 continue;
             };
@@ -242,7 +244,7 @@ impl CommitJob {
         Ok(None)
     }
 
-    /// Until the timestamp is not far ahead of the clock, and until those before it are over, or late.
+    /// Waits until the timestamp is not far ahead of the clock, and earlier appointments are done or late.
     async fn wait_for(&self, appointment: &Appointment<'_>) {
         let store = &self.store;
         let ahead = || Duration::from_micros(appointment.at.0.saturating_sub(store.oracle.physical_now()));
@@ -252,7 +254,8 @@ impl CommitJob {
         }
     }
 
-    /// Claims the keys from `claimed` on, and makes all cells for a commit at `at`; `None` when that is too late.
+    /// Claims the keys from `claimed` on, and prepares all cells for a commit at `at`. `None` if
+    /// `at` has passed meanwhile.
     async fn make_cells(
         &self,
         bulk: &dyn BulkCommit,
@@ -266,7 +269,7 @@ impl CommitJob {
             if self.store.oracle.last() >= at {
                 return Ok(None);
             }
-            // Claimed anew where only a part is: steps need not end where they did before.
+            // A partly claimed step is claimed again, because steps need not end where they did before.
             let is_due = |next: &Option<Bytes>| {
                 claimed.as_ref().is_some_and(|claimed| next.as_ref().is_none_or(|next| next > claimed))
             };
@@ -294,8 +297,8 @@ impl CommitJob {
         cells.finish().await.map(Some)
     }
 
-    /// Claims the keys of rows that were put together, if nothing is in the way. False: something is, or may be, and they are to be
-    /// claimed step by step, which tells what.
+    /// Claims the keys of packed rows if nothing conflicts. False if something may conflict. The keys are then
+    /// claimed step by step, which names the conflict.
     async fn claim_packed(&self, bulk: &dyn BulkCommit, claim: &Claim, packed: &Packed) -> Result<bool> {
         let Some(_lean) = self.store.intents.lean_commit() else { return Ok(false) };
         self.store.fail_points().pass(failpoint::BEFORE_PREWRITE).await?;
@@ -316,12 +319,12 @@ impl CommitJob {
         Ok(bulk.claim(keys).await?.is_ok())
     }
 
-    /// Claims the keys of a step, where nobody has written to them since they were read.
+    /// Claims the keys of a step, if nobody has written to them since they were read.
     async fn claim_step(&self, bulk: &dyn BulkCommit, claim: &Claim, writes: &[FinalWrite]) -> Result<()> {
         self.store.fail_points().pass(failpoint::BEFORE_PREWRITE).await?;
         let mut backoff = Backoff::new(self.store.env.clone(), self.store.options.lock_wait);
         loop {
-            // The permit is held until the committer has answered. Who writes locks later finds the claim.
+            // The permit is held until the committer has answered. Writers of later locks find the claim.
             let lean = self.store.intents.lean_commit();
             let key = |write: &FinalWrite| ClaimedKey {
                 key: write.key.clone(),
@@ -361,7 +364,7 @@ impl CommitJob {
         }
     }
 
-    /// Waits a little for a large commit that claims `key`. Errors: it takes too long.
+    /// Waits a little for a large commit that claims `key`. Errors: the total wait is too long.
     pub(crate) async fn wait_for_claim(&self, key: &Bytes, backoff: &mut Backoff) -> Result<()> {
         match backoff.pause().await {
             true => Ok(()),
@@ -369,7 +372,7 @@ impl CommitJob {
         }
     }
 
-    /// Commits cells that were made for `at`; `None` when that was passed.
+    /// Commits cells that were prepared for `at`. `None` if `at` has passed.
     async fn commit_cells(
         &self,
         bulk: &dyn BulkCommit,

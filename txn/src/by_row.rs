@@ -1,6 +1,6 @@
-//! COMMIT on a store that changes one row at a time and may lose an answer (docs/protocol.md, sections
-//! 2 and 4): one wave of locks, commit_ts after all of them, the primary by a conditional mutation
-//! on the exact lock, then the answer; the secondaries follow.
+//! COMMIT on a store that changes one row at a time and may lose an answer (docs/protocol.md, sections 2 and 4). It
+//! sends one wave of locks, takes commit_ts after all of them, and commits the primary by a conditional mutation on
+//! the exact lock. Then it answers; the secondaries follow.
 
 use crate::backoff::Backoff;
 use crate::commit::{CommitJob, STORE_PATIENCE};
@@ -23,19 +23,19 @@ use storage::{Cell, Family, ReadFilter, RowMutation, StoreError, Timestamp, Time
 /// Batches of secondaries under way at the same time.
 const PARALLEL_BATCHES: usize = 2;
 
-/// How often a commit that validates what it has read may be pushed before it gives up.
+/// How often a commit that validates its reads may be pushed before it gives up.
 const PUSHES: u32 = 8;
 
 impl CommitJob {
-    /// From the first lock to the primary's commit; again, when its commit_ts said that there are locks to be looked for, and it
-    /// had not: under another name, for nothing can be written any more under one that was rolled back.
+    /// Runs a commit from the first lock to the primary's commit. If its commit_ts tells that it must look for locks,
+    /// and it has not, it starts again. It then takes another start_ts, because a rolled-back one refuses all writes.
     pub(crate) async fn look_and_decide_by_row(&mut self) -> Result<Timestamp> {
         let identified = self.start_ts != Timestamp::ZERO;
         self.start_ts = self.first_snapshot.ts();
         match self.decide_by_row().await {
             Err(TxnError::Unlooked) if !identified => {}
             Err(TxnError::Unlooked) => {
-                // Its name is known to others.
+                // Others know its start_ts already, so it cannot take another one.
                 return Err(self.conflict(&self.primary, ConflictKind::Lock, self.start_ts));
             }
             decided => return decided,
@@ -64,7 +64,7 @@ impl CommitJob {
             Ok(commit_ts)
         };
         let locked = match early {
-            // Its signs of life go on.
+            // The heartbeats that began with the early locks go on.
             Some(early) => {
                 let locked = locked.await;
                 early.stop().await;
@@ -98,7 +98,7 @@ impl CommitJob {
         }
     }
 
-    /// A timestamp from after this call.
+    /// A timestamp that the oracle hands out after this call.
     async fn fresh_ts(&self) -> Result<Timestamp> {
         Ok(self.fresh_reading().await?.timestamp)
     }
@@ -110,15 +110,15 @@ impl CommitJob {
         Ok(reading)
     }
 
-    /// The same to commit at. Who is granted a lock that this commit does not know of reads at a later one, and meets the locks
-    /// that lie in the store by now. Errors: it should have looked for locks.
+    /// A fresh commit_ts. A later lock holder that this commit does not know of reads above it, and meets the
+    /// commit's locks in the store. Errors: the commit should have looked for locks.
     async fn take_commit_ts(&self) -> Result<Timestamp> {
         let reading = self.fresh_reading().await?;
         if reading.locked && self.unlooked.is_some() { Err(TxnError::Unlooked) } else { Ok(reading.timestamp) }
     }
 
-    /// The same, not below `least`. What is validated at a timestamp that the oracle has not reached is not validated: who locks and
-    /// takes a lower one afterwards is seen by nobody.
+    /// Like [`CommitJob::take_commit_ts`], but not below `least`. A validating commit waits until the oracle has
+    /// reached `least`. Otherwise another transaction could lock, and take a lower timestamp, after the validation.
     async fn take_commit_ts_from(&self, least: Timestamp) -> Result<Timestamp> {
         loop {
             let taken = self.take_commit_ts().await?;
@@ -129,7 +129,7 @@ impl CommitJob {
         }
     }
 
-    /// Whether something has to be as it was, up to commit_ts.
+    /// Whether reads or keys must be unchanged up to commit_ts.
     fn validates(&self) -> bool {
         self.reads.is_some() || !self.unchanged.is_empty()
     }
@@ -142,8 +142,8 @@ impl CommitJob {
         }
     }
 
-    /// Waits until every snapshot from now on sees what committed at `commit_ts`: readers may have pushed it a
-    /// little ahead of the oracle.
+    /// Waits until every new snapshot sees a commit at `commit_ts`. Readers may have pushed it a little
+    /// ahead of the oracle.
     async fn wait_until_seen(&self, commit_ts: Timestamp) {
         let mut patience = Backoff::within(self.store.env.clone(), STORE_PATIENCE);
         while commit_ts.0 > self.freshest.load(Ordering::SeqCst) {
@@ -158,15 +158,15 @@ impl CommitJob {
         }
     }
 
-    /// Looks whether what has to be as it was is so, up to `commit_ts`, which was taken before.
+    /// Validates reads and unchanged keys up to `commit_ts`, which was taken before.
     async fn validate(&self, commit_ts: Timestamp) -> Result<()> {
         self.check_unchanged(commit_ts).await?;
         self.validate_reads(&Snapshot::of_rows(commit_ts)).await
     }
 
-    /// Looks whether the keys that had to stay unchanged did, up to `commit_ts`, which was taken before: who is not
-    /// seen to change them now will do so above. Leaves nothing there, so that a key of which all depend is not
-    /// written by all. Errors: one has changed, or is being changed by somebody who lives on.
+    /// Checks that the keys that had to stay unchanged did, up to `commit_ts`, which was taken before. A change that
+    /// is not visible now will commit above it. The check writes nothing, so many transactions can depend on one key
+    /// without contention. Errors: a key has changed, or a live transaction is changing it.
     async fn check_unchanged(&self, commit_ts: Timestamp) -> Result<()> {
         if self.unchanged.is_empty() {
             return Ok(());
@@ -200,8 +200,8 @@ impl CommitJob {
         }
     }
 
-    /// Commits the primary at `commit_ts`, or later when readers pushed it. `sent`: the request was sent
-    /// at least once, so that after an error only the row knows.
+    /// Commits the primary at `commit_ts`, or later if readers pushed it. `sent` is set when the request was sent at
+    /// least once. After that, only the row tells the outcome of an error.
     async fn commit_primary_by_row(&self, mut commit_ts: Timestamp, sent: &mut bool) -> Result<Timestamp> {
         let store = &self.store;
         let mut patience = Backoff::within(store.env.clone(), STORE_PATIENCE);
@@ -212,14 +212,16 @@ impl CommitJob {
             };
             let lock = Lock::decode(&cell.value)?;
             if commit_ts < lock.min_commit_ts {
-                // Ahead of the oracle when many readers push: none of those that come meanwhile needs to.
+                // After many pushes this timestamp lies ahead of the oracle, so that readers coming meanwhile
+                // need not push again.
                 commit_ts = match self.validates() {
                     true => self.take_commit_ts_from(lock.min_commit_ts).await?,
                     false => self.take_commit_ts().await?.max(lock.min_commit_ts),
                 };
-                // They may have gone to the one that pushed this.
+                // By now its locks may belong to the transaction that pushed this one.
                 self.confirm_locks().await?;
-                // Two that read what the other writes could push each other for ever, and readers push whoever has to wait.
+                // Two transactions that each read the other's writes could push each other for ever.
+                // Readers push as well.
                 pushed += 1;
                 if self.validates() && pushed > PUSHES {
                     return Err(self.conflict(&self.primary, ConflictKind::Lock, lock.min_commit_ts));
@@ -236,13 +238,13 @@ impl CommitJob {
                 Ok(false) => None,
                 Err(error) => Some(error),
             };
-            // Pushed, rolled back, or committed by an attempt whose answer was lost: the row knows.
+            // The lock was pushed or rolled back, or an attempt with a lost answer committed. The row tells.
             let row = store.read_primary(&self.primary, self.start_ts).await?;
             match (row.committed, row.lock) {
                 (Some(commit_ts), _) => return Ok(commit_ts),
                 (None, None) => return Err(self.conflict(&self.primary, ConflictKind::RolledBack, self.start_ts)),
                 (None, Some(current)) => {
-                    // The same lock again: the store did not take the commit.
+                    // The lock is unchanged, so the store did not take the commit.
                     let refused = failed.as_ref().is_some_and(|error| !is_passing(error));
                     if refused || (current == cell && !patience.pause().await) {
                         let not_taken = || StoreError::Unavailable("the store does not take the commit".into());
@@ -254,9 +256,8 @@ impl CommitJob {
         }
     }
 
-    /// Makes the fate of a transaction certain whose commit was sent and not seen to be applied: finds the
-    /// commit, or prevents it for ever. Errors: `failed`, nothing was committed; or undetermined, because
-    /// the store did not answer for as long as we ask.
+    /// Determines the fate of a transaction whose commit was sent but not confirmed: finds the commit, or prevents it
+    /// for ever. Errors: `failed` if nothing was committed; undetermined if the store did not answer in time.
     async fn settle(&self, failed: TxnError) -> Result<Timestamp> {
         let mut patience = Backoff::within(self.store.env.clone(), STORE_PATIENCE);
         loop {
@@ -274,7 +275,7 @@ impl CommitJob {
         }
     }
 
-    /// The commit, or that there will be none; `None`: look again.
+    /// The commit timestamp, or `None` inside if there will be no commit. The outer `None` means to look again.
     async fn try_settle(&self) -> Result<Option<Option<Timestamp>>> {
         let row = self.store.read_primary(&self.primary, self.start_ts).await?;
         if row.committed.is_some() {
@@ -292,8 +293,8 @@ impl CommitJob {
         Ok(fenced.then_some(None))
     }
 
-    /// Turns the remaining locks into write records, a batch at a time, several under way. Idempotent;
-    /// others may do the same.
+    /// Turns the remaining locks into write records, several batches at a time. Idempotent; others may
+    /// do the same concurrently.
     pub(crate) async fn commit_secondaries_by_row(&self, commit_ts: Timestamp) -> Result<()> {
         let mut from = Some(Bytes::new());
         let mut under_way = FuturesUnordered::new();
@@ -316,8 +317,8 @@ impl CommitJob {
         Ok(())
     }
 
-    /// Changes rows blindly, again and again while the store does not answer. Not past the age of the
-    /// snapshot: garbage collection may have been here since, and an old record would come back.
+    /// Changes rows unconditionally, and repeats while the store does not answer. It stops at the age limit of the
+    /// snapshot. After that, garbage collection may have removed a record that a repetition would bring back.
     pub(crate) async fn mutate_rows_patiently(&self, rows: Vec<RowMutation>) -> Result<()> {
         if rows.is_empty() {
             return Ok(());
@@ -334,7 +335,7 @@ impl CommitJob {
     }
 }
 
-/// Whether asking again may help.
+/// Whether a retry may help.
 pub(crate) fn is_passing(error: &StoreError) -> bool {
     matches!(error, StoreError::Undetermined(_) | StoreError::Unavailable(_))
 }

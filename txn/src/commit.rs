@@ -1,6 +1,6 @@
-//! COMMIT (Percolator paper, section 2.2, `Commit`). Chooses the path: one batch through the
-//! committer where the engine has one and the transaction is small, else two phases. The
-//! two-phase path runs detached, so that a caller who goes away leaves no half-done commit.
+//! COMMIT (Percolator paper, section 2.2, `Commit`). A small transaction on an engine with a committer
+//! commits as one batch; others take two phases. Two-phase commits run detached, so that a caller that goes
+//! away leaves no half-done commit.
 
 use crate::backoff::Backoff;
 use crate::buffer::{Buffer, Early, FinalWrite};
@@ -33,51 +33,52 @@ use storage::{
     ReadCondition, RowRange, Stamp, StoreError, Timestamp, TimestampRange,
 };
 
-/// Rows and bytes of one step of a two-phase commit: small, because the commits of others wait
-/// behind a step.
+/// Rows in one step of a two-phase commit. Few, because other commits wait behind a step.
 pub(crate) const STEP_ROWS: usize = 1024;
 pub(crate) const STEP_BYTES: usize = 1 << 20;
-/// How long a store that does not answer is asked again.
+/// How long a commit keeps asking a store that does not answer.
 pub(crate) const STORE_PATIENCE: Duration = Duration::from_secs(10);
 
-/// A transaction at COMMIT: everything that its commit needs. A large one's first locks are written by such a job too,
-/// before; see [`crate::early`].
+/// A transaction at COMMIT, with everything that its commit needs. A large transaction also writes its early locks
+/// through such a job, see [`crate::early`].
 pub(crate) struct CommitJob {
     pub(crate) store: Arc<TransactionStore>,
     pub(crate) snapshot: Arc<Snapshot>,
-    /// The first of its snapshots: its name over rows, and how old it is.
+    /// The first snapshot of the transaction. Over rows its timestamp is the start_ts, and it
+    /// tells the transaction's age.
     pub(crate) first_snapshot: Arc<Snapshot>,
     pub(crate) buffer: Arc<Buffer>,
-    /// It has not looked for row locks. Until the outcome is told, those who lock what it writes wait for it.
+    /// Set if the commit did not look for row locks. Until its outcome is known, new lockers of its rows wait for it.
     pub(crate) unlooking: Option<UnlookingCommit>,
-    /// Identity; zero until it is needed.
+    /// The transaction's identity. Zero until it is needed.
     pub(crate) start_ts: Timestamp,
-    /// Keys that had to stay unchanged, and since when; zero: since the snapshot.
+    /// Keys that must be unchanged since a timestamp. Zero stands for the snapshot.
     pub(crate) unchanged: Vec<(Bytes, Timestamp)>,
-    /// Since when what commands wrote must be unchanged, where statements have snapshots of their own.
+    /// If statements have their own snapshots: by command, since when the rows it wrote must be unchanged.
     pub(crate) bases: Vec<(CommandNumber, Timestamp)>,
-    /// What was read, where nobody else may have written to it since; in order, and the ranges do not touch.
+    /// Ranges that were read and must be unchanged, if reads are validated. In key order; they do not touch.
     pub(crate) reads: Option<Arc<[RowRange]>>,
-    /// Ranges whose keys nobody else knows.
+    /// Ranges whose keys only this transaction knows.
     pub(crate) fresh: Vec<RowRange>,
-    /// It has not looked for locks that another node keeps, and does when its commit_ts says that there are some.
+    /// Set if the commit has not looked for locks on another node. It must look if its commit_ts says
+    /// that there are any.
     pub(crate) unlooked: Option<Arc<Shared>>,
-    /// Who gives its rows up as soon as the commit is ordered, where commits are ordered before they are published.
+    /// Releases its row locks as soon as the commit is ordered, on engines that order commits before publishing them.
     pub(crate) gives_up: Option<Arc<Shared>>,
-    /// Who holds locks that may be lost.
+    /// The holder of locks that may be lost, which the commit must confirm.
     pub(crate) locker: Option<Arc<Locker>>,
     pub(crate) durable: bool,
-    /// Keys put and deleted by this transaction that had no value before: only checks are left.
+    /// Keys that this transaction put and deleted and that had no value before. Only checks remain of them.
     pub(crate) vanished: HashSet<Bytes>,
-    /// Key whose fate decides the transaction's.
+    /// The key whose fate decides the transaction's fate.
     pub(crate) primary: Bytes,
-    /// The primary's lock, as last written.
+    /// The primary's lock as it was last written.
     pub(crate) primary_lock: Arc<Mutex<Option<Cell>>>,
-    /// What was locked before COMMIT, and its signs of life.
+    /// The locks written before COMMIT, with their heartbeats.
     pub(crate) early: Option<EarlyLocks>,
     /// The newest timestamp that the oracle gave this commit.
     pub(crate) freshest: AtomicU64,
-    /// When the locks expire, on an engine where that does not matter: all alike.
+    /// The expiry of all its locks, on an engine where expiry does not matter.
     pub(crate) expires_at: u64,
 }
 
@@ -114,7 +115,7 @@ impl CommitJob {
         }
     }
 
-    /// Commits.
+    /// Commits by the path that suits the transaction. Answers the commit timestamp.
     pub(crate) async fn run(mut self) -> Result<Timestamp> {
         if self.buffer.has_deletes_of_own()
             && let Err(error) = Box::pin(self.find_vanished()).await
@@ -141,7 +142,7 @@ impl CommitJob {
             let _memory = memory;
             if in_bulk && let Some(outcome) = self.commit_in_bulk().await.transpose() {
                 drop(self.unlooking.take());
-                // Whoever went away does not want to know.
+                // The caller may have gone away.
                 let _ = answer.send(outcome);
                 return;
             }
@@ -150,38 +151,38 @@ impl CommitJob {
         env.spawn("commit", Box::pin(steps));
         match result.await {
             Ok(result) => result,
-            // The task was dropped with its runtime: the server is going down.
+            // The task was dropped with its runtime, because the server is shutting down.
             Err(_) => Err(TxnError::Undetermined { start_ts }),
         }
     }
 
-    /// A step's worth of final writes from the key `from` on, and where to go on.
+    /// One step of final writes from the key `from` on, and the key to continue at.
     pub(crate) fn step(&self, from: &Bytes) -> Result<(Vec<FinalWrite>, Option<Bytes>)> {
         let (mut writes, next) = self.buffer.final_writes(from, self.store.options.step_rows.max(1), STEP_BYTES)?;
         for write in &mut writes {
             self.only_check_vanished(write);
             if self.is_fresh(&write.key) {
-                // Never locked early.
+                // Such a key was never locked early.
                 write.early = Early::Not;
             }
         }
         Ok((writes, next))
     }
 
-    /// Whether nobody else knows the key.
+    /// Whether only this transaction knows the key.
     pub(crate) fn is_fresh(&self, key: &Bytes) -> bool {
         self.fresh.iter().any(|range| range.contains(key))
     }
 
-    /// Of a key that was put and deleted again and had no value before, only a check remains.
+    /// Turns the write of a key in `vanished` into a check.
     pub(crate) fn only_check_vanished(&self, write: &mut FinalWrite) {
         if write.put_then_deleted && self.vanished.contains(&write.key) {
             write.kind = WriteKind::Lock;
         }
     }
 
-    /// Finds the keys that this transaction put and deleted again and that had no value before.
-    /// What remains of them is a check that they have none: a lock-only record, no tombstone.
+    /// Finds the keys that this transaction put and then deleted, and that had no value before. A check that they
+    /// have none remains: a lock-only record, no tombstone.
     async fn find_vanished(&mut self) -> Result<()> {
         let counts = ReadCounts::default();
         let mut from = Some(Bytes::new());
@@ -199,7 +200,7 @@ impl CommitJob {
         Ok(())
     }
 
-    /// One merged, validated, stamped and synced batch (docs/protocol.md, section 1).
+    /// Commits as one batch: validated, stamped and synced by the committer (docs/protocol.md, section 1).
     async fn one_phase(self) -> Result<Timestamp> {
         let mut writes = Vec::new();
         let mut from = Some(Bytes::new());
@@ -225,7 +226,7 @@ impl CommitJob {
             };
             drop(lean);
             match failed {
-                // Two conditions a write, then one each key that had to stay unchanged.
+                // Two conditions for each write, then one for each key that had to stay unchanged.
                 FailedCondition::Newer { index, found } => {
                     let conflict = self.newer_write(&writes, index, found);
                     return Err(conflict.unwrap_or_else(|| self.changed(index - 2 * writes.len(), found)));
@@ -248,8 +249,8 @@ impl CommitJob {
         }
     }
 
-    /// What was read is to be validated once more: after a lock in it was waited for, or from the snapshot that is answered on.
-    /// Errors: it was written to.
+    /// Prepares another validation of the reads: waits for a lock in them, or validates them by reading. The latter
+    /// answers the new snapshot to validate from. Errors: another transaction wrote to them.
     pub(crate) async fn read_again(
         &self,
         failed: FailedCondition,
@@ -269,7 +270,8 @@ impl CommitJob {
         }
     }
 
-    /// Commits, and lets others have the rows as soon as the commit has its place in the log: what they commit lies behind it.
+    /// Commits a batch, and releases the row locks as soon as the commit is ordered. Later commits to these rows
+    /// follow it in the log.
     async fn commit_batch(
         &self,
         atomic: &dyn AtomicCommit,
@@ -316,12 +318,12 @@ impl CommitJob {
         CommitCell { key: write.key.clone(), family, stamp: Stamp::AtCommit, value }
     }
 
-    /// Since when the key of a write must be unchanged.
+    /// The timestamp since which the key of a write must be unchanged.
     pub(crate) fn since(&self, write: &FinalWrite) -> Timestamp {
         base_of(&self.bases, write.command, self.snapshot.ts())
     }
 
-    /// That nothing was written since `validated` to what was read.
+    /// The condition that nobody has written to the read ranges since `validated`.
     pub(crate) fn read_condition(
         &self,
         validated: &Snapshot,
@@ -333,7 +335,7 @@ impl CommitJob {
         Some(ReadCondition { ranges, none_after: validated.ts(), locks })
     }
 
-    /// Validates what was read by reading it, and tells up to where.
+    /// Validates the read ranges by reading them again. Answers the snapshot of that.
     pub(crate) async fn validate_up_to_now(&self) -> Result<Arc<Snapshot>> {
         let now = self.store.take_snapshot(None).await?;
         self.validate_reads(&now).await?;
@@ -350,23 +352,23 @@ impl CommitJob {
         })
     }
 
-    /// Since when such a key had to stay unchanged; zero: since the snapshot.
+    /// The timestamp since which such a key must be unchanged. Zero stands for the snapshot.
     pub(crate) fn unchanged_since(&self, since: Timestamp) -> Timestamp {
         if since == Timestamp::ZERO { self.snapshot.ts() } else { since }
     }
 
-    /// No lock that may become a write of such a key: a two-phase commit whose outcome, or whose
-    /// record here, is still to come.
+    /// The condition that no lock may become a write of such a key. A two-phase commit whose outcome is open holds
+    /// such a lock, and so does one whose record is still missing here.
     pub(crate) fn unchanged_locks(&self, own: Option<Timestamp>) -> impl Iterator<Item = (Bytes, Condition)> + '_ {
         self.unchanged.iter().map(move |(key, _)| (key.clone(), no_lock(LockStrength::Share, own)))
     }
 
-    /// The unchanged key number `index`.
+    /// The unchanged key with this index.
     pub(crate) fn unchanged_key(&self, index: usize) -> Result<&Bytes> {
         self.unchanged.get(index).map(|(key, _)| key).ok_or(UNKNOWN_CONDITION)
     }
 
-    /// The conflict of the unchanged key number `index`.
+    /// The conflict error for the unchanged key with this index.
     pub(crate) fn changed(&self, index: usize, found: Timestamp) -> TxnError {
         match self.unchanged.get(index) {
             Some((key, _)) => self.conflict(key, ConflictKind::Condition, found),
@@ -387,8 +389,8 @@ impl CommitJob {
         TxnError::Conflict(Conflict { key: key.clone(), snapshot_ts: self.snapshot.ts(), found, kind })
     }
 
-    /// Clears the locks of `key` that exclude `strength`, or waits for their live owner a
-    /// little. Errors: the owner lives on.
+    /// Clears the locks of `key` that exclude `strength`, or pauses for their live owner. Errors: the owner lives on
+    /// and the patience is exhausted.
     pub(crate) async fn wait_for_lock(
         &self,
         key: &Bytes,
@@ -400,7 +402,7 @@ impl CommitJob {
         self.wait_a_little(key, &cleared, backoff).await
     }
 
-    /// Waits, where the key is held. Errors: for too long by now.
+    /// Pauses if the key is held. Errors: the total wait is too long.
     pub(crate) async fn wait_a_little(&self, key: &Bytes, cleared: &Cleared, backoff: &mut Backoff) -> Result<()> {
         match cleared {
             Cleared::HeldBy(owner, _) if !backoff.pause().await => Err(self.conflict(key, ConflictKind::Lock, *owner)),
@@ -408,16 +410,16 @@ impl CommitJob {
         }
     }
 
-    /// Both phases. Answers as soon as the outcome is known; the secondaries follow.
+    /// Runs both phases. Answers as soon as the outcome is known; the secondaries follow.
     async fn two_phase(mut self, answer: oneshot::Sender<Result<Timestamp>>) {
         let outcome = match self.store.store.atomic() {
             Some(_) => self.decide().await,
             None => self.look_and_decide_by_row().await,
         };
         let committed = outcome.as_ref().ok().copied();
-        // Before it is told: whoever hears of it may ask for a row without waiting.
+        // Before the answer: a client that receives it may ask for a row without waiting.
         self.unlooking = None;
-        // Whoever went away does not want to know.
+        // The caller may have gone away.
         let _ = answer.send(outcome);
         if let Some(commit_ts) = committed
             && let Err(error) = self.commit_secondaries(commit_ts).await
@@ -426,7 +428,7 @@ impl CommitJob {
         }
     }
 
-    /// From the first lock to the primary's commit.
+    /// Runs from the first lock to the primary's commit.
     async fn decide(&mut self) -> Result<Timestamp> {
         if self.start_ts == Timestamp::ZERO {
             self.start_ts = self.store.oracle.timestamp().await?.timestamp;
@@ -453,22 +455,21 @@ impl CommitJob {
         }
     }
 
-    /// The primary: the row that tells the outcome, when the identity was asked for.
+    /// The primary. If the transaction's identity was asked for, it is the row of the outcome.
     pub(crate) fn choose_primary(&self, first: Bytes) -> Result<Bytes> {
         let outcome = system::outcome_key(self.start_ts);
         let own = self.buffer.get(&outcome, crate::transaction::OwnWrites::All)?;
         Ok(if own.is_some() { outcome } else { first })
     }
 
-    /// Enters the table of intents, in memory first, then durably. Nothing to do where there is
-    /// no such table.
+    /// Enters the table of intents, first in memory, then durably. Does nothing on engines without that table.
     async fn enter(&self) -> Result<()> {
         let Some(atomic) = self.store.store.atomic() else { return Ok(()) };
         let store = &self.store;
         store.intents.enter(self.start_ts, self.primary.clone(), IntentState::Prewriting);
         store.intents.wait_for_lean_commits().await;
-        // This passes through the committer's queue behind every batch that did not look for
-        // locks, even one whose caller went away.
+        // This passes the committer's queue behind every batch that did not look for locks, even if the batch's
+        // caller has gone away.
         let row = |key, value: &[u8]| CommitCell {
             key,
             family: Family::Data,
@@ -479,7 +480,7 @@ impl CommitJob {
         if !self.fresh.is_empty() {
             cells.push(row(system::made_key(self.start_ts), &system::encode_ranges(&self.fresh)));
         }
-        // What is written beside the log may outlive what is in it and was not synced.
+        // Rows written beside the log could outlive unsynced records in it.
         let durable = !self.fresh.is_empty() && self.store.store.bulk().is_some();
         let batch = CommitBatch { cells, durable, ..CommitBatch::default() };
         match atomic.commit_atomic(batch).await? {
@@ -488,7 +489,7 @@ impl CommitJob {
         }
     }
 
-    /// Commits the primary: the moment at which the transaction is committed.
+    /// Commits the primary. At that moment the transaction is committed.
     async fn commit_primary(&mut self) -> Result<Timestamp> {
         self.store.fail_points().pass(failpoint::AFTER_PREWRITE).await?;
         let Some(cell) = self.primary_lock.lock().clone() else {
@@ -518,7 +519,7 @@ impl CommitJob {
                 durable: self.durable,
                 private: false,
             };
-            // From here on only the primary's row knows.
+            // From here on only the primary's row tells the outcome.
             store.intents.set(self.start_ts, IntentState::Committing);
             match atomic(store)?.commit_atomic(batch).await {
                 Ok(Ok(commit_ts)) => {
@@ -548,7 +549,7 @@ impl CommitJob {
         }
     }
 
-    /// Turns the remaining locks into write records. Idempotent; others may do the same.
+    /// Turns the remaining locks into write records. Idempotent; others may do the same concurrently.
     async fn commit_secondaries(&self, commit_ts: Timestamp) -> Result<()> {
         self.store.fail_points().pass(failpoint::BEFORE_COMMIT_SECONDARY).await?;
         let Some(atomic) = self.store.store.atomic() else {
@@ -570,15 +571,15 @@ impl CommitJob {
     }
 }
 
-/// What a committer may not answer.
+/// The error for an answer that a committer must not give.
 pub(crate) const UNKNOWN_CONDITION: TxnError = TxnError::Invalid("the committer named a condition that was not given");
 
-/// The capability, where it is known to be there.
+/// The capability to commit across rows, for callers that know it is there.
 pub(crate) fn atomic(store: &TransactionStore) -> Result<&dyn AtomicCommit> {
     store.store.atomic().ok_or(TxnError::Invalid("the engine cannot commit across rows"))
 }
 
-/// No conflicting write or lock-only record of `key` newer than the snapshot.
+/// The conditions that `key` has no conflicting write or lock-only record newer than the snapshot.
 pub(crate) fn no_newer_write(key: &Bytes, strength: LockStrength, snapshot_ts: Timestamp) -> [CommitCondition; 2] {
     [Family::Write, Family::Rollback].map(|family| CommitCondition {
         key: key.clone(),
@@ -588,7 +589,7 @@ pub(crate) fn no_newer_write(key: &Bytes, strength: LockStrength, snapshot_ts: T
     })
 }
 
-/// No conflicting lock of another transaction.
+/// The condition that no other transaction holds a conflicting lock.
 pub(crate) fn no_lock(strength: LockStrength, own: Option<Timestamp>) -> Condition {
     Condition::NoCell {
         family: Family::Lock,

@@ -1,31 +1,31 @@
-//! [`CommitMemory`]: the memory of large commits under way: copies of their writes, claimed keys, blocks of cells. A commit that would
-//! exceed it waits for others to end.
+//! [`CommitMemory`]: the memory of large commits under way: copies of their writes, claimed keys, and blocks of
+//! cells. A commit that would exceed the limit waits for others to end.
 
 use std::sync::Arc;
 use storage::CellBlock;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Bytes of one permit.
+/// Bytes per permit of the semaphore.
 const UNIT: usize = 64 << 10;
-/// A commit of fewer bytes takes nothing: what all sessions commit so is little.
+/// A commit of fewer bytes takes no permit, because all sessions together need little for such commits.
 const LITTLE: usize = 1 << 20;
 
 /// How a commit is written, as far as its memory depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CommitWay {
-    /// One batch holds all.
+    /// As one batch that holds all writes.
     Batch,
-    /// Its keys are claimed, and its cells lie in blocks.
+    /// Its keys are claimed, and its cells are in blocks.
     Bulk,
-    /// Rows that nobody else knows lie in blocks.
+    /// Only its fresh rows, which nobody else knows, are in blocks.
     Blocks,
-    /// In small steps.
+    /// In small steps, which need little memory.
     Steps,
 }
 
 impl CommitWay {
-    /// The way of a commit: whether one log holds every row (`one_log`), whether it goes in bulk, is small enough for a batch, or has
-    /// rows that nobody else knows.
+    /// The way of a commit. `one_log`: one log holds every row. `in_bulk`: it commits in bulk. `small`: it fits one
+    /// batch. `fresh`: it has rows that nobody else knows.
     pub(crate) fn of(one_log: bool, in_bulk: bool, small: bool, fresh: bool) -> CommitWay {
         if !one_log {
             CommitWay::Steps
@@ -40,11 +40,11 @@ impl CommitWay {
         }
     }
 
-    /// Bytes that a commit of so many bytes of keys and values, in so many writes, takes beside its buffer, about.
+    /// The approximate memory of a commit beside its buffer. `bytes` and `writes` describe its keys and values.
     pub(crate) fn bytes(self, bytes: u64, writes: u64) -> usize {
-        /// A write in a batch: two conditions, a cell, and their places in the committer.
+        /// Memory per write in a batch: two conditions, a cell, and their entries in the committer.
         const WRITE_BYTES: u64 = 320;
-        /// A key that is claimed, with its place among those.
+        /// Memory per claimed key, with its entry in the claim.
         const CLAIM_BYTES: u64 = 96;
         let blocks = 2 * (CellBlock::MOST_BYTES as u64).min(bytes);
         let taken = match self {
@@ -57,7 +57,7 @@ impl CommitWay {
     }
 }
 
-/// See the head of the module.
+/// The memory budget of large commits. See the module documentation.
 #[derive(Debug)]
 pub struct CommitMemory {
     permits: Arc<Semaphore>,
@@ -65,30 +65,31 @@ pub struct CommitMemory {
 }
 
 impl CommitMemory {
-    /// For commits that take `limit` bytes together, a megabyte at least.
+    /// A budget of `limit` bytes, at least a megabyte.
     pub(crate) fn new(limit: usize) -> CommitMemory {
         let most = Semaphore::MAX_PERMITS.min(u32::MAX as usize);
         let units = (limit.max(LITTLE) / UNIT).min(most) as u32;
         CommitMemory { permits: Arc::new(Semaphore::new(units as usize)), units }
     }
 
-    /// Bytes taken.
+    /// Bytes in use by commits under way.
     pub fn used(&self) -> usize {
         (self.units as usize).saturating_sub(self.permits.available_permits()) * UNIT
     }
 
-    /// Bytes that may be taken.
+    /// The limit in bytes.
     pub fn limit(&self) -> usize {
         self.units as usize * UNIT
     }
 
-    /// Takes so many bytes until the answer is dropped, and waits in line for them. One that needs more than there is takes all.
+    /// Takes `bytes` bytes until the answer is dropped, and waits in line for them. A commit that needs more than
+    /// the limit takes all.
     pub(crate) async fn take(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
         if bytes < LITTLE {
             return None;
         }
         let units = u32::try_from(bytes.div_ceil(UNIT)).unwrap_or(u32::MAX).min(self.units);
-        // It is never closed.
+        // The semaphore is never closed.
         self.permits.clone().acquire_many_owned(units).await.ok()
     }
 }

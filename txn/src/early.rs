@@ -1,12 +1,13 @@
-//! [`EarlyLocks`]: the locks that a large transaction writes before COMMIT, on a store that changes one row at a time.
-//! What its buffer spills is sent at once, a run after the other, and the writer waits for it: so memory stays bounded,
-//! and COMMIT has little left to do.
+//! [`EarlyLocks`]: the locks that a large transaction writes before COMMIT, on a store that changes one row at a
+//! time. Each run that its buffer spills is sent at once, and the writer waits for it. So memory stays bounded, and
+//! COMMIT has little left to do.
 //!
-//! The buffer stays the truth. A lock that was sent says what its run came to; where that is not what remains at
-//! COMMIT, because the key was written again or a savepoint was rolled back, the lock is changed then, once. The
-//! transaction's own reads look into the buffer and pass its locks over ([`crate::met_locks`]). The primary is the row
-//! of the transaction's outcome, which nothing can undo; heart-beats begin with it. Once a lock could not be written
-//! the transaction cannot commit.
+//! The buffer stays authoritative. A sent lock says what its run says. If that differs from the final write, because
+//! the key was written again or a savepoint was rolled back, COMMIT changes the lock once. The transaction's own
+//! reads look into the buffer and ignore its locks ([`crate::met_locks`]).
+//!
+//! The primary is the row of the transaction's outcome, which no savepoint can undo; heartbeats begin with it. If a
+//! lock cannot be written, the transaction can no longer commit.
 
 use crate::buffer::{Buffer, Early, FinalWrite};
 use crate::commit::{CommitJob, STEP_ROWS};
@@ -23,25 +24,25 @@ use futures::channel::oneshot;
 use std::sync::Arc;
 use storage::Timestamp;
 
-/// See the head of the module. Dropped, it gives no more signs of life.
+/// The early locks of a transaction. Dropping them ends the heartbeats.
 pub(crate) struct EarlyLocks {
-    /// Writes the locks; its buffer is empty, for the transaction still has it.
+    /// Writes the locks. Its buffer is empty, because the transaction still owns the real one.
     job: Arc<CommitJob>,
-    /// Why no more can be written; and what ends the signs of life.
+    /// The first failure, and the handle that ends the heartbeats.
     pub(crate) progress: Arc<Progress>,
     pace: Pace,
-    /// Answered when no sign of life is under way any more.
+    /// Resolves when no heartbeat is under way any more.
     ended: oneshot::Receiver<()>,
 }
 
-/// The write that tells how the transaction `start_ts` ended.
+/// The write that records the outcome of the transaction `start_ts`.
 pub(crate) fn outcome_write(start_ts: Timestamp) -> Write {
     let kind = WriteKind::Put(Bytes::new());
     Write { key: system::outcome_key(start_ts), kind, strength: LockStrength::Update }
 }
 
 impl EarlyLocks {
-    /// Nothing is locked yet; signs of life begin with the primary's lock.
+    /// Starts without locks. The heartbeats begin with the primary's lock.
     fn begin(store: &Arc<TransactionStore>, snapshot: Arc<Snapshot>, start_ts: Timestamp) -> EarlyLocks {
         let buffer = Arc::new(Buffer::new(usize::MAX, None));
         let mut job = CommitJob::new(store.clone(), snapshot, buffer, Some(start_ts), Vec::new(), true);
@@ -54,7 +55,7 @@ impl EarlyLocks {
         let (of_job, of_progress) = (job.clone(), progress.clone());
         let beats = async move {
             of_job.heart_beats(&of_progress, stopped).await;
-            // Who does not wait for the end does not want to know.
+            // The receiver may be gone.
             let _ = end.send(());
         };
         store.env.spawn("heart-beats", Box::pin(beats));
@@ -62,7 +63,7 @@ impl EarlyLocks {
         EarlyLocks { job, progress, pace, ended }
     }
 
-    /// Writes the locks that `step` answers, the primary's before the first of all.
+    /// Writes the locks that `step` answers, the primary's first.
     async fn lock(&self, step: &Step<'_>) -> Result<()> {
         let outcome = outcome_write(self.job.start_ts);
         let primary = FinalWrite {
@@ -80,20 +81,20 @@ impl EarlyLocks {
         self.job.send(Rows::new(&self.job, &self.progress, ready, step), &self.progress, &self.pace).await
     }
 
-    /// Hands the primary's lock to the transaction's commit.
+    /// Hands the primary's lock over to the transaction's commit.
     pub(crate) fn hand_over(self, commit: &mut CommitJob) {
         commit.primary_lock = self.job.primary_lock.clone();
         commit.early = Some(self);
     }
 
-    /// Ends the signs of life. When it returns, none is under way.
+    /// Ends the heartbeats. When it returns, none is under way.
     pub(crate) async fn stop(mut self) {
         self.progress.alive.lock().take();
-        // Not sent: its task was dropped with its runtime.
+        // Not sent if the task was dropped with its runtime.
         let _ = (&mut self.ended).await;
     }
 
-    /// Removes the locks of a transaction that was rolled back, behind its end. `buffer`: what it wrote.
+    /// Removes the locks of a rolled-back transaction, in the background. `buffer` holds its writes.
     pub(crate) fn undo(self, buffer: Arc<Buffer>) {
         let store = self.job.store.clone();
         let (snapshot, start_ts) = (self.job.snapshot.clone(), self.job.start_ts);
@@ -114,13 +115,13 @@ impl Drop for EarlyLocks {
 }
 
 impl Transaction {
-    /// Writes the locks of what the buffer spilled. Dropped half way it may have written some: COMMIT sees to it.
-    /// Errors: a conflict; the transaction cannot commit any more.
+    /// Writes the locks of the spilled runs. If dropped halfway it may have written some; COMMIT deals with them.
+    /// Errors: a conflict, after which the transaction cannot commit.
     pub(crate) async fn prewrite_spilled(&self) -> Result<()> {
         let mut slot = self.early().lock().await;
         let (start_ts, snapshot) = (self.start_ts().await?, self.snapshot().await?);
         let early = slot.get_or_insert_with(|| EarlyLocks::begin(self.store(), snapshot, start_ts));
-        // COMMIT locks those many at a time.
+        // COMMIT locks these keys in batches.
         let fresh = self.fresh();
         loop {
             let Some(run) = self.buffer().write().begin_sending() else { return Ok(()) };

@@ -1,74 +1,75 @@
-//! [`TxnError`]: what can go wrong in a transaction, by what the caller should do.
+//! [`TxnError`]: the errors of a transaction, divided by what the caller should do.
 
 use crate::locks::LockFailure;
 use bytes::Bytes;
 use std::fmt;
 use storage::{StoreError, Timestamp};
 
-/// What went wrong.
+/// An error of a transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TxnError {
-    /// Another transaction committed to a key of ours first. Nothing of ours was written: run
+    /// Another transaction committed to one of our keys first. Nothing of ours was written, so the caller should run
     /// the transaction again. SQLSTATE 40001.
     Conflict(Conflict),
     /// The commit may or may not have happened, and the store could not be asked. SQLSTATE 40003.
     Undetermined {
-        /// Identity of the transaction.
+        /// The transaction's identity, for asking for its outcome later.
         start_ts: Timestamp,
     },
-    /// The snapshot lies below the GC safe point. SQLSTATE 72000.
+    /// The snapshot lies below the safe point of garbage collection. SQLSTATE 72000.
     SnapshotTooOld {
-        /// Where the snapshot is.
+        /// The timestamp that the snapshot reads at.
         snapshot_ts: Timestamp,
-        /// Where it would have to be.
+        /// The least timestamp that can still be read.
         safe_point: Timestamp,
     },
     /// A row was not locked for the transaction. SQLSTATE 55P03, 40P01 or 53200.
     NotLocked {
-        /// Row key.
+        /// The key of the row that was not locked.
         key: Bytes,
-        /// Why.
+        /// The reason, which selects the SQLSTATE.
         failure: LockFailure,
     },
-    /// Locks that it held, other than of rows, were lost: others may have had them meanwhile. SQLSTATE 40001.
+    /// Locks of the transaction, other than on rows, were lost, so others may have held
+    /// them meanwhile. SQLSTATE 40001.
     LocksLost,
-    /// It has not looked for locks that another node keeps. Never leaves this crate.
+    /// The commit has not looked for locks on another node. This error never leaves the crate.
     Unlooked,
-    /// The transaction is read-only, or has ended. A mistake of the caller.
+    /// The transaction is read-only or has ended: a mistake of the caller.
     Invalid(&'static str),
-    /// The store failed.
+    /// An error of the store below.
     Store(StoreError),
     /// The buffer could not spill to local disk.
     Spill(String),
 }
 
-/// Which key conflicted with what.
+/// A conflict with another transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
-    /// Row key in conflict.
+    /// The row key in conflict.
     pub key: Bytes,
-    /// Our snapshot.
+    /// The snapshot of the transaction that failed.
     pub snapshot_ts: Timestamp,
-    /// Timestamp of what was found: a commit_ts, or the start_ts of a lock.
+    /// The timestamp of the conflicting cell: a commit_ts, or the start_ts of a lock.
     pub found: Timestamp,
-    /// What was found.
+    /// The kind of the conflicting cell.
     pub kind: ConflictKind,
 }
 
-/// What a writer ran into.
+/// The kind of a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConflictKind {
     /// A newer committed write.
     Write,
     /// A newer lock-only record of a conflicting strength.
     LockOnly,
-    /// Another transaction's lock.
+    /// A lock of another transaction.
     Lock,
-    /// Our own rollback, by somebody who thought us dead.
+    /// Our own rollback record, written by another transaction that took ours for dead.
     RolledBack,
-    /// A key that had to stay unchanged (a descriptor) changed.
+    /// A change of a key that had to stay unchanged, such as a descriptor.
     Condition,
-    /// A newer committed write of something that was only read.
+    /// A newer committed write to a range that was only read.
     Read,
 }
 

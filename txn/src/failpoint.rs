@@ -1,5 +1,5 @@
-//! [`FailPoints`]: named places in the protocol at which a test makes one instance fail or stop,
-//! as if the process had died there. Not set: one relaxed load.
+//! [`FailPoints`]: named points in the protocol at which a test makes one instance fail or stop, as if its process
+//! had died there. Costs one relaxed load while no point is set.
 
 use crate::error::{Result, TxnError};
 use parking_lot::Mutex;
@@ -22,11 +22,11 @@ pub const BEFORE_COMMIT_ATOMIC: &str = "before_commit_atomic";
 /// What happens at a fail point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailAction {
-    /// The call fails as if the store were unavailable; clean-up runs.
+    /// The call fails as if the store were unavailable. Clean-up runs.
     Error,
-    /// The call never goes on: the process died here. Nothing is cleaned up.
+    /// The call never continues, as if the process had died. Nothing is cleaned up.
     Stop,
-    /// The call goes on when the fail point is cleared.
+    /// The call waits until the fail point is cleared.
     Wait,
 }
 
@@ -40,13 +40,13 @@ pub struct FailPoints {
 }
 
 impl FailPoints {
-    /// Makes every later pass through `name` do `action`.
+    /// Makes later calls that reach `name` do `action`.
     pub fn set(&self, name: &str, action: FailAction) {
         self.set.lock().insert(name.to_owned(), action);
         self.any.store(true, Ordering::SeqCst);
     }
 
-    /// Makes later passes through `name` go on.
+    /// Clears `name`: later calls pass it, and waiting ones continue.
     pub fn clear(&self, name: &str) {
         let mut set = self.set.lock();
         set.remove(name);
@@ -56,22 +56,22 @@ impl FailPoints {
         self.cleared.notify_waiters();
     }
 
-    /// Whether a pass through `name` never goes on.
+    /// Whether a call that reaches `name` stops for ever.
     pub(crate) fn stops(&self, name: &str) -> bool {
         self.any.load(Ordering::Relaxed) && self.set.lock().get(name) == Some(&FailAction::Stop)
     }
 
-    /// Whether somebody has come to `name` and stopped or waited there: what lies before it is done.
+    /// Whether any call has stopped or waited at `name`, so that the steps before it are done.
     pub fn has_stopped(&self, name: &str) -> bool {
         self.reached.lock().contains(name)
     }
 
-    /// Passes through `name`.
+    /// Reaches the fail point `name` and does what is set there.
     pub async fn pass(&self, name: &'static str) -> Result<()> {
         if !self.any.load(Ordering::Relaxed) {
             return Ok(());
         }
-        // Before the look, that no clearing after it is missed.
+        // Before the check, so that no clearing after it is missed.
         let mut cleared = self.cleared.notified();
         let mut action = self.set.lock().get(name).copied();
         while action == Some(FailAction::Wait) {

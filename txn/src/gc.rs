@@ -1,8 +1,8 @@
 //! Garbage collection (docs/protocol.md, section 6): versions that no snapshot can reach are removed.
 //!
-//! The safe point is min(now - history, oldest live snapshot), only moves forward, and is durable
-//! before the first removal. A pass sees all versions of a row and removes what is shadowed in one
-//! atomic mutation, so a delete marker goes only together with all that lies beneath it.
+//! The safe point is min(now - history, oldest live snapshot). It only moves forward, and is durable before the first
+//! removal. A pass sees all versions of a row and removes the shadowed ones in one atomic mutation. So a delete
+//! marker goes only together with everything beneath it.
 
 use crate::backoff::Backoff;
 use crate::commit::STORE_PATIENCE;
@@ -25,15 +25,16 @@ use storage::{
     Timestamp, TimestampRange,
 };
 
-/// How much longer than a pass the rest after it is: a pass looks at every row, and others use the store too.
+/// How many times longer than a pass the rest after it is. A pass looks at every row, and others use the store too.
 const REST_AFTER_PASS: u32 = 19;
-/// Rows changed in one request.
+/// The most rows changed in one request.
 const BATCH_ROWS: usize = 512;
-/// Versions of one row that are looked at and removed at a time, at least two: a row that has more is looked at again.
+/// The most versions of one row that are examined and removed at a time, at least two. A row with
+/// more is examined again.
 const ROW_VERSIONS: usize = if cfg!(test) { 3 } else { 1024 };
 
 impl TransactionStore {
-    /// Moves the safe point as far as it may go, durably. Answers where it is.
+    /// Moves the safe point as far as possible, durably. Answers its position.
     async fn advance_safe_point(&self) -> Result<Timestamp> {
         let Some(atomic) = self.store.atomic() else { return self.advance_safe_point_by_row().await };
         let history = self.options.history.as_micros() as u64;
@@ -46,7 +47,8 @@ impl TransactionStore {
             target = target.min(oldest);
         }
         if target <= self.safe_point() {
-            // An earlier call may have announced it and failed to save it: nothing may be removed by it until it is durable.
+            // An earlier call may have announced it and failed to save it. Nothing may be removed
+            // until it is durable.
             if self.safe_point_unsaved.load(Ordering::SeqCst) {
                 system::save(&self.store, system::SAFE_POINT, self.safe_point()).await?;
                 self.safe_point_unsaved.store(false, Ordering::SeqCst);
@@ -54,8 +56,8 @@ impl TransactionStore {
             return Ok(self.safe_point());
         }
         self.safe_point_unsaved.store(true, Ordering::SeqCst);
-        // Announced before it is checked again: a reader registers first, then looks. One that
-        // registered before this line is seen now; one that comes later sees the new point.
+        // Announced before the second check. A reader registers first and then checks the safe point. So a reader
+        // that registered before this line is seen now, and a later one sees the new safe point.
         let before = self.safe_point.swap(target.0, Ordering::SeqCst);
         if let Some(oldest) = self.readers.oldest().filter(|oldest| *oldest < target) {
             target = oldest.max(Timestamp(before));
@@ -70,11 +72,15 @@ impl TransactionStore {
         Ok(target)
     }
 
-    /// Moves the safe point where several nodes may: by a condition on what it was. Ordinary readers of other nodes need not be
-    /// asked: each node ends its own transactions when they are half the history old, and the safe point passes aged timestamps
-    /// alone ([`crate::aged`]), whatever the wall clocks say. Where this node is alone it knows all readers. Readers of the past
-    /// and named snapshots are held by rows. Answers up to where may be removed, which is lower than the safe point when such a
-    /// row, or a reader, appeared while it was moved: what was held first and checked then is respected.
+    /// Moves the safe point on a store that several nodes share, by a conditional mutation. Answers the bound up to
+    /// which versions may be removed.
+    ///
+    /// Ordinary readers of other nodes need not be asked. Each node ends its transactions after half the history, and
+    /// the safe point passes only aged timestamps ([`crate::aged`]). A node that is alone knows all readers. Rows
+    /// hold readers of the past and named snapshots.
+    ///
+    /// The bound is lower than the safe point if such a row or a reader appeared during the move. It was then held
+    /// first and checked later, and is respected.
     async fn advance_safe_point_by_row(&self) -> Result<Timestamp> {
         let history = self.options.history.as_micros() as u64;
         let key = system::safe_point_key();
@@ -107,17 +113,17 @@ impl TransactionStore {
         Ok(self.oldest_hold().await?.map_or(bound, |oldest| oldest.min(bound)))
     }
 
-    /// No ordinary snapshot of any node lies below that.
+    /// A lower bound of all ordinary snapshots of all nodes.
     fn oldest_ordinary(&self) -> Timestamp {
         let aged = self.aged.newest(self.env.monotonic()).unwrap_or(Timestamp::ZERO);
         match self.options.alone {
-            // One that is idle for long ends like those of other nodes.
+            // A reader that is idle for long ends like those of other nodes.
             true => self.readers.oldest().unwrap_or(Timestamp::MAX).max(aged),
             false => aged,
         }
     }
 
-    /// Looks where the safe point is, when others may have moved it.
+    /// Reloads the safe point if other nodes may have moved it.
     pub(crate) async fn reload_safe_point(&self) -> Result<()> {
         if self.store.atomic().is_none() {
             self.load_safe_point().await?;
@@ -125,7 +131,7 @@ impl TransactionStore {
         Ok(())
     }
 
-    /// Looks where the safe point is, where other nodes may have moved it. Answers its cell.
+    /// Reads the safe point from its row, which other nodes may have changed. Answers the cell.
     pub(crate) async fn load_safe_point(&self) -> Result<Option<Cell>> {
         let found = register::read(&*self.store, &system::safe_point_key()).await?;
         let Some(cell) = &found else { return Ok(None) };
@@ -135,10 +141,9 @@ impl TransactionStore {
         Ok(found)
     }
 
-    /// Removes the rows of a range once no live snapshot can reach them: the storage ids of
-    /// dropped and truncated tables. `since` is the commit that dropped them. Durable: survives
-    /// restart because the caller passes the same range again until it is told it is gone.
-    /// Answers whether the range has been removed (false: the safe point has not passed `since`).
+    /// Removes the rows of a range once no live snapshot can reach them: the storage ids of dropped and truncated
+    /// tables. `since` is the commit that dropped them. To survive restarts, the caller passes the same range again
+    /// until this answers true. False means that the safe point has not passed `since`.
     pub async fn remove_range(&self, range: RowRange, since: Timestamp) -> Result<bool> {
         let _one_at_a_time = self.collecting.lock().await;
         if self.advance_safe_point().await? < since {
@@ -148,13 +153,13 @@ impl TransactionStore {
         Ok(true)
     }
 
-    /// One pass of garbage collection over every tablet (docs/protocol.md, section 6). Does nothing
+    /// Makes one pass of garbage collection over every tablet (docs/protocol.md, section 6). Does nothing
     /// while another node collects.
     pub async fn collect_garbage(&self) -> Result<GcReport> {
         self.collect_garbage_after(Duration::ZERO).await
     }
 
-    /// The same, unless another node finished a pass less than `pause` ago.
+    /// Like [`TransactionStore::collect_garbage`], unless another node finished a pass less than `pause` ago.
     async fn collect_garbage_after(&self, pause: Duration) -> Result<GcReport> {
         let _one_at_a_time = self.collecting.lock().await;
         if self.store.atomic().is_some() {
@@ -175,13 +180,13 @@ impl TransactionStore {
         Ok(report)
     }
 
-    /// A pass, as long as a `lease` that was there is.
+    /// Makes a pass. If it started with a `lease`, it stops when the lease is lost.
     async fn collect(&self, lease: &mut Option<GcLease>) -> Result<GcReport> {
         let mut bound = self.advance_safe_point().await?;
         let mut report = GcReport { safe_point: bound, ..GcReport::default() };
         report.locks = self.finish_intents().await?;
         let tablets = self.store.tablets(&RowRange::all()).await?;
-        // Every lock first: the fate of one may lie in another tablet, and would go with what is removed there.
+        // All locks first: the fate of a lock may be recorded in another tablet, where the pass would remove it.
         for tablet in &tablets {
             let (resolved, left) = self.resolve_below(tablet.range.clone(), bound).await?;
             report.locks += resolved;
@@ -192,7 +197,7 @@ impl TransactionStore {
                 return Ok(report);
             }
         }
-        // Whatever became of it, an outcome that nobody can ask for any more goes.
+        // Whatever an outcome says, it is removed once nobody can ask for it any more.
         if !self.collect_range(system::outcomes(), bound, &mut report, lease, |_| false).await? {
             return Ok(report);
         }
@@ -204,15 +209,15 @@ impl TransactionStore {
         Ok(report)
     }
 
-    /// Keeps the lease that there was; false when it is lost.
+    /// Renews the lease, if there was one. False if it is lost.
     async fn keep(&self, lease: &mut Option<GcLease>) -> Result<bool> {
         let Some(held) = lease.take() else { return Ok(self.store.atomic().is_some()) };
         *lease = self.go_on_collecting(held).await?;
         Ok(lease.is_some())
     }
 
-    /// Collects garbage every `interval`, until the store is dropped; more rarely where a pass takes long. One is
-    /// left out when nothing was committed since the last one could have removed everything.
+    /// Collects garbage every `interval` until the store is dropped, more rarely if a pass takes long. Skips a pass
+    /// if the last one could have removed everything, and nothing was committed since.
     pub fn collect_garbage_every(&self, interval: Duration) {
         let this = self.this.clone();
         let env = self.env.clone();
@@ -245,14 +250,14 @@ impl TransactionStore {
         published.is_some_and(|published| published <= collected) && self.intents.finished().is_empty()
     }
 
-    /// Resolves every lock whose owner is over, for tests that look at what is left.
+    /// Resolves every lock of a finished owner, for tests that inspect the remaining cells.
     #[cfg(test)]
     pub(crate) async fn resolve_everything(&self) -> Result<u64> {
         let finished = self.finish_intents().await?;
         Ok(finished + self.resolve_below(RowRange::all(), Timestamp::MAX).await?.0)
     }
 
-    /// Resolves the locks whose owners began at or below `bound`. Answers how many, and the oldest owner that lives.
+    /// Resolves the locks of owners that began at or below `bound`. Answers their number, and the oldest live owner.
     async fn resolve_below(&self, range: RowRange, bound: Timestamp) -> Result<(u64, Option<Timestamp>)> {
         let filter = ReadFilter::new().with(Family::Lock, TimestampRange::up_to(bound), usize::MAX);
         let mut rows = self.store.scan(range, filter, ScanOptions::default());
@@ -263,7 +268,7 @@ impl TransactionStore {
                     let lock = Lock::decode(&cell.value)?;
                     let second_look = self.intents.state(cell.timestamp) != Some(IntentState::Prewriting);
                     let is_resolved = match self.lock_status(cell.timestamp, &lock, second_look).await? {
-                        // What tells the fate of a lock must not go before the lock.
+                        // A record that decides a lock's fate must not be removed before the lock.
                         status @ (Status::Committed(_) | Status::RolledBack) => {
                             self.resolve_lock(&row.key, cell, &lock, status).await?
                                 || !self.is_locked(&row.key, cell).await?
@@ -282,14 +287,15 @@ impl TransactionStore {
         Ok((resolved, left))
     }
 
-    /// Whether a lock is there still. To be asked after a change whose answer may have been lost.
+    /// Whether the lock is still there. Asked after a change whose answer may have been lost.
     async fn is_locked(&self, key: &Bytes, cell: &Cell) -> Result<bool> {
         let filter = ReadFilter::new().with(Family::Lock, TimestampRange::at(cell.timestamp), 1);
         let rows = self.store.read(std::slice::from_ref(key), &filter).await?;
         Ok(rows.first().is_some_and(|row| row.newest(Family::Lock).is_some()))
     }
 
-    /// Answers false when the lease was lost. Rows with one version, of which `kept` says that it stays, may be passed over.
+    /// Removes the shadowed versions in a range. May skip rows with one version if `kept` says that it stays. Answers
+    /// false if the lease was lost.
     async fn collect_range(
         &self,
         range: RowRange,
@@ -326,7 +332,7 @@ impl TransactionStore {
             }
             for key in cut {
                 report.rows -= 1;
-                // What was seen of it is gone but for one version, so this ends.
+                // Of the versions seen, all but one are removed now, so the recursion ends.
                 if !Box::pin(self.collect_range(RowRange::only(&key), bound, report, lease, kept)).await? {
                     return Ok(false);
                 }
@@ -336,7 +342,7 @@ impl TransactionStore {
     }
 }
 
-/// Whether a write of which that is the cell stays when it is all that its row has: it does unless it removed something.
+/// Whether a write cell stays if its row has no other version. It does unless it is a delete.
 fn is_kept_alone(cell: &[u8]) -> bool {
     seen(cell).is_ok_and(|seen| seen != Seen::Absent)
 }
@@ -346,14 +352,14 @@ fn is_cut(row: &Row) -> bool {
     [Family::Write, Family::Rollback].into_iter().any(|family| row.family(family).count() >= ROW_VERSIONS)
 }
 
-/// What can be removed of a row that shows its newest cells at or below the safe point.
+/// The versions of a row that can be removed. The row shows its newest cells at or below the safe point.
 fn shadowed(row: &Row) -> Result<Vec<Mutation>> {
     let mut mutations = Vec::new();
     if row.newest(Family::Lock).is_some() {
-        // A transaction below the safe point is still being finished here: next time.
+        // A transaction below the safe point is not finished here yet, so the row waits for the next pass.
         return Ok(mutations);
     }
-    // While versions before it remain, they must stay hidden by the newest.
+    // While older versions remain, the newest one must keep hiding them.
     let cut = is_cut(row);
     let remove = |family, ts| Mutation::Delete { family, range: TimestampRange::at(ts) };
     for cell in row.family(Family::Rollback) {
@@ -361,7 +367,7 @@ fn shadowed(row: &Row) -> Result<Vec<Mutation>> {
     }
     for (age, cell) in row.family(Family::Write).enumerate() {
         let Record::Committed(record) = decode_record(cell)? else { continue };
-        // The newest is what every snapshot from the safe point on sees, unless it is nothing.
+        // Every snapshot from the safe point on sees the newest version, so it stays unless it is a delete.
         if age == 0 && (cut || record.kind != RecordKind::Delete && !system::is_outcome(&row.key)) {
             continue;
         }

@@ -1,5 +1,5 @@
-//! The garbage collector's lease: one node collects at a time where several could. Two at once would do no harm but
-//! double work, so the lease is judged by the oracle's clock alone, and the next pass may follow at once.
+//! The garbage collector's lease: of several nodes one collects at a time. Two collectors would only duplicate work.
+//! So the oracle's clock alone decides about the lease, and the next pass may follow at once.
 
 use crate::data::decode_data;
 use crate::error::Result;
@@ -9,13 +9,13 @@ use bytes::{Buf, BufMut, BytesMut};
 use std::time::Duration;
 use storage::{Cell, StoreError};
 
-/// How long a node that collects may give no sign.
+/// How long a collecting node keeps the lease without renewal.
 const LEASE: Duration = Duration::from_secs(60);
 
 /// A pass under way on this node.
 pub(crate) struct GcLease {
     cell: Cell,
-    /// When it has to be renewed, by the monotonic clock.
+    /// When the lease must be renewed, by the monotonic clock.
     renew_at: Duration,
 }
 
@@ -27,7 +27,7 @@ fn cell(node: u64, until: u64, finished: u64) -> Cell {
     register::cell(&bytes)
 }
 
-/// Until when it is held, and when the last pass was finished, both by the oracle's clock.
+/// The end of the lease and the end of the last pass, both by the oracle's clock.
 fn parse(cell: &Cell) -> Result<(u64, u64)> {
     let damaged = |_| StoreError::Corrupted("the garbage collector's lease".into());
     let mut bytes = decode_data(&cell.value)?;
@@ -37,7 +37,7 @@ fn parse(cell: &Cell) -> Result<(u64, u64)> {
 }
 
 impl TransactionStore {
-    /// Begins a pass, unless another node is at one or finished one less than `pause` ago.
+    /// Begins a pass, unless another node is collecting or finished a pass less than `pause` ago.
     pub(crate) async fn begin_collecting(&self, pause: Duration) -> Result<Option<GcLease>> {
         let found = register::read(&*self.store, &system::gc_lease_key()).await?;
         let now = self.oracle.timestamp().await?.physical_micros;
@@ -48,7 +48,7 @@ impl TransactionStore {
         self.set_lease(found.as_ref(), finished, now).await
     }
 
-    /// Goes on with a pass. `None`: it took so long that another node may be at it.
+    /// Renews the lease of a pass. `None` if it took so long that another node may be collecting.
     pub(crate) async fn go_on_collecting(&self, lease: GcLease) -> Result<Option<GcLease>> {
         if self.env.monotonic() < lease.renew_at {
             return Ok(Some(lease));
@@ -58,7 +58,7 @@ impl TransactionStore {
         self.set_lease(Some(&lease.cell), finished, now).await
     }
 
-    /// Ends a pass, which was finished or not.
+    /// Ends a pass. `finished` tells whether it was complete.
     pub(crate) async fn end_collecting(&self, lease: GcLease, finished: bool) -> Result<()> {
         let finished = match finished {
             true => self.oracle.timestamp().await?.physical_micros,

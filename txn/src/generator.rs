@@ -1,8 +1,8 @@
-//! A stream written as an asynchronous function that emits items: the function may borrow from
-//! what it owns, which a hand-written stream cannot.
+//! A stream written as an asynchronous function that emits items. The function may borrow from its own state, which
+//! a hand-written stream cannot.
 //!
-//! An item is given to the reader in the same poll in which it is emitted: a reader takes a stream that pauses for one that
-//! has to wait, and moves it to other threads.
+//! The reader gets an item in the same poll in which it is emitted. A reader takes a pending stream for one that has
+//! to wait, and would move it to other threads.
 
 use futures::Stream;
 use futures::future::BoxFuture;
@@ -16,21 +16,21 @@ use std::task::{Context, Poll};
 /// An item on its way to the reader.
 type Slot<T> = Arc<Mutex<Option<T>>>;
 
-/// Where the function puts its items.
+/// The function's handle to emit items.
 pub(crate) struct Emitter<T>(Slot<T>);
 
 impl<T> Emitter<T> {
-    /// Hands `item` to the reader and waits until the reader asks for the next. Where nobody reads any more the function is
-    /// dropped while it waits.
+    /// Hands `item` to the reader and waits until the reader asks for the next one. If the reader has gone, the
+    /// function is dropped during the wait.
     pub(crate) async fn emit(&mut self, item: T) {
         *self.0.lock() = Some(item);
         let slot = &self.0;
-        // No waker: whoever takes the item polls again when the next is wanted.
+        // No waker is needed: the reader takes the item and polls again when it wants the next.
         std::future::poll_fn(|_| if slot.lock().is_some() { Poll::Pending } else { Poll::Ready(()) }).await;
     }
 }
 
-/// The items that `body` emits, in order, until it returns. It runs only while it is read.
+/// A stream of the items that `body` emits until it returns. `body` runs only while the stream is polled.
 pub(crate) fn generate<T, F, Work>(body: F) -> BoxStream<'static, T>
 where
     T: Send + 'static,
@@ -43,7 +43,7 @@ where
 }
 
 struct Generated<T> {
-    /// None once it has returned.
+    /// `None` once the function has returned.
     body: Option<BoxFuture<'static, ()>>,
     slot: Slot<T>,
 }

@@ -1,5 +1,5 @@
-//! Heart-beats: signs of life in the primary's lock from its owner's first prewrite on, where others may
-//! think it dead. They end, and are answered, before the commit is sent.
+//! Heartbeats: the owner of a transaction renews the primary's lock, so that others do not take it for dead. They
+//! begin with its first prewrite. They end, and are answered, before the commit is sent.
 
 use crate::commit::CommitJob;
 use crate::error::{ConflictKind, Result, TxnError};
@@ -11,13 +11,13 @@ use futures::future::{Either, join, select};
 use std::time::Duration;
 use storage::{Family, Mutation, StoreError};
 
-/// Heart-beats are at least this far apart.
+/// The shortest interval between heartbeats.
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(100);
-/// How often one heart-beat is tried while readers push the lock.
+/// How often one heartbeat is retried while readers push the lock.
 const ATTEMPTS: usize = 16;
 
 impl CommitJob {
-    /// Runs `work` with heart-beats beside it. When it returns, none is under way.
+    /// Runs `work` with heartbeats beside it. When it returns, none is under way.
     pub(crate) async fn with_heart_beats<T>(&self, progress: &Progress, work: impl Future<Output = T>) -> T {
         let (alive, stopped) = oneshot::channel::<()>();
         *progress.alive.lock() = Some(alive);
@@ -29,7 +29,7 @@ impl CommitJob {
         join(work, self.heart_beats(progress, stopped)).await.0
     }
 
-    /// Signs of life until `stopped` is told, or its sender dropped.
+    /// Sends heartbeats until `stopped` is signalled or its sender is dropped.
     pub(crate) async fn heart_beats(&self, progress: &Progress, mut stopped: oneshot::Receiver<()>) {
         let interval = (self.store.options.lock_time_to_live / 3).max(SHORTEST_INTERVAL);
         loop {
@@ -37,7 +37,8 @@ impl CommitJob {
                 Either::Left(((), still)) => stopped = still,
                 Either::Right(_) => return,
             }
-            // Nobody minds a missed one; an end by others stops the wave, and so does an age at which it cannot commit.
+            // A missed heartbeat does no harm. The wave stops if others ended the transaction, or if it is
+            // too old to commit.
             let beaten = match self.first_snapshot.check_age(&self.store) {
                 Ok(()) => self.beat().await,
                 Err(error) => Err(error),
@@ -53,7 +54,7 @@ impl CommitJob {
         }
     }
 
-    /// One sign of life. Errors: somebody ended the transaction.
+    /// Sends one heartbeat. Errors: another transaction ended this one.
     async fn beat(&self) -> Result<()> {
         for _ in 0..ATTEMPTS {
             let Some(cell) = self.primary_lock.lock().clone() else { return Ok(()) };
@@ -69,7 +70,8 @@ impl CommitJob {
                 *self.primary_lock.lock() = Some(storage::Cell { value, ..cell });
                 return Ok(());
             }
-            // A reader pushed it, our own change came through unanswered, or somebody ended us.
+            // A reader pushed the lock, our own change succeeded without an answer, or
+            // another transaction ended ours.
             match self.store.read_primary(&self.primary, self.start_ts).await?.lock {
                 Some(current) => *self.primary_lock.lock() = Some(current),
                 None => return Err(self.conflict(&self.primary, ConflictKind::RolledBack, self.start_ts)),

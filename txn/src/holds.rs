@@ -1,9 +1,10 @@
-//! Holds: rows that keep garbage collection from passing a snapshot. A named one stays until it is released. A node
-//! that reads the past keeps one with a lease, which it renews while it reads; a node that cannot renew it
-//! ends those readers before the lease is over for others. Others count it by their own monotonic clocks, from when they found
-//! the row as it is: no wall clock, which may jump, ends a hold.
+//! Holds: rows that keep garbage collection from passing a snapshot. A named hold stays until it is released.
 //!
-//! Where one process owns the store its own readers need no row; see [`crate::readers::Readers`].
+//! A node that reads the past keeps a hold with a lease, and renews it while it reads. A node that cannot renew it
+//! ends those readers before the lease ends for others. Other nodes measure the lease on their own monotonic clocks,
+//! from when they first saw the row unchanged. So a wall clock that jumps ends no hold.
+//!
+//! If one process owns the store, its own readers need no row; see [`crate::readers::Readers`].
 
 use crate::backoff::Backoff;
 use crate::commit::STORE_PATIENCE;
@@ -18,21 +19,21 @@ use std::collections::HashMap;
 use std::time::Duration;
 use storage::{Cell, Family, ScanOptions, StoreError, Timestamp};
 
-/// How long a node's hold is good for, counted from when its renewal was sent.
+/// How long a node's hold is valid, from when its renewal was sent.
 const LEASE: Duration = Duration::from_secs(30);
-/// How often it is renewed.
+/// The interval of renewals.
 const RENEWAL: Duration = Duration::from_secs(10);
-/// How much longer others respect it: for clocks that do not run alike.
+/// How much longer other nodes respect a hold, because clocks run at different speeds.
 const MARGIN: Duration = Duration::from_secs(10);
-/// When a named hold ends.
+/// The end of a named hold.
 const NEVER: u64 = u64::MAX;
 
-/// What a row says.
+/// The contents of a hold's row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Hold {
-    /// Oldest snapshot that must stay readable.
+    /// The oldest snapshot that must stay readable.
     oldest: Timestamp,
-    /// The oracle's clock, in microseconds, at which it ends; [`NEVER`] of a named one. What the clock shows is for people.
+    /// The end of the hold by the oracle's clock, in microseconds, for people only. [`NEVER`] for a named hold.
     until: u64,
 }
 
@@ -52,7 +53,7 @@ impl Hold {
     }
 }
 
-/// This node's hold.
+/// This node's hold for its readers of the past.
 #[derive(Default)]
 pub(crate) struct NodeHold {
     state: Mutex<NodeHoldState>,
@@ -61,20 +62,21 @@ pub(crate) struct NodeHold {
 
 #[derive(Default)]
 struct NodeHoldState {
-    /// What lies in the row, as far as we know.
+    /// The cell in the row, as far as known.
     row: Option<Cell>,
-    /// Until when it is good, by the monotonic clock.
+    /// The end of the hold's validity, by the monotonic clock.
     until: Duration,
     renewing: bool,
 }
 
 impl TransactionStore {
-    /// Keeps what a snapshot at `ts` reads from being collected until `name` is released, across restarts and on
-    /// every node. Errors: `ts` was collected already.
+    /// Keeps the versions that a snapshot at `ts` reads until `name` is released, across restarts and on every node.
+    /// Errors: garbage collection has already passed `ts`.
     pub async fn hold_snapshot(&self, name: &str, ts: Timestamp) -> Result<()> {
         let (key, cell) = (system::named_hold_key(name), Hold { oldest: ts, until: NEVER }.cell());
         self.change_hold(&key, None, Some(&cell)).await?;
-        // Written first, checked then: the collector announces the safe point first and looks for holds then.
+        // Written first and checked later, because the collector announces the safe point first and
+        // looks for holds later.
         self.reload_safe_point().await?;
         if ts < self.safe_point() {
             self.change_hold(&key, Some(&cell), None).await?;
@@ -83,7 +85,7 @@ impl TransactionStore {
         Ok(())
     }
 
-    /// Lets garbage collection pass a snapshot held under `name`. Answers whether there was one.
+    /// Releases the snapshot held under `name`. Answers whether there was one.
     pub async fn release_snapshot(&self, name: &str) -> Result<bool> {
         let key = system::named_hold_key(name);
         let Some(cell) = register::read(&*self.store, &key).await? else { return Ok(false) };
@@ -119,13 +121,13 @@ impl TransactionStore {
         Ok(oldest)
     }
 
-    /// Since when the row of a hold lies still, as far as this node has looked.
+    /// The monotonic time since which this node has seen the row of a hold unchanged.
     fn still_since(&self, key: &Bytes, cell: &Cell) -> Duration {
         let known = self.seen_holds.lock().get(key).filter(|(before, _)| before == cell).map(|(_, since)| *since);
         known.unwrap_or_else(|| self.env.monotonic())
     }
 
-    /// Holds the oldest past snapshot of this node's readers from now on, by a row with a lease.
+    /// Holds the oldest past snapshot of this node's readers, by a row with a lease.
     pub(crate) async fn hold_past_readers(&self) -> Result<()> {
         self.renew_hold().await?;
         if std::mem::replace(&mut self.node_hold.state.lock().renewing, true) {
@@ -149,12 +151,12 @@ impl TransactionStore {
         Ok(())
     }
 
-    /// Whether this node's hold is good at this moment.
+    /// Whether this node's hold is valid now.
     pub(crate) fn holds_past_readers(&self) -> bool {
         self.env.monotonic() < self.node_hold.state.lock().until
     }
 
-    /// Puts the oldest past snapshot into this node's row; answers false, with the row removed, when there is none.
+    /// Writes the oldest past snapshot into this node's row. If there is none, removes the row and answers false.
     async fn renew_hold(&self) -> Result<bool> {
         let _one_at_a_time = self.node_hold.changing.lock().await;
         let key = system::node_hold_key(self.node);
@@ -167,7 +169,7 @@ impl TransactionStore {
             }
             let mut state = self.node_hold.state.lock();
             (state.row, state.until) = (None, Duration::ZERO);
-            // Who registers from here on begins a renewal of its own.
+            // A reader that registers from here on starts a renewal of its own.
             state.renewing = self.past_readers.oldest().is_some();
             return Ok(state.renewing);
         };
@@ -178,8 +180,8 @@ impl TransactionStore {
         Ok(true)
     }
 
-    /// Puts `next` in place of what lies at `key`, `before` being what should. On condition of what lies there: an
-    /// older request that comes late must not take its place.
+    /// Replaces the cell at `key`, which should be `before`, by `next`. The change is conditional, so that a delayed
+    /// older request cannot replace a newer cell.
     async fn change_hold(&self, key: &Bytes, before: Option<&Cell>, next: Option<&Cell>) -> Result<()> {
         let mut before = before.cloned();
         let mut patience = Backoff::within(self.env.clone(), STORE_PATIENCE);

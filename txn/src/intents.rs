@@ -1,12 +1,14 @@
-//! [`Intents`]: which two-phase transactions are under way on an engine whose one log holds
-//! every row. A durable row each (see [`crate::system`]), and this table in memory, which tells
-//! a reader that meets a lock what became of its owner, so that nobody waits.
+//! [`Intents`]: the two-phase transactions under way, on an engine with one log for all rows. Each has a durable row
+//! ([`crate::system`]) and an entry in this table in memory. The table tells a reader of a lock what became of the
+//! owner, so that no reader waits.
 //!
-//! Two gates lie here too. A snapshot is *lean* when no lock can hide a commit from it: then
-//! reads look at the write family alone. A one-phase commit is lean when no lock exists at all:
-//! then it does not look for locks. Both are sound because a two-phase transaction enters the
-//! table before its first lock and leaves it after its last, and because it waits, after
-//! entering, for the lean commits that did not see it.
+//! The table also has two gates:
+//!
+//! - A snapshot is *lean* if no lock can hide a commit from it. Its reads look at the write family alone.
+//! - A one-phase commit is lean if no lock exists at all. It does not look for locks.
+//!
+//! Both are sound for two reasons. A two-phase transaction enters the table before its first lock and leaves it after
+//! its last. After entering, it waits for the lean commits that did not see it.
 
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -15,31 +17,31 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use storage::Timestamp;
 use tokio::sync::Notify;
 
-/// How far a two-phase transaction is.
+/// The progress of a two-phase transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IntentState {
-    /// Writing locks. Whatever it commits, it commits above every snapshot taken so far.
+    /// It is writing locks. Its commit timestamp will lie above every snapshot taken so far.
     Prewriting,
-    /// The primary's commit was handed to the committer: only the primary's row knows.
+    /// The committer has the primary's commit, so only the primary's row tells the outcome.
     Committing,
-    /// Committed here; secondaries follow.
+    /// It committed at this timestamp. Its secondaries follow.
     Committed(Timestamp),
-    /// Rolled back; locks are being removed.
+    /// It was rolled back, and its locks are being removed.
     RolledBack,
 }
 
-/// The table.
+/// The table of two-phase transactions. See the module documentation.
 #[derive(Default)]
 pub(crate) struct Intents {
     table: Mutex<BTreeMap<Timestamp, (Bytes, IntentState)>>,
-    /// Entries of the table.
+    /// The number of entries.
     count: AtomicUsize,
-    /// Lean commits under way.
+    /// The number of lean commits under way.
     lean: AtomicUsize,
     drained: Notify,
 }
 
-/// A one-phase commit that did not look for locks. Held until the committer answered.
+/// A permit for a one-phase commit that does not look for locks. Held until the committer has answered.
 pub(crate) struct LeanCommit<'a>(&'a Intents);
 
 impl Drop for LeanCommit<'_> {
@@ -51,7 +53,7 @@ impl Drop for LeanCommit<'_> {
 }
 
 impl Intents {
-    /// Enters a transaction: before its first lock, and before its durable row.
+    /// Enters a transaction, before its first lock and before its durable row.
     pub(crate) fn enter(&self, start_ts: Timestamp, primary: Bytes, state: IntentState) {
         let mut table = self.table.lock();
         if table.insert(start_ts, (primary, state)).is_none() {
@@ -59,7 +61,7 @@ impl Intents {
         }
     }
 
-    /// Waits until every lean commit that did not see the entries of now has been answered.
+    /// Waits until every lean commit that did not see the current entries has been answered.
     pub(crate) async fn wait_for_lean_commits(&self) {
         loop {
             let drained = self.drained.notified();
@@ -70,34 +72,34 @@ impl Intents {
         }
     }
 
-    /// A permit to commit without looking for locks; `None` when there may be some.
+    /// A permit to commit without looking for locks. `None` if there may be locks.
     pub(crate) fn lean_commit(&self) -> Option<LeanCommit<'_>> {
         self.lean.fetch_add(1, Ordering::SeqCst);
         let permit = LeanCommit(self);
         (self.count.load(Ordering::SeqCst) == 0).then_some(permit)
     }
 
-    /// Notes how far a transaction is.
+    /// Sets the progress of a transaction.
     pub(crate) fn set(&self, start_ts: Timestamp, state: IntentState) {
         if let Some(entry) = self.table.lock().get_mut(&start_ts) {
             entry.1 = state;
         }
     }
 
-    /// Removes a transaction: after its last lock.
+    /// Removes a transaction, after its last lock.
     pub(crate) fn leave(&self, start_ts: Timestamp) {
         if self.table.lock().remove(&start_ts).is_some() {
             self.count.fetch_sub(1, Ordering::SeqCst);
         }
     }
 
-    /// How far a transaction is; `None` when it is over.
+    /// The progress of a transaction. `None` if it is over.
     pub(crate) fn state(&self, start_ts: Timestamp) -> Option<IntentState> {
         self.table.lock().get(&start_ts).map(|entry| entry.1)
     }
 
-    /// Whether no lock can hide a commit at or below `snapshot_ts`, which was taken before this
-    /// call. Once true it stays true for this snapshot.
+    /// Whether no lock can hide a commit at or below `snapshot_ts`, which was taken before this call. Once true, it
+    /// stays true for this snapshot.
     pub(crate) fn is_lean(&self, snapshot_ts: Timestamp) -> bool {
         self.count.load(Ordering::SeqCst) == 0
             || !self.table.lock().values().any(|(_, state)| match state {
@@ -107,8 +109,8 @@ impl Intents {
             })
     }
 
-    /// The transactions that were rolled back, or committed, but whose locks could not all be
-    /// removed: what is left of them is resolved by whoever meets it, and by garbage collection.
+    /// The finished transactions whose locks could not all be removed. Readers and writers that meet such a lock
+    /// resolve it, and garbage collection resolves the rest.
     pub(crate) fn finished(&self) -> Vec<(Timestamp, Bytes, IntentState)> {
         let table = self.table.lock();
         let entries = table.iter().map(|(start_ts, (primary, state))| (*start_ts, primary.clone(), *state));

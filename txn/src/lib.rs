@@ -1,7 +1,7 @@
-//! Percolator transactions over the storage contract. Knows no SQL and no types.
+//! Percolator transactions over the storage contract. Keys and values are bytes; SQL and types are in other crates.
 //!
-//! The paper is Peng and Dabek, "Large-scale Incremental Processing Using Distributed Transactions
-//! and Notifications" (OSDI 2010). What each part of it became:
+//! The paper is Peng and Dabek, "Large-scale Incremental Processing Using Distributed Transactions and Notifications"
+//! (OSDI 2010). Its parts are here:
 //!
 //! | paper | here |
 //! |---|---|
@@ -25,14 +25,14 @@
 //! | `r@commit_ts` | commit | the same for a key that was only locked or checked |
 //! | `r@start_ts` | rollback | this transaction will never commit |
 //!
-//! The first byte of a lock or record is its [`LockStrength`], so that "does anything here exclude
-//! me" is a range of classes, which every engine can test by itself.
+//! The first byte of a lock or record is its [`LockStrength`]. So "does any cell here exclude me" is a range of
+//! classes, which every engine can test.
 //!
 //! # Two timestamps
 //!
-//! `snapshot_ts` is what a transaction reads; `start_ts` is its identity, unique, the key of its `l`,
-//! `d` and `r` cells. Over rows they are equal. On one log the snapshot is what has been published,
-//! shared by many, and start_ts is taken at the first prewrite; so start_ts > snapshot_ts.
+//! A transaction reads at `snapshot_ts`. `start_ts` is its unique identity and the timestamp of its `l`, `d` and `r`
+//! cells. Over rows the two are equal. On one log, many transactions share the published snapshot, and start_ts is
+//! taken at the first prewrite; so start_ts > snapshot_ts.
 //!
 //! # The four paths of COMMIT
 //!
@@ -43,24 +43,31 @@
 //! | in bulk | the engine commits across rows and takes files in; the transaction is large and made no tables | keys are claimed, files made for a later commit_ts and taken in at it (`bulk_commit`). No lock is ever written. |
 //! | two phases | large transactions that fit neither; engines that only change one row at a time | below |
 //!
-//! Over rows the second phase looks so: all locks in one parallel wave (`wave`), commit_ts, one read of the keys that
-//! had to stay unchanged, the primary by a condition on the exact lock (`by_row`), the answer; the secondaries follow.
-//! Two waves of calls, three with keys that had to stay unchanged. Heart-beats write a later `expires_at` into the
-//! primary's lock and are over before the commit is sent. A reader that meets a live lock writes `min_commit_ts` above
-//! itself into the primary's lock and reads beneath: once a snapshot and owner, and further ahead when others did
-//! before, so that many readers disturb one owner seldom; the readers of a node share what they learn. A commit that was
-//! pushed ahead of the oracle is acknowledged when the oracle is there.
+//! Over rows, a commit has these steps:
 //!
-//! A transaction whose buffer outgrows a limit writes the locks of what it spills at once (`early`), with the row of
-//! its outcome as primary, and gives signs of life from then on. At COMMIT only those locks are written that are
-//! missing or no longer say what remains: a lock is never taken back, because a copy of its request may still be on its
-//! way, and it is changed once, on condition of what it said.
+//! 1. All locks in one parallel wave (`wave`).
+//! 2. commit_ts.
+//! 3. One read of the keys that had to stay unchanged, if there are any.
+//! 4. The primary, by a condition on the exact lock (`by_row`). This is the commit.
+//! 5. The answer; the secondaries follow.
+//!
+//! That is two waves of calls, or three with keys that had to stay unchanged. Heartbeats write a later `expires_at`
+//! into the primary's lock. They are over before the commit is sent.
+//!
+//! A reader that meets a live lock pushes it: it writes a `min_commit_ts` above its own snapshot into the primary's
+//! lock, and reads beneath. It does so once per snapshot and owner. If others pushed before, it pushes further ahead,
+//! so that many readers seldom disturb one owner. The readers of a node share what they learn. A commit that was
+//! pushed ahead of the oracle is acknowledged when the oracle has caught up.
+//!
+//! A transaction whose buffer exceeds a limit writes the locks of what it spills at once (`early`). Their primary is
+//! the row of its outcome, and heartbeats begin then. COMMIT writes only the locks that are missing or no longer say
+//! what remains. A lock is never withdrawn, because a copy of its request may still be under way. It is changed once,
+//! on condition of what it said.
 //!
 //! # Locks before COMMIT
 //!
-//! A transaction may lock rows as it finds them ([`Transaction::lock_rows`]), and at [`Isolation::ReadCommitted`] each of its
-//! statements has a snapshot of its own. The locks are in memory (`locks`, `row_locks`). Where several nodes share a store, the one
-//! that is the oracle keeps the locks of all (`locks::keeper`).
+//! A transaction may lock rows as it finds them ([`Transaction::lock_rows`]). At [`Isolation::ReadCommitted`] each
+//! statement has its own snapshot. These locks are in memory (`locks`, `row_locks`).
 //!
 //! # A timeline in two phases
 //!
@@ -90,19 +97,19 @@
 //! | 5 | locks, and `w` at the primary | committed. Rolled forward at restart, or by whoever meets a lock |
 //! | 6 | an intent without locks | the restart: removes it |
 //!
-//! Over rows no step is lost on a node that lives either: a commit whose answer is lost is looked up in the primary's
-//! row, and prevented for ever when it is not there. Only a store that does not answer leaves it undetermined, and
-//! `outcome` tells later.
+//! Over rows, a node that lives loses no step either. If a commit's answer is lost, the node looks into the primary's
+//! row. If the commit is not there, the node prevents it for ever. Only a store that does not answer leaves the outcome
+//! undetermined; `outcome` tells it later.
 //!
 //! In one phase and in bulk there is nothing to finish: the batch or the files are there, or they are not.
 //!
-//! # Why it is right, in five sentences
+//! # Why it is right
 //!
-//! commit_ts is taken when every lock is in place, so whoever reads at or above it meets a lock or the
-//! write. The primary's row changes atomically, so a transaction has one fate, whoever asks. A writer
-//! is refused by any excluding write newer than its snapshot, so no update is lost. On one log the
-//! committer validates, stamps and publishes in one order, so a snapshot of what is published misses
-//! nothing. `tests::explorer` runs this code in every order of its steps, with crashes.
+//! - commit_ts is taken when every lock is in place. So a reader at or above it meets a lock or the write.
+//! - The primary's row changes atomically. So a transaction has one fate, whoever asks.
+//! - An excluding write newer than its snapshot refuses a writer. So no update is lost.
+//! - On one log the committer validates, stamps and publishes in one order. So a published snapshot misses nothing.
+//! - `tests::explorer` runs this code in every order of its steps, with crashes.
 
 pub(crate) mod aged;
 mod backoff;

@@ -1,5 +1,4 @@
-//! [`LockStrength`]: how strongly a transaction holds a key. [`Lock`]: the cell `l@start_ts`
-//! that says so.
+//! [`LockStrength`]: how strongly a transaction holds a key. [`Lock`]: the contents of the cell `l@start_ts`.
 //!
 //! ```text
 //! byte 0      strength (the class of the cell)
@@ -13,8 +12,8 @@ use crate::data::RecordKind;
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use storage::{ClassRange, StoreError, Timestamp};
 
-/// The strength of a lock or lock-only record, PostgreSQL's four row locks (manual, chapter
-/// 13.3.2). The number is the class byte of the record, so that conflicts are ranges of classes.
+/// The strength of a lock or lock-only record: PostgreSQL's four row locks (manual, chapter 13.3.2). The number is
+/// the class byte of the record, so that conflicts are ranges of classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum LockStrength {
@@ -29,7 +28,7 @@ pub enum LockStrength {
 }
 
 impl LockStrength {
-    /// The weakest strength that conflicts with this one; all stronger ones do too.
+    /// The weakest strength that conflicts with this one. All stronger ones conflict too.
     pub fn weakest_conflicting(self) -> LockStrength {
         match self {
             LockStrength::KeyShare => LockStrength::Update,
@@ -39,7 +38,7 @@ impl LockStrength {
         }
     }
 
-    /// Whether holders of the two strengths exclude each other.
+    /// Whether two holders with these strengths exclude each other.
     pub fn conflicts_with(self, other: LockStrength) -> bool {
         other >= self.weakest_conflicting()
     }
@@ -49,7 +48,7 @@ impl LockStrength {
         ClassRange { from: self.weakest_conflicting() as u8, to: LockStrength::Update as u8 }
     }
 
-    /// The strength with this class byte.
+    /// The strength with this class byte, if there is one.
     pub fn from_class(class: u8) -> Option<LockStrength> {
         Some(match class {
             1 => LockStrength::KeyShare,
@@ -61,25 +60,25 @@ impl LockStrength {
     }
 }
 
-/// A lock as it lies in the lock family.
+/// The decoded contents of a lock cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lock {
-    /// Strength.
+    /// How strongly the lock holds its key.
     pub strength: LockStrength,
-    /// What it becomes at commit.
+    /// The kind of the record that the lock becomes at commit.
     pub kind: RecordKind,
-    /// Key whose fate decides the transaction's.
+    /// The key whose fate decides the transaction's fate.
     pub primary: Bytes,
-    /// Physical time, in microseconds, after which the owner counts as dead.
+    /// The physical time, in microseconds, after which the owner counts as dead.
     pub expires_at: u64,
-    /// The commit timestamp must be at least this.
+    /// The least commit timestamp that readers have left to the owner.
     pub min_commit_ts: Timestamp,
-    /// The value of a `Put`, when short; else it is in the data family at the same timestamp.
+    /// The value of a `Put` if it is short. Otherwise it is in the data family at the same timestamp.
     pub inlined: Option<Bytes>,
 }
 
 impl Lock {
-    /// The cell.
+    /// Encodes the lock as a cell.
     pub fn encode(&self) -> Bytes {
         let value = self.inlined.as_deref().unwrap_or_default();
         let mut cell = BytesMut::with_capacity(22 + self.primary.len() + value.len());
@@ -93,7 +92,7 @@ impl Lock {
         cell.freeze()
     }
 
-    /// The lock in a cell.
+    /// Decodes a lock cell. Errors: `Corrupted`.
     pub fn decode(cell: &Bytes) -> Result<Lock, StoreError> {
         let damaged = || StoreError::Corrupted("damaged lock cell".into());
         let mut rest = cell.clone();
@@ -114,7 +113,7 @@ impl Lock {
     }
 }
 
-/// The byte of a kind.
+/// Encodes a kind as a byte.
 pub(crate) fn encode_kind(kind: RecordKind, inlined: bool) -> u8 {
     match (kind, inlined) {
         (RecordKind::Put, true) => b'P',
@@ -124,7 +123,7 @@ pub(crate) fn encode_kind(kind: RecordKind, inlined: bool) -> u8 {
     }
 }
 
-/// The kind of a byte, and whether the value is inlined.
+/// Decodes a kind, and whether the value is inlined.
 pub(crate) fn decode_kind(byte: u8) -> Option<(RecordKind, bool)> {
     Some(match byte {
         b'P' => (RecordKind::Put, true),

@@ -1,7 +1,7 @@
-//! What a reader makes of the locks it meets on a store that changes one row at a time: it asks the
-//! owner's primary once a transaction, pushes a live owner's commit above itself, and reads beneath
-//! or through the lock. The readers of a process share what they learn. It never waits for an owner, nor for the removal of a lock, which goes on
-//! behind it.
+//! How a reader deals with the locks it meets on a store that changes one row at a time. It asks the primary of each
+//! owner once. It pushes a live owner's commit above its snapshot, and reads beneath or through the lock. It waits
+//! neither for the owner nor for the removal of the lock, which runs in the background. The readers of a process
+//! share what they learn.
 
 use crate::data::RecordKind;
 use crate::error::Result;
@@ -17,39 +17,39 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use storage::{Cell, Family, Row, Timestamp};
 
-/// Locks whose removal is under way, at most: what is beyond, later readers meet again.
+/// The most locks whose removal is under way. Later readers meet the other locks again.
 const PENDING_LOCKS: usize = 4096;
-/// Locks removed at the same time by one reader.
+/// How many locks one reader removes at the same time.
 const PARALLEL_LOCKS: usize = 32;
-/// Live owners remembered.
+/// The most live owners that are remembered.
 const LIVE_OWNERS: usize = 4096;
-/// Final states remembered, twice.
+/// The most final states in each of two generations.
 const FINAL_STATES: usize = 1 << 14;
 
-/// A lock that a reader met whose owner's fate is final.
+/// A lock that a reader met, whose owner's fate is final.
 pub(crate) type Met = (Bytes, Cell, Status);
 
-/// What a snapshot learned of the owners of locks: final fates, and `Live` for owners that were pushed
-/// above it, which is as final for this snapshot.
+/// The fates of owners of locks that a snapshot has learned: final fates, and `Live` for owners that were pushed above it.
+/// For this snapshot `Live` is final too.
 #[derive(Default)]
 pub(crate) struct Owners {
     known: Mutex<HashMap<Timestamp, Status>>,
-    /// One question at a time: the readers of a snapshot mostly meet the same owner.
+    /// Allows one question at a time, because the readers of a snapshot mostly meet the same owner.
     asking: tokio::sync::Mutex<()>,
 }
 
-/// Final fates, remembered by the whole process. Bounded.
+/// Final fates, shared by the whole process. Bounded.
 #[derive(Default)]
 pub(crate) struct FinalStates(Mutex<[HashMap<Timestamp, Status>; 2]>);
 
 impl FinalStates {
-    /// The fate of `start_ts`, when it is known and final.
+    /// The fate of `start_ts`, if it is known and final.
     pub(crate) fn get(&self, start_ts: Timestamp) -> Option<Status> {
         let states = self.0.lock();
         states.iter().find_map(|generation| generation.get(&start_ts).copied())
     }
 
-    /// Remembers `status`, when it is final.
+    /// Remembers `status` if it is final.
     pub(crate) fn remember(&self, start_ts: Timestamp, status: Status) {
         if !matches!(status, Status::Committed(_) | Status::RolledBack) {
             return;
@@ -63,8 +63,8 @@ impl FinalStates {
     }
 }
 
-/// Above where the commits of live owners were pushed. That holds whatever becomes of them, for every reader of this
-/// process whose snapshot lies below: none of them need ask. Bounded.
+/// For each live owner, the timestamp above which its commit was pushed. That holds whatever becomes of the owner. So
+/// readers of this process with an older snapshot need not ask. Bounded.
 #[derive(Default)]
 pub(crate) struct Pushed(Mutex<HashMap<Timestamp, Timestamp>>);
 
@@ -73,7 +73,7 @@ impl Pushed {
         self.0.lock().get(&start_ts).is_some_and(|min_commit_ts| *min_commit_ts > snapshot_ts)
     }
 
-    /// Remembers what the primary's lock says.
+    /// Remembers a `min_commit_ts` that the primary's lock holds.
     pub(crate) fn remember(&self, start_ts: Timestamp, min_commit_ts: Timestamp) {
         let mut pushed = self.0.lock();
         if pushed.len() >= LIVE_OWNERS {
@@ -84,20 +84,20 @@ impl Pushed {
     }
 }
 
-/// What a row shows to a snapshot.
+/// What a row shows to a snapshot, as far as its locks tell.
 pub(crate) enum Shown {
-    /// This value, or none.
+    /// The value that a committed lock stands for.
     Value(Option<Bytes>),
-    /// What the newest write at or below the snapshot says.
+    /// The newest write at or below the snapshot.
     Written,
-    /// A lock so old that garbage collection may have passed its owner's record: read the row again. When the
-    /// lock is still there, nothing of its owner has been collected yet, for locks go first.
+    /// Unknown: the lock is so old that garbage collection may have removed its owner's record. The row must be read
+    /// again. If the lock is still there then, nothing of its owner was collected, because locks are resolved first.
     Again,
 }
 
 impl TransactionStore {
-    /// What the locks of `row` leave to see. Locks of finished owners are added to `met`. `second_look`: the row
-    /// was read again after `Again` was answered.
+    /// What `row` shows despite its locks. Adds the locks of finished owners to `met`. `second_look`: the row was
+    /// read again after the answer [`Shown::Again`].
     pub(crate) async fn look_past_locks(
         &self,
         snapshot: &Snapshot,
@@ -119,26 +119,27 @@ impl TransactionStore {
             if status != Status::Live {
                 met.lock().push((row.key.clone(), cell.clone(), status));
             }
-            // A copy of a lock may come late ([`crate::wave`]): what its owner wrote is there, or something newer.
+            // A delayed copy of a lock may arrive late ([`crate::wave`]). Then the write of its owner is there,
+            // or a newer one.
             let written = row.newest(Family::Write).map_or(Timestamp::ZERO, |write| write.timestamp);
             match status {
                 Status::Committed(commit_ts) if commit_ts <= snapshot.ts() && commit_ts > written => {
                     return Ok(Shown::Value(self.locked_value(snapshot, row, cell.timestamp, lock, counts).await?));
                 }
-                // Committed above the snapshot, or not at all, or pushed: beneath the lock.
+                // Not committed, committed above the snapshot, or pushed: read beneath the lock.
                 Status::Committed(_) | Status::RolledBack | Status::Live | Status::Gone => {}
             }
         }
         Ok(Shown::Written)
     }
 
-    /// Whether the safe point, by the oracle's clock, may have passed this transaction while nobody looked.
+    /// Whether the safe point, by the oracle's clock, may have passed this transaction meanwhile.
     fn may_be_collected(&self, start_ts: Timestamp) -> bool {
         let age = self.oracle.physical_now().saturating_sub(start_ts.0);
         Duration::from_micros(age) > self.options.history / 2
     }
 
-    /// The fate of a lock's owner as far as `snapshot` is concerned; `Live`: it will commit above.
+    /// The fate of a lock's owner from the view of `snapshot`. `Live` means that it will commit above the snapshot.
     async fn status_for(
         &self,
         snapshot: &Snapshot,
@@ -163,7 +164,7 @@ impl TransactionStore {
         Ok(status)
     }
 
-    /// Removes locks of finished owners behind the reader that met them.
+    /// Removes the locks of finished owners in the background.
     pub(crate) fn resolve_later(&self, met: Vec<Met>) {
         let Some(store) = self.this.upgrade() else { return };
         let count = met.len();

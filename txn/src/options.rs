@@ -1,42 +1,42 @@
-//! [`TransactionOptions`]: how a transaction runs, what its statements see ([`Isolation`]), and which of its own writes a read sees
-//! ([`OwnWrites`]).
+//! [`TransactionOptions`]: how a transaction runs. [`Isolation`]: what its statements see. [`OwnWrites`]: which of
+//! its own writes a read sees.
 
 use crate::transaction::CommandNumber;
 use storage::Timestamp;
 
-/// How a transaction runs.
+/// The options of a transaction.
 #[derive(Clone, Copy, Debug)]
 pub struct TransactionOptions {
-    /// Refuse writes.
+    /// Whether the transaction refuses writes.
     pub read_only: bool,
     /// Whether COMMIT waits for the sync (`synchronous_commit`).
     pub durable: bool,
-    /// Read at this timestamp rather than at the newest.
+    /// If set, the transaction reads at this timestamp instead of the newest one.
     pub as_of: Option<Timestamp>,
-    /// With `as_of`: it may write all the same, and commits if nobody changed its rows since. Not over rows, where the
-    /// snapshot's timestamp is the transaction's name.
+    /// With `as_of`: whether the transaction may write nevertheless. It commits if nobody has changed its rows since.
+    /// Not supported over rows, where the snapshot's timestamp is the transaction's identity.
     pub imports: bool,
-    /// What its statements see.
+    /// The isolation level of its statements.
     pub isolation: Isolation,
 }
 
 /// What the statements of a transaction see (PostgreSQL's manual, chapter 13.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Isolation {
-    /// One snapshot for all; the first committer of a row wins.
+    /// One snapshot for all statements. The first committer of a row wins.
     #[default]
     Snapshot,
-    /// A snapshot for each statement ([`crate::Transaction::for_statement`]). Rows are locked before they are read again and
-    /// written ([`crate::Transaction::lock_rows`]): on engines that hold locks in memory alone.
+    /// A snapshot for each statement ([`crate::Transaction::for_statement`]). Rows are locked before they are read
+    /// again and written ([`crate::Transaction::lock_rows`]).
     ReadCommitted,
-    /// One snapshot for all; who writes commits only if nothing that it has read was written since, so that all such
-    /// transactions are as if one after the other, in the order of their commits (docs/protocol.md, section 8). Who only reads
-    /// sees a state between two of them, and is never refused.
+    /// One snapshot for all statements. A writer commits only if nobody has written since to what it has read. So all
+    /// such transactions are serializable in the order of their commits (docs/protocol.md, section 8). A reader sees
+    /// a state between two of them, and is never refused.
     Serializable,
 }
 
 impl Isolation {
-    /// Whether all statements see one snapshot.
+    /// Whether all statements share one snapshot.
     pub fn has_one_snapshot(self) -> bool {
         self != Isolation::ReadCommitted
     }
@@ -54,14 +54,14 @@ impl Default for TransactionOptions {
     }
 }
 
-/// Which of the transaction's own writes a read sees.
+/// Which of its own writes a transaction's read sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OwnWrites {
-    /// Those of commands before the one given: what a statement reads.
+    /// Those of commands before the given one, as a statement's reads do.
     Before(CommandNumber),
-    /// All.
+    /// All writes of the transaction so far.
     All,
-    /// All, and of what others wrote the newest rather than what the statement's snapshot sees, where statements have
-    /// snapshots of their own: uniqueness and foreign-key checks, after the keys were locked.
+    /// All own writes and, if statements have their own snapshots, the newest committed writes of others. For
+    /// uniqueness and foreign-key checks, after the keys were locked.
     Newest,
 }

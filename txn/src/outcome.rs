@@ -1,5 +1,6 @@
-//! How a transaction that asked for its identity ended: what `pg_xact_status` answers, after a COMMIT whose answer
-//! was lost too. The row of its outcome is its primary; see [`crate::resolver`] for what that row may say.
+//! Tells how a transaction ended that asked for its identity. `pg_xact_status` answers this, also after a
+//! COMMIT whose answer was lost. The primary of such a transaction is the row of its outcome;
+//! [`crate::resolver`] explains that row.
 
 use crate::data::RecordKind;
 use crate::error::{Result, TxnError};
@@ -11,24 +12,24 @@ use bytes::Bytes;
 use std::time::Duration;
 use storage::Timestamp;
 
-/// How a transaction that asked for its identity ended.
+/// The outcome of a transaction that asked for its identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Committed at this timestamp.
     Committed(Timestamp),
-    /// Rolled back, or never committed before its server went down.
+    /// Rolled back, or not committed before its server went down.
     Aborted,
-    /// Still open, here or on another node; or committing.
+    /// Still open or committing, here or on another node.
     InProgress,
-    /// So long ago that its row was collected as garbage.
+    /// Ended so long ago that its row was garbage-collected.
     Forgotten,
 }
 
-/// Undetermined transactions remembered.
+/// The most undetermined transactions that are remembered.
 const UNDETERMINED: usize = 4096;
 
 impl TransactionStore {
-    /// Remembers where to look for the outcome of a transaction that could not be learned. The oldest are forgotten.
+    /// Remembers the primary of a transaction with an unknown outcome, for later questions. The oldest are forgotten.
     pub(crate) fn remember_undetermined(&self, start_ts: Timestamp, primary: Bytes) {
         let mut undetermined = self.undetermined.lock();
         undetermined.insert(start_ts, primary);
@@ -37,9 +38,9 @@ impl TransactionStore {
         }
     }
 
-    /// How the transaction with this start_ts ended, which asked for its identity, or whose COMMIT this process answered
-    /// with [`TxnError::Undetermined`]. Only proven states: what may
-    /// still change is `InProgress`. Errors: a start_ts that no transaction has yet.
+    /// The outcome of the transaction with this start_ts. It must have asked for its identity, or this process must
+    /// have answered its COMMIT with [`TxnError::Undetermined`]. A state that may still change is `InProgress`.
+    /// Errors: no transaction has this start_ts yet.
     pub async fn outcome(&self, start_ts: Timestamp) -> Result<Outcome> {
         if self.identified.lock().contains(&start_ts) {
             return Ok(Outcome::InProgress);
@@ -59,8 +60,8 @@ impl TransactionStore {
         })
     }
 
-    /// Notes that a transaction which asked for its identity ended without a commit: here, and where other nodes
-    /// can see it. They find out by themselves if this does not get through.
+    /// Records that a transaction which asked for its identity ended without a commit, here and for other nodes. If
+    /// the record does not get through, other nodes find out by themselves.
     pub(crate) async fn note_abort(&self, start_ts: Timestamp) {
         self.final_states.remember(start_ts, Status::RolledBack);
         if self.store.atomic().is_some() {
@@ -72,7 +73,7 @@ impl TransactionStore {
         }
     }
 
-    /// Where the transaction may be open on another node.
+    /// The outcome on a store where the transaction may be open on another node.
     async fn outcome_by_row(&self, start_ts: Timestamp) -> Result<Outcome> {
         let now = self.oracle.timestamp().await?;
         if start_ts > now.timestamp {
@@ -89,8 +90,8 @@ impl TransactionStore {
                 if start_ts < self.safe_point() {
                     return Ok(Outcome::Forgotten);
                 }
-                // Every node ends its own transactions at half the history; a prewrite of one that is under way
-                // then is refused by the record that the verdict leaves.
+                // Every node ends its own transactions at half the history. A prewrite that is under way then is
+                // refused by the record that this question leaves.
                 start_ts.0.saturating_add(half(self.options.history))
             }
         };

@@ -1,17 +1,17 @@
-//! [`Pace`]: how many calls of one large commit are under way at the same time. Begins with all that is allowed, so
-//! that a small commit is one wave; comes down when calls take much longer than the fastest did and fewer of them are
-//! answered no more slowly, for then they only queue, before everybody else's.
+//! [`Pace`]: limits how many calls of one large commit are under way. It begins at the maximum, so that a small
+//! commit is one wave. It lowers the limit if calls take much longer than the fastest did, and a lower limit costs no
+//! throughput. Then calls only queue, before the calls of others.
 
 use parking_lot::Mutex;
 use std::future::poll_fn;
 use std::task::Poll;
 use std::time::Duration;
 
-/// Calls under way are never brought below this.
+/// The lowest limit on calls under way.
 const FEWEST: usize = 4;
-/// The limit is looked at after as many calls as it allows, and never after fewer than these.
+/// The limit is reconsidered after as many calls as it allows, but never after fewer than these.
 const SHORTEST_LOOK: usize = 64;
-/// How many looks pass after another limit turned out to be no better, until the next is tried.
+/// How many considerations are skipped after another limit turned out to be no better.
 const REST: usize = 16;
 
 pub(crate) struct Pace {
@@ -22,16 +22,16 @@ pub(crate) struct Pace {
 struct State {
     limit: usize,
     fastest: Duration,
-    /// Weighted towards the newest.
+    /// A moving average, weighted towards the newest calls.
     typical: Duration,
-    /// Calls since the limit was looked at, and when that was.
+    /// Calls since the limit was last reconsidered, and the time of that.
     calls: usize,
     since: Duration,
-    /// The limit before another was tried, and the calls a second under it.
+    /// The limit before the current trial, and the calls per second under it.
     before: Option<(usize, f64)>,
-    /// Whether a higher one is tried next.
+    /// Whether the next trial raises the limit.
     up: bool,
-    /// Looks to pass.
+    /// Considerations left to skip.
     rest: usize,
 }
 
@@ -52,7 +52,7 @@ impl Pace {
         Pace { most: limit, state: Mutex::new(state) }
     }
 
-    /// Notes how long a call took that was answered `now`.
+    /// Notes a call that took `took` and was answered at `now`.
     pub(crate) fn note(&self, took: Duration, now: Duration) {
         let mut state = self.state.lock();
         state.fastest = state.fastest.min(took);
@@ -72,10 +72,10 @@ impl Pace {
 }
 
 impl State {
-    /// Changes the limit, under which so many calls a second were answered.
+    /// Reconsiders the limit, under which `rate` calls per second were answered.
     fn look(&mut self, rate: f64, most: usize) {
-        // Calls that do not wait for each other are fewer, or more, by as much as the limit changed. Fewer under way
-        // must not cost any; more must pay.
+        // The throughput of independent calls changes in proportion to the limit. A lower limit must not cost
+        // throughput, and a higher one must raise it.
         if let Some((limit, before)) = self.before.take() {
             let better = if limit < self.limit { rate > before * 9.0 / 8.0 } else { rate > before * 7.0 / 8.0 };
             if !better {
@@ -98,8 +98,8 @@ impl State {
     }
 }
 
-/// Lets everything else that is ready run first. Long work without it keeps from running what its own thread was told
-/// to run next: the connections to the store, and so the readers' calls.
+/// Lets all other ready tasks run first. Otherwise long work delays the tasks that its own thread was told to run
+/// next: connections to the store, and so the calls of readers.
 pub(crate) async fn let_others_run() {
     let mut yielded = false;
     poll_fn(|context| {
@@ -123,7 +123,7 @@ mod tests {
         let mut now = Duration::ZERO;
         let pace = Pace::new(256, now);
         assert_eq!(pace.limit(), 256);
-        // A store that serves one call a millisecond: what is under way waits for each other.
+        // A store that serves one call per millisecond, so calls wait for each other.
         for call in 0..5000 {
             now += MILLISECOND;
             pace.note(MILLISECOND * if call == 0 { 1 } else { pace.limit() as u32 }, now);
@@ -141,11 +141,11 @@ mod tests {
     fn stays_where_calls_only_take_long() {
         let mut now = Duration::ZERO;
         let pace = Pace::new(256, now);
-        // One was lucky; the others take their time, however many there are.
+        // One call was fast. The others are slow, however many there are.
         pace.note(MILLISECOND, now);
         let mut limits = 0;
         for call in 0..100_000 {
-            // Now and then the machine does something else.
+            // Now and then the machine is busy with something else.
             let late = if call % 777 == 0 { MILLISECOND * 3 } else { Duration::ZERO };
             now += MILLISECOND * 10 / pace.limit() as u32 + late;
             pace.note(MILLISECOND * 10, now);

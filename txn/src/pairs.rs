@@ -1,5 +1,5 @@
-//! [`Pairs`]: keys and values that a scan returns, in key order. As they lie in the store's batch where that is all there is to
-//! say; else one by one.
+//! [`Pairs`]: the keys and values that a scan returns, in key order. They stay packed as in the store's batch if the
+//! scan changes nothing about them. Otherwise they are a list.
 
 use crate::error::Result;
 use crate::transaction::KeyValue;
@@ -7,27 +7,28 @@ use crate::write::{HEADER, Seen, seen};
 use bytes::Bytes;
 use storage::{Family, PackedRows, Row};
 
-/// See the head of the module.
+/// Keys and values in key order. See the module documentation.
 #[derive(Clone, Debug)]
 pub struct Pairs(Kept);
 
 #[derive(Clone, Debug)]
 enum Kept {
     Listed(Vec<KeyValue>),
-    /// Cells of inlined values.
+    /// Write cells with inlined values, as the store returned them.
     Packed(PackedRows),
 }
 
-/// What a batch of newest write cells comes to.
+/// The visible pairs of a batch of newest write cells.
 pub(crate) enum Visible {
-    /// These pairs.
+    /// All values are inlined.
     Pairs(Pairs),
-    /// Values that lie elsewhere have to be read first.
+    /// Some values are in the data family and must be read first.
     Rows(Vec<Row>),
 }
 
 impl Pairs {
-    /// What the newest write cells of rows left, where nothing else of them matters. Errors: a damaged cell.
+    /// The visible pairs of newest write cells, for a snapshot that locks cannot hide anything from.
+    /// Errors: a damaged cell.
     pub(crate) fn visible(mut rows: PackedRows) -> Result<Visible> {
         let (mut elsewhere, mut absent, mut damaged) = (false, false, None);
         for (_, cell) in rows.iter() {
@@ -50,7 +51,7 @@ impl Pairs {
         Ok(Visible::Pairs(Pairs(Kept::Packed(rows))))
     }
 
-    /// How many there are.
+    /// The number of pairs.
     pub fn len(&self) -> usize {
         match &self.0 {
             Kept::Listed(pairs) => pairs.len(),
@@ -58,12 +59,12 @@ impl Pairs {
         }
     }
 
-    /// Whether there are none.
+    /// Whether there is no pair.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Keeps the first, so many at most.
+    /// Keeps the first `pairs` pairs at most.
     pub fn truncate(&mut self, pairs: usize) {
         match &mut self.0 {
             Kept::Listed(list) => list.truncate(pairs),
@@ -71,7 +72,7 @@ impl Pairs {
         }
     }
 
-    /// Key and value of each.
+    /// Iterates over the key and value of each pair.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&[u8], &[u8])> {
         let (listed, packed) = match &self.0 {
             Kept::Listed(pairs) => (Some(pairs), None),
@@ -82,12 +83,12 @@ impl Pairs {
         listed.chain(packed.map(|(key, cell)| (key, cell.get(HEADER..).unwrap_or_default())))
     }
 
-    /// The last key.
+    /// The last key, if there is any pair.
     pub(crate) fn last_key(&self) -> Option<&[u8]> {
         self.iter().next_back().map(|(key, _)| key)
     }
 
-    /// Each for itself.
+    /// The pairs as a list of separate keys and values.
     pub fn into_list(self) -> Vec<KeyValue> {
         match self.0 {
             Kept::Listed(pairs) => pairs,

@@ -1,10 +1,11 @@
-//! Prewrite: the first phase of a two-phase commit (Percolator paper, section 2.2, `Prewrite`) on an
-//! engine whose one log holds every row; [`crate::wave`] is its twin for rows alone. The primary's
-//! lock is written first, so that every other lock has somewhere to point. Rows that nobody else knows
-//! ([`crate::Transaction::made`]) are not locked: they are written once, as they will be.
+//! Prewrite: the first phase of a two-phase commit (Percolator paper, section 2.2, `Prewrite`) on an engine with one
+//! log for all rows. [`crate::wave`] is the counterpart over rows.
 //!
-//! Refused on: a conflicting lock of another transaction; a conflicting write or lock-only
-//! record newer than the snapshot; a rollback record at exactly our start_ts.
+//! The primary's lock is written first, so that every other lock has a row to point to. Rows that nobody else knows
+//! ([`crate::Transaction::made`]) are not locked. They are written once, in their final form.
+//!
+//! A prewrite is refused on: a conflicting lock of another transaction; a conflicting write or lock-only record newer
+//! than the snapshot; a rollback record at exactly our start_ts.
 
 use crate::backoff::Backoff;
 use crate::buffer::FinalWrite;
@@ -24,7 +25,7 @@ use storage::{
 };
 
 impl CommitJob {
-    /// The lock that `write` takes.
+    /// The lock that `write` needs.
     pub(crate) fn lock_for(&self, write: &FinalWrite) -> Lock {
         let (kind, inlined) = match &write.kind {
             WriteKind::Put(value) => (RecordKind::Put, is_short(value).then(|| value.clone())),
@@ -36,12 +37,12 @@ impl CommitJob {
         Lock { strength: write.strength, kind, primary, expires_at, min_commit_ts: Timestamp::ZERO, inlined }
     }
 
-    /// The lock that `write` takes now: its time to live counts where others may end it.
+    /// The lock that `write` needs, with an expiry from now on if others may end it.
     pub(crate) fn fresh_lock(&self, write: &FinalWrite) -> Lock {
         Lock { expires_at: self.store.expires_at(), ..self.lock_for(write) }
     }
 
-    /// What the transaction does to its primary.
+    /// The transaction's write to its primary.
     pub(crate) fn primary_write(&self) -> Result<Option<FinalWrite>> {
         let (first, _) = self.buffer.final_writes(&self.primary, 1, 0)?;
         let mut primary = first.into_iter().find(|write| write.key == self.primary);
@@ -51,7 +52,7 @@ impl CommitJob {
         Ok(primary)
     }
 
-    /// Writes every lock, the primary's first. `reached`: the last step begun, for a rollback.
+    /// Writes every lock, the primary's first. `reached` tells a rollback which step was begun last.
     pub(crate) async fn prewrite(&mut self, reached: &mut Reached) -> Result<()> {
         self.expires_at = self.store.expires_at();
         let primary = self.primary_write()?;
@@ -92,7 +93,7 @@ impl CommitJob {
         }
     }
 
-    /// Whether nobody else knows any of these rows, and none is the primary.
+    /// Whether only this transaction knows all these rows, and none is the primary.
     fn are_fresh(&self, puts: &Puts) -> bool {
         let keys = puts.keys();
         let Some((first, last)) = keys.get(0).zip(keys.iter().next_back()) else { return true };
@@ -100,9 +101,9 @@ impl CommitJob {
         self.fresh.iter().any(holds) && !(first <= &self.primary[..] && &self.primary[..] <= last)
     }
 
-    /// The cell of a row that nobody else knows, as it will be, at start_ts: whoever learns of it learns by this transaction's commit,
-    /// at a snapshot above. Should it not come to that, the ranges of such rows are removed, by their owner or at the next start,
-    /// which finds them beside the intent.
+    /// The cell of a fresh row in its final form, at start_ts. Readers learn of the row only by this transaction's
+    /// commit, at a later snapshot. If the transaction does not commit, its owner or the next start removes the
+    /// ranges of such rows. They are recorded beside the intent.
     pub(crate) fn fresh_cell(&self, key: &[u8], record: Bytes) -> CommitCell {
         let (key, value) = (Bytes::copy_from_slice(key), Some(record));
         CommitCell { key, family: Family::Write, stamp: Stamp::At(self.start_ts), value }
@@ -114,13 +115,13 @@ impl CommitJob {
                 let record = encode_record(write.strength, RecordKind::Put, self.start_ts, Some(value));
                 Some(self.fresh_cell(&write.key, record))
             }
-            // There is nothing to remove.
+            // A fresh row has nothing to remove.
             WriteKind::Delete | WriteKind::Lock => None,
         };
         writes.iter().filter_map(put).collect()
     }
 
-    /// Writes rows that nobody else knows through the log.
+    /// Writes fresh rows through the log.
     pub(crate) async fn write_fresh(&self, cells: Vec<CommitCell>) -> Result<()> {
         if cells.is_empty() {
             return Ok(());
@@ -141,7 +142,7 @@ impl CommitJob {
         self.prewrite_atomic(writes).await
     }
 
-    /// Many rows in one batch of the committer.
+    /// Locks many rows in one batch of the committer.
     async fn prewrite_atomic(&self, writes: &[FinalWrite]) -> Result<()> {
         let mut batch = CommitBatch::default();
         for write in writes {
@@ -185,7 +186,7 @@ impl CommitJob {
         }
     }
 
-    /// The conflict of the condition `index`, of the two that each write has ([`no_newer_write`]).
+    /// The conflict for the failed condition `index`. Each write has two conditions ([`no_newer_write`]).
     pub(crate) fn newer_write(&self, writes: &[FinalWrite], index: usize, found: Timestamp) -> Option<TxnError> {
         let kind = if index.is_multiple_of(2) { ConflictKind::Write } else { ConflictKind::LockOnly };
         writes.get(index / 2).map(|write| self.conflict(&write.key, kind, found))
@@ -197,7 +198,7 @@ impl CommitJob {
     }
 }
 
-/// The value of `write` when it is too long to be inlined.
+/// The value of `write` if it is too long to be inlined.
 pub(crate) fn long_value(write: &FinalWrite) -> Option<&Bytes> {
     match &write.kind {
         WriteKind::Put(value) if !is_short(value) => Some(value),

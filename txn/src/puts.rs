@@ -1,11 +1,11 @@
-//! [`Puts`]: rows that a statement puts, many at a time, in two allocations rather than two for each row: how a load is kept until
-//! COMMIT.
+//! [`Puts`]: rows that a statement puts, in two allocations instead of two per row. A load keeps its rows in
+//! this form until COMMIT.
 
 use crate::lock::LockStrength;
 use crate::transaction::{Write, WriteKind};
 use storage::Strings;
 
-/// Rows that are put: their keys, ascending, and as many values.
+/// Rows to put: ascending keys, and their values.
 #[derive(Clone, Debug)]
 pub struct Puts {
     keys: Strings,
@@ -14,7 +14,7 @@ pub struct Puts {
 }
 
 impl Puts {
-    /// Errors: the same as writes, each for itself, where the keys do not ascend.
+    /// Errors: the keys do not ascend. The error holds the rows as separate writes.
     pub fn new(keys: Strings, values: Strings, strength: LockStrength) -> Result<Puts, Vec<Write>> {
         let puts = Puts { keys, values, strength };
         if puts.keys.is_ascending() && puts.keys.len() == puts.values.len() {
@@ -23,42 +23,40 @@ impl Puts {
         Err(puts.into_writes())
     }
 
-    /// How many.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         self.keys.len()
     }
 
-    /// Whether there are none.
+    /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
 
-    /// The keys.
     pub(crate) fn keys(&self) -> &Strings {
         &self.keys
     }
 
-    /// The values.
     pub(crate) fn values(&self) -> &Strings {
         &self.values
     }
 
-    /// Bytes of keys and values.
+    /// The bytes of all keys and values.
     pub(crate) fn bytes(&self) -> usize {
         self.keys.bytes() + self.values.bytes()
     }
 
-    /// How strongly each key is held.
+    /// The strength of the lock on each key.
     pub(crate) fn strength(&self) -> LockStrength {
         self.strength
     }
 
-    /// What is put at a row's key.
+    /// The write kind of the row at index `at`.
     pub(crate) fn kind(&self, at: usize) -> WriteKind {
         WriteKind::Put(self.values.share(at).unwrap_or_default())
     }
 
-    /// Each for itself.
+    /// The rows as separate writes.
     pub(crate) fn into_writes(self) -> Vec<Write> {
         let write = |at| Some(Write { key: self.keys.share(at)?, kind: self.kind(at), strength: self.strength });
         (0..self.len().min(self.values.len())).filter_map(write).collect()

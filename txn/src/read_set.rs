@@ -1,9 +1,9 @@
-//! [`ReadSet`]: what a transaction at [`Isolation::Serializable`](crate::Isolation::Serializable) has read, as ranges of
-//! keys, to be validated at COMMIT (docs/protocol.md, section 8).
+//! [`ReadSet`]: the ranges of keys that a transaction at [`Isolation::Serializable`](crate::Isolation::Serializable)
+//! has read, for validation at COMMIT (docs/protocol.md, section 8).
 //!
-//! Keys that were looked for and not found are in it, and so are the gaps between the rows that a scan returned: that is what
-//! keeps phantoms out. Bounded: a set that outgrows its memory widens. The half of the neighbours whose keys have most in
-//! common grow together, and again until it fits; so precision is lost, never a read.
+//! It includes keys that were looked for and not found, and the gaps between the rows of a scan. That prevents
+//! phantoms. The memory is bounded: a set that exceeds it widens. The half of the neighbours with the longest common
+//! prefixes are merged, repeatedly until the set fits. So it loses precision, but never a read.
 
 use crate::scan::successor;
 use bytes::Bytes;
@@ -11,31 +11,31 @@ use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use storage::RowRange;
 
-/// Memory that a range costs besides its keys, roughly.
+/// Approximate memory per range in bytes, besides its keys.
 const RANGE_BYTES: usize = 96;
 
-/// Ranges by their first key, with the first key behind each (`None`: no end), that do not touch.
+/// Disjoint ranges by their first key, each with the first key behind it (`None`: no end). They do not touch.
 #[derive(Default)]
 struct Ranges {
     ends: BTreeMap<Bytes, Option<Bytes>>,
     bytes: usize,
 }
 
-/// See the head of the module.
+/// The ranges that a transaction has read. See the module documentation.
 pub(crate) struct ReadSet {
     ranges: Mutex<Ranges>,
     limit: usize,
-    /// What lies outside is not noted.
+    /// Reads outside this range are not noted.
     within: RowRange,
 }
 
 impl ReadSet {
-    /// Empty; to hold about `limit` bytes, of what lies `within`.
+    /// An empty set that uses about `limit` bytes, for reads that lie `within`.
     pub(crate) fn new(limit: usize, within: RowRange) -> ReadSet {
         ReadSet { ranges: Mutex::default(), limit, within }
     }
 
-    /// One row was looked for.
+    /// Notes that one row was looked for.
     pub(crate) fn note_key(&self, key: &[u8]) {
         if !self.within.contains(key) {
             return;
@@ -45,7 +45,7 @@ impl ReadSet {
         self.note(RowRange { start: key, end });
     }
 
-    /// The rows of a range were looked for.
+    /// Notes that the rows of a range were looked for.
     pub(crate) fn note(&self, range: RowRange) {
         let range = range.intersect(&self.within);
         if range.is_empty() {
@@ -58,7 +58,7 @@ impl ReadSet {
         }
     }
 
-    /// What was read, in order; the ranges do not touch.
+    /// The ranges that were read, in key order. They do not touch.
     pub(crate) fn ranges(&self) -> Vec<RowRange> {
         let ranges = self.ranges.lock();
         ranges.ends.iter().map(|(start, end)| RowRange { start: start.clone(), end: end.clone() }).collect()
@@ -80,7 +80,7 @@ impl Ranges {
                 Some(_) => {}
             }
         }
-        // Those that begin inside, or right behind, become part of it.
+        // Ranges that begin inside it or right behind it become part of it.
         while let Some((next, its_end)) = self.ends.range(start.clone()..).next() {
             if end.as_ref().is_some_and(|end| next > end) {
                 break;
@@ -97,11 +97,11 @@ impl Ranges {
         self.ends.insert(start, end);
     }
 
-    /// Joins neighbours until `bytes` are enough.
+    /// Merges neighbours until the set takes at most `bytes`.
     fn widen(&mut self, bytes: usize) {
         while self.bytes > bytes && self.ends.len() > 1 {
             let mut common: Vec<usize> = self.neighbours().map(|(one, next)| in_common(one, next)).collect();
-            // Half of the gaps, those between the keys that have most in common.
+            // Half of the gaps: those between the keys with the longest common prefixes.
             let middle = common.len() / 2;
             let (_, least, _) = common.select_nth_unstable(middle);
             let least = *least;
@@ -122,7 +122,7 @@ impl Ranges {
     }
 }
 
-/// How many bytes two keys begin with alike.
+/// The length in bytes of the common prefix of two keys.
 fn in_common(one: &[u8], other: &[u8]) -> usize {
     one.iter().zip(other).take_while(|(one, other)| one == other).count()
 }

@@ -1,11 +1,11 @@
-//! [`Readers`]: who reads at which timestamp, where the store does not count them itself.
+//! [`Readers`]: registered readers and their timestamps, where the store does not register them itself.
 
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use storage::{Registered, SnapshotGuard, Timestamp};
 
-/// Readers whose snapshots the engine does not know of: those in the past, and all of them where
+/// Readers whose snapshots the engine does not know. These are readers of the past, or all readers if
 /// the engine registers none.
 #[derive(Default)]
 pub(crate) struct Readers(Arc<ByTimestamp>);
@@ -26,13 +26,13 @@ impl Registered for ByTimestamp {
 }
 
 impl Readers {
-    /// Registers one, until the guard is dropped.
+    /// Registers a reader until the guard is dropped.
     pub(crate) fn register(&self, ts: Timestamp) -> SnapshotGuard {
         *self.0.0.lock().entry(ts).or_default() += 1;
         SnapshotGuard::new(ts, Some(self.0.clone()))
     }
 
-    /// The oldest registered snapshot.
+    /// The timestamp of the oldest registered reader.
     pub(crate) fn oldest(&self) -> Option<Timestamp> {
         self.0.0.lock().keys().next().copied()
     }

@@ -1,5 +1,5 @@
-//! Registers: rows with one cell each, overwritten in place, and changed only on condition of what was seen there. What
-//! nodes tell each other lies in such rows: leases, holds, the safe point.
+//! Registers: rows with one cell each, overwritten in place, and changed only on condition of the cell that was read.
+//! Nodes share leases, holds and the safe point in such rows.
 
 use crate::data::encode_data;
 use crate::error::Result;
@@ -7,26 +7,26 @@ use crate::resolver::exactly;
 use bytes::Bytes;
 use storage::{Cell, ClassRange, Condition, Family, Mutation, ReadFilter, Store, Timestamp, TimestampRange};
 
-/// The one version of the cell.
+/// The fixed timestamp of the cell.
 const VERSION: Timestamp = Timestamp(1);
 
-/// The cell with this content, which [`crate::data::decode_data`] takes out again.
+/// A cell with this content, which [`crate::data::decode_data`] extracts again.
 pub(crate) fn cell(content: &[u8]) -> Cell {
     Cell { family: Family::Data, timestamp: VERSION, value: encode_data(content) }
 }
 
-/// What to read of a register.
+/// The filter that reads a register.
 pub(crate) fn filter() -> ReadFilter {
     ReadFilter::new().with(Family::Data, TimestampRange::at(VERSION), 1)
 }
 
-/// The cell of the register at `key`; `None` when it was never written, or was removed.
+/// The cell of the register at `key`. `None` if it was never written, or was removed.
 pub(crate) async fn read(store: &dyn Store, key: &Bytes) -> Result<Option<Cell>> {
     let rows = store.read(std::slice::from_ref(key), &filter()).await?;
     Ok(rows.first().and_then(|row| row.newest(Family::Data)).cloned())
 }
 
-/// Puts `next` in place of what was `seen`, as a conditional change of the row; `None`: nothing there.
+/// The conditional change that replaces the cell `seen` by `next`. `None` stands for no cell.
 pub(crate) fn change(seen: Option<&Cell>, next: Option<&Cell>) -> (Vec<Condition>, Vec<Mutation>) {
     let absent =
         Condition::NoCell { family: Family::Data, range: TimestampRange::ALL, class: ClassRange::ANY, except: None };

@@ -1,7 +1,6 @@
-//! What became of the owner of a lock, and what to do about the lock (Percolator paper, section
-//! 2.2: the primary decides).
+//! Decides the fate of a lock's owner, and resolves the lock (Percolator paper, section 2.2: the primary decides).
 //!
-//! From one read of the primary's `l@start` and all its `w`, `r` at or above start:
+//! The verdict follows from one read of the primary's `l@start` and all its `w` and `r` cells at or above start:
 //!
 //! | seen | verdict |
 //! |---|---|
@@ -12,8 +11,8 @@
 //! | nothing, but another's `r@start` | rolled back: it can never prewrite |
 //! | nothing at all | once the lock has expired, set `r@start` if still nothing |
 //!
-//! A later `w` of another says nothing about a transaction that has not locked its primary yet: at READ COMMITTED it may have
-//! read that `w`, whose timestamp lies above the one that names the transaction, and lock the row all the same.
+//! A later `w` of another transaction says nothing about a transaction that has not locked its primary yet. At READ
+//! COMMITTED it may have read that `w`, above its own start_ts, and lock the row nevertheless.
 
 use crate::backoff::Backoff;
 use crate::commit::STORE_PATIENCE;
@@ -28,11 +27,11 @@ use storage::{
     TimestampRange,
 };
 
-/// How far above itself a reader pushes a commit that others pushed before, in microseconds. For so long no reader
-/// disturbs the owner, whose heart-beats and commit change the same cell.
+/// How far above its own snapshot a reader pushes a commit that was pushed before, in microseconds. For that time no
+/// reader disturbs the owner, whose heartbeats and commit change the same cell.
 fn push_ahead(read_ts: Timestamp, start_ts: Timestamp) -> u64 {
-    // In proportion to its age, hence to how long its calls take: an owner on a slow store gets its turn too,
-    // and waits for the oracle a fraction of what it took already.
+    // In proportion to the owner's age, and so to the latency of its calls. An owner on a slow store gets its turn,
+    // and waits for the oracle only a fraction of the time it took already.
     (read_ts.0.saturating_sub(start_ts.0) / 4).clamp(20_000, 1_000_000)
 }
 
@@ -41,24 +40,25 @@ fn push_ahead(read_ts: Timestamp, start_ts: Timestamp) -> u64 {
 pub(crate) enum Status {
     /// Committed at this timestamp. Final.
     Committed(Timestamp),
-    /// Rolled back. Final.
+    /// Rolled back. This is final.
     RolledBack,
     /// Its owner is at work.
     Live,
-    /// Over, and its locks removed: the lock that was asked about is no longer there.
+    /// Ended, with its locks removed. The lock in question is no longer there.
     Gone,
 }
 
-/// What the primary's row says.
+/// The state of a transaction in its primary's row.
 pub(crate) struct PrimaryRow {
     /// The lock cell at start_ts.
     pub(crate) lock: Option<Cell>,
-    /// Where it committed.
+    /// The commit timestamp, if it committed.
     pub(crate) committed: Option<Timestamp>,
     pub(crate) rolled_back: bool,
-    /// The record of another lies where this transaction's rollback would, and refuses its prewrite as well.
+    /// Whether another transaction's record is at the place of this one's rollback record. It refuses this
+    /// one's prewrite as well.
     excluded: bool,
-    /// The newest write and rollback record seen.
+    /// The newest write or rollback record seen.
     pub(crate) newest: Timestamp,
 }
 
@@ -67,12 +67,12 @@ pub(crate) struct PrimaryRow {
 pub(crate) enum Cleared {
     /// No conflicting lock is left.
     Yes,
-    /// The transaction that began then is alive and holds the key, by this lock.
+    /// A live transaction with this start_ts holds the key, by this lock.
     HeldBy(Timestamp, Cell),
 }
 
 impl TransactionStore {
-    /// What the row of `primary` says about the transaction `start_ts`.
+    /// Reads the state of the transaction `start_ts` from the row of `primary`.
     pub(crate) async fn read_primary(&self, primary: &Bytes, start_ts: Timestamp) -> Result<PrimaryRow> {
         let filter = ReadFilter::new()
             .with(Family::Lock, TimestampRange::at(start_ts), 1)
@@ -101,8 +101,8 @@ impl TransactionStore {
         Ok(seen)
     }
 
-    /// The fate of the owner of a lock. `second_look`: the lock was read again after `Gone` was
-    /// answered, so that a lock whose owner is over has been orphaned.
+    /// The fate of a lock's owner. `second_look`: the lock was read again after the answer [`Status::Gone`]. If it is
+    /// still there, it is an orphan of a finished owner.
     pub(crate) async fn lock_status(&self, start_ts: Timestamp, lock: &Lock, second_look: bool) -> Result<Status> {
         if self.store.atomic().is_none() {
             return self.primary_status(start_ts, lock, false, None).await;
@@ -120,8 +120,8 @@ impl TransactionStore {
         }
     }
 
-    /// The fate of a transaction by its primary's row. Ends it there when its owner is dead; moves the
-    /// commit of a live one above the snapshot `push_above`, so that a reader there need not wait.
+    /// The fate of a transaction by its primary's row. Ends the transaction there if its owner is dead. Pushes the
+    /// commit of a live one above the snapshot `push_above`, so that a reader need not wait.
     pub(crate) async fn primary_status(
         &self,
         start_ts: Timestamp,
@@ -135,7 +135,7 @@ impl TransactionStore {
         let primary = &lock.primary;
         let mut patience = Backoff::within(self.env.clone(), STORE_PATIENCE);
         for attempt in 0u32.. {
-            // The row changed under us: pushed by another, beaten by its owner, or an answer was lost.
+            // The row has changed meanwhile: a push, a heartbeat, or a change of ours whose answer was lost.
             if attempt > 0 && !patience.pause().await {
                 break;
             }
@@ -150,15 +150,16 @@ impl TransactionStore {
             let expires_at = of_primary.as_ref().map_or(lock.expires_at, |lock| lock.expires_at);
             if !owner_is_dead && !self.has_expired(expires_at).await? {
                 let (Some(read_ts), Some(cell), Some(mut lock)) = (push_above, row.lock, of_primary) else {
-                    // Without a lock at the primary its commit_ts is not taken yet: it will lie above
-                    // every snapshot of now.
+                    // The primary is not locked, so commit_ts is not taken yet. It will lie
+                    // above every current snapshot.
                     return Ok(Status::Live);
                 };
                 if lock.min_commit_ts > read_ts {
                     self.pushed.remember(start_ts, lock.min_commit_ts);
                     return Ok(Status::Live);
                 }
-                // Pushed before: many readers, each of which would make the owner's commit fail once more.
+                // It was pushed before, so it has many readers. Each push would make the owner's
+                // commit fail once more.
                 let ahead = if lock.min_commit_ts > Timestamp::ZERO { push_ahead(read_ts, start_ts) } else { 0 };
                 lock.min_commit_ts = Timestamp(read_ts.next().0.saturating_add(ahead));
                 let set = Mutation::Set { family: Family::Lock, timestamp: start_ts, value: lock.encode() };
@@ -179,8 +180,8 @@ impl TransactionStore {
         Err(StoreError::Unavailable(format!("the fate of transaction {start_ts} could not be learned")).into())
     }
 
-    /// Whether a lock with this time to live is dead, by the oracle's clock. Our own idea of that clock only spares
-    /// the question.
+    /// Whether a lock with this expiry is dead, by the oracle's clock. Our own estimate of that clock
+    /// only saves the question.
     pub(crate) async fn has_expired(&self, expires_at: u64) -> Result<bool> {
         if self.oracle.physical_now() <= expires_at {
             return Ok(false);
@@ -188,8 +189,8 @@ impl TransactionStore {
         Ok(self.oracle.timestamp().await?.physical_micros > expires_at)
     }
 
-    /// Ends the live owner of a lock for one that goes before it, unless it has committed, and removes the lock. Its
-    /// COMMIT finds that out as if it had been silent for too long.
+    /// Ends the live owner of a lock in favour of a transaction that goes first, unless it has committed, and removes
+    /// the lock. The owner's COMMIT finds itself rolled back, as after a long silence.
     pub(crate) async fn wound(&self, key: &Bytes, cell: &Cell, lock: &Lock) -> Result<()> {
         let status = self.primary_status(cell.timestamp, lock, true, None).await?;
         tracing::debug!(start_ts = %cell.timestamp, ?status, "ended a transaction that was in the way of an earlier one");
@@ -201,8 +202,8 @@ impl TransactionStore {
         status
     }
 
-    /// Removes a lock whose owner's fate is final: forward or back. False: it is there still, or somebody else did the same, or
-    /// nobody can tell.
+    /// Removes a lock whose owner's fate is final: rolls it forward or back. False if the lock may still be there,
+    /// or was already removed.
     pub(crate) async fn resolve_lock(&self, key: &Bytes, cell: &Cell, lock: &Lock, status: Status) -> Result<bool> {
         let start_ts = cell.timestamp;
         let mutations = match status {
@@ -213,9 +214,8 @@ impl TransactionStore {
         self.change_row(key, vec![exactly(cell)], mutations).await
     }
 
-    /// Removes locks whose owners' fates are final, in one request, where the store can commit
-    /// across rows. Answers false, with nothing changed, where it cannot or where one of the locks
-    /// is not there any more.
+    /// Removes locks whose owners' fates are final in one request, if the store can commit across rows. Answers false
+    /// and changes nothing if it cannot, or if one of the locks has gone.
     pub(crate) async fn resolve_together(&self, locks: &[(Bytes, Cell, Status)]) -> Result<bool> {
         let Some(atomic) = self.store.atomic() else { return Ok(false) };
         let mut batch = CommitBatch::default();
@@ -233,7 +233,7 @@ impl TransactionStore {
         Ok(atomic.commit_atomic(batch).await?.is_ok())
     }
 
-    /// Removes from `key` every lock that excludes `strength` and whose owner is over.
+    /// Removes every lock at `key` that excludes `strength` and whose owner is finished.
     pub(crate) async fn clear_locks(
         &self,
         key: &Bytes,
@@ -264,8 +264,8 @@ impl TransactionStore {
         }
     }
 
-    /// Changes one row when every condition holds: through the committer where there is one, so
-    /// that later validations see it. False: a condition did not hold, or the answer was lost.
+    /// Changes one row if every condition holds. If there is a committer, the change passes it, so that later
+    /// validations see it. False: a condition failed, or the answer was lost.
     pub(crate) async fn change_row(
         &self,
         key: &Bytes,
@@ -273,7 +273,7 @@ impl TransactionStore {
         mutations: Vec<Mutation>,
     ) -> Result<bool> {
         let Some(atomic) = self.store.atomic() else {
-            // Whoever is told "no" looks again, and the row tells what a lost answer did not.
+            // The caller then looks again, and the row tells what the lost answer would have told.
             return match self.store.check_and_mutate(key.clone(), conditions, mutations).await {
                 Err(StoreError::Undetermined(_)) => Ok(false),
                 answer => Ok(answer?),
@@ -289,7 +289,7 @@ impl TransactionStore {
     }
 }
 
-/// The cells that a row's mutations are in a batch. Errors: a mutation that removes several versions.
+/// Converts the mutations of a row to cells of a batch. Errors: a mutation removes several versions.
 fn commit_cells(key: &Bytes, mutations: Vec<Mutation>) -> Result<Vec<CommitCell>> {
     let mut cells = Vec::with_capacity(mutations.len());
     for mutation in mutations {
@@ -310,8 +310,8 @@ pub(crate) fn exactly(cell: &Cell) -> Condition {
     Condition::CellEquals { family: cell.family, timestamp: cell.timestamp, value: cell.value.clone() }
 }
 
-/// The conditions that nothing happened to a primary since it was read with nothing of
-/// `start_ts` in it, when its newest record was at `newest`.
+/// The conditions that a primary is unchanged since it was read. It had no cell of `start_ts`, and its newest
+/// record was at `newest`.
 pub(crate) fn nothing_since(start_ts: Timestamp, newest: Timestamp) -> Vec<Condition> {
     let none = |family, range| Condition::NoCell { family, range, class: ClassRange::ANY, except: None };
     vec![
@@ -321,7 +321,7 @@ pub(crate) fn nothing_since(start_ts: Timestamp, newest: Timestamp) -> Vec<Condi
     ]
 }
 
-/// What a lock becomes when its transaction committed.
+/// The mutations that turn a lock into its record, after its transaction committed.
 pub(crate) fn roll_forward_mutations(start_ts: Timestamp, commit_ts: Timestamp, lock: &Lock) -> Vec<Mutation> {
     let record = WriteRecord { strength: lock.strength, kind: lock.kind, start_ts, inlined: lock.inlined.clone() };
     vec![
@@ -330,7 +330,7 @@ pub(crate) fn roll_forward_mutations(start_ts: Timestamp, commit_ts: Timestamp, 
     ]
 }
 
-/// What a lock becomes when its transaction was rolled back.
+/// The mutations that remove a lock after its transaction was rolled back, and leave a rollback record.
 pub(crate) fn roll_back_mutations(start_ts: Timestamp) -> Vec<Mutation> {
     vec![
         Mutation::Delete { family: Family::Lock, range: TimestampRange::at(start_ts) },

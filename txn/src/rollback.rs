@@ -1,5 +1,5 @@
-//! Rolling back a two-phase commit that was refused or failed: by its owner. What others do with
-//! a dead owner's locks is in [`crate::resolver`]; what a restart does, here too.
+//! Rolls back a two-phase commit that was refused or failed: by its owner, or at a restart. [`crate::resolver`] deals
+//! with a dead owner's locks at other times.
 
 use crate::commit::CommitJob;
 use crate::data::decode_data;
@@ -18,12 +18,12 @@ use storage::{
     Stamp, StoreError, Timestamp, TimestampRange,
 };
 
-/// Locked rows that one step finishes: few, because the commits of others wait behind a step.
+/// Locked rows that one step finishes. Few, because other commits wait behind a step.
 const STEP_LOCKS: usize = 1024;
 
 impl CommitJob {
-    /// Removes the locks written so far, `reached` being the start of the last step, or further on. Best effort:
-    /// what is left, others resolve.
+    /// Removes the locks written so far. `reached` is the start of the last step, or beyond. Best effort: readers and
+    /// garbage collection resolve the rest.
     pub(crate) async fn roll_back(&self, reached: Reached) {
         self.store.intents.set(self.start_ts, IntentState::RolledBack);
         if let Err(error) = self.try_roll_back(reached).await {
@@ -33,12 +33,12 @@ impl CommitJob {
 
     async fn try_roll_back(&self, reached: Reached) -> Result<()> {
         if reached != Reached::Nothing {
-            // The primary first: from then on nobody can think us committed, and a prewrite of
-            // ours that is still on its way is refused there.
+            // The primary first. From then on nobody can take us for committed, and a prewrite of ours that is still
+            // under way is refused there.
             let mutations = roll_back_mutations(self.start_ts);
             let conditions = match self.store.store.atomic() {
                 Some(_) => Vec::new(),
-                // The record of another may lie there, which refused our prewrite and keeps on doing so.
+                // A record of another transaction may be there. It refused our prewrite, and keeps refusing it.
                 None => vec![no_record_at(self.start_ts)],
             };
             self.store.change_row(&self.primary, conditions, mutations).await?;
@@ -80,15 +80,15 @@ impl CommitJob {
     }
 }
 
-/// The condition that no lock-only record lies where a rollback record is to be written.
+/// The condition that no lock-only record is at the place of the rollback record.
 fn no_record_at(start_ts: Timestamp) -> Condition {
     let class = ClassRange { from: LockStrength::KeyShare as u8, to: LockStrength::Update as u8 };
     Condition::NoCell { family: Family::Rollback, range: TimestampRange::at(start_ts), class, except: None }
 }
 
 impl TransactionStore {
-    /// Leaves the table of intents, durably first, then in memory: no lock is left. What a transaction that was rolled back wrote to
-    /// ranges that nobody else knows goes first, whoever it is that ends it.
+    /// Leaves the table of intents, first durably, then in memory. No lock may be left. If the transaction was rolled
+    /// back, the ranges of its fresh rows are removed first, whichever node ends it.
     pub(crate) async fn leave_intents(&self, start_ts: Timestamp) -> Result<()> {
         let Some(atomic) = self.store.atomic() else { return Ok(()) };
         if self.intents.state(start_ts) == Some(IntentState::RolledBack) {
@@ -110,7 +110,7 @@ impl TransactionStore {
         Ok(())
     }
 
-    /// The ranges that a two-phase transaction wrote to and nobody else knew.
+    /// The ranges of fresh rows that a two-phase transaction wrote to.
     async fn made_by(&self, start_ts: Timestamp) -> Result<Vec<RowRange>> {
         let filter = ReadFilter::new().with(Family::Data, TimestampRange::ALL, 1);
         let rows = self.store.read(&[system::made_key(start_ts)], &filter).await?;
@@ -120,9 +120,9 @@ impl TransactionStore {
         }
     }
 
-    /// Learns, after a restart and before the first connection is accepted, what became of the two-phase
-    /// commits that were under way. Their locks are removed in the background: nobody needs to wait, since
-    /// the table of intents knows their owners' fates.
+    /// Recovers the intents after a restart, before the first connection: learns the fates of the two-phase commits
+    /// that were under way. Their locks are removed in the background. Nobody needs to wait, because the table of
+    /// intents knows the fates.
     pub(crate) async fn recover_intents(&self) -> Result<()> {
         let filter = ReadFilter::new().with(Family::Data, TimestampRange::ALL, 1);
         let mut rows = self.store.scan(system::intents(), filter, ScanOptions::default());
@@ -144,7 +144,7 @@ impl TransactionStore {
             let state = match row.committed {
                 Some(commit_ts) => IntentState::Committed(commit_ts),
                 None => {
-                    // Its owner is gone; nothing of it can arrive any more.
+                    // The owner is gone, and no request of it can arrive any more.
                     self.change_row(&primary, Vec::new(), roll_back_mutations(start_ts)).await?;
                     IntentState::RolledBack
                 }
@@ -156,8 +156,8 @@ impl TransactionStore {
         Ok(())
     }
 
-    /// Finishes what is in the table, a step at a time, so that a store that is closed meanwhile need not
-    /// wait. What a failure leaves behind, garbage collection finishes.
+    /// Finishes the table's entries step by step, so that closing the store does not wait for all. Garbage collection
+    /// finishes what a failure leaves.
     fn finish_intents_later(&self) {
         let this = self.this.clone();
         let work = async move {
@@ -166,7 +166,7 @@ impl TransactionStore {
             let mut finished = None;
             while let Some(start) = from {
                 let Some(store) = this.upgrade() else { return };
-                // Locks of transactions that end later are their owners' to remove.
+                // Transactions that end later remove their own locks.
                 let states = finished.get_or_insert_with(|| store.finished_states());
                 let step = store.finish_step(start, states).await;
                 match step {
@@ -201,8 +201,7 @@ impl TransactionStore {
         finished.filter_map(|(start_ts, _, state)| Some((start_ts, status(state)?))).collect()
     }
 
-    /// Removes the locks of finished transactions in the table.
-    /// Answers how many locks.
+    /// Removes the locks of finished transactions in the table. Answers how many locks were removed.
     pub(crate) async fn finish_intents(&self) -> Result<u64> {
         let states = self.finished_states();
         if states.is_empty() {
@@ -221,8 +220,8 @@ impl TransactionStore {
         Ok(resolved)
     }
 
-    /// Removes, of the next [`STEP_LOCKS`] locked rows from the key `from` on, the locks of transactions whose
-    /// fates are given. Answers how many they were, and where to go on.
+    /// Removes the locks of the transactions in `states` from the next [`STEP_LOCKS`] locked rows, beginning at the
+    /// key `from`. Answers their number, and the key to continue at.
     async fn finish_step(&self, from: Bytes, states: &BTreeMap<Timestamp, Status>) -> Result<(u64, Option<Bytes>)> {
         let filter = ReadFilter::new().with(Family::Lock, TimestampRange::ALL, usize::MAX);
         let options = ScanOptions { batch_rows: STEP_LOCKS, limit: Some(STEP_LOCKS), ..ScanOptions::default() };
@@ -240,7 +239,7 @@ impl TransactionStore {
                 next = Some(row.key);
             }
         }
-        // A million locks of one transaction: one request a batch, not one a row.
+        // One transaction may have a million locks, so they are removed in batches, not one by one.
         if !self.resolve_together(&locks).await? {
             for (key, cell, status) in &locks {
                 self.resolve_lock(key, cell, &Lock::decode(&cell.value)?, *status).await?;
@@ -249,8 +248,8 @@ impl TransactionStore {
         Ok((locks.len() as u64, next.filter(|_| seen == STEP_LOCKS)))
     }
 
-    /// Removes a lock whose owner's fate is final, and those of the rows behind it: whoever meets one lock of
-    /// a large transaction is about to meet more.
+    /// Removes a lock whose owner's fate is final, and its locks on the following rows. A reader of one lock of a
+    /// large transaction is about to meet more.
     pub(crate) async fn resolve_from(&self, key: &Bytes, cell: &Cell, lock: &Lock, status: Status) -> Result<()> {
         self.resolve_lock(key, cell, lock, status).await?;
         if self.store.atomic().is_some() && self.intents.state(cell.timestamp).is_some() {

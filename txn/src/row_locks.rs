@@ -1,14 +1,15 @@
-//! [`RowLocks`]: the rows that a transaction has locked for others to wait, and from when on its writes must be the only
-//! ones; see [`crate::locks`].
+//! [`RowLocks`]: the row locks of a transaction, and for each command the timestamp since which its rows must
+//! be unchanged; see [`crate::locks`].
 //!
-//! At READ COMMITTED a row is locked, then read at its newest, then written. Nobody who looks for locks changes it in
-//! between, so at COMMIT such a write is held against commits since that read, not since the statement's snapshot; whatever a
-//! statement wrote without a lock is held against commits since its snapshot. Both are one timestamp a command: a
-//! command that locks raises it to its newest read, at which everything that it read before was still locked.
+//! At READ COMMITTED a row is locked, then read at its newest version, then written. No transaction that looks
+//! for locks changes it in between. So COMMIT validates such a write against commits since that read, not since
+//! the statement's snapshot. A write without a lock is validated against commits since the snapshot. Each command
+//! has one such timestamp. A command that locks raises it to its newest read, at which everything that it read
+//! before was still locked.
 //!
-//! Where another node keeps the locks they may be lost. So there each lock of a row at READ COMMITTED is also a write that only
-//! locks, held against commits since that read, and at the other levels COMMIT requires that nobody changed the row since
-//! the snapshot: should the lock be lost and another change the row, COMMIT finds the conflict.
+//! If another node keeps the locks, they may be lost. There, each row lock at READ COMMITTED is also a lock-only
+//! write, validated against commits since that read. At other levels COMMIT requires that the row is unchanged since
+//! the snapshot. So if a lock is lost and another transaction changes the row, COMMIT finds the conflict.
 
 use crate::buffer::FinalWrite;
 use crate::error::{Conflict, ConflictKind, TxnError};
@@ -26,40 +27,40 @@ use storage::{Family, ReadFilter, Timestamp, TimestampRange};
 
 type Result<T, E = TxnError> = std::result::Result<T, E>;
 
-/// Writes whose rows are locked one after the other before the next are looked for, and their bytes.
+/// The most writes whose rows are locked in one step, and their bytes.
 pub(crate) const LOCKED_AT_ONCE: usize = 1024;
 pub(crate) const LOCKED_BYTES: usize = 1 << 20;
 
-/// What became of a row that was to be locked.
+/// The result of locking a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockedRow {
-    /// It is locked, and what the statement's snapshot sees of it is the newest.
+    /// The row is locked, and its newest version is the one that the statement's snapshot sees.
     Same,
-    /// It is locked; a newer version than the statement's snapshot sees has been committed.
+    /// The row is locked, and a newer version than the statement's snapshot sees was committed.
     Changed,
-    /// Another has it locked, and nobody wanted to wait.
+    /// Another transaction holds the lock, and the caller did not want to wait.
     Held,
 }
 
-/// A transaction's row locks.
+/// The row locks of a transaction.
 pub(crate) struct RowLocks {
-    /// Who it is to others: a session, or made when it is needed.
+    /// The locker that others see: the session, or one made on first use.
     locker: Mutex<Option<Arc<Locker>>>,
     acquired: Acquired,
-    /// Names to be locked by a COMMIT that looks for locks.
+    /// Names that COMMIT must lock if it looks for locks.
     at_commit: Mutex<Vec<(CommandNumber, WantedLock)>>,
-    /// By command: rows that COMMIT finds unchanged since the snapshot, should their locks be lost.
+    /// By command: rows that COMMIT must find unchanged since the snapshot, in case their locks are lost.
     guarded: Mutex<Vec<(CommandNumber, Bytes)>>,
-    /// Whether the lock table counts it among those who hold row locks.
+    /// Whether the lock table counts this transaction among the holders of row locks.
     counted: Mutex<bool>,
-    /// By command: since when what it writes must be unchanged. Empty at snapshot level.
+    /// By command: since when the rows it writes must be unchanged. Empty at snapshot level.
     bases: Mutex<Vec<(CommandNumber, Timestamp)>>,
-    /// `lock_timeout`, for COMMIT.
+    /// The session's `lock_timeout`, for locks taken at COMMIT.
     timeout: Mutex<Option<Duration>>,
     counts: Mutex<LockCounts>,
 }
 
-/// What locking rows came to.
+/// Counts of locked rows, for statistics.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LockCounts {
     pub(crate) locked: u64,
@@ -69,7 +70,7 @@ pub(crate) struct LockCounts {
 }
 
 impl LockCounts {
-    /// Adds rows with whether they are newly locked: who looks at a changed row again locks it again.
+    /// Counts rows, each with whether it is newly locked. A row that is locked again counts once.
     fn add<'a>(&mut self, rows: impl Iterator<Item = (bool, &'a LockedRow)>, waited: Duration) {
         for (newly, state) in rows {
             self.locked += u64::from(newly);
@@ -81,7 +82,7 @@ impl LockCounts {
 }
 
 impl RowLocks {
-    /// None yet; `most_listed` as in [`Acquired::new`].
+    /// No locks yet. `most_listed` as in [`Acquired::new`].
     pub(crate) fn new(locker: Option<Arc<Locker>>, most_listed: usize) -> RowLocks {
         RowLocks {
             locker: Mutex::new(locker),
@@ -95,7 +96,7 @@ impl RowLocks {
         }
     }
 
-    /// What locking rows came to so far.
+    /// The counts so far.
     pub(crate) fn counts(&self) -> LockCounts {
         *self.counts.lock()
     }
@@ -104,7 +105,7 @@ impl RowLocks {
         self.locker.lock().get_or_insert_with(|| store.locker(0)).clone()
     }
 
-    /// Who holds its locks, where there is somebody.
+    /// The locker of the locks, if there are any.
     pub(crate) fn holder(&self) -> Option<Arc<Locker>> {
         self.locker.lock().clone()
     }
@@ -117,7 +118,8 @@ impl RowLocks {
         }
     }
 
-    /// What `command` reads and writes without locks is as of `snapshot_ts`, or of what it locked later.
+    /// Notes that `command` reads, and writes without locks, as of `snapshot_ts`. A later call for the
+    /// same command raises it.
     pub(crate) fn reads_at(&self, command: CommandNumber, snapshot_ts: Timestamp) {
         let mut bases = self.bases.lock();
         match bases.last_mut() {
@@ -126,7 +128,7 @@ impl RowLocks {
         }
     }
 
-    /// What `command` writes must be unchanged since `base`, whatever the level.
+    /// Requires that the rows that `command` writes are unchanged since `base`, at any isolation level.
     pub(crate) fn based_at(&self, command: CommandNumber, base: Timestamp) {
         self.bases.lock().push((command, base));
     }
@@ -135,7 +137,7 @@ impl RowLocks {
         self.bases.lock().clone()
     }
 
-    /// Gives back what was locked by `command` and later ones.
+    /// Releases the locks of `command` and later commands.
     pub(crate) fn undo_from(&self, command: CommandNumber) {
         self.at_commit.lock().retain(|(taken, _)| *taken < command);
         self.guarded.lock().retain(|(taken, _)| *taken < command);
@@ -144,7 +146,7 @@ impl RowLocks {
         }
     }
 
-    /// What COMMIT has to find unchanged since the snapshot.
+    /// The rows that COMMIT must find unchanged since the snapshot.
     pub(crate) fn guarded(&self) -> impl Iterator<Item = (Bytes, Timestamp)> {
         std::mem::take(&mut *self.guarded.lock()).into_iter().map(|(_, key)| (key, Timestamp::ZERO))
     }
@@ -157,14 +159,14 @@ impl RowLocks {
         !self.acquired.is_empty()
     }
 
-    /// Gives rows back, and keeps other names.
+    /// Releases the row locks and keeps the other names.
     pub(crate) fn give_up_rows(&self) {
         if let Some(locker) = self.holder() {
             self.acquired.release_rows(&locker);
         }
     }
 
-    /// Gives everything back.
+    /// Releases all locks, at the end of the transaction.
     pub(crate) fn end(&self) {
         if !self.acquired.is_empty() {
             self.undo_from(0);
@@ -176,7 +178,7 @@ impl RowLocks {
         }
     }
 
-    /// To be called before a lock is taken that commits must look for.
+    /// Must be called before the transaction takes a lock that commits must look for.
     fn begin(&self, locker: &Locker) {
         let mut counted = self.counted.lock();
         if !std::mem::replace(&mut *counted, true) {
@@ -184,7 +186,8 @@ impl RowLocks {
         }
     }
 
-    /// Takes names for `command`; what became of each. Errors: [`TxnError::NotLocked`], of the first that failed.
+    /// Takes names for `command`, and answers the result for each. Errors: [`TxnError::NotLocked`] for
+    /// the first that failed.
     async fn take(
         &self,
         store: &TransactionStore,
@@ -203,12 +206,12 @@ impl RowLocks {
     }
 }
 
-/// A row that is to be locked.
+/// The lock to take on a row.
 fn wanted_row(key: &Bytes, strength: LockStrength) -> WantedLock {
     WantedLock { name: LockName::row(key), mode: LockMode::of_row(strength), tag: key.clone() }
 }
 
-/// Since when a key that `command` wrote must be unchanged.
+/// The timestamp since which a key that `command` wrote must be unchanged.
 pub(crate) fn base_of(
     bases: &[(CommandNumber, Timestamp)],
     command: CommandNumber,
@@ -219,19 +222,19 @@ pub(crate) fn base_of(
 }
 
 impl Transaction {
-    /// Whether others wait for rows that this transaction locks.
+    /// Whether other transactions wait for the rows that this one locks.
     pub fn can_lock_rows(&self) -> bool {
         self.shared.store.can_lock_rows()
     }
 
-    /// How long COMMIT waits for rows that others have locked (`lock_timeout`); `None`: as long as it takes.
+    /// Sets how long COMMIT waits for rows that others have locked (`lock_timeout`). `None` means without limit.
     pub fn set_lock_timeout(&self, timeout: Option<Duration>) {
         *self.shared.row_locks.timeout.lock() = timeout;
     }
 
-    /// Locks rows until the transaction ends or is rolled back to before the current command, one after the other,
-    /// and tells of each whether a newer version than the statement sees was committed. At a level of one snapshot that
-    /// is a conflict. Errors: [`TxnError::NotLocked`].
+    /// Locks rows one after the other, until the transaction ends or is rolled back to before the current command.
+    /// Tells for each row whether a newer version than the statement sees was committed. With one snapshot per
+    /// transaction such a version is a conflict. Errors: [`TxnError::NotLocked`].
     pub async fn lock_rows(&self, rows: &[(Bytes, LockStrength)], wait: LockWait) -> Result<Vec<LockedRow>> {
         let snapshot = self.snapshot().await?;
         let shared = &self.shared;
@@ -264,10 +267,11 @@ impl Transaction {
                     let writes: Vec<Write> = locked.map(|(row, _)| write(row)).collect();
                     Box::pin(self.write(writes)).await?;
                 }
-                // That nobody changed them is all there is to know; a record would refuse those who only locked them.
+                // COMMIT only checks that nobody changed the rows. A lock-only record would also refuse transactions
+                // that just locked them.
                 _ => {
                     let mut answers = taken.iter();
-                    // Others are guarded by the command that took them.
+                    // A lock that was held before is guarded by the command that took it.
                     let newly = |key: &Bytes| !is_fresh(key) && answers.next() == Some(&Taken::Newly);
                     let guarded = rows.iter().map(|(key, strength)| (key, *strength >= LockStrength::Share));
                     let newly = guarded.zip(rows.iter().map(|(key, _)| key).map(newly));
@@ -290,10 +294,9 @@ impl Transaction {
         Ok(states)
     }
 
-    /// For a quiet statement with a snapshot of its own that is about to read a row whose key it knows, in order to write it:
-    /// if another has that row locked, waits for it and lets the statement see what is newest then, so that it need not look
-    /// at the row again. A row that is not there is left alone, as it would be if the statement looked first. Errors:
-    /// [`TxnError::NotLocked`].
+    /// Waits for a row that another transaction holds, for a quiet statement with its own snapshot that is about to
+    /// update the row by key. The statement then sees the newest version and need not look at the row again. A row
+    /// that does not exist is left alone, as if the statement had looked first. Errors: [`TxnError::NotLocked`].
     pub async fn lock_contended(&self, key: &Bytes, strength: LockStrength, wait: LockWait) -> Result<()> {
         let shared = &self.shared;
         let (store, locks) = (&shared.store, &shared.row_locks);
@@ -320,8 +323,9 @@ impl Transaction {
         self.see(command, newest)
     }
 
-    /// Locks a name until the transaction ends or is rolled back to before the current command. A weak mode, where another node
-    /// keeps the locks, at a level whose writes lock nothing before COMMIT: when COMMIT looks for locks.
+    /// Locks a name until the transaction ends or is rolled back to before the current command. If another
+    /// node keeps the locks and all statements share one snapshot, a weak mode is deferred. COMMIT takes it
+    /// if it looks for locks.
     pub async fn lock_name(
         &self,
         name: LockName,
@@ -340,7 +344,7 @@ impl Transaction {
         }
         let locker = locks.locker(store);
         if store.agent.is_some() && !mode.is_weak() {
-            // Who commits without having looked must not pass it.
+            // A commit that has not looked for locks must not bypass this one.
             locks.begin(&locker);
         }
         if locker.acquire(name, mode, tag, wait).await? {
@@ -349,7 +353,8 @@ impl Transaction {
         Ok(())
     }
 
-    /// Marks the locked rows that changed between two snapshots and that the transaction has not written itself.
+    /// Marks the locked rows that changed between two snapshots, except those that the
+    /// transaction has written itself.
     async fn compare(
         &self,
         rows: &[(Bytes, LockStrength)],
@@ -365,7 +370,8 @@ impl Transaction {
                 continue;
             }
             let Some(found) = changed else { continue };
-            // What has not changed is as it was published: that holds whatever becomes of what is ordered.
+            // An unchanged row is as it was published, so only a changed one makes the transaction
+            // depend on ordered commits.
             self.looks_at(newest);
             if self.isolation().has_one_snapshot() {
                 let conflict =
@@ -379,7 +385,7 @@ impl Transaction {
 }
 
 impl Transaction {
-    /// Whether COMMIT has to look for rows that others have locked, at a level where writes lock nothing before.
+    /// Whether COMMIT must look for rows that others have locked, at a level where writes take no locks earlier.
     pub fn waits_at_commit(&self) -> bool {
         let store = &self.shared.store;
         store.can_lock_rows()
@@ -388,14 +394,14 @@ impl Transaction {
             && self.has_writes()
     }
 
-    /// Locks every row that a COMMIT of now would write, so that it need not wait. To be dropped safely.
+    /// Locks every row that a COMMIT would write now, so that COMMIT need not wait. May be dropped at any point.
     pub async fn lock_writes(&self) -> Result<()> {
         self.shared.lock_writes(|from| self.buffer().read().final_writes(from, LOCKED_AT_ONCE, LOCKED_BYTES)).await
     }
 }
 
 impl Shared {
-    /// Of each key the timestamp of a write that `newest` sees and `snapshot` does not, if there is one.
+    /// For each key, the timestamp of a write that `newest` sees and `snapshot` does not, if there is one.
     async fn changed_since(
         &self,
         keys: &[Bytes],
@@ -405,7 +411,7 @@ impl Shared {
         let store = &self.store;
         let range = TimestampRange { from: snapshot.ts().next(), to: newest.ts() };
         let filter = ReadFilter::new().with(Family::Write, range, 1);
-        // Asked before it is read: of a commit that ends meanwhile the read may have met a lock where a record stands now.
+        // Asked before the read. If a commit ends meanwhile, the read may have met a lock where a record is now.
         let lean = store.is_lean(newest);
         let written = store.store.read(keys, &filter).await?;
         let written: HashMap<&Bytes, Timestamp> =
@@ -414,7 +420,7 @@ impl Shared {
         if lean {
             return Ok(found);
         }
-        // Writes may still be hidden behind locks of a commit in two phases.
+        // Locks of two-phase commits may still hide writes.
         let before = store.read_many(snapshot, keys, &self.counts).await?;
         let after = store.read_many(newest, keys, &self.counts).await?;
         for ((found, before), after) in found.iter_mut().zip(before).zip(after) {
@@ -425,7 +431,7 @@ impl Shared {
         Ok(found)
     }
 
-    /// Locks every row that a commit of one snapshot is about to write, while others hold row locks.
+    /// Locks every row that a commit with one snapshot is about to write, while others hold row locks.
     pub(crate) async fn lock_writes(
         &self,
         step: impl Fn(&Bytes) -> Result<(Vec<FinalWrite>, Option<Bytes>)>,

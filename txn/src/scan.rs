@@ -1,5 +1,5 @@
-//! Transactional scans: the store's pairs in a snapshot, merged in key order with what the
-//! transaction wrote itself. Streams; holds a batch at a time.
+//! Transactional scans: streams the pairs that a snapshot sees, merged in key order with the transaction's own
+//! writes. A scan holds one batch at a time.
 
 use crate::buffer::OwnChange;
 use crate::error::Result;
@@ -12,24 +12,24 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use storage::{RowRange, ScanOptions};
 
-/// Own changes fetched from the buffer at a time.
+/// How many own changes are fetched from the buffer at a time.
 const CHUNK: usize = 1024;
 
-/// How a transactional scan runs.
+/// The options of a transactional scan.
 #[derive(Clone, Copy, Debug)]
 pub struct TxnScanOptions {
-    /// From the end of the range to its start.
+    /// Whether the scan runs from the end of the range to its start.
     pub reverse: bool,
-    /// Pairs in one item of the stream, at most. At least 1.
+    /// The most pairs in one item of the stream. At least 1.
     pub batch_rows: usize,
-    /// Pairs in all, at most.
+    /// The most pairs in all. `None` for no limit.
     pub limit: Option<usize>,
-    /// Whether what is read may take the place of something else in caches.
+    /// Whether the scan may evict other data from caches.
     pub cached: bool,
 }
 
 impl TxnScanOptions {
-    /// For who reads a table or an index once, whatever its size.
+    /// For a table or an index that is read once, whatever its size.
     pub fn once() -> Self {
         TxnScanOptions { cached: false, ..TxnScanOptions::default() }
     }
@@ -96,8 +96,8 @@ async fn run_each(
     Ok(())
 }
 
-/// The pairs of as many of `ranges` as can be read at once, from the first on, and how many those are: none where locks or own
-/// writes have to be looked at.
+/// The pairs of as many of `ranges` as can be read together, from the first on, and the number of these ranges. It is
+/// zero if locks or own writes must be considered.
 async fn short(
     transaction: &Transaction,
     ranges: &[RowRange],
@@ -148,7 +148,7 @@ pub(crate) async fn first(
         noted.up_to(pairs.last_key());
         return Ok(Some(pairs));
     }
-    // They are all there are, or some were left out.
+    // There are no more pairs, or the batch left some out.
     let complete = batches.next().await?.is_none();
     if complete {
         noted.all();
@@ -184,7 +184,7 @@ async fn run(
             None => Pairs::from(Vec::new()),
         };
         if own.peek()?.is_none() && pairs.is_empty() && stored.len() <= left {
-            // Nothing of our own from here on: the batch goes out as it is.
+            // There are no more own changes, so the batch is passed on unchanged.
             left -= stored.len();
             match end {
                 true => noted.all(),
@@ -212,7 +212,7 @@ async fn run(
             match (stored.peek(), ours) {
                 (None, None) => break,
                 (Some(_), None) => pairs.extend(stored.next()),
-                // The rest of the range may still hold keys of the store before ours.
+                // The rest of the range may still hold keys of the store that come before our next key.
                 (None, Some(_)) if !end => break,
                 (None, Some(_)) => push(&mut pairs, own.next()),
                 (Some((key, _)), Some((own_key, _))) => {
@@ -243,7 +243,7 @@ fn push(pairs: &mut Vec<KeyValue>, change: Option<OwnChange>) {
     }
 }
 
-/// Notes how much of a range was read, where that is validated at COMMIT.
+/// Notes how much of a range was read, if reads are validated at COMMIT.
 struct Noted<'a> {
     transaction: &'a Transaction,
     range: RowRange,
@@ -257,7 +257,7 @@ impl Noted<'_> {
         }
     }
 
-    /// From where the scan began to this pair.
+    /// Notes the part from the start of the scan to this pair.
     fn up_to(&self, last: Option<&[u8]>) {
         let (Some(reads), Some(key)) = (self.transaction.reads(), last) else { return };
         let mut range = self.range.clone();
@@ -269,8 +269,8 @@ impl Noted<'_> {
     }
 }
 
-/// The transaction's own changes in a range, fetched in chunks, so that the statement may go on
-/// writing while it reads.
+/// The transaction's own changes in a range. They are fetched in chunks, so that the statement can
+/// write while it reads.
 struct OwnChanges<'a> {
     transaction: &'a Transaction,
     range: RowRange,

@@ -1,9 +1,8 @@
-//! [`Snapshot`]: reads at one timestamp (Percolator paper, section 2.2, `Get`).
+//! [`Snapshot`]: reads at one timestamp (Percolator paper, section 2.2, `Get`), without the transaction's own writes.
 //!
-//! On an engine whose one log holds every row a snapshot is what has been published, and a read
-//! touches one cell of the write family: no lock can hide a commit from it, unless a two-phase
-//! commit below it is not finished (see [`crate::intents`]). Elsewhere each read looks at the
-//! locks too, and pushes live ones above itself.
+//! On an engine with one log for all rows, a snapshot is the published state, and a read touches one cell of the
+//! write family. No lock can hide a commit from it, unless a two-phase commit below it is unfinished (see
+//! [`crate::intents`]). Over rows, each read also looks at the locks and pushes live ones above its snapshot.
 
 use crate::data::{RecordKind, decode_data};
 use crate::error::{Result, TxnError};
@@ -25,7 +24,7 @@ use storage::{
     SnapshotGuard, StoreError, Timestamp, TimestampRange,
 };
 
-/// Rows of one read that are asked about at the same time.
+/// How many rows of one read are asked about at the same time.
 const PARALLEL_ROWS: usize = 32;
 
 /// What readers did, for statistics.
@@ -33,14 +32,14 @@ const PARALLEL_ROWS: usize = 32;
 pub(crate) struct ReadCounts {
     pub(crate) keys: AtomicU64,
     pub(crate) locks: AtomicU64,
-    /// Calls of the store where they travel: reads and scans, and questions about the owners of locks.
+    /// Remote calls to the store: reads, scans, and questions about the owners of locks.
     pub(crate) calls: AtomicU64,
     /// Calls that began when no other was under way.
     pub(crate) waves: AtomicU64,
     under_way: AtomicU64,
 }
 
-/// A call under way.
+/// A call under way, until it is dropped.
 pub(crate) struct CallUnderWay<'a>(&'a ReadCounts);
 
 impl ReadCounts {
@@ -60,23 +59,23 @@ impl Drop for CallUnderWay<'_> {
     }
 }
 
-/// A registered snapshot. Dropping it lets garbage collection go on.
+/// A registered snapshot. Garbage collection keeps the versions it sees until it is dropped.
 pub(crate) struct Snapshot {
     ts: Timestamp,
-    /// Whether locks need not be looked at. Once true, always true.
+    /// Whether reads can ignore locks. Once true, always true.
     lean: AtomicBool,
-    /// The newest write of a row.
+    /// Selects the newest write of a row.
     writes: FamilyFilter,
-    /// Whether values may lie in the data family.
+    /// Whether values may be in the data family.
     by_row: bool,
-    /// What is known of the owners of locks that were met.
+    /// The known fates of owners of locks.
     pub(crate) owners: Owners,
-    /// Until when, by the monotonic clock, it may be used: where other nodes collect garbage without
+    /// Until when, by the monotonic clock, it may be used. Set where other nodes collect garbage without
     /// asking for our readers.
     deadline: Option<Duration>,
-    /// Whether it may be used only while this node's hold of past snapshots is good.
+    /// Whether it may be used only while this node's hold on past snapshots is valid.
     held: bool,
-    /// Over rows: where the locks of its transaction lie, if that is not at `ts`.
+    /// Over rows: the timestamp of the transaction's own locks, if it is not `ts`.
     pub(crate) locks_at: Option<Timestamp>,
     _guards: (Option<SnapshotGuard>, Option<SnapshotGuard>),
 }
@@ -98,23 +97,23 @@ impl Snapshot {
         }
     }
 
-    /// One of all that is published, on one log.
+    /// A snapshot of everything published, on one log.
     pub(crate) fn newest(atomic: &dyn AtomicCommit) -> Self {
         let guard = atomic.snapshot();
         Snapshot::new(guard.timestamp(), (Some(guard), None), true)
     }
 
-    /// What lies at a timestamp over rows, for as long as an older snapshot that is in use keeps it from being collected.
+    /// A snapshot at `ts` over rows, which the caller must keep readable by an older snapshot.
     pub(crate) fn of_rows(ts: Timestamp) -> Self {
         Snapshot::new(ts, (None, None), false)
     }
 
-    /// Errors: the snapshot is so old that garbage collection may have passed it. To be asked after each read, before what was
-    /// read is believed.
+    /// Errors: the snapshot is so old that garbage collection may have passed it. Must be called after each read,
+    /// before the result is used.
     pub(crate) fn check_age(&self, store: &TransactionStore) -> Result<()> {
         let Some(deadline) = self.deadline else { return Ok(()) };
         let is_passed = match self.held {
-            // The safe point may pass it, and nothing is removed that it reads.
+            // The safe point may pass a held snapshot, because its versions are not removed.
             true => !store.holds_past_readers(),
             false => self.ts < store.safe_point(),
         };
@@ -125,25 +124,25 @@ impl Snapshot {
         Ok(())
     }
 
-    /// Whether a lock at `start_ts` is the transaction's own: over rows they lie at its snapshot's timestamp. Who reads
-    /// the past writes nothing.
+    /// Whether a lock at `start_ts` is the transaction's own. Over rows such locks are at its snapshot's timestamp. A
+    /// reader of the past writes nothing.
     pub(crate) fn owns(&self, start_ts: Timestamp) -> bool {
         !self.held && start_ts == self.locks_at.unwrap_or(self.ts)
     }
 
-    /// Of rows the newest writes alone.
+    /// The filter for the newest writes of rows alone.
     fn lean_filter(&self) -> ReadFilter {
         ReadFilter { families: smallvec![self.writes] }
     }
 
-    /// The same, with what may stand in their way.
+    /// The filter for the newest writes and the locks that may hide newer ones.
     fn full_filter(&self) -> ReadFilter {
         let range = self.writes.range;
         let filter = ReadFilter::new().with(Family::Lock, range, usize::MAX).with(Family::Write, range, 1);
         if self.by_row { filter.with(Family::Data, range, 1) } else { filter }
     }
 
-    /// What it reads at.
+    /// The timestamp that the snapshot reads at.
     pub(crate) fn ts(&self) -> Timestamp {
         self.ts
     }
@@ -152,12 +151,12 @@ impl Snapshot {
 /// What a row looks like from a snapshot.
 enum Seen {
     Value(Option<Bytes>),
-    /// A lock was in the way and is gone: read the row again.
+    /// A lock was in the way and is gone, so the row must be read again.
     Again,
 }
 
 impl TransactionStore {
-    /// Takes a snapshot of the newest, or of `as_of`.
+    /// Takes a snapshot of the newest state, or at `as_of`.
     pub(crate) async fn take_snapshot(&self, as_of: Option<Timestamp>) -> Result<Snapshot> {
         if let Some(ts) = as_of {
             return self.take_past_snapshot(ts).await;
@@ -174,8 +173,8 @@ impl TransactionStore {
         Ok(Snapshot { deadline, ..Snapshot::new(ts, (Some(guard), None), false) })
     }
 
-    /// A snapshot for who looks at a row that it has locked: of all that is ordered, since a commit gives its rows up when it has
-    /// its place in the log, before it is published. Where commits have no order of their own it is one like others.
+    /// A snapshot of all ordered commits, to look at a row that the transaction has locked: a commit releases its
+    /// rows when it is ordered, before it is published. Over rows it is an ordinary snapshot.
     pub(crate) async fn take_ordered_snapshot(&self) -> Result<Snapshot> {
         match self.store.atomic() {
             Some(atomic) => {
@@ -186,15 +185,15 @@ impl TransactionStore {
         }
     }
 
-    /// A snapshot in the past, or at most of now, where other nodes write and collect garbage too.
+    /// A snapshot at `ts`, at most now, where other nodes write and collect garbage too.
     async fn take_past_snapshot_by_row(&self, ts: Timestamp) -> Result<Snapshot> {
         let asked_at = self.env.monotonic();
-        // Every later commit lies above this, hence above what is read.
+        // Every later commit lies above this timestamp, and so above the snapshot.
         let now = self.oracle.timestamp().await?;
         if ts > now.timestamp {
             return Err(TxnError::Invalid("a snapshot in the future cannot be read"));
         }
-        // Registered and held first, checked then: the collector announces the safe point first.
+        // Registered and held first, checked later, because the collector announces the safe point first.
         let guards = (Some(self.readers.register(ts)), Some(self.past_readers.register(ts)));
         self.hold_past_readers().await?;
         self.load_safe_point().await?;
@@ -208,10 +207,10 @@ impl TransactionStore {
         if ts.0 > self.oracle.physical_now().max(self.oracle.last().0) {
             return Err(TxnError::Invalid("a snapshot in the future cannot be read"));
         }
-        // Registered first, checked then: the safe point cannot pass it in between.
+        // Registered first, checked later, so that the safe point cannot pass it in between.
         let reader = self.readers.register(ts);
         self.check_safe_point(ts)?;
-        // No later commit may land at or below what is read.
+        // No later commit may land at or below the snapshot.
         self.oracle.advance_to(ts);
         while atomic.published() < ts {
             let empty = CommitBatch { publishes: true, durable: false, ..CommitBatch::default() };
@@ -321,8 +320,8 @@ impl TransactionStore {
         Ok(found)
     }
 
-    /// What `snapshot` sees of each of `rows`. Those that take further calls are asked for beside each
-    /// other where calls travel; locks that are to be removed are removed together.
+    /// The values that `snapshot` sees of `rows`. Over a network, further calls for several rows run concurrently.
+    /// Locks that must be removed are removed together.
     async fn row_values(
         &self,
         snapshot: &Snapshot,
@@ -333,7 +332,7 @@ impl TransactionStore {
         let mut values = vec![None; rows.len()];
         let mut slow = Vec::new();
         for ((at, row), value) in rows.iter().enumerate().zip(&mut values) {
-            // The common case without an asynchronous call: no lock, and the value is here.
+            // The common case needs no asynchronous call: there is no lock, and the value is inlined.
             match here(row)?.filter(|_| lean || row.newest(Family::Lock).is_none()) {
                 Some(found) => *value = found,
                 None => slow.push(at),
@@ -345,7 +344,7 @@ impl TransactionStore {
         let met = Mutex::default();
         let parallel = if self.store.atomic().is_some() { 1 } else { PARALLEL_ROWS };
         let of_rows = &met;
-        // Positions, not references, go into the futures: the compiler proves more of them.
+        // Positions instead of references go into the futures, because the compiler proves more about them.
         let found = stream::iter(slow).map(|at| async move {
             let value = match rows.get(at) {
                 Some(row) => Box::pin(self.row_value(snapshot, row, counts, lean, of_rows)).await,
@@ -380,7 +379,7 @@ impl TransactionStore {
         }
     }
 
-    /// Streams the raw rows of `range` that `snapshot` has to look at, for [`TransactionStore::visible_pairs`].
+    /// Streams the raw rows of `range` for `snapshot`, for [`TransactionStore::visible_pairs`].
     pub(crate) fn scan_rows(
         &self,
         snapshot: &Snapshot,
@@ -395,8 +394,8 @@ impl TransactionStore {
         RawRows::Packed(self.store.scan_packed_but_dead(range, snapshot.writes, is_delete, options))
     }
 
-    /// The raw rows of as many of `ranges` as can be read at once, and how many those are: see [`storage::Store::scan_short`].
-    /// `None` where locks have to be looked at.
+    /// The raw rows of as many of `ranges` as can be read together, and the number of these ranges: see
+    /// [`storage::Store::scan_short`]. `None` if locks must be considered.
     pub(crate) async fn scan_short(
         &self,
         snapshot: &Snapshot,
@@ -410,7 +409,7 @@ impl TransactionStore {
         Ok(Some((RawBatch::Packed(rows), read)))
     }
 
-    /// What `snapshot` sees of rows that a scan returned.
+    /// The pairs that `snapshot` sees in rows that a scan returned.
     pub(crate) async fn visible_pairs(
         &self,
         snapshot: &Snapshot,
@@ -435,8 +434,8 @@ impl TransactionStore {
         self.visible_rows(snapshot, rows, counts, lean, reverse).await.map(Pairs::from)
     }
 
-    /// The same of rows each for itself. A lock half way is settled on its own row; the scan goes on behind it, so that no row is
-    /// lost or repeated.
+    /// Like [`TransactionStore::visible_pairs`], for separate rows. A lock that is met is settled on its own row, so
+    /// that the scan neither loses nor repeats a row.
     async fn visible_rows(
         &self,
         snapshot: &Snapshot,
@@ -450,7 +449,7 @@ impl TransactionStore {
         let mut pairs = Vec::with_capacity(rows.len());
         let mut slow = Vec::new();
         for mut row in rows {
-            // The common case: an inlined value, no lock.
+            // The common case: an inlined value and no lock.
             match row.cells.as_mut_slice() {
                 [Cell { family: Family::Write, value, .. }] => match take_visible(value)? {
                     Visible::Absent => {}
@@ -470,7 +469,7 @@ impl TransactionStore {
         Ok(pairs)
     }
 
-    /// What the newest write of `row` left.
+    /// The value that the newest write of `row` left.
     async fn written(&self, snapshot: &Snapshot, row: &Row, counts: &ReadCounts) -> Result<Option<Bytes>> {
         if let Some(value) = here(row)? {
             return Ok(value);
@@ -483,7 +482,7 @@ impl TransactionStore {
         }
     }
 
-    /// The long value at `d@start_ts`.
+    /// The long value in the cell `d@start_ts`.
     pub(crate) async fn read_data(
         &self,
         snapshot: &Snapshot,
@@ -524,7 +523,7 @@ impl TransactionStore {
         })
     }
 
-    /// What a snapshot sees of a row, locks considered.
+    /// The value that a snapshot sees of a row, locks included.
     async fn seen(
         &self,
         snapshot: &Snapshot,
@@ -552,7 +551,7 @@ impl TransactionStore {
                 Status::Committed(commit_ts) if commit_ts <= snapshot.ts => {
                     return Ok(Seen::Value(self.locked_value(snapshot, row, start_ts, lock, counts).await?));
                 }
-                // Committed above the snapshot, or not at all: beneath the lock.
+                // Not committed, or committed above the snapshot: read beneath the lock.
                 Status::Committed(_) | Status::RolledBack | Status::Live => {}
             }
         }
@@ -560,22 +559,22 @@ impl TransactionStore {
     }
 }
 
-/// Rows as the store has them, on their way to [`TransactionStore::visible_pairs`].
+/// Rows as the store returns them, for [`TransactionStore::visible_pairs`].
 pub(crate) enum RawRows<'a> {
-    /// Newest writes; no lock can hide one.
+    /// The newest writes, when locks cannot hide any write.
     Packed(BoxStream<'a, storage::Result<PackedRows>>),
-    /// With their locks.
+    /// The newest writes with the locks of their rows.
     WithLocks(BoxStream<'a, storage::Result<Vec<Row>>>),
 }
 
-/// A batch of them.
+/// A batch of [`RawRows`].
 pub(crate) enum RawBatch {
     Packed(PackedRows),
     WithLocks(Vec<Row>),
 }
 
 impl RawRows<'_> {
-    /// The next batch.
+    /// The next batch, or `None` at the end.
     pub(crate) async fn next(&mut self) -> Result<Option<RawBatch>> {
         Ok(match self {
             RawRows::Packed(batches) => batches.try_next().await?.map(RawBatch::Packed),
@@ -584,7 +583,7 @@ impl RawRows<'_> {
     }
 }
 
-/// What the newest write of `row` left, when the row as read tells: `None` when its data is elsewhere.
+/// The value that the newest write of `row` left. The outer `None` means that the value is in the data family.
 fn here(row: &Row) -> Result<Option<Option<Bytes>>> {
     let Some(cell) = row.newest(Family::Write) else { return Ok(Some(None)) };
     Ok(match visible(&cell.value)? {

@@ -1,5 +1,5 @@
-//! [`SortedRun`]: an immutable, sorted part of a transaction's buffer in a temporary file, which
-//! the operating system removes when the process ends, however it ends.
+//! [`SortedRun`]: an immutable, sorted part of a transaction's buffer in a temporary file. The operating system
+//! removes the file when the process ends, however it ends.
 
 use crate::buffer::Version;
 use crate::error::{Result, TxnError};
@@ -15,7 +15,7 @@ use storage::{RowRange, StoreError};
 
 /// A block is closed when it holds this many bytes.
 const BLOCK_BYTES: usize = 32 * 1024;
-/// Bits of the filter per key: about one false answer in a hundred.
+/// Bits of the bloom filter per key: about one false positive in a hundred.
 const FILTER_BITS_PER_KEY: usize = 10;
 const FILTER_PROBES: u64 = 7;
 
@@ -25,7 +25,7 @@ struct Block {
     length: usize,
 }
 
-/// One run.
+/// A sorted run of entries in a temporary file.
 pub(crate) struct SortedRun {
     file: File,
     blocks: Vec<Block>,
@@ -33,7 +33,7 @@ pub(crate) struct SortedRun {
 }
 
 impl SortedRun {
-    /// Writes `entries`, which are in key order, to a file in `folder`.
+    /// Writes `entries`, in key order, to a file in `folder`.
     pub(crate) fn write<'a>(folder: &Path, entries: impl ExactSizeIterator<Item = Entry<'a>>) -> Result<SortedRun> {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(spill)?;
         let file = tempfile::tempfile_in(folder).map_err(spill)?;
@@ -68,12 +68,12 @@ impl SortedRun {
         Ok(run)
     }
 
-    /// Bytes of memory that the index and the filter take.
+    /// The memory of the index and the filter, in bytes.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.filter.len() * 8 + self.blocks.iter().map(|block| block.first_key.len() + 48).sum::<usize>()
     }
 
-    /// Appends the versions of `key`.
+    /// Appends the versions of `key` to `found`.
     pub(crate) fn get(&self, key: &[u8], found: &mut Vec<Version>) -> Result<()> {
         if !is_set(&self.filter, key) {
             return Ok(());
@@ -89,7 +89,7 @@ impl SortedRun {
         Ok(())
     }
 
-    /// The entries in `range`, in order.
+    /// The entries in `range`, in key order.
     pub(crate) fn range<'a>(
         &'a self,
         range: &RowRange,
@@ -133,7 +133,7 @@ fn spill(error: std::io::Error) -> TxnError {
 }
 
 fn hash(key: &[u8]) -> u64 {
-    // FNV-1a, then a finaliser: good enough for a filter, the same on every machine.
+    // FNV-1a, then a finaliser: good enough for a filter, and the same on every machine.
     let mut hash = key
         .iter()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3));

@@ -1,42 +1,42 @@
-//! [`TransactionStats`]: what a transaction has done so far, for EXPLAIN ANALYZE. Must not change anything.
+//! [`TransactionStats`]: counters of a transaction, for EXPLAIN ANALYZE.
 
 use crate::transaction::Transaction;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// What a transaction has done so far, for EXPLAIN ANALYZE and statistics.
+/// The counters of a transaction so far, for EXPLAIN ANALYZE and statistics.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TransactionStats {
-    /// Keys buffered.
+    /// The number of buffered writes.
     pub writes: u64,
-    /// Bytes buffered in memory.
+    /// The memory of the buffer, in bytes.
     pub buffer_bytes: u64,
-    /// Whether the buffer went to disk.
+    /// Whether a part of the buffer is on disk.
     pub spilled: bool,
     /// Keys read from the store.
     pub keys_read: u64,
-    /// Locks of others met while reading.
+    /// Locks of other transactions that reads met.
     pub locks_met: u64,
-    /// Calls of the store made for reading, where calls travel.
+    /// Remote calls to the store for reading.
     pub calls: u64,
-    /// How many of them began when no other was under way.
+    /// Remote calls that began when no other was under way.
     pub waves: u64,
-    /// Calls that COMMIT has to wait for.
+    /// Calls that COMMIT must wait for.
     pub commit_calls: u64,
-    /// Waves of calls that COMMIT has to wait for, one after the other.
+    /// Consecutive waves of calls that COMMIT must wait for.
     pub commit_waves: u64,
-    /// Rows locked before COMMIT, for others to wait.
+    /// Rows locked before COMMIT.
     pub rows_locked: u64,
-    /// Of them, those of which a newer version was there than the statement had seen.
+    /// Locked rows with a newer version than the statement had seen.
     pub rows_changed: u64,
-    /// Rows that another had locked, and that were skipped.
+    /// Rows that were skipped because another transaction had locked them.
     pub rows_skipped: u64,
-    /// Time that locking rows took: waiting for others, nearly all of it.
+    /// Time spent on locking rows, nearly all of it waiting for others.
     pub lock_wait: Duration,
 }
 
 impl Transaction {
-    /// What it has done so far.
+    /// The transaction's counters so far.
     pub fn stats(&self) -> TransactionStats {
         let buffer = self.shared.buffer.read();
         let writes = buffer.writes();

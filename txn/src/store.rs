@@ -1,4 +1,4 @@
-//! [`TransactionStore`]: what the server opens once, and what every transaction shares.
+//! [`TransactionStore`]: the state that all transactions of a server share.
 
 use crate::aged::AgedTimestamps;
 use crate::buffer::Buffer;
@@ -25,53 +25,52 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 use storage::{AtomicCommit, Cell, EnvRef, RowRange, StoreError, StoreRef, Timestamp};
 
-/// How a [`TransactionStore`] behaves.
+/// The options of a [`TransactionStore`].
 #[derive(Clone, Debug)]
 pub struct TransactionStoreOptions {
-    /// Folder for buffers that outgrow memory; without one they stay in memory.
+    /// The folder for buffers that exceed their memory. Without it they stay in memory.
     pub spill_dir: Option<PathBuf>,
-    /// Bytes of memory that one transaction's buffer may hold before it spills.
+    /// Bytes that one transaction's buffer may hold in memory before it spills.
     pub buffer_limit_bytes: usize,
-    /// Bytes of memory that the buffers of all transactions may hold together; beyond it those that grow spill.
+    /// Bytes that the buffers of all transactions together may hold in memory. Beyond it growing buffers spill.
     pub buffers_limit_bytes: usize,
-    /// Bytes of memory that large commits under way may take together, where one log holds every row: beyond it they wait.
+    /// Bytes that large commits under way may use together on one log. Further commits wait.
     pub commits_limit_bytes: usize,
-    /// The limit of one where each row is a request of its own and there is such a folder: what spills is locked before
-    /// COMMIT.
+    /// The limit of one buffer over rows, with a `spill_dir`. Spilled writes are locked before COMMIT.
     pub early_prewrite_bytes: usize,
-    /// Transactions up to this many bytes of keys and values commit in one phase, where the
-    /// engine can.
+    /// Transactions up to this many bytes of keys and values commit in one phase, if the engine can.
     pub one_phase_limit_bytes: usize,
-    /// And up to so many writes: in the log and the memtables each takes some hundred bytes beside its own.
+    /// They must also have at most this many writes, each of which costs some hundred bytes in the log and memtables.
     pub one_phase_limit_writes: u64,
-    /// Transactions from so many bytes on commit beside the log, where the engine can; see [`storage::BulkCommit`].
+    /// Transactions from this many bytes on commit beside the log, if the engine can; see [`storage::BulkCommit`].
     pub bulk_from_bytes: usize,
     /// How long old versions are kept for reads in the past.
     pub history: Duration,
-    /// How long COMMIT waits for another's lock before it answers with a conflict.
+    /// How long COMMIT waits for another transaction's lock before it answers with a conflict.
     pub lock_wait: Duration,
-    /// How long a prewrite waits for the lock of a live transaction that has to give way to it, before it ends that one:
-    /// so long it may finish by itself. Where each row is a request of its own; elsewhere locks are taken in one order.
+    /// Over rows: how long a prewrite waits for the lock of a live transaction that must give way, before it ends
+    /// that transaction. On one log locks are taken in one order.
     pub wound_after: Duration,
-    /// How long after its last sign of life a transaction's locks may be removed by others, on
-    /// engines where its owner may be another process.
+    /// How long after its last heartbeat others may remove a transaction's locks, on engines where its owner
+    /// may be another process.
     pub lock_time_to_live: Duration,
-    /// Locks of one transaction that are listed in memory, at most; beyond it those of rows go to `spill_dir`, where there is one.
+    /// The most locks of one transaction that are listed in memory. Beyond it row locks go to `spill_dir`,
+    /// if there is one.
     pub listed_locks: usize,
-    /// Rows that one COMMIT prewrites at the same time, where each is a request of its own.
+    /// Over rows: how many rows one COMMIT prewrites at the same time.
     pub parallel_rows: usize,
-    /// Bytes of memory for what one transaction at [`Isolation::Serializable`](crate::Isolation::Serializable) has read;
-    /// beyond it precision is lost.
+    /// Bytes for the read set of one transaction at [`Isolation::Serializable`](crate::Isolation::Serializable).
+    /// Beyond it the set loses precision.
     pub read_set_bytes: usize,
-    /// Rows whose reads are validated at that level. What lies elsewhere is guarded otherwise
-    /// ([`Transaction::require_unchanged`]), or need not be.
+    /// The rows whose reads are validated at that level. Other rows are guarded by
+    /// [`Transaction::require_unchanged`], or need no guard.
     pub validated: RowRange,
-    /// No other process writes to the store: this one keeps all locks. Always so where one log holds every row. Else the node
-    /// that is the oracle keeps them, where nodes can ask it.
+    /// Whether no other process writes to the store, so that this one keeps all locks. Always true on one log.
+    /// Otherwise the oracle's node keeps the locks, if nodes can ask it.
     pub alone: bool,
-    /// Rows of one step of a commit in several: few, because the commits of others wait behind a step.
+    /// Rows in one step of a stepwise commit. Few, because other commits wait behind a step.
     pub step_rows: usize,
-    /// Commit in two phases even where one would do. For tests.
+    /// Whether all transactions commit in two phases. For tests.
     pub always_two_phase: bool,
 }
 
@@ -101,16 +100,16 @@ impl Default for TransactionStoreOptions {
     }
 }
 
-/// Bytes of spilled row locks that one transaction keeps in memory: others wait while more are written to disk.
+/// Bytes of spilled row locks that one transaction keeps in memory. Others wait while more are written to disk.
 const LOCKS_IN_MEMORY: usize = 16 << 20;
 
-/// The transactional store.
+/// The store as transactions use it. A server opens it once.
 pub struct TransactionStore {
     pub(crate) store: StoreRef,
     pub(crate) oracle: Arc<Oracle>,
     pub(crate) env: EnvRef,
     pub(crate) options: TransactionStoreOptions,
-    /// That of the options, which each transaction shares.
+    /// The folder of the options, which all transactions share.
     pub(crate) spill_dir: Option<Arc<Path>>,
     pub(crate) buffer_memory: Arc<BufferMemory>,
     pub(crate) commit_memory: CommitMemory,
@@ -118,41 +117,41 @@ pub struct TransactionStore {
     pub(crate) cell_rate: CellRate,
     pub(crate) appointments: Appointments,
     pub(crate) locks: Arc<LockTable>,
-    /// Asks who keeps the locks of all nodes, where there can be several.
+    /// Asks the node that keeps the locks, where several nodes share the store.
     pub(crate) agent: Option<Arc<LockAgent>>,
     pub(crate) readers: Readers,
-    /// Those of them that read the past where other nodes collect garbage.
+    /// Readers of the past, where other nodes collect garbage too. They are also in `readers`.
     pub(crate) past_readers: Readers,
     pub(crate) node_hold: NodeHold,
-    /// Timestamps that no node reads at any more, over rows.
+    /// Finds timestamps that no node reads at any more, over rows.
     pub(crate) aged: AgedTimestamps,
-    /// Rows of nodes that hold snapshots, as they were found, and since when they lie still, by the monotonic clock.
+    /// Rows by which nodes hold snapshots, as last seen, with the monotonic time since which each is unchanged.
     pub(crate) seen_holds: Mutex<HashMap<Bytes, (Cell, Duration)>>,
-    /// Drawn when it was opened: tells nodes apart.
+    /// A random number that tells this node from others.
     pub(crate) node: u64,
-    /// Fates of transactions that were asked for over rows.
+    /// Final fates of transactions that were looked up over rows.
     pub(crate) final_states: FinalStates,
-    /// What readers over rows learned of live ones.
+    /// The timestamps above which readers have pushed live transactions.
     pub(crate) pushed: Pushed,
-    /// Locks that readers are having removed.
+    /// The number of locks that readers are removing in the background.
     pub(crate) resolving: AtomicUsize,
     pub(crate) safe_point: AtomicU64,
     /// Whether the safe point may have been announced without being saved.
     pub(crate) safe_point_unsaved: AtomicBool,
-    /// One pass of garbage collection, or one move of the safe point, at a time.
+    /// Allows one pass of garbage collection, or one move of the safe point, at a time.
     pub(crate) collecting: tokio::sync::Mutex<()>,
-    /// Transactions of this process that asked for their identity and have not ended.
+    /// Open transactions of this process that asked for their identity.
     pub(crate) identified: Mutex<BTreeSet<Timestamp>>,
-    /// Primaries of this process's transactions of which nobody knew at COMMIT how they ended: by these they can be asked
-    /// about though they did not ask for their identity.
+    /// Primaries of this process's transactions whose COMMIT ended undetermined. They allow questions about the
+    /// outcome even if the transaction did not ask for its identity.
     pub(crate) undetermined: Mutex<BTreeMap<Timestamp, Bytes>>,
     fail_points: FailPoints,
     pub(crate) this: Weak<TransactionStore>,
 }
 
 impl TransactionStore {
-    /// Opens the transactions of `store`, whose timestamps `oracle` hands out: sets the oracle
-    /// above everything recovered, and finishes the two-phase commits that a crash cut short.
+    /// Opens the transactions of `store`, with timestamps from `oracle`. Raises the oracle above everything
+    /// recovered, and finishes two-phase commits that a crash interrupted.
     pub async fn open(
         store: StoreRef,
         oracle: Arc<Oracle>,
@@ -164,7 +163,7 @@ impl TransactionStore {
         oracle.attach(&store, recovered).await?;
         let safe_point = match store.atomic() {
             Some(_) => system::load(&store, system::SAFE_POINT).await?,
-            // In a row that other nodes may move: see below.
+            // Over rows the safe point is in a row that other nodes may move, and is loaded below.
             None => Timestamp::ZERO,
         };
         let node = env.random();
@@ -211,39 +210,39 @@ impl TransactionStore {
         Ok(this)
     }
 
-    /// The memory of all transactions' buffers.
+    /// The memory of the buffers of all transactions.
     pub fn buffer_memory(&self) -> &Arc<BufferMemory> {
         &self.buffer_memory
     }
 
-    /// The memory of all large commits.
+    /// The memory of all large commits under way.
     pub fn commit_memory(&self) -> &CommitMemory {
         &self.commit_memory
     }
 
-    /// A buffer for the row locks of a large transaction; `None` where there is no disk for it.
+    /// A buffer for the row locks of a large transaction. `None` without a spill folder.
     pub(crate) fn buffer_of_locks(&self) -> Option<Buffer> {
         let folder = self.spill_dir.clone()?;
         let limit = self.options.buffer_limit_bytes.min(LOCKS_IN_MEMORY);
         Some(Buffer::new(limit, Some(folder)).counted(&self.buffer_memory))
     }
 
-    /// Begins a transaction. Nothing is read until the first statement.
+    /// Begins a transaction. Nothing is read before its first statement.
     pub fn begin(self: &Arc<Self>, options: TransactionOptions) -> Arc<Transaction> {
         Arc::new(Transaction::new(self.clone(), options, None))
     }
 
-    /// The same for a session, as which others know it while they wait for its locks.
+    /// Begins a transaction of a session, whose locker others see while they wait for its locks.
     pub fn begin_for(self: &Arc<Self>, options: TransactionOptions, locker: &Arc<Locker>) -> Arc<Transaction> {
         Arc::new(Transaction::new(self.clone(), options, Some(locker.clone())))
     }
 
-    /// Whether rows can be locked so that others wait for them: this process has all locks, or can ask who has.
+    /// Whether rows can be locked so that others wait: this process keeps all locks, or can ask the node that does.
     pub fn can_lock_rows(&self) -> bool {
         self.has_one_log() || self.options.alone || self.agent.is_some()
     }
 
-    /// A new locker, who holds nothing. `label`: as others are told of it.
+    /// A new locker that holds nothing. `label` identifies it to others.
     pub fn locker(&self, label: i32) -> Arc<Locker> {
         match &self.agent {
             Some(agent) => agent.locker(label),
@@ -251,15 +250,15 @@ impl TransactionStore {
         }
     }
 
-    /// Waits a little until the node that keeps the locks of all knows what was given back here. To be called when nothing is
-    /// asked of it any more: what it does not learn, it learns from this node's silence.
+    /// Waits a little until the node that keeps the locks knows what this node released. Call it when this node needs
+    /// no more locks. If the message gets lost, the keeper notices this node's silence.
     pub async fn give_locks_back(&self) {
         if let Some(agent) = &self.agent {
             agent.give_everything_back().await;
         }
     }
 
-    /// Who holds and waits for what, on all nodes. Errors: who keeps the locks does not answer.
+    /// The holders and waiters of locks, on all nodes. Errors: the node that keeps the locks does not answer.
     pub async fn seen_locks(&self) -> Result<SeenLocks> {
         match &self.agent {
             Some(agent) => agent.seen().await.map_err(|why| StoreError::Unavailable(why).into()),
@@ -267,37 +266,37 @@ impl TransactionStore {
         }
     }
 
-    /// Whether one log holds every row: then commits are published one after the other.
+    /// Whether one log holds every row, so that commits are published one after the other.
     pub fn has_one_log(&self) -> bool {
         self.store.atomic().is_some()
     }
 
-    /// The locks that this process keeps.
+    /// The table of locks that this process keeps.
     pub fn locks(&self) -> &Arc<LockTable> {
         &self.locks
     }
 
-    /// The store below.
+    /// The engine that holds the rows.
     pub fn store(&self) -> &StoreRef {
         &self.store
     }
 
-    /// Where timestamps come from.
+    /// The source of timestamps.
     pub fn oracle(&self) -> &Arc<Oracle> {
         &self.oracle
     }
 
-    /// When a lock written now expires, by the oracle's clock.
+    /// The expiry of a lock that is written now, by the oracle's clock in microseconds.
     pub(crate) fn expires_at(&self) -> u64 {
         self.oracle.physical_now() + self.options.lock_time_to_live.as_micros() as u64
     }
 
-    /// The fail points of this instance.
+    /// The fail points of this instance, for tests.
     pub fn fail_points(&self) -> &FailPoints {
         &self.fail_points
     }
 
-    /// The GC safe point: snapshots below it are refused.
+    /// The safe point of garbage collection. Snapshots below it are refused.
     pub fn safe_point(&self) -> Timestamp {
         Timestamp(self.safe_point.load(Ordering::SeqCst))
     }

@@ -1,8 +1,7 @@
-//! What transactions keep for themselves: the names of the oracle's high-water mark and of the
-//! safe point, and the rows of intents and of the outcomes of transactions that asked for their
-//! identity.
+//! The names and rows that transactions keep for themselves: the oracle's high-water mark, the safe point, intents,
+//! and the outcomes of transactions that asked for their identity.
 //!
-//! The rows begin with bytes that no table's key begins with: storage ids never start with 0xff.
+//! These rows begin with bytes that no table's key begins with, because storage ids never start with 0xff.
 
 use crate::error::{Result, TxnError};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
@@ -29,7 +28,7 @@ fn key_of(name: &str, ts: Timestamp) -> Bytes {
     bytes.freeze()
 }
 
-/// The rows of all intents.
+/// The range of all intents.
 pub(crate) fn intents() -> RowRange {
     RowRange::prefix(key("intent/"))
 }
@@ -39,12 +38,13 @@ pub(crate) fn intent_key(start_ts: Timestamp) -> Bytes {
     key_of("intent/", start_ts)
 }
 
-/// The row that tells which ranges the two-phase transaction `start_ts` writes to that nobody else knows.
+/// The row that lists the ranges of fresh rows that the two-phase transaction `start_ts` writes to.
 pub(crate) fn made_key(start_ts: Timestamp) -> Bytes {
     key_of("made/", start_ts)
 }
 
-/// Ranges as bytes: of each the length of its start, the start, a length and an end, or the greatest length for none.
+/// Encodes ranges. Each is the length of its start, the start, the length of its end, and the end. The greatest
+/// length stands for no end.
 pub(crate) fn encode_ranges(ranges: &[RowRange]) -> Bytes {
     let mut bytes = BytesMut::new();
     let mut put = |key: Option<&Bytes>| match key {
@@ -63,7 +63,7 @@ pub(crate) fn encode_ranges(ranges: &[RowRange]) -> Bytes {
 
 const NO_END: u32 = u32::MAX;
 
-/// What [`encode_ranges`] wrote. Errors: `Corrupted`.
+/// Decodes what [`encode_ranges`] wrote. Errors: `Corrupted`.
 pub(crate) fn decode_ranges(mut bytes: Bytes) -> Result<Vec<RowRange>> {
     let damaged = || TxnError::Store(StoreError::Corrupted("damaged ranges of a transaction".into()));
     let mut take = |first: bool| -> Result<Option<Bytes>> {
@@ -84,14 +84,14 @@ pub(crate) fn decode_ranges(mut bytes: Bytes) -> Result<Vec<RowRange>> {
     Ok(ranges)
 }
 
-/// The transaction whose intent lies at `key`.
+/// The transaction whose intent is at `key`, if it is one.
 pub(crate) fn intent_of(key: &[u8]) -> Option<Timestamp> {
     let from = key.len().checked_sub(8)?;
     let bytes: [u8; 8] = key.get(from..)?.try_into().ok()?;
     Some(Timestamp(u64::from_be_bytes(bytes)))
 }
 
-/// The row of the lease of the node that hands out timestamps, where several share the store.
+/// The row of the oracle's lease, where several nodes share the store.
 pub(crate) fn oracle_key() -> Bytes {
     key("oracle")
 }
@@ -101,13 +101,13 @@ pub(crate) fn is_outcome(row: &[u8]) -> bool {
     row.strip_prefix(PREFIX).is_some_and(|rest| rest.starts_with(b"outcome/"))
 }
 
-/// The rows of all outcomes.
+/// The range of all outcomes.
 pub(crate) fn outcomes() -> RowRange {
     RowRange::prefix(key("outcome/"))
 }
 
-/// The row that says how the transaction `start_ts` ended, written when it asked for its
-/// identity. The multiplied hash in front spreads neighbours over tablets.
+/// The row of the outcome of the transaction `start_ts`, written if it asked for its identity. A multiplied hash in
+/// front spreads neighbours over tablets.
 pub(crate) fn outcome_key(start_ts: Timestamp) -> Bytes {
     let mut bytes = BytesMut::from(&key("outcome/")[..]);
     bytes.put_u8((start_ts.0.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8);
@@ -115,7 +115,7 @@ pub(crate) fn outcome_key(start_ts: Timestamp) -> Bytes {
     bytes.freeze()
 }
 
-/// Whether a large transaction's outcome is told there.
+/// Whether the primary's key is the row of an outcome, as it is for large transactions.
 pub(crate) fn is_outcome_key(key_of_primary: &[u8]) -> bool {
     key_of_primary.starts_with(&key("outcome/"))
 }
@@ -125,7 +125,7 @@ pub(crate) fn gc_lease_key() -> Bytes {
     key("gc-lease")
 }
 
-/// The rows that hold snapshots.
+/// The range of the rows that hold snapshots.
 pub(crate) fn holds() -> RowRange {
     RowRange::prefix(key("hold/"))
 }
@@ -142,12 +142,12 @@ pub(crate) fn named_hold_key(name: &str) -> Bytes {
     bytes.freeze()
 }
 
-/// The row that holds the safe point where several nodes may move it.
+/// The row of the safe point, where several nodes may move it.
 pub(crate) fn safe_point_key() -> Bytes {
     key("safe-point")
 }
 
-/// Reads a timestamp kept under `name`; zero when it was never written.
+/// Reads the timestamp saved under `name`. Zero if it was never saved.
 pub(crate) async fn load(store: &StoreRef, name: &str) -> Result<Timestamp> {
     let Some(value) = store.get_meta(name).await? else { return Ok(Timestamp::ZERO) };
     match <[u8; 8]>::try_from(&value[..]) {
@@ -156,7 +156,7 @@ pub(crate) async fn load(store: &StoreRef, name: &str) -> Result<Timestamp> {
     }
 }
 
-/// Keeps a timestamp under `name`, durably.
+/// Saves a timestamp under `name`, durably.
 pub(crate) async fn save(store: &StoreRef, name: &str, value: Timestamp) -> Result<()> {
     store.put_meta(name, Bytes::copy_from_slice(&value.0.to_be_bytes())).await?;
     Ok(())

@@ -1,6 +1,4 @@
-//! [`Transaction`]: a snapshot and a buffer of writes, from BEGIN to COMMIT.
-//!
-//! Keys and values are bytes.
+//! [`Transaction`]: a snapshot and a buffer of writes, from BEGIN to COMMIT. Keys and values are bytes.
 
 mod changed;
 mod definitions;
@@ -30,49 +28,50 @@ use storage::{AtomicCommit, RowRange, TabletInfo, Timestamp, Validator};
 pub use crate::options::{Isolation, OwnWrites, TransactionOptions};
 pub use definitions::TransactionHandle;
 
-/// Position of a statement within its transaction, as PostgreSQL's CommandId.
+/// Position of a statement within its transaction, like PostgreSQL's CommandId.
 pub type CommandNumber = u32;
 
 /// What a write does to its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WriteKind {
-    /// Stores a value.
+    /// Stores this value at the key.
     Put(Bytes),
-    /// Removes the value.
+    /// Removes the key's value.
     Delete,
-    /// Only takes the lock, so that others conflict at COMMIT.
+    /// Only locks the key, so that others conflict at COMMIT.
     Lock,
 }
 
-/// One buffered write.
+/// A buffered write of one key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Write {
-    /// Row key.
+    /// The key that is written.
     pub key: Bytes,
-    /// Change.
+    /// The change of the key's value, if any.
     pub kind: WriteKind,
-    /// How strongly the key is held: `Update` for inserts, deletes and key changes,
-    /// `NoKeyUpdate` for updates that leave keys alone, the asked strength for locks.
+    /// How strongly the key is held. `Update` for inserts, deletes and key changes; `NoKeyUpdate` for updates that
+    /// leave keys alone; the requested strength for locks.
     pub strength: LockStrength,
 }
 
-/// One key and its value, as a scan returns them.
+/// A key and its value, as a scan returns them.
 pub type KeyValue = (Bytes, Bytes);
 
-/// A transaction, as one statement sees it where each has a snapshot of its own. Methods take `&self`: the operators of one
-/// statement share it. Dropped without COMMIT it has done nothing.
+/// A transaction from the view of one statement, which may have its own snapshot. Methods take `&self`, because the
+/// operators of a statement share it. If it is dropped without COMMIT, it has done nothing.
 ///
-/// Commits on one log give up their row locks when they are ordered, before they are published, so that a row that all
-/// want changes hands many times in one sync. Who locks such a row sees what is only ordered: should that come to nothing, the
-/// log has failed, and this transaction comes to nothing too. But nobody is told of it before: [`Transaction::settled`].
+/// Commits on one log release their row locks when they are ordered, before they are published. So a popular row
+/// changes hands many times in one sync. A later locker of such a row sees ordered but unpublished commits. If those
+/// come to nothing, the log has failed, and this transaction comes to nothing too. No client may be told of them
+/// before [`Transaction::settled`] has resolved.
 pub struct Transaction {
     pub(crate) shared: Arc<Shared>,
     snapshot: RwLock<Option<Arc<Snapshot>>>,
-    /// Whether its statement tells nobody what it reads, but for whom `settled` lets.
+    /// Whether the statement reports what it reads only after `settled` has resolved.
     quiet: bool,
 }
 
-/// What all statements of a transaction share.
+/// The state that all statements of a transaction share.
 pub(crate) struct Shared {
     pub(crate) store: Arc<TransactionStore>,
     pub(crate) options: TransactionOptions,
@@ -80,24 +79,24 @@ pub(crate) struct Shared {
     /// Held while the snapshot or the identity is being taken.
     taking: tokio::sync::Mutex<()>,
     pub(crate) buffer: RwLock<Buffer>,
-    /// What was locked before COMMIT. Held while more is.
+    /// The locks written before COMMIT. The mutex is held while more are written.
     early: tokio::sync::Mutex<Option<EarlyLocks>>,
     command: AtomicU32,
-    /// With the snapshot that they are unchanged since; zero: that of the transaction.
+    /// Keys with the timestamp since which they must be unchanged. Zero stands for the transaction's snapshot.
     pub(crate) unchanged: Mutex<Vec<(Bytes, Timestamp)>>,
-    /// Ranges whose keys nobody else knows.
+    /// Ranges whose keys only this transaction knows.
     fresh: Mutex<Vec<RowRange>>,
-    /// Its commit ended without anybody knowing how: it counts as in progress until a restart.
+    /// Set if the commit ended with an unknown outcome. The transaction then counts as in progress until a restart.
     undetermined: AtomicBool,
-    /// The first snapshot of a statement, where each has one of its own: over rows it names the transaction.
+    /// The first snapshot of a statement, if each has its own. Over rows its timestamp is the start_ts.
     first_snapshot: Mutex<Option<Arc<Snapshot>>>,
-    /// The newest timestamp at which it has looked at what may be only ordered.
+    /// The newest timestamp at which the transaction has looked at commits that may be only ordered.
     pub(crate) looked_at: AtomicU64,
     pub(crate) row_locks: RowLocks,
     pub(crate) counts: ReadCounts,
-    /// What it has read, where that is validated.
+    /// The ranges that were read, if reads are validated.
     reads: Option<ReadSet>,
-    /// That the store remembers what is written meanwhile.
+    /// Makes the store remember writes of others, for the validation.
     validator: Mutex<Option<Validator>>,
 }
 
@@ -114,7 +113,7 @@ impl Transaction {
         let TransactionStoreOptions { buffer_limit_bytes, early_prewrite_bytes, .. } = &store.options;
         let spill_dir = &store.spill_dir;
         let limit = match store.store.atomic() {
-            // What is locked early is held against its transaction's only snapshot.
+            // Early locks are validated against the transaction's only snapshot.
             None if spill_dir.is_some() && options.isolation.has_one_snapshot() => {
                 *buffer_limit_bytes.min(early_prewrite_bytes)
             }
@@ -146,10 +145,12 @@ impl Transaction {
         Transaction { shared: Arc::new(shared), snapshot: RwLock::default(), quiet: false }
     }
 
-    /// The transaction as the next statement sees it: with a snapshot of its own, to be taken at its first read, at
-    /// [`Isolation::ReadCommitted`]; itself otherwise. Statements of before go on reading what they saw. `quiet`: the statement
-    /// tells nobody what it reads before [`Transaction::settled`] has resolved; so it need not wait for what others
-    /// commit.
+    /// The transaction from the view of the next statement. At [`Isolation::ReadCommitted`] this view has
+    /// its own snapshot, taken at its first read. Otherwise it is the same transaction. Earlier
+    /// statements keep their snapshots.
+    ///
+    /// `quiet`: the statement reports nothing that it reads before [`Transaction::settled`] has resolved. So it need
+    /// not wait for the commits of others.
     pub fn for_statement(self: &Arc<Self>, quiet: bool) -> Arc<Transaction> {
         match self.shared.options.isolation {
             Isolation::Snapshot | Isolation::Serializable => self.clone(),
@@ -159,7 +160,7 @@ impl Transaction {
         }
     }
 
-    /// What its statements see.
+    /// The isolation level of the statements.
     pub fn isolation(&self) -> Isolation {
         self.shared.options.isolation
     }
@@ -168,7 +169,7 @@ impl Transaction {
         &self.shared.store
     }
 
-    /// Whether [`crate::TxnScanOptions::reverse`] may be asked for.
+    /// Whether the store supports [`crate::TxnScanOptions::reverse`].
     pub fn can_scan_reverse(&self) -> bool {
         self.store().store().can_scan_reverse()
     }
@@ -185,7 +186,7 @@ impl Transaction {
         &self.shared.buffer
     }
 
-    /// The snapshot, taken at the first call.
+    /// The snapshot, which the first call takes.
     pub(crate) async fn snapshot(&self) -> Result<Arc<Snapshot>> {
         if let Some(snapshot) = self.taken()? {
             return Ok(snapshot);
@@ -196,7 +197,7 @@ impl Transaction {
         }
     }
 
-    /// Takes the snapshot where nothing has to be waited for or noted: `None` otherwise.
+    /// Takes the snapshot if nothing must be awaited or noted. `None` otherwise.
     fn take_at_once(&self) -> Result<Option<Arc<Snapshot>>> {
         let shared = &self.shared;
         let plain =
@@ -228,13 +229,13 @@ impl Transaction {
             self.looks_at(&newest);
             newest
         } else {
-            // What it has seen already it sees again.
+            // The snapshot must show again what the transaction has already seen.
             self.settled().await?;
             Arc::new(self.shared.store.take_snapshot(self.shared.options.as_of).await?)
         };
         if self.isolation() == Isolation::ReadCommitted {
             self.shared.row_locks.reads_at(self.command(), snapshot.ts());
-            // Elsewhere it is not held: old versions need not stay for it.
+            // On one log the first snapshot is not kept, so old versions need not stay for it.
             if !self.shared.store.has_one_log() {
                 self.shared.first_snapshot.lock().get_or_insert_with(|| snapshot.clone());
             }
@@ -251,7 +252,7 @@ impl Transaction {
         Ok(snapshot)
     }
 
-    /// From now on the statement reads as of `newest`, except for what it is reading.
+    /// From now on the statement reads as of `newest`, except for reads under way.
     pub(crate) fn see(&self, command: CommandNumber, newest: Arc<Snapshot>) -> Result<()> {
         self.taken()?;
         self.shared.row_locks.reads_at(command, newest.ts());
@@ -263,7 +264,7 @@ impl Transaction {
         if self.shared.state.read().ended { Err(ENDED) } else { Ok(self.snapshot.read().clone()) }
     }
 
-    /// The snapshot for a read that sees these writes of its own.
+    /// The snapshot for a read that sees these own writes.
     pub(crate) async fn snapshot_for(&self, own: OwnWrites) -> Result<Arc<Snapshot>> {
         if own != OwnWrites::Newest || self.isolation().has_one_snapshot() {
             return self.snapshot().await;
@@ -274,24 +275,25 @@ impl Transaction {
         Ok(newest)
     }
 
-    /// Whether its statement tells nobody what it reads.
+    /// Whether the statement reports what it reads only after [`Transaction::settled`].
     pub fn is_quiet(&self) -> bool {
         self.quiet
     }
 
-    /// What is read is validated at COMMIT: notes it.
+    /// The set that notes what is read, if reads are validated at COMMIT.
     pub(crate) fn reads(&self) -> Option<&ReadSet> {
         self.shared.reads.as_ref()
     }
 
-    /// The snapshot that reads see; taken (and registered) at the first call.
-    /// Errors: an `as_of` below the safe point or in the future.
+    /// The timestamp of the snapshot, which the first call takes and registers. Errors: `as_of` lies below the safe
+    /// point or in the future.
     pub async fn snapshot_ts(&self) -> Result<Timestamp> {
         Ok(self.snapshot().await?.ts())
     }
 
-    /// The timestamp of the snapshot that reads see, where what it shows of `range` is what the store's writes there say: no lock
-    /// stands for one, the transaction wrote nothing there itself, and need not note at COMMIT that it read. One log only.
+    /// The timestamp of the snapshot, if the store's writes alone determine what it shows of `range`. So no
+    /// lock may stand for a write, the transaction must not have written there, and reads must not be
+    /// validated. Only on one log.
     pub async fn plain_snapshot(&self, range: &RowRange) -> Result<Option<Timestamp>> {
         let snapshot = self.snapshot().await?;
         if self.reads().is_some() || !self.store().is_lean(&snapshot) {
@@ -300,7 +302,7 @@ impl Transaction {
         Ok((!self.has_written(range, OwnWrites::All)?).then(|| snapshot.ts()))
     }
 
-    /// Whether it wrote anything in `range` that `own` sees.
+    /// Whether the transaction has written anything in `range` that `own` sees.
     pub(crate) fn has_written(&self, range: &RowRange, own: OwnWrites) -> Result<bool> {
         let buffer = self.buffer().read();
         Ok(!buffer.is_empty() && !buffer.changes(range, false, own, 1)?.0.is_empty())
@@ -311,7 +313,7 @@ impl Transaction {
         self.snapshot.read().is_some()
     }
 
-    /// The value at `key`.
+    /// The value at `key`, or `None` if there is none.
     pub async fn get(&self, key: &[u8], own: OwnWrites) -> Result<Option<Bytes>> {
         let snapshot = self.snapshot_for(own).await?;
         if let Some(reads) = self.reads() {
@@ -352,13 +354,14 @@ impl Transaction {
         Ok(changes.into_iter().map(|change| change.unwrap_or_else(|| stored.next().flatten())).collect())
     }
 
-    /// What this transaction itself writes to `keys`, in their order: a value, its removal, or nothing. Asks no store.
+    /// The transaction's own writes to `keys`, in their order: `None` for no write, `Some(None)` for a delete. Does
+    /// not ask the store.
     pub fn own_writes(&self, keys: &[Bytes]) -> Result<Vec<Option<Option<Bytes>>>> {
         let buffer = self.shared.buffer.read();
         keys.iter().map(|key| buffer.get(key, OwnWrites::All)).collect()
     }
 
-    /// Streams the pairs of a range in key order, own writes merged in.
+    /// Streams the pairs of a range in key order, with own writes merged in.
     pub fn scan(
         self: &Arc<Self>,
         range: RowRange,
@@ -368,7 +371,8 @@ impl Transaction {
         self.scan_pairs(range, options, own).map_ok(Pairs::into_list).boxed()
     }
 
-    /// The same, for who only looks at the pairs: batches as they lie in the store's memory.
+    /// Like [`Transaction::scan`], but answers batches in the form of the store's memory, for callers that do
+    /// not keep the pairs.
     pub fn scan_pairs(
         self: &Arc<Self>,
         range: RowRange,
@@ -378,8 +382,8 @@ impl Transaction {
         scan::scan(self.clone(), range, options, own)
     }
 
-    /// The first `most` pairs of `range`, or its last, last first, where one look at the store finds them; `None` where it does not, for
-    /// pairs that were deleted or that this transaction wrote are among them: then [`Transaction::scan_pairs`] reads them.
+    /// The first `most` pairs of `range`, or its last if `reverse`, last first, if one read of the store finds them.
+    /// `None` if deleted pairs or own writes are among them. [`Transaction::scan_pairs`] reads them in that case.
     pub async fn first_pairs(
         &self,
         range: RowRange,
@@ -390,8 +394,8 @@ impl Transaction {
         scan::first(self, range, most, reverse, own).await
     }
 
-    /// Streams the pairs of several ranges, in key order and disjoint, forwards, so many in a batch at most: those of short ones
-    /// together.
+    /// Streams the pairs of several disjoint ranges, in key order and forwards, with at most `batch_rows` pairs in a
+    /// batch. Short ranges are read together.
     pub fn scan_ranges(
         self: &Arc<Self>,
         ranges: Vec<RowRange>,
@@ -401,14 +405,14 @@ impl Transaction {
         scan::scan_ranges(self.clone(), ranges, batch_rows, own)
     }
 
-    /// Buffers writes under the current command number. Spills when the buffer is full; where each row is a request of
-    /// its own, what was spilled is locked then. Errors: a conflict met there.
+    /// Buffers writes under the current command number. Spills if the buffer is full; over rows the spilled keys are
+    /// then locked. Errors: a conflict found by locking.
     pub async fn write(&self, writes: Vec<Write>) -> Result<()> {
         let add = |buffer: &mut Buffer, command| writes.into_iter().try_for_each(|write| buffer.write(command, write));
         self.buffer_writes(add).await
     }
 
-    /// The same of rows that are put.
+    /// Like [`Transaction::write`], for rows that are put.
     pub async fn put(&self, puts: Puts) -> Result<()> {
         self.buffer_writes(|buffer, command| buffer.put(command, puts)).await
     }
@@ -434,9 +438,8 @@ impl Transaction {
         Ok(())
     }
 
-    /// Requires at COMMIT that `key` has not been written by others since the snapshot. Writes nothing: the
-    /// committer looks, or, over rows, one read after commit_ts was taken. Used for descriptors (docs/protocol.md,
-    /// section 7).
+    /// Requires at COMMIT that no other transaction has written to `key` since the snapshot. Writes nothing: the
+    /// committer checks, or, over rows, a read after commit_ts. Used for descriptors (docs/protocol.md, section 7).
     pub fn require_unchanged(&self, key: Bytes) {
         let since = match (self.isolation(), &*self.snapshot.read()) {
             (Isolation::ReadCommitted, Some(snapshot)) => snapshot.ts(),
@@ -448,14 +451,15 @@ impl Transaction {
         }
     }
 
-    /// Tells that nobody else reads or writes the keys in `range` before this transaction has committed, because it made
-    /// what they belong to, under a number that is never used again. To be told before the first of them is written. Over rows
-    /// they are locked many at a time, without a condition ([`crate::wave`]); on one log a large transaction writes them without a lock.
+    /// Declares that nobody else reads or writes the keys in `range` before this transaction commits: it
+    /// made the table or index, under a new number. Must be called before the first write there. Over rows
+    /// such keys are locked in batches, unconditionally ([`crate::wave`]). On one log a large transaction
+    /// writes them without locks.
     pub fn made(&self, range: RowRange) {
         self.shared.fresh.lock().push(range);
     }
 
-    /// Ranges whose keys nobody else knows.
+    /// Ranges whose keys only this transaction knows.
     pub(crate) fn fresh(&self) -> Vec<RowRange> {
         self.shared.fresh_ranges()
     }
@@ -465,14 +469,14 @@ impl Transaction {
         self.shared.command.load(Ordering::SeqCst)
     }
 
-    /// Ends the current command: what it wrote becomes visible to `Before(the new number)`.
+    /// Ends the current command, so that its writes become visible to `Before(the new number)`.
     /// Returns the new number.
     pub fn advance_command(&self) -> CommandNumber {
         self.shared.command.fetch_add(1, Ordering::SeqCst) + 1
     }
 
-    /// Drops what was buffered under `command` and later numbers (ROLLBACK TO SAVEPOINT). The
-    /// numbers are not used again: the current one advances.
+    /// Drops the writes of `command` and later commands (ROLLBACK TO SAVEPOINT). Their numbers are not used again:
+    /// the current number advances.
     pub async fn rollback_to(&self, command: CommandNumber) -> Result<()> {
         let mut buffer = self.shared.buffer.write();
         let last = self.command();
@@ -487,10 +491,10 @@ impl Transaction {
         !self.shared.buffer.read().is_empty()
     }
 
-    /// The transaction's identity, taken from the oracle at the first call. Once asked for, how
-    /// the transaction ended can be asked too ([`TransactionStore::outcome`]).
+    /// The transaction's identity, which the first call takes from the oracle. From then on its outcome can
+    /// be asked for ([`TransactionStore::outcome`]).
     pub async fn start_ts(&self) -> Result<Timestamp> {
-        // Where commits are not published by one committer, it is the snapshot's timestamp.
+        // Over rows it is the snapshot's timestamp.
         let snapshot_ts = match self.shared.store.store.atomic() {
             Some(_) => None,
             None => {
@@ -516,7 +520,7 @@ impl Transaction {
         Ok(start_ts)
     }
 
-    /// How the transaction with this start_ts ended; see [`TransactionStore::outcome`].
+    /// The outcome of the transaction with this start_ts; see [`TransactionStore::outcome`].
     pub async fn outcome_of(&self, start_ts: Timestamp) -> Result<crate::Outcome> {
         self.shared.store.outcome(start_ts).await
     }
@@ -525,25 +529,26 @@ impl Transaction {
         self.shared.forget(start_ts);
     }
 
-    /// The tablets that hold `range`: the partitions of a parallel scan.
+    /// The tablets that overlap `range`, as partitions of a parallel scan.
     pub async fn tablets(&self, range: &RowRange) -> Result<Vec<TabletInfo>> {
         Ok(self.shared.store.store.tablets(range).await?)
     }
 
-    /// Keys that divide `range` into at most `pieces` of about the same size, where the engine knows.
+    /// Keys that divide `range` into at most `pieces` pieces of about the same size. Empty if the
+    /// engine does not know.
     pub async fn divide(&self, range: &RowRange, pieces: usize) -> Result<Vec<Bytes>> {
         Ok(self.shared.store.store.divide(range, pieces).await?)
     }
 
-    /// Bytes of `range` on the medium, roughly.
+    /// The approximate size of `range` on disk, in bytes.
     pub async fn approximate_bytes(&self, range: &RowRange) -> Result<u64> {
         Ok(self.shared.store.store.approximate_bytes(range).await?)
     }
 }
 
 impl Shared {
-    /// Stops to hold what others keep for it: old versions, and the record of newer writes. A session may keep a
-    /// transaction that is over.
+    /// Releases what others keep for the transaction: old versions, and the memory of newer writes. A session may
+    /// keep a transaction that has ended.
     fn let_go(&self) {
         *self.first_snapshot.lock() = None;
         *self.validator.lock() = None;
@@ -573,15 +578,15 @@ impl Drop for Shared {
     }
 }
 
-/// What a pass of garbage collection did.
+/// The result of a pass of garbage collection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GcReport {
-    /// Safe point of the pass.
+    /// The safe point of the pass.
     pub safe_point: Timestamp,
-    /// Rows looked at closely: of more than one version, or removed, where the store tells them from others.
+    /// Rows examined closely. If the store can skip rows, these are rows with several versions or a delete.
     pub rows: u64,
-    /// Cells removed.
+    /// The number of removed cells.
     pub removed: u64,
-    /// Locks resolved.
+    /// The number of resolved locks.
     pub locks: u64,
 }

@@ -1,11 +1,12 @@
-//! Validation of what a transaction has read, by reading it again (docs/protocol.md, section 8): over rows at every COMMIT at
-//! [`Isolation::Serializable`](crate::Isolation::Serializable), after its commit_ts was taken; on one log only where the
-//! committer does not remember far enough back.
+//! Validates the reads of a transaction by reading again (docs/protocol.md, section 8). Over rows every COMMIT at
+//! [`Isolation::Serializable`](crate::Isolation::Serializable) does so, after taking its commit_ts. On one log it is
+//! needed only if the committer does not remember far enough back.
 //!
-//! Why it is enough over rows: who commits at or below our commit_ts has written all its locks before it took its own,
-//! hence before we took ours; so what is not seen here, as a write or as a lock, lies above. Validation before commit_ts was
-//! taken would miss those between; so would validation at a commit_ts that readers pushed ahead of the oracle, which is why a commit that
-//! validates waits until the oracle is there ([`crate::by_row`]).
+//! Why this suffices over rows: a transaction that commits at or below our commit_ts wrote all its locks before
+//! it took its own commit_ts. So it wrote them before we took ours. A change that is not visible now, as a write
+//! or as a lock, lies above. A validation before commit_ts is taken would miss changes in between. So would one
+//! at a commit_ts that readers pushed ahead of the oracle. A commit that validates therefore waits for the oracle
+//! to catch up ([`crate::by_row`]).
 
 use crate::commit::CommitJob;
 use crate::data::RecordKind;
@@ -16,11 +17,12 @@ use crate::snapshot::{ReadCounts, Snapshot};
 use futures::StreamExt;
 use storage::{Family, ReadFilter, Row, RowRange, ScanOptions, TimestampRange};
 
-/// Rows looked at in one call.
+/// How many rows one call reads.
 const BATCH: usize = 1024;
 
 impl CommitJob {
-    /// Looks whether anything that was read has been written since, up to `up_to`. Errors: a conflict that names it.
+    /// Checks whether anything that was read has been written since, up to `up_to`. Errors: a conflict
+    /// that names the key.
     pub(crate) async fn validate_reads(&self, up_to: &Snapshot) -> Result<()> {
         let Some(reads) = &self.reads else { return Ok(()) };
         let since = TimestampRange { from: self.snapshot.ts().next(), to: up_to.ts() };
@@ -60,7 +62,7 @@ impl CommitJob {
                     false => others |= is_change,
                 }
             }
-            // What we write ourselves our prewrite has validated.
+            // Our prewrite has validated the rows that we write ourselves.
             if others && !own {
                 locked.push(row.key.clone());
             }
@@ -68,7 +70,7 @@ impl CommitJob {
         if locked.is_empty() {
             return Ok(());
         }
-        // Reading finds out how their owners ended, or pushes them above us.
+        // Reading resolves the fates of the owners, or pushes them above us.
         let counts = ReadCounts::default();
         let before = self.store.read_many(&self.snapshot, &locked, &counts).await?;
         let after = self.store.read_many(up_to, &locked, &counts).await?;

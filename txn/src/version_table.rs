@@ -1,7 +1,7 @@
-//! [`VersionTable`]: the part of a transaction's buffer that is in memory: each key's versions, in key order.
+//! [`VersionTable`]: the part of a transaction's buffer in memory: the versions of each key, in key order.
 //!
-//! Rows of a load mostly arrive in the order of their keys. Such keys are appended to a list, which costs no search, no
-//! allocation and no balancing, many at a time as they are ([`Packed`]); all others go to a tree.
+//! The rows of a load mostly arrive in key order. Such keys are appended to a list, which needs no search and no
+//! balancing. Whole batches are kept packed ([`Packed`]). All other keys go to a tree.
 
 use crate::buffer::Version;
 use crate::puts::Puts;
@@ -13,14 +13,14 @@ use std::iter::Peekable;
 use std::ops::Bound;
 use storage::RowRange;
 
-/// Most keys are written once.
+/// Most keys are written once, which needs no allocation.
 pub(crate) type Versions = SmallVec<[Version; 1]>;
 
-/// Keys in a piece of the list: what has been appended is not moved when more comes.
+/// Keys in a piece of the list. Appending never moves the keys of earlier pieces.
 const PIECE: usize = 1024;
 
-/// So many rows are put among others as they are. For fewer it would take longer to move what is behind them than to put them into
-/// the tree.
+/// The fewest rows that are inserted packed between others. For fewer rows, moving the pieces behind them costs more
+/// than inserting them into the tree.
 const MANY: usize = 256;
 
 /// Rows that one command put. Each has one version.
@@ -36,7 +36,7 @@ impl Packed {
     }
 }
 
-/// Of the list. Its keys ascend. Invariant: they are loose, or packed, never both.
+/// A part of the list, with ascending keys. Invariant: the keys are loose or packed, never both.
 #[derive(Default)]
 struct Piece {
     loose: Vec<(Bytes, Versions)>,
@@ -71,7 +71,7 @@ impl Piece {
         self.key(self.len().checked_sub(1)?)
     }
 
-    /// How many keys are less than `key`.
+    /// The number of keys less than `key`.
     fn before(&self, key: &[u8]) -> usize {
         match &self.packed {
             Some(packed) => packed.puts.keys().before(key),
@@ -86,7 +86,7 @@ impl Piece {
         }
     }
 
-    /// Its keys with their versions, loose from now on, so that they can be changed.
+    /// The keys with their versions, loose from now on, so that they can be changed.
     fn loosened(&mut self) -> &mut Vec<(Bytes, Versions)> {
         if let Some(packed) = self.packed.take() {
             let row = |at| Some((packed.puts.keys().share(at)?, Versions::from_iter([packed.version(at)])));
@@ -100,12 +100,11 @@ impl Piece {
 #[derive(Clone, Copy)]
 pub(crate) enum Entry<'a> {
     Loose(&'a Bytes, &'a [Version]),
-    /// The row at this position.
+    /// The packed row at this position.
     Packed(&'a [u8], &'a Packed, usize),
 }
 
 impl<'a> Entry<'a> {
-    /// The key.
     pub(crate) fn key(&self) -> &'a [u8] {
         match *self {
             Entry::Loose(key, _) => key,
@@ -113,7 +112,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// The key, to be kept.
+    /// The key, for storing it.
     pub(crate) fn to_key(self) -> Bytes {
         match self {
             Entry::Loose(key, _) => key.clone(),
@@ -121,7 +120,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Shows its versions.
+    /// Calls `show` with the versions.
     pub(crate) fn with_versions<T>(self, show: impl FnOnce(&[Version]) -> T) -> T {
         match self {
             Entry::Loose(_, versions) => show(versions),
@@ -130,10 +129,10 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// See the head of the module. Invariant: a key is in the list or in the tree, never in both.
+/// The versions of each key. Invariant: a key is in the list or in the tree, never in both.
 #[derive(Default)]
 pub(crate) struct VersionTable {
-    /// Ascending, within pieces and from piece to piece; no piece is empty.
+    /// Keys ascend within pieces and from piece to piece. No piece is empty.
     list: Vec<Piece>,
     tree: BTreeMap<Bytes, Versions>,
     len: usize,
@@ -141,27 +140,26 @@ pub(crate) struct VersionTable {
 }
 
 impl VersionTable {
-    /// Keys.
+    /// The number of keys.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// Of these, rows that are packed.
+    /// The number of packed rows among the keys.
     pub(crate) fn packed(&self) -> usize {
         self.packed
     }
 
-    /// Whether it has no key.
+    /// Whether there is no key.
     pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Forgets all.
     pub(crate) fn clear(&mut self) {
         *self = VersionTable::default();
     }
 
-    /// A key with its versions.
+    /// The entry of a key.
     pub(crate) fn get<'a>(&'a self, key: &[u8]) -> Option<Entry<'a>> {
         if !self.is_behind_list(key) {
             let (piece, at) = self.place(key);
@@ -173,7 +171,7 @@ impl VersionTable {
         self.tree.get_key_value(key).map(|(key, versions)| Entry::Loose(key, versions))
     }
 
-    /// The versions of a key, which is added when it is not there.
+    /// The versions of a key, which is added if it is absent.
     pub(crate) fn versions_of(&mut self, key: Bytes) -> &mut Versions {
         if self.is_behind_list(&key) {
             if self.is_behind_tree(&key) {
@@ -199,14 +197,14 @@ impl VersionTable {
 
     fn append(&mut self, key: Bytes) -> &mut Versions {
         self.len += 1;
-        // A transaction of a few rows should not pay for a load.
+        // A transaction of a few rows should not reserve memory for a load.
         let room = if self.list.is_empty() { 4 } else { PIECE };
         let piece = self.list.pop_if(|piece| piece.has_room()).unwrap_or_else(|| Piece::with_capacity(room));
         &mut self.list.push_mut(piece).loose.push_mut((key, Versions::new())).1
     }
 
-    /// Adds rows behind all that are there, or, many of them, where no other key is among them. Errors: there are keys among them,
-    /// or they are few and belong before others.
+    /// Adds packed rows behind all keys. Many rows may also be added where no other key is among them. Errors: other
+    /// keys are among them, or they are few and belong before others.
     pub(crate) fn add_packed(&mut self, packed: Packed) -> Result<(), Box<Packed>> {
         let keys = packed.puts.keys();
         let Some((first, last)) = keys.get(0).zip(keys.iter().next_back()) else { return Ok(()) };
@@ -217,8 +215,8 @@ impl VersionTable {
         Ok(())
     }
 
-    /// The piece before which so many keys belong, of which these are the ends; `None` where another key is among them, or where it is
-    /// not worth its while to move what is behind.
+    /// The index of the piece before which `keys` keys with these ends belong. `None` if another key is among them,
+    /// or if moving the later pieces costs too much.
     fn gap(&self, first: &[u8], last: &[u8], keys: usize) -> Option<usize> {
         if self.is_behind_list(first) && self.is_behind_tree(first) {
             return Some(self.list.len());
@@ -233,7 +231,8 @@ impl VersionTable {
         (free && keys >= MANY).then_some(number)
     }
 
-    /// The packed rows that the first key from `from` on begins, when no other key lies among them, and the key behind them.
+    /// The packed rows that begin with the first key at or behind `from`, if no other key is among them,
+    /// and the next key.
     pub(crate) fn packed_from(&self, from: &[u8]) -> Option<(&Packed, Option<Bytes>)> {
         let (mut number, mut at) = self.place(from);
         if self.list.get(number).is_some_and(|piece| at == piece.len()) {
@@ -250,7 +249,8 @@ impl VersionTable {
         Some((packed, next))
     }
 
-    /// Keeps the keys that `keep` says, which may change their versions, and the packed rows that `keep_packed` says.
+    /// Keeps the keys that `keep` accepts, whose versions it may change, and the packed
+    /// rows that `keep_packed` accepts.
     pub(crate) fn retain(
         &mut self,
         mut keep: impl FnMut(&Bytes, &mut Versions) -> bool,
@@ -278,24 +278,24 @@ impl VersionTable {
         self.tree.last_key_value().is_none_or(|(last, _)| &last[..] < key)
     }
 
-    /// Where in the list a key is, or would be: a piece and a position in it.
+    /// The place of a key in the list, or where it would be inserted: a piece, and an index in it.
     fn place(&self, key: &[u8]) -> (usize, usize) {
         let begins = |piece: &Piece| piece.key(0).is_some_and(|first| first <= key);
         let piece = self.list.partition_point(begins).saturating_sub(1);
         (piece, self.list.get(piece).map_or(0, |piece| piece.before(key)))
     }
 
-    /// Keys in a range, which is not empty, with their versions, ascending.
+    /// The entries in a range, which is not empty, in ascending order.
     pub(crate) fn range<'a>(&'a self, range: &RowRange) -> impl Iterator<Item = Entry<'a>> + use<'a> {
         Merged { one: self.listed(range).peekable(), other: self.in_tree(range).peekable(), reverse: false }
     }
 
-    /// The same, descending.
+    /// The entries in a range, which is not empty, in descending order.
     pub(crate) fn range_reverse<'a>(&'a self, range: &RowRange) -> impl Iterator<Item = Entry<'a>> + use<'a> {
         Merged { one: self.listed(range).rev().peekable(), other: self.in_tree(range).rev().peekable(), reverse: true }
     }
 
-    /// All keys with their versions, ascending.
+    /// All entries in ascending order.
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = Entry<'_>> {
         Counted { entries: self.range(&RowRange { start: Bytes::new(), end: None }), left: self.len }
     }
@@ -322,7 +322,7 @@ impl VersionTable {
     }
 }
 
-/// Two ordered sources, of different keys, as one.
+/// Merges two ordered sources with different keys.
 struct Merged<A: Iterator, B: Iterator> {
     one: Peekable<A>,
     other: Peekable<B>,
@@ -341,7 +341,7 @@ impl<'a, A: Iterator<Item = Entry<'a>>, B: Iterator<Item = Entry<'a>>> Iterator 
     }
 }
 
-/// An iterator whose length is known.
+/// An iterator of known length.
 struct Counted<I> {
     entries: I,
     left: usize,
@@ -393,7 +393,7 @@ mod tests {
         Packed { puts: Puts::new(keys, values, LockStrength::Update).unwrap(), command }
     }
 
-    /// The table is what the model is, in every way in which it can be asked.
+    /// Compares every query of the table with the model.
     fn check(table: &VersionTable, model: &Model) {
         let commands = |versions: &[Version]| versions.iter().map(|version| version.command).collect::<Vec<_>>();
         let shown = |entry: Entry<'_>| (entry.to_key(), entry.with_versions(commands));
@@ -427,10 +427,10 @@ mod tests {
         });
     }
 
-    /// A command whose rows stay packed: nothing else is written to them.
+    /// A command whose rows stay packed, because nothing else is written to them.
     const PACKED_ONLY: u32 = 9999;
 
-    /// Beside a plain tree, with keys in several orders.
+    /// Compares the table with a plain tree, with keys in several orders.
     #[test]
     fn it_is_an_ordered_map_whatever_the_order_of_keys() {
         let orders: [fn(u32) -> u32; 4] = [
@@ -480,7 +480,7 @@ mod tests {
         for early in [5..7, 9499..9600, 0..10_000] {
             assert_eq!(table.add_packed(pack(early, 1)).unwrap_err().command, 1);
         }
-        // Many go where nothing is among them.
+        // Many rows are inserted packed where no key is among them.
         write(&mut table, &mut model, 2500, 2);
         for few_or_not_alone in [1600..1855, 1400..1700, 2900..3001, 2300..2600, 2245..2501, 0..300] {
             assert!(table.add_packed(pack(few_or_not_alone, 1)).is_err());
@@ -499,10 +499,10 @@ mod tests {
             check(&table, &model);
         }
         assert_eq!(table.packed(), 1 + 500 + 299 + 300 + 589);
-        // What lies before them in the tree comes first.
+        // Tree keys before the packed rows come first.
         assert_eq!([400, 406, 5000].map(|from| packed(&table, from).is_some()), [false, true, true]);
         assert_eq!(packed(&table, 5000), Some((500, Some(key(9700)))));
-        // Behind the list, not behind the tree.
+        // Behind the list, but not behind the tree.
         write(&mut table, &mut model, 9600, 30);
         assert!(table.add_packed(pack(9650..9651, 1)).is_err());
         keep_some(&mut table, &mut model);

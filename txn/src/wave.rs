@@ -1,16 +1,17 @@
-//! Prewrite row by row, where every row is a request of its own: one parallel wave, the primary
-//! among the first, bounded in requests under way and in memory.
+//! Prewrite over rows: one parallel wave of requests, with the primary among the first. Requests under way
+//! and memory are bounded.
 //!
-//! A row is refused on: a conflicting lock of another transaction; a conflicting write or lock-only
-//! record newer than the snapshot; a rollback or lock-only record at exactly our start_ts. A lock of our own is
-//! never written twice by the same request: a copy that comes late must not undo what readers and
-//! heart-beats wrote into the lock. A retry after a lost answer finds the lock there, and that is
-//! success. A lock that was written before COMMIT ([`crate::early`]) and no longer says what remains is changed on
-//! condition of what it said; it is changed once, so that this condition never holds again.
+//! A row is refused on: a conflicting lock of another transaction; a conflicting write or lock-only record newer than
+//! the snapshot; a rollback or lock-only record at exactly our start_ts.
 //!
-//! Keys that nobody else knows ([`crate::Transaction::made`]) have nothing to be refused on. They are locked at COMMIT, when
-//! it is certain what they hold, many in one blind request. A copy of it that comes late writes the same once more: whoever
-//! meets that lock finds its owner committed, and says again what is there, or rolled back.
+//! A request never writes our own lock twice, because a delayed copy must not undo what readers and heartbeats wrote
+//! into the lock. A retry after a lost answer finds the lock there, and that is success. A lock written before COMMIT
+//! ([`crate::early`]) that no longer says what remains is changed on condition of its contents. It is changed once,
+//! so this condition never holds again.
+//!
+//! Keys that nobody else knows ([`crate::Transaction::made`]) cannot conflict. They are locked at COMMIT, when their
+//! final values are known, in unconditional requests of many rows. A delayed copy writes the same lock again. A
+//! reader of that lock finds its owner committed and writes the same record again, or finds it rolled back.
 
 use crate::backoff::Backoff;
 use crate::buffer::{Early, FinalWrite};
@@ -36,9 +37,9 @@ use storage::{
     Cell, ClassRange, Condition, Family, Mutation, ReadFilter, RowMutation, StoreError, Timestamp, TimestampRange,
 };
 
-/// Calls that are begun or answered before others get their turn.
+/// How many calls are begun or answered before other tasks get their turn.
 const TURN: usize = 8;
-/// How often locks that are gone when they are looked at are no reason to wait.
+/// How often a prewrite retries without a pause when the lock that refused it is already gone.
 const CLEARED_AT_ONCE: usize = 8;
 /// Requests for many rows under way at the same time.
 const PARALLEL_BATCHES: usize = 4;
@@ -46,33 +47,33 @@ const PARALLEL_BATCHES: usize = 4;
 /// Which keys may be locked.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Reached {
-    /// None.
+    /// No key can be locked yet.
     #[default]
     Nothing,
-    /// Up to this one.
+    /// Keys up to this one.
     UpTo(Bytes),
-    /// Any.
+    /// Any key may be locked.
     Everything,
 }
 
-/// How far a wave is, for whoever rolls it back or stops it.
+/// The progress of a wave, for stopping it or rolling it back.
 #[derive(Default)]
 pub(crate) struct Progress {
     /// The greatest key whose prewrite was sent.
     pub(crate) reached: Mutex<Reached>,
-    /// Why no more rows are sent.
+    /// The reason why no more rows are sent.
     failed: Mutex<Option<TxnError>>,
-    /// Dropped to end the signs of life.
+    /// Dropped to end the heartbeats.
     pub(crate) alive: Mutex<Option<oneshot::Sender<()>>>,
 }
 
 impl Progress {
-    /// Sends no more rows: the first reason counts.
+    /// Stops sending rows. Only the first error is kept.
     pub(crate) fn fail(&self, error: TxnError) {
         self.failed.lock().get_or_insert(error);
     }
 
-    /// Passes through a fail point. Where it stops for ever, as a death would, so do the signs of life.
+    /// Reaches a fail point. If it stops there for ever, as by a death, the heartbeats stop too.
     pub(crate) async fn pass(&self, points: &FailPoints, name: &'static str) -> Result<()> {
         if points.stops(name) {
             self.alive.lock().take();
@@ -85,10 +86,10 @@ impl Progress {
     }
 }
 
-/// Answers the writes from a key on, and where to go on.
+/// Answers the writes from a key on, and the key to continue at.
 pub(crate) type Step<'a> = dyn Fn(&Bytes) -> Result<(Vec<FinalWrite>, Option<Bytes>)> + Send + Sync + 'a;
 
-/// The rows of a wave still to be sent.
+/// The rows of a wave that are still to be sent.
 pub(crate) struct Rows<'a> {
     job: &'a CommitJob,
     progress: &'a Progress,
@@ -98,10 +99,10 @@ pub(crate) struct Rows<'a> {
 }
 
 impl CommitJob {
-    /// Writes every lock. When it returns, no request of it is under way: what was sent has been
-    /// answered, or given up after all retries.
+    /// Writes every lock. When it returns, none of its requests is under way: each was answered, or given
+    /// up after all retries.
     pub(crate) async fn prewrite_wave(&self, progress: &Progress) -> Result<()> {
-        // A large transaction has locked its primary before.
+        // A large transaction has already locked its primary.
         let locked = self.primary_lock.lock().is_some();
         let ready = if locked { None } else { self.primary_write()? };
         let step = |from: &Bytes| {
@@ -113,7 +114,7 @@ impl CommitJob {
         self.send(Rows::new(self, progress, ready, &step), progress, &pace).await
     }
 
-    /// Writes the locks of `rows`. When it returns, no request of it is under way.
+    /// Writes the locks of `rows`. When it returns, none of its requests is under way.
     pub(crate) async fn send(&self, rows: Rows<'_>, progress: &Progress, pace: &Pace) -> Result<()> {
         let mut rows = std::pin::pin!(rows.stream());
         let mut under_way = FuturesUnordered::new();
@@ -146,7 +147,7 @@ impl CommitJob {
                 let_others_run().await;
             }
             let answered = match begun {
-                // There is room for more: what has begun is sent.
+                // There is room for more: this sends the begun requests without waiting for answers.
                 TURN => under_way.next().now_or_never().flatten(),
                 _ => under_way.next().await,
             };
@@ -160,7 +161,7 @@ impl CommitJob {
         failed.map_or(Ok(()), Err)
     }
 
-    /// Rows that nobody else knows, blindly.
+    /// Locks rows that nobody else knows, unconditionally.
     async fn prewrite_fresh(&self, writes: Vec<FinalWrite>, progress: &Progress) -> Result<()> {
         if progress.has_failed() {
             return Ok(());
@@ -172,7 +173,7 @@ impl CommitJob {
         self.mutate_rows_patiently(rows.collect()).await
     }
 
-    /// What writes a lock, and the long value that belongs to it.
+    /// The mutations that write a lock and its long value, if it has one.
     fn lock_mutations(&self, write: &FinalWrite, lock: Bytes) -> Vec<Mutation> {
         let set = |family, value| Mutation::Set { family, timestamp: self.start_ts, value };
         let mut mutations = vec![set(Family::Lock, lock)];
@@ -180,7 +181,7 @@ impl CommitJob {
         mutations
     }
 
-    /// One row by one conditional mutation.
+    /// Locks one row by one conditional mutation.
     async fn prewrite_row(&self, write: FinalWrite, pace: &Pace) -> Result<()> {
         let write = &write;
         let class = write.strength.conflicting_classes();
@@ -192,7 +193,8 @@ impl CommitJob {
             none(Family::Lock, own, ClassRange::ANY),
             none(Family::Write, newer, class),
             none(Family::Rollback, newer, class),
-            // Our own rollback, or the record of another, whose commit was pushed ahead to this very moment.
+            // Our own rollback, or the record of another transaction whose commit was pushed
+            // to exactly this timestamp.
             none(Family::Rollback, own, ClassRange::ANY),
         ];
         let mut backoff = Backoff::new(self.store.env.clone(), self.store.options.lock_wait);
@@ -221,7 +223,7 @@ impl CommitJob {
                         return Err(StoreError::Unavailable("the store does not change a lock".into()).into());
                     }
                     None => {
-                        // What was in the way went away by itself, again and again: others want the key too.
+                        // The conflicting lock went away by itself several times, so others want the key too.
                         cleared += 1;
                         if cleared > CLEARED_AT_ONCE && !backoff.pause().await {
                             return Err(self.conflict(&write.key, ConflictKind::Lock, self.start_ts));
@@ -234,7 +236,8 @@ impl CommitJob {
         }
     }
 
-    /// Whether our lock says what `write` does. One that COMMIT changed does; a long value it does not tell.
+    /// Whether our lock says what `write` does. A lock that COMMIT changed does. The contents of a long
+    /// value are not compared.
     fn says(&self, cell: &Cell, write: &FinalWrite) -> Result<bool> {
         if write.early != Early::Maybe {
             return Ok(true);
@@ -244,8 +247,8 @@ impl CommitJob {
         Ok(lock.min_commit_ts > Timestamp::ZERO || (same && long_value(write).is_none()))
     }
 
-    /// Makes our lock say what `write` does. Marked by a bound on the commit that holds anyway: so no two of a key's
-    /// locks are alike. False: it was changed already, or the store did not answer.
+    /// Makes our lock say what `write` does. A bound on the commit that holds anyway marks the changed lock, so no
+    /// two locks of a key are equal. False: it was already changed, or the store did not answer.
     async fn change_lock(&self, cell: &Cell, write: &FinalWrite) -> Result<bool> {
         let lock = Lock { min_commit_ts: self.start_ts.next(), ..self.fresh_lock(write) };
         let set = |family, value| Mutation::Set { family, timestamp: self.start_ts, value };
@@ -266,8 +269,8 @@ impl CommitJob {
         }
     }
 
-    /// Finds what refused a prewrite: our own lock, written by an attempt whose answer was lost, is
-    /// returned. `None`: what was in the way is gone.
+    /// Finds what refused a prewrite. Returns our own lock if an attempt with a lost answer wrote it. `None` if
+    /// the obstacle is gone.
     async fn why_refused(&self, write: &FinalWrite, backoff: &mut Backoff) -> Result<Option<Cell>> {
         let base = self.since(write);
         let since = TimestampRange::after(base.min(self.start_ts).previous());
@@ -290,7 +293,7 @@ impl CommitJob {
             if cell.timestamp <= base || !class.contains(&cell.value) {
                 continue;
             }
-            // Names whoever wrote it: a record that cannot be read is damage, not a conflict.
+            // A record that cannot be decoded is damage, not a conflict.
             decode_record(cell)?;
             let kind = if cell.family == Family::Write { ConflictKind::Write } else { ConflictKind::LockOnly };
             return Err(self.conflict(&write.key, kind, cell.timestamp));
@@ -299,9 +302,9 @@ impl CommitJob {
         Ok(None)
     }
 
-    /// Waits a little for the live owner of a lock that is in the way. Each of two may hold what the other wants: so
-    /// whoever goes before the other ends that one, having waited for a moment (wound-wait: Rosenkrantz, Stearns and Lewis
-    /// 1978, section 4). Errors: the owner lives on.
+    /// Waits a little for the live owner of a conflicting lock. Two transactions may each hold what the other wants.
+    /// So after a moment the one that goes first ends the other (wound-wait: Rosenkrantz, Stearns and Lewis 1978,
+    /// section 4). Errors: the owner lives on.
     async fn wait_or_wound(&self, write: &FinalWrite, backoff: &mut Backoff) -> Result<()> {
         let cleared = self.store.clear_locks(&write.key, write.strength, Some(self.start_ts)).await?;
         if let Cleared::HeldBy(owner, cell) = &cleared
@@ -315,8 +318,8 @@ impl CommitJob {
         self.wait_a_little(&write.key, &cleared, backoff).await
     }
 
-    /// An order of all transactions, so that the first of those that wait for each other always goes on: large ones
-    /// first, for they lose the most, then who began earlier.
+    /// Orders all transactions, so that the first of those that wait for each other always proceeds. Large ones come
+    /// first, because they lose the most; then older ones.
     fn goes_before(&self, owner: Timestamp, lock: &Lock) -> bool {
         let place = |primary: &[u8], start_ts| (!system::is_outcome_key(primary), start_ts);
         place(&self.primary, self.start_ts) < place(&lock.primary, owner)
@@ -324,7 +327,7 @@ impl CommitJob {
 }
 
 impl<'a> Rows<'a> {
-    /// `first`, then what `step` answers from the smallest key on.
+    /// The rows of `first`, then those that `step` answers from the smallest key on.
     pub(crate) fn new(
         job: &'a CommitJob,
         progress: &'a Progress,
@@ -362,7 +365,7 @@ impl<'a> Rows<'a> {
         }
         let write = self.ready.pop_front();
         if let Some(write) = &write {
-            // The primary is sent first, wherever it lies.
+            // The primary is sent first, wherever its key sorts.
             let key = if write.key == self.job.primary { Bytes::new() } else { write.key.clone() };
             let mut reached = self.progress.reached.lock();
             *reached = std::mem::take(&mut *reached).max(Reached::UpTo(key));

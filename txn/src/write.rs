@@ -1,5 +1,5 @@
-//! [`WriteRecord`]: the cell `w@commit_ts` of a committed write, the cell `r@commit_ts` of a key
-//! that was only locked, and the cell `r@start_ts` of a rollback.
+//! [`WriteRecord`]: the cell `w@commit_ts` of a committed write, the cell `r@commit_ts` of a key that was only
+//! locked, and the cell `r@start_ts` of a rollback.
 //!
 //! ```text
 //! byte 0      strength (the class of the cell), or R for a rollback
@@ -13,7 +13,7 @@ use crate::lock::{Lock, LockStrength, decode_kind, encode_kind};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use storage::{Cell, ClassRange, CommitCell, Family, Stamp, StoreError, Timestamp};
 
-/// The class of rollback records: outside of every strength, so that they conflict with nobody.
+/// The class of rollback records. It is outside the range of strengths, so they conflict with nobody.
 pub const ROLLBACK_CLASS: u8 = b'R';
 
 /// The class of rollback records, as a range.
@@ -27,15 +27,15 @@ pub(crate) const HEADER: usize = 10;
 pub struct WriteRecord {
     /// How strongly the key was held.
     pub strength: LockStrength,
-    /// What was done.
+    /// The kind of the change.
     pub kind: RecordKind,
-    /// Identity of the transaction; zero when it had none.
+    /// The transaction's identity. Zero if it had none.
     pub start_ts: Timestamp,
-    /// The value of a `Put`; `None` when it is in the data family at `start_ts`.
+    /// The value of a `Put`. `None` if it is in the data family at `start_ts`.
     pub inlined: Option<Bytes>,
 }
 
-/// What a cell of the write or rollback family says.
+/// The decoded contents of a cell in the write or rollback family.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Record {
     /// Committed at the cell's timestamp.
@@ -53,13 +53,13 @@ impl WriteRecord {
         }
     }
 
-    /// The cell.
+    /// Encodes the record as a cell.
     pub fn encode(&self) -> Bytes {
         encode_record(self.strength, self.kind, self.start_ts, self.inlined.as_deref())
     }
 }
 
-/// The cell of a committed record.
+/// Encodes a committed record as a cell.
 pub(crate) fn encode_record(
     strength: LockStrength,
     kind: RecordKind,
@@ -71,7 +71,7 @@ pub(crate) fn encode_record(
     cell.into()
 }
 
-/// Appends the cell of a committed record.
+/// Appends the encoding of a committed record.
 pub(crate) fn push_record(
     strength: LockStrength,
     kind: RecordKind,
@@ -85,12 +85,12 @@ pub(crate) fn push_record(
     out.put_slice(inlined.unwrap_or_default());
 }
 
-/// What the cell of a value begins with that is put and inlined.
+/// The bytes before the value in the cell of an inlined `Put`.
 pub(crate) fn put_header(strength: LockStrength, start_ts: Timestamp) -> Bytes {
     encode_record(strength, RecordKind::Put, start_ts, Some(&[]))
 }
 
-/// The cell of a rollback record.
+/// Encodes a rollback record as a cell.
 pub fn encode_rollback(start_ts: Timestamp) -> Bytes {
     let mut cell = BytesMut::with_capacity(HEADER);
     cell.put_u8(ROLLBACK_CLASS);
@@ -99,29 +99,29 @@ pub fn encode_rollback(start_ts: Timestamp) -> Bytes {
     cell.freeze()
 }
 
-/// What a committed write left for a reader.
+/// The value that a committed write left.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Visible {
-    /// No value.
+    /// There is no value.
     Absent,
-    /// This value.
+    /// The value was inlined in the record.
     Inlined(Bytes),
-    /// The value in the data family at this timestamp.
+    /// The value is in the data family at this timestamp.
     At(Timestamp),
 }
 
-/// Where the value is that a committed write left.
+/// The place of the value that a committed write left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Seen {
-    /// Nowhere.
+    /// There is no value.
     Absent,
     /// Behind the [`HEADER`] of the cell.
     Inlined,
-    /// In the data family.
+    /// In a cell of the data family.
     Elsewhere,
 }
 
-/// What a reader sees of the newest write in its snapshot: the hot path of every read.
+/// The place of a write cell's value. Every read calls this for the newest write in its snapshot, so it must be fast.
 pub(crate) fn seen(cell: &[u8]) -> Result<Seen, StoreError> {
     match cell.get(1) {
         Some(b'P') if cell.len() >= HEADER => Ok(Seen::Inlined),
@@ -131,12 +131,12 @@ pub(crate) fn seen(cell: &[u8]) -> Result<Seen, StoreError> {
     }
 }
 
-/// Whether a committed write left no value.
+/// Whether a write cell is a delete.
 pub(crate) fn is_delete(cell: &[u8]) -> bool {
     matches!(seen(cell), Ok(Seen::Absent))
 }
 
-/// The same as [`seen`], and the value where it is there.
+/// Like [`seen`], with the value if it is inlined.
 pub(crate) fn visible(cell: &Bytes) -> Result<Visible, StoreError> {
     Ok(match seen(cell)? {
         Seen::Inlined => Visible::Inlined(cell.slice(HEADER..)),
@@ -145,7 +145,7 @@ pub(crate) fn visible(cell: &Bytes) -> Result<Visible, StoreError> {
     })
 }
 
-/// The same, and takes an inlined value out of the cell.
+/// Like [`visible`], but takes an inlined value out of the cell.
 pub(crate) fn take_visible(cell: &mut Bytes) -> Result<Visible, StoreError> {
     match cell.get(1) {
         Some(b'P') if cell.len() >= HEADER => {
@@ -165,7 +165,7 @@ pub(crate) fn start_of(cell: &[u8]) -> Result<Timestamp, StoreError> {
         .ok_or_else(|| StoreError::Corrupted("damaged write cell".into()))
 }
 
-/// The record in a cell of the write or rollback family.
+/// Decodes a cell of the write or rollback family.
 pub fn decode_record(cell: &Cell) -> Result<Record, StoreError> {
     let damaged = || StoreError::Corrupted("damaged write cell".into());
     let class = *cell.value.first().ok_or_else(damaged)?;
@@ -184,7 +184,7 @@ pub(crate) fn is_short(value: &[u8]) -> bool {
     value.len() <= INLINE_VALUE_BYTES
 }
 
-/// The cells that replace a lock at commit: the record, then the lock's removal.
+/// The cells that replace a lock at commit: the record, and the lock's removal.
 pub(crate) fn committed_cells(key: &Bytes, start_ts: Timestamp, commit_ts: Timestamp, lock: &Lock) -> Vec<CommitCell> {
     let family = if lock.kind == RecordKind::Lock { Family::Rollback } else { Family::Write };
     let record = encode_record(lock.strength, lock.kind, start_ts, lock.inlined.as_deref());

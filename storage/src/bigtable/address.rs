@@ -1,21 +1,20 @@
-//! [`BigtableAddress`]: which table, as people write it: `bigtable://PROJECT/INSTANCE/TABLE`.
-//!
-//! Hosts and credentials come from Google's own variables.
+//! [`BigtableAddress`]: a table's address, written as `bigtable://PROJECT/INSTANCE/TABLE`. Hosts and credentials come
+//! from Google's own environment variables.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A table of Cloud Bigtable.
+/// The address of a Cloud Bigtable table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BigtableAddress {
-    /// Google Cloud project.
+    /// The identifier of the Google Cloud project.
     pub project: String,
-    /// Bigtable instance of the project.
+    /// The Bigtable instance in the project.
     pub instance: String,
-    /// Table of the instance.
+    /// The table in the instance.
     pub table: String,
-    /// Application profile; empty for the instance's default. It must route to a single cluster and
-    /// allow single-row transactions.
+    /// The application profile. Empty selects the instance's default. It must route to a single cluster
+    /// and allow single-row transactions.
     pub app_profile: String,
 }
 
@@ -23,12 +22,12 @@ const SCHEME: &str = "bigtable://";
 const FORM: &str = "write bigtable://PROJECT/INSTANCE/TABLE, or …?app_profile=NAME at its end";
 
 impl BigtableAddress {
-    /// The instance's name in requests.
+    /// The full name of the instance in requests.
     pub fn instance_name(&self) -> String {
         format!("projects/{}/instances/{}", self.project, self.instance)
     }
 
-    /// The table's name in requests.
+    /// The full name of the table in requests.
     pub fn table_name(&self) -> String {
         format!("{}/tables/{}", self.instance_name(), self.table)
     }
@@ -50,7 +49,7 @@ impl FromStr for BigtableAddress {
         else {
             return Err(format!("{text}: {FORM}"));
         };
-        // What the service takes in names; a project may carry its organisation, `example.com:name`.
+        // The service's rules for names. A project may carry its organisation: `example.com:name`.
         let legal = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte));
         for part in [project, instance, table] {
             if part.is_empty() || !legal(part) {

@@ -1,23 +1,23 @@
-//! [`Calls`]: how often Bigtable was asked, by kind. For tests that count round trips, and for those who pay.
+//! [`Calls`]: counts calls to Bigtable by kind, for tests of round trips and for cost control.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counts since the store was opened. Attempts that repeat a call are counted apart.
+/// Counts since the store was opened. Repeated attempts of a call are counted separately.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CallCounts {
-    /// `ReadRows`.
+    /// The number of `ReadRows` calls.
     pub reads: u64,
-    /// `CheckAndMutateRow`.
+    /// The number of `CheckAndMutateRow` calls.
     pub checks: u64,
-    /// `MutateRow` and `MutateRows`.
+    /// The number of `MutateRow` and `MutateRows` calls.
     pub writes: u64,
-    /// `SampleRowKeys`, and the calls of the administration.
+    /// The number of `SampleRowKeys` and administration calls.
     pub others: u64,
-    /// Attempts after the first of a call.
+    /// The number of further attempts, after the first one of each call.
     pub repeated: u64,
 }
 
-/// See the head of the module.
+/// The counters behind [`CallCounts`].
 #[derive(Debug, Default)]
 pub struct Calls {
     reads: AtomicU64,
@@ -43,7 +43,7 @@ impl Calls {
     pub(super) fn repeated(&self) {
         self.repeated.fetch_add(1, Ordering::Relaxed);
     }
-    /// The counts by now.
+    /// The counts so far.
     pub fn counts(&self) -> CallCounts {
         CallCounts {
             reads: self.reads.load(Ordering::Relaxed),

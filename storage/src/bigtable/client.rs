@@ -1,5 +1,5 @@
-//! [`Client`]: connections to Bigtable, credentials, and calls that are repeated until they are answered or their
-//! time is over.
+//! [`Client`]: connections to Bigtable, credentials, and calls. It repeats a call until the call is answered
+//! or its deadline passes.
 
 use super::address::BigtableAddress;
 use super::calls::Calls;
@@ -20,28 +20,29 @@ use tonic::{Request, Status};
 
 const DATA_HOST: &str = "https://bigtable.googleapis.com";
 const ADMIN_HOST: &str = "https://bigtableadmin.googleapis.com";
-/// What a token allows: rows, and the table's families and ranges.
+/// The scopes of the access token: rows, and the administration of the table.
 const SCOPES: &[&str] =
     &["https://www.googleapis.com/auth/bigtable.data", "https://www.googleapis.com/auth/bigtable.admin.table"];
-/// Bytes of one message that are taken: a row may have 256 MB.
+/// The largest message that the client accepts, in bytes. A row may have 256 MB.
 const MAX_MESSAGE_BYTES: usize = 512 << 20;
-/// Flow-control windows: what may be under way to us, on one call and on one connection.
+/// HTTP/2 flow-control windows for answers, in bytes: per call and per connection.
 const CALL_WINDOW: u32 = 4 << 20;
 const CONNECTION_WINDOW: u32 = 16 << 20;
 
-/// How a [`super::BigtableStore`] talks to Bigtable.
+/// Options of the connections to Bigtable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BigtableOptions {
-    /// `HOST:PORT` of an emulator, talked to in plain text and without credentials;
+    /// `HOST:PORT` of an emulator, which is called in plain text and without credentials.
     /// `None` for Google's service.
     pub emulator: Option<String>,
-    /// Connections. One carries about a hundred calls at a time.
+    /// The number of connections. One carries about a hundred concurrent calls.
     pub connections: usize,
-    /// How long one attempt of a call may take; of a streaming read, one message.
+    /// The time limit of one attempt of a call. For a streaming read: of one message.
     pub attempt: Duration,
-    /// How long a call may take with all its attempts; of a streaming read, one row. A write that was given up
-    /// may still land, but no later than this after it was asked for, and the time that the network and the server
-    /// hold on to a request: garbage collection must leave that much.
+    /// The time limit of a call with all its attempts. For a streaming read: of one row.
+    ///
+    /// A write that was given up may still land within this limit, plus the time that the network and the server
+    /// hold a request. Garbage collection must wait at least that long.
     pub deadline: Duration,
 }
 
@@ -57,29 +58,29 @@ impl Default for BigtableOptions {
 }
 
 impl BigtableOptions {
-    /// The defaults, and the emulator that `BIGTABLE_EMULATOR_HOST` names.
+    /// The default options, with the emulator that `BIGTABLE_EMULATOR_HOST` names.
     pub fn from_environment() -> BigtableOptions {
         let emulator = std::env::var("BIGTABLE_EMULATOR_HOST").ok().filter(|host| !host.is_empty());
         BigtableOptions { emulator, ..BigtableOptions::default() }
     }
 }
 
-/// The attempts of one call.
+/// The state of a call's attempts.
 pub struct Attempts {
-    /// When to give up, by the monotonic clock.
+    /// The deadline of the call, by the monotonic clock.
     end: Duration,
     failures: u32,
-    /// Whether one of them may have been done.
+    /// Whether an earlier attempt may have taken effect.
     maybe_done: bool,
 }
 
-/// An answer, and whether an earlier attempt of the call may have been done too.
+/// An answer, and whether an earlier attempt of the call may have taken effect too.
 pub struct Answer<T> {
     pub value: T,
     pub repeated: bool,
 }
 
-/// See the head of the module.
+/// A client of one Bigtable table. See the module documentation.
 pub struct Client {
     pub address: BigtableAddress,
     pub options: BigtableOptions,
@@ -111,7 +112,7 @@ fn endpoint(host: &str, emulator: Option<&str>) -> Result<Endpoint> {
     }
 }
 
-/// For the header that routes a request: what is not plain is escaped.
+/// Percent-encodes a name for the request-routing header.
 fn escaped(text: &str) -> String {
     let one = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => char::from(byte).to_string(),
@@ -121,7 +122,7 @@ fn escaped(text: &str) -> String {
 }
 
 impl Client {
-    /// Connects when the first call is made. Errors: there are no credentials.
+    /// Makes a client, which connects on the first call. Errors: there are no credentials.
     pub async fn new(address: BigtableAddress, options: BigtableOptions, env: EnvRef) -> Result<Arc<Client>> {
         let emulator = options.emulator.as_deref();
         let data = endpoint(DATA_HOST, emulator)?;
@@ -153,14 +154,14 @@ impl Client {
         }))
     }
 
-    /// The next connection, in turn.
+    /// A client of the data service. Connections are used in turn.
     pub fn data(&self) -> BigtableClient<Channel> {
         let at = self.next.fetch_add(1, Ordering::Relaxed) % self.channels.len().max(1);
         let channel = self.channels.get(at).unwrap_or(&self.admin);
         BigtableClient::new(channel.clone()).max_decoding_message_size(MAX_MESSAGE_BYTES)
     }
 
-    /// The connection for tables and families.
+    /// A client of the administration service.
     pub fn admin(&self) -> BigtableTableAdminClient<Channel> {
         BigtableTableAdminClient::new(self.admin.clone())
     }
@@ -169,7 +170,7 @@ impl Client {
         let mut map = MetadataMap::new();
         map.insert("x-goog-request-params", self.routing.clone());
         if let Some(credentials) = &self.credentials {
-            // Kept until it expires; fetched again then.
+            // The provider caches the token and fetches a new one when it expires.
             let token = credentials.token(SCOPES).await;
             let token = token.map_err(|error| Status::unauthenticated(format!("no access token: {error}")))?;
             let value = MetadataValue::try_from(format!("Bearer {}", token.as_str()));
@@ -178,14 +179,14 @@ impl Client {
         Ok(map)
     }
 
-    /// A request that carries `message`.
+    /// A request that carries `message`, with its headers.
     pub async fn request<M>(&self, message: M) -> std::result::Result<Request<M>, Status> {
         let mut request = Request::new(message);
         *request.metadata_mut() = self.metadata().await?;
         Ok(request)
     }
 
-    /// Waits for one attempt, no longer than `limit`. Its answer is then lost, whatever it would have been.
+    /// Waits for one attempt, for `limit` at most. After that its answer is lost.
     pub async fn limited<T>(
         &self,
         limit: Duration,
@@ -197,7 +198,7 @@ impl Client {
         }
     }
 
-    /// Makes a call until it is answered, refused, or its time is over.
+    /// Makes a call until it is answered or refused, or its deadline passes.
     pub async fn call<M, T, F, A>(&self, what: &str, message: &M, attempt: F) -> Result<Answer<T>>
     where
         M: Clone,
@@ -207,7 +208,7 @@ impl Client {
         self.call_within(self.options.attempt, what, message, attempt).await
     }
 
-    /// The same, where an attempt may take `limit`.
+    /// Like [`Client::call`], with `limit` as the time limit of one attempt.
     pub async fn call_within<M, T, F, A>(
         &self,
         limit: Duration,
@@ -231,13 +232,13 @@ impl Client {
         }
     }
 
-    /// The attempts of a call that begins now, each of which may take `limit`.
+    /// The attempts of a call that begins now. `limit` is the time limit of one attempt.
     pub fn attempts(&self, limit: Duration) -> Attempts {
         let end = self.env.monotonic() + self.options.deadline.max(limit);
         Attempts { end, failures: 0, maybe_done: false }
     }
 
-    /// Waits after an attempt that failed, until the next. Errors: it was refused, or the call's time is over.
+    /// Waits after a failed attempt until the next one. Errors: the call was refused, or its deadline has passed.
     pub async fn before_next(&self, what: &str, status: &Status, attempts: &mut Attempts) -> Result<()> {
         let verdict = retry::verdict(status);
         attempts.maybe_done |= verdict == Verdict::Unknown;

@@ -1,4 +1,4 @@
-//! The engine behind a proxy that loses, delays, doubles and breaks calls.
+//! Tests of the engine behind a proxy that loses, delays, duplicates and breaks calls.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::disallowed_methods)]
 
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Impatient enough for a test.
+/// Short time limits, to keep the tests fast.
 fn hurried() -> BigtableOptions {
     BigtableOptions {
         attempt: Duration::from_millis(300),
@@ -22,7 +22,7 @@ fn hurried() -> BigtableOptions {
     }
 }
 
-/// Where no call should be given up, however busy the machine is.
+/// Time limits that no call exceeds, however busy the machine is.
 fn patient() -> BigtableOptions {
     BigtableOptions {
         attempt: Duration::from_secs(20),
@@ -43,7 +43,7 @@ fn equals(family: Family, at: u64, value: &str) -> Condition {
     Condition::CellEquals { family, timestamp: Timestamp(at), value: bytes(value) }
 }
 
-/// No lock but the one of `except`.
+/// The condition that there is no lock, except at the timestamp `except`.
 fn free(except: u64) -> Condition {
     let except = Some(Timestamp(except));
     Condition::NoCell { family: Family::Lock, range: TimestampRange::ALL, class: ClassRange::ANY, except }
@@ -67,11 +67,11 @@ fn a_conditional_change_whose_answer_is_lost_is_settled_or_undetermined() {
     let (proxy, store) = bench.store_behind_proxy(patient());
     let lost = [Fault::AnswerLost, Fault::DoneButUnavailable, Fault::ConnectionLost];
     for (at, fault) in (1..).zip(lost) {
-        // A prewrite excepts its own lock: its repetition holds.
+        // A prewrite excepts its own lock, so its repetition holds.
         proxy.next(1, CHECK, fault);
         assert_eq!(check(&store, vec![free(at)], vec![set(Family::Lock, at, "lock")]), Ok(true), "{fault:?}");
         assert_eq!(proxy.faults(), at * 2 - 1);
-        // A commit whose lock is gone: not false, since it may be its own doing. The row tells.
+        // A commit finds its lock gone. That may be its own first attempt, so the answer is not false.
         proxy.next(1, CHECK, fault);
         let commit = vec![delete(Family::Lock, at), set(Family::Write, at + 100, "w")];
         let answer = check(&store, vec![equals(Family::Lock, at, "lock")], commit);
@@ -92,7 +92,7 @@ fn a_conditional_change_that_never_arrived_is_made() {
         let commit = vec![delete(Family::Lock, at), set(Family::Write, at + 100, "w")];
         proxy.next(1, CHECK, fault);
         assert_eq!(check(&store, vec![equals(Family::Lock, at, "lock")], commit), Ok(true));
-        // What certainly does not hold is false at once.
+        // A condition that certainly does not hold is false at once.
         assert_eq!(check(&store, vec![equals(Family::Lock, at, "lock")], vec![delete(Family::Lock, at)]), Ok(false));
     }
 }
@@ -119,7 +119,7 @@ fn a_call_is_given_up_at_its_deadline() {
     timed(&|| assert!(matches!(read(), Err(StoreError::Unavailable(_)))));
     timed(&|| assert!(matches!(lock(), Err(StoreError::Undetermined(_)))));
     timed(&|| assert!(matches!(write(), Err(StoreError::Undetermined(_)))));
-    // A pause that ends in time is only waited for.
+    // A call waits through a pause that ends in time.
     std::thread::scope(|scope| {
         scope.spawn(|| {
             std::thread::sleep(Duration::from_millis(500));
@@ -141,7 +141,7 @@ fn reads_go_on_where_they_broke() {
     });
     block_on(store.mutate_rows(rows.collect())).unwrap();
     let keys: Vec<Bytes> = (0..2000).map(|number| bytes(&format!("k{number:04}"))).collect();
-    // Three readings break, each within a frame, the last before anything came.
+    // Three reads break within a frame, the last one before any data came.
     let breaking = |frames: [usize; 3]| {
         let met = AtomicU64::new(0);
         proxy.set(move |name| match met.fetch_add(1, Ordering::SeqCst) {
@@ -191,12 +191,12 @@ fn blind_changes_are_made_whatever_happens() {
         let found = scan(&*store, RowRange::all(), everything(), ScanOptions::default());
         assert_eq!(found.len(), 100);
         assert!(found.iter().all(|row| row.cells[0].value == bytes(&format!("{fault:?}"))), "{fault:?}");
-        // What is late lands before the next is looked at.
+        // A delayed request lands before the next check.
         std::thread::sleep(Duration::from_millis(if matches!(fault, Fault::Late(_)) { 700 } else { 30 }));
     }
 }
 
-/// Adds one to the counter, and a write record with an identity of its own; tries until it is known to have done so.
+/// Adds one to the counter and writes a record with its own identity. Repeats until it is known to have succeeded.
 async fn increment(store: &BigtableStore, identity: u64, undetermined: &AtomicU64) {
     let counter = ReadFilter::new().with(Family::Data, TimestampRange::at(Timestamp(1)), 1);
     let counter = counter.with(Family::Write, TimestampRange::at(Timestamp(identity)), 1);
@@ -207,7 +207,7 @@ async fn increment(store: &BigtableStore, identity: u64, undetermined: &AtomicU6
         }
         let found = rows[0].newest(Family::Data).unwrap().value.clone();
         let number: u64 = std::str::from_utf8(&found).unwrap().split(' ').next().unwrap().parse().unwrap();
-        // No value comes twice, so an attempt that arrives late finds another one and does nothing.
+        // No value occurs twice, so a delayed attempt finds another value and does nothing.
         let next = set(Family::Data, 1, &format!("{} {identity}", number + 1));
         let there = Condition::CellEquals { family: Family::Data, timestamp: Timestamp(1), value: found };
         let done = store.check_and_mutate(bytes("k"), vec![there], vec![next, set(Family::Write, identity, "w")]);
@@ -238,7 +238,7 @@ fn increments_are_neither_lost_nor_doubled_under_every_fault() {
     };
     block_on(join_all((0..8).map(worker)));
     proxy.set(|_| Fault::None);
-    // What is still under way arrives.
+    // Requests that are still under way arrive.
     std::thread::sleep(Duration::from_millis(600));
     let rows = block_on(store.read(&[bytes("k")], &everything())).unwrap();
     let number = rows[0].newest(Family::Data).unwrap().value.clone();

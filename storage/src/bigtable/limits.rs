@@ -1,5 +1,5 @@
-//! Bigtable's limits, which its emulator does not enforce: checked before a request leaves, so that the
-//! error names what is too large. <https://docs.cloud.google.com/bigtable/quotas>
+//! Bigtable's limits, which its emulator does not enforce. They are checked before a request is sent, so that the
+//! error names the oversized item. <https://docs.cloud.google.com/bigtable/quotas>
 
 use crate::contract::{Mutation, RowMutation};
 use crate::error::{Result, StoreError};
@@ -7,27 +7,27 @@ use crate::timestamp::Timestamp;
 use bytes::Bytes;
 use std::collections::HashMap;
 
-/// Bytes of a row key in Bigtable, the byte in front of ours included.
+/// Bytes of a row key in Bigtable, including the byte in front of our key.
 pub const MAX_ROW_KEY_BYTES: usize = 4096;
-/// Bytes of one cell. Bigtable refuses 100 MB; ten is what it recommends.
+/// Bytes of one cell. Bigtable refuses 100 MB and recommends at most 10 MB.
 pub const MAX_CELL_BYTES: usize = 64 << 20;
-/// Bytes of one row, all its cells together: Bigtable refuses more.
+/// Bytes of one row with all its cells. Bigtable refuses more.
 pub const MAX_ROW_BYTES: usize = 256 << 20;
-/// Bytes of one filter.
+/// Bytes of one filter that Bigtable accepts.
 pub const MAX_FILTER_BYTES: usize = 20 << 10;
-/// Mutations of one request.
+/// Mutations in one request.
 pub const MAX_MUTATIONS: usize = 100_000;
-/// Bytes of one `MutateRows` request, before it is cut in two: far below what gRPC takes, so that calls run beside
-/// each other.
+/// Bytes of a `MutateRows` request before it is split. Far below gRPC's limit, so that
+/// several calls run concurrently.
 pub const BATCH_BYTES: usize = 4 << 20;
-/// Rows of one `MutateRows` request, before it is cut in two.
+/// Rows of a `MutateRows` request before it is split.
 pub const BATCH_ROWS: usize = 5_000;
-/// Row keys of one `ReadRows` request, in number and in bytes, before it is cut in two.
+/// Row keys of a `ReadRows` request before it is split.
 pub const READ_KEYS: usize = 5_000;
-/// See [`READ_KEYS`].
+/// Bytes of row keys of a `ReadRows` request before it is split.
 pub const READ_KEY_BYTES: usize = 512 << 10;
 
-/// Whether a key of ours fits.
+/// Checks the length of a row key. Errors: `TooLarge`.
 pub fn check_key(key: &[u8]) -> Result<()> {
     let most = MAX_ROW_KEY_BYTES - 1;
     if key.len() > most {
@@ -36,7 +36,7 @@ pub fn check_key(key: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Whether the mutations of a row fit. Answers their bytes, roughly.
+/// Checks the mutations of a row, and answers their approximate size in bytes. Errors: `TooLarge`.
 pub fn check_row(key: &[u8], mutations: &[Mutation]) -> Result<usize> {
     check_key(key)?;
     if mutations.len() > MAX_MUTATIONS {
@@ -62,8 +62,8 @@ pub fn check_row(key: &[u8], mutations: &[Mutation]) -> Result<usize> {
     Ok(bytes)
 }
 
-/// Cuts rows into requests that fit and may run beside each other. Rows with the same key become one, in their
-/// order, since a request does not say in which order its rows are changed.
+/// Splits rows into requests of legal size that may run concurrently. Rows with the same key are merged in their
+/// order, because a request does not define the order of its rows.
 pub fn batches(rows: Vec<RowMutation>) -> Result<Vec<Vec<RowMutation>>> {
     let mut batches: Vec<Vec<RowMutation>> = Vec::new();
     let mut places: HashMap<Bytes, (usize, usize)> = HashMap::with_capacity(rows.len());

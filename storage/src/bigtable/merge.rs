@@ -1,7 +1,5 @@
-//! [`RowMerger`]: rows out of the chunks of a `ReadRows` answer. A row may come in many chunks, over several
-//! messages; a cell's value too; and the server may take back a row that it had begun.
-//!
-//! Pure.
+//! [`RowMerger`]: assembles rows from the chunks of a `ReadRows` answer. A row or a value may span several chunks and
+//! messages, and the server may reset a row that it has begun.
 
 use super::proto;
 use crate::contract::{Cell, Family, Row};
@@ -11,36 +9,36 @@ use googleapis_tonic_google_bigtable_v2::google::bigtable::v2::read_rows_respons
 use googleapis_tonic_google_bigtable_v2::google::bigtable::v2::read_rows_response::cell_chunk::RowStatus;
 use std::cmp::Reverse;
 
-/// A row as Bigtable has it: its whole key, and the cells of families of ours.
+/// A row in Bigtable's terms: its whole key, and its cells in our families.
 #[derive(Debug, PartialEq)]
 pub struct MergedRow {
-    /// Bigtable's row key.
+    /// The row key in Bigtable, with its leading byte.
     pub row_key: Bytes,
-    /// In the order of the contract.
+    /// The cells in the contract's order.
     pub cells: Vec<Cell>,
 }
 
 impl MergedRow {
-    /// The row of ours, if it is one.
+    /// The row in our terms. `None` if the key is not one of our rows.
     pub fn into_row(self) -> Option<Row> {
         proto::key_of(&self.row_key).map(|key| Row { key, cells: self.cells.into() })
     }
 }
 
-/// See the head of the module.
+/// Assembles rows from chunks. See the module documentation.
 #[derive(Default)]
 pub struct RowMerger {
     /// Key of the row under way.
     row_key: Option<Bytes>,
-    /// `None` where the family is not one of ours.
+    /// The current family. `None` if it is not one of ours.
     family: Option<Family>,
-    /// Whether a family and a qualifier were seen in this row.
+    /// Whether this row has had a family and a qualifier.
     in_column: bool,
     timestamp_micros: i64,
-    /// The parts of a value that comes in several chunks.
+    /// The received parts of a value that spans several chunks.
     partial: Option<BytesMut>,
     cells: Vec<Cell>,
-    /// Key of the last row that was complete: keys only grow.
+    /// The key of the last complete row. Keys must ascend.
     last: Option<Bytes>,
 }
 
@@ -49,7 +47,7 @@ fn malformed(what: &str) -> StoreError {
 }
 
 impl RowMerger {
-    /// Takes the next chunk; answers a row when it completes one.
+    /// Takes the next chunk. Answers a row if the chunk completes one.
     pub fn push(&mut self, chunk: CellChunk) -> Result<Option<MergedRow>> {
         if matches!(chunk.row_status, Some(RowStatus::ResetRow(true))) {
             self.row_key.take().ok_or_else(|| malformed("nothing to take back"))?;
@@ -66,7 +64,7 @@ impl RowMerger {
             if complete {
                 return Err(malformed("a row ends within a cell"));
             }
-            // The size is the server's word: room is made for what has come.
+            // The announced size is not trusted: memory is reserved only for received bytes.
             self.partial.get_or_insert_default().extend_from_slice(&chunk.value);
             return Ok(None);
         }
@@ -112,7 +110,7 @@ impl RowMerger {
         if let Some(qualifier) = &chunk.qualifier {
             self.in_column = true;
             if !qualifier.is_empty() {
-                // Somebody else's column: not a cell of ours.
+                // A column that is not ours holds none of our cells.
                 self.family = None;
             }
         }
@@ -131,7 +129,7 @@ impl RowMerger {
         self.cells.clear();
     }
 
-    /// Whether the stream may end here. Errors: within a row.
+    /// Checks that the stream may end here. Errors: it ended within a row.
     pub fn finish(&self) -> Result<()> {
         match self.row_key {
             None => Ok(()),

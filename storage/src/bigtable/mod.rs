@@ -1,13 +1,12 @@
-//! [`BigtableStore`]: the contract over Google Cloud Bigtable, for when one machine is not enough. Any number of nodes
-//! share one table; no code of ours runs in the store.
+//! [`BigtableStore`]: the contract over Google Cloud Bigtable. Any number of nodes share one table, and none of our
+//! code runs in the store.
 //!
 //! - [`address`]: `bigtable://PROJECT/INSTANCE/TABLE`; [`schema`]: the table and its families.
 //! - `client`, `retry`: connections, credentials, deadlines, repetitions; `calls` counts.
-//! - `proto`: the contract's words in google.bigtable.v2's; `limits`: what Bigtable refuses.
+//! - `proto`: translates the contract to google.bigtable.v2; `limits`: what Bigtable refuses.
 //! - `read`, `merge`: streams of rows; `write`: changes; `tablets`: sampled row keys.
 //!
-//! There is no atomic commit across rows, no snapshot and no reverse scan here: what is above has to do with one row at
-//! a time.
+//! Limits: no atomic commit across rows, no snapshot and no reverse scan. The layers above change one row at a time.
 
 pub mod address;
 pub mod calls;
@@ -44,16 +43,16 @@ use googleapis_tonic_google_bigtable_v2::google::bigtable::v2 as bt;
 use read::{RowStream, Wanted};
 use std::sync::Arc;
 
-/// Named value that says what wrote the table.
+/// The named value that tells which program wrote the table.
 const FORMAT_NAME: &str = "format";
-/// The format that this version writes and reads.
+/// The format that this version reads and writes.
 const FORMAT: &[u8] = b"percosql 2";
-/// Bytes of values in one batch of a scan, roughly, whatever the rows.
+/// Approximate bytes of values in one batch of a scan, whatever the number of rows.
 const BATCH_BYTES: usize = 4 << 20;
-/// `ReadRows` calls of one request of ours that run beside each other.
+/// Concurrent `ReadRows` calls of one request.
 const READS_AT_A_TIME: usize = 8;
 
-/// See the head of the module.
+/// A store in a Bigtable table. See the module documentation.
 pub struct BigtableStore {
     client: Arc<Client>,
     samples: tablets::Samples,
@@ -61,14 +60,14 @@ pub struct BigtableStore {
 
 impl BigtableStore {
     /// Opens a table that [`init_store`] made. Must run within a tokio runtime, which carries the connections.
-    /// Errors: no credentials, no such table, a table of something else, or one that would not keep what is written.
+    /// Errors: no credentials; no such table; a foreign table; a table with rules of garbage collection.
     pub async fn open(address: BigtableAddress, options: BigtableOptions, env: EnvRef) -> Result<Arc<BigtableStore>> {
         let client = Client::new(address, options, env).await?;
         schema::check(&client).await?;
         let store = BigtableStore { client, samples: tablets::Samples::default() };
         let mut format = store.get_meta(FORMAT_NAME).await?;
         if format.is_none() && store.has_rows().await? {
-            // Another node may have begun meanwhile: it writes this before anything else.
+            // Another node may have started meanwhile. A node writes the format before anything else.
             format = store.get_meta(FORMAT_NAME).await?;
             if format.is_none() {
                 return Err(StoreError::Format(format!("{} holds rows of something else", store.client.address)));
@@ -85,14 +84,14 @@ impl BigtableStore {
         Ok(Arc::new(store))
     }
 
-    /// Whether anything is in the table.
+    /// Whether the table has any row.
     async fn has_rows(&self) -> Result<bool> {
         let all = Wanted::Range(Bytes::new(), Bytes::from_static(&[0xff]));
         let mut rows = RowStream::new(self.client.clone(), all, proto::keys_only(), Some(1));
         Ok(rows.next().await?.is_some())
     }
 
-    /// How often Bigtable was asked since the store was opened.
+    /// The number of calls since the store was opened.
     pub fn calls(&self) -> CallCounts {
         self.client.calls.counts()
     }
@@ -116,13 +115,13 @@ impl BigtableStore {
         });
         let rows: Vec<Vec<Row>> = stream::iter(calls).buffered(READS_AT_A_TIME).try_collect().await?;
         let rows: Vec<Row> = rows.into_iter().flatten().collect();
-        // As asked for: in the order of the keys, a row again where a key comes again.
+        // In the order of the requested keys. A key that occurs twice gets its row twice.
         let row = |key: &Bytes| rows.binary_search_by(|row| row.key.cmp(key)).ok().and_then(|at| rows.get(at)).cloned();
         Ok(keys.iter().filter_map(row).collect())
     }
 }
 
-/// The next batch of a scan.
+/// Reads the next batch of a scan.
 async fn next_batch(rows: &mut RowStream, batch_rows: usize) -> Result<Vec<Row>> {
     let mut batch = Vec::new();
     let mut bytes = 0;

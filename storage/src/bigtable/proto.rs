@@ -1,9 +1,9 @@
-//! The contract's words in those of google.bigtable.v2: keys, filters, predicates, mutations. Pure.
+//! Translates the contract to google.bigtable.v2: keys, filters, predicates and mutations. Pure functions.
 //!
-//! A row of ours lies at `r` and its key, so that the empty key is one and names have room beside them; a
-//! named value lies at `m` and its name, in the data family at timestamp 0. A family has one column, whose
-//! qualifier is empty. A timestamp is microseconds of ours, thousandths of microseconds there: Bigtable's
-//! cells have the granularity of milliseconds, and count in microseconds.
+//! One of our rows has the key `r` plus our key, so the empty key is legal and named values have room beside the
+//! rows. A named value has the key `m` plus its name; it is in the data family at timestamp 0. Each family has one
+//! column, with an empty qualifier. Our timestamps are multiplied by a thousand, because Bigtable counts
+//! microseconds in whole milliseconds.
 
 use super::limits::MAX_FILTER_BYTES;
 use crate::contract::{ClassRange, Condition, Family, Mutation, ReadFilter, RowRange, TimestampRange, prefix_end};
@@ -13,11 +13,11 @@ use bytes::{BufMut, Bytes, BytesMut};
 use googleapis_tonic_google_bigtable_v2::google::bigtable::v2 as bt;
 use prost::Message;
 
-/// First byte of the keys of rows.
+/// First byte of the key of a row.
 const ROW: u8 = b'r';
-/// First byte of the keys of named values.
+/// First byte of the key of a named value.
 const NAME: u8 = b'm';
-/// Bigtable's microseconds for one of ours.
+/// Bigtable's microseconds per unit of our timestamps.
 const GRANULARITY: u64 = 1000;
 
 fn prefixed(prefix: u8, rest: &[u8]) -> Bytes {
@@ -27,33 +27,33 @@ fn prefixed(prefix: u8, rest: &[u8]) -> Bytes {
     key.freeze()
 }
 
-/// Where a row lies.
+/// The Bigtable key of one of our rows.
 pub fn row_key(key: &[u8]) -> Bytes {
     prefixed(ROW, key)
 }
 
-/// Where a named value lies.
+/// The Bigtable key of a named value.
 pub fn name_key(name: &str) -> Bytes {
     prefixed(NAME, name.as_bytes())
 }
 
-/// The key of ours at a row key of Bigtable's; `None` when it is not a row of ours.
+/// Our key of a Bigtable row. `None` if it is not one of our rows.
 pub fn key_of(row_key: &Bytes) -> Option<Bytes> {
     (row_key.first() == Some(&ROW)).then(|| row_key.slice(1..))
 }
 
-/// First key inside, first key behind.
+/// The first Bigtable key in the range, and the first one behind it.
 pub fn bounds(range: &RowRange) -> (Bytes, Bytes) {
     let end = range.end.as_ref().map_or_else(|| Bytes::from_static(&[ROW + 1]), |end| row_key(end));
     (row_key(&range.start), end)
 }
 
-/// The prefix whose keys a range holds, if there is one.
+/// The Bigtable prefix that contains exactly the keys of a range, if there is one.
 pub fn prefix_of(range: &RowRange) -> Option<Bytes> {
     (prefix_end(&range.start) == range.end).then(|| row_key(&range.start))
 }
 
-/// The family's name.
+/// The name of a family in Bigtable.
 pub fn family_name(family: Family) -> &'static str {
     match family {
         Family::Data => "d",
@@ -63,22 +63,22 @@ pub fn family_name(family: Family) -> &'static str {
     }
 }
 
-/// The family with this name.
+/// The family with this name, if it is ours.
 pub fn family_of(name: &str) -> Option<Family> {
     Family::ALL.into_iter().find(|family| family_name(*family) == name)
 }
 
-/// Bigtable's microseconds.
+/// Converts our timestamp to Bigtable's microseconds.
 fn micros(timestamp: Timestamp) -> i64 {
     i64::try_from(timestamp.0.saturating_mul(GRANULARITY)).unwrap_or(i64::MAX)
 }
 
-/// The timestamp of a cell.
+/// Converts Bigtable's microseconds to our timestamp.
 pub fn timestamp_of(micros: i64) -> Timestamp {
     Timestamp(u64::try_from(micros).unwrap_or(0) / GRANULARITY)
 }
 
-/// `None` when nothing lies inside. An end of zero has no end.
+/// `None` if the range is empty. In Bigtable an end of zero means no end.
 fn time_range(range: TimestampRange) -> Option<bt::TimestampRange> {
     if range.from > range.to || range.from > Timestamp::MAX {
         return None;
@@ -91,7 +91,7 @@ fn filter(filter: bt::row_filter::Filter) -> bt::RowFilter {
     bt::RowFilter { filter: Some(filter) }
 }
 
-/// All of them, one after the other. A chain has at least two links.
+/// Applies all filters one after the other. Bigtable requires a chain to have at least two.
 fn chain(mut filters: Vec<bt::RowFilter>) -> bt::RowFilter {
     match filters.len() {
         0 => filter(bt::row_filter::Filter::PassAllFilter(true)),
@@ -100,7 +100,7 @@ fn chain(mut filters: Vec<bt::RowFilter>) -> bt::RowFilter {
     }
 }
 
-/// What any of them lets through. `None`: there is none.
+/// Lets through the cells that any of the filters lets through. `None` without filters.
 fn any(mut filters: Vec<bt::RowFilter>) -> Option<bt::RowFilter> {
     match filters.len() {
         0 => None,
@@ -125,7 +125,7 @@ fn checked(filter: bt::RowFilter) -> Result<bt::RowFilter> {
     Ok(filter)
 }
 
-/// What to return of rows; `None` when nothing can come back.
+/// The filter for a read. `None` if no cell can come back.
 pub fn read_filter(wanted: &ReadFilter) -> Result<Option<bt::RowFilter>> {
     let mut families = Vec::new();
     for wanted in &wanted.families {
@@ -142,7 +142,7 @@ pub fn read_filter(wanted: &ReadFilter) -> Result<Option<bt::RowFilter>> {
     any(families).map(checked).transpose()
 }
 
-/// The filter that lets one bare cell of each row through: for keys alone.
+/// A filter that lets one cell of each row through, without its value: for keys alone.
 pub fn keys_only() -> bt::RowFilter {
     chain(vec![
         filter(bt::row_filter::Filter::CellsPerRowLimitFilter(1)),
@@ -150,7 +150,7 @@ pub fn keys_only() -> bt::RowFilter {
     ])
 }
 
-/// The newest cell of a named value.
+/// The filter for the newest cell of a named value.
 pub fn named_value() -> bt::RowFilter {
     chain(vec![in_family(Family::Data), filter(bt::row_filter::Filter::CellsPerColumnLimitFilter(1))])
 }
@@ -161,24 +161,25 @@ fn in_class(class: ClassRange) -> Option<bt::RowFilter> {
         return None;
     }
     let bound = |class: u8| Bytes::copy_from_slice(&[class]);
-    // Class 0 begins with the empty value.
+    // Class 0 includes the empty value.
     let start_value = (class.from > 0).then(|| StartValue::StartValueClosed(bound(class.from)));
     let end_value = class.to.checked_add(1).map(|end| EndValue::EndValueOpen(bound(end)));
     Some(filter(bt::row_filter::Filter::ValueRangeFilter(bt::ValueRange { start_value, end_value })))
 }
 
-/// A predicate and what it means that it finds something.
+/// A predicate filter, and the meaning of its result.
 #[derive(Debug, PartialEq)]
 pub enum Predicate {
-    /// No condition can fail.
+    /// The conditions always hold.
     Always,
-    /// The conditions hold when this finds a cell.
+    /// The conditions hold if the filter finds a cell.
     WhenFound(bt::RowFilter),
-    /// The conditions hold when this finds none.
+    /// The conditions hold if the filter finds no cell.
     UnlessFound(bt::RowFilter),
 }
 
-/// The conditions as one filter. Never the `Condition` filter: Bigtable documents it as not atomic.
+/// Combines the conditions into one filter. Never uses Bigtable's `Condition` filter, which is
+/// documented as not atomic.
 pub fn predicate(conditions: &[Condition]) -> Result<Predicate> {
     Condition::check_expressible(conditions)?;
     let mut found = Vec::new();
@@ -200,7 +201,7 @@ pub fn predicate(conditions: &[Condition]) -> Result<Predicate> {
                     Some(except) if range.contains(*except) => {
                         let before = TimestampRange { from: range.from, to: except.previous() };
                         let after = TimestampRange { from: except.next(), to: range.to };
-                        // Nothing lies before the first timestamp.
+                        // No timestamp lies before zero.
                         [(*except > Timestamp::ZERO).then_some(before), Some(after)]
                     }
                     _ => [Some(*range), None],
@@ -223,7 +224,7 @@ pub fn predicate(conditions: &[Condition]) -> Result<Predicate> {
     })
 }
 
-/// Mutations of a row. Those that cannot change anything are left out.
+/// Translates the mutations of a row. Leaves out those that cannot change anything.
 pub fn mutations(mutations: &[Mutation]) -> Vec<bt::Mutation> {
     use bt::mutation::{DeleteFromColumn, SetCell};
     let one = |mutation: &Mutation| match mutation {

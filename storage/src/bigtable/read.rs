@@ -1,5 +1,5 @@
-//! [`RowStream`]: the rows of keys or of a range, over as many `ReadRows` calls as it takes. When a stream breaks,
-//! the next one begins behind the last whole row: none is lost or repeated.
+//! [`RowStream`]: streams rows by keys or by range, over as many `ReadRows` calls as needed. If a stream breaks, the
+//! next call begins behind the last whole row, so no row is lost or repeated.
 
 use super::client::Client;
 use super::limits::{READ_KEY_BYTES, READ_KEYS};
@@ -13,17 +13,17 @@ use std::sync::Arc;
 use std::time::Duration;
 use tonic::{Status, Streaming};
 
-/// Which rows, by Bigtable's row keys.
+/// The rows to read, by their Bigtable keys.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Wanted {
-    /// These, ascending, each once.
+    /// Rows with these keys, which are ascending and distinct.
     Keys(Vec<Bytes>),
-    /// From the first key, before the second.
+    /// Rows from the first key up to, but without, the second.
     Range(Bytes, Bytes),
 }
 
 impl Wanted {
-    /// What is left behind `last`.
+    /// Narrows the rows to those behind `last`.
     fn skip_to_after(&mut self, last: &[u8]) {
         match self {
             Wanted::Keys(keys) => keys.retain(|key| key[..] > *last),
@@ -57,7 +57,7 @@ impl Wanted {
     }
 }
 
-/// Cuts keys, ascending and each once, into requests that fit.
+/// Splits ascending distinct keys into requests of legal size.
 pub fn key_batches(keys: Vec<Bytes>) -> Vec<Vec<Bytes>> {
     let mut batches: Vec<Vec<Bytes>> = Vec::new();
     let mut bytes = 0;
@@ -74,26 +74,26 @@ pub fn key_batches(keys: Vec<Bytes>) -> Vec<Vec<Bytes>> {
     batches
 }
 
-/// See the head of the module.
+/// A stream of rows. See the module documentation.
 pub struct RowStream {
     client: Arc<Client>,
     wanted: Wanted,
-    /// The last key that was seen: what is left of `wanted` lies behind it.
+    /// The last key seen. The rest of `wanted` lies behind it.
     last: Option<Bytes>,
     filter: bt::RowFilter,
-    /// Rows still wanted; `None` for all.
+    /// The number of rows still wanted. `None` for all.
     left: Option<usize>,
     stream: Option<Streaming<bt::ReadRowsResponse>>,
     merger: RowMerger,
     ready: VecDeque<MergedRow>,
-    /// Failed attempts since something came.
+    /// Failed attempts since the last received message.
     failures: u32,
-    /// When to give up, if nothing comes until then.
+    /// The deadline for the next message, by the monotonic clock.
     give_up: Duration,
 }
 
 impl RowStream {
-    /// The rows, not asked for yet.
+    /// A stream of the wanted rows, which has not called Bigtable yet.
     pub fn new(client: Arc<Client>, wanted: Wanted, filter: bt::RowFilter, limit: Option<usize>) -> RowStream {
         RowStream {
             client,
@@ -109,9 +109,9 @@ impl RowStream {
         }
     }
 
-    /// The next row; `None` at the end.
+    /// The next row. `None` at the end.
     pub async fn next(&mut self) -> Result<Option<MergedRow>> {
-        // Counted while somebody waits: who asks late is not told that it took long.
+        // The time limit starts with each call of `next`, so a slow caller does not run into it.
         self.give_up = self.client.env.monotonic() + self.client.options.deadline;
         loop {
             if let Some(row) = self.ready.pop_front() {
@@ -140,9 +140,9 @@ impl RowStream {
         }
     }
 
-    /// The next message, from the stream or from a new one.
+    /// The next message, from the current stream or from a new one.
     async fn receive(&mut self) -> std::result::Result<Option<bt::ReadRowsResponse>, Status> {
-        // A filter that leaves out much says nothing for long: the next attempt has more time.
+        // A filter that skips many rows stays silent for long, so each further attempt gets more time.
         let limit = self.client.options.attempt * (1 << self.failures.min(3));
         if self.stream.is_none() {
             let request = bt::ReadRowsRequest {
@@ -171,7 +171,7 @@ impl RowStream {
                 self.ready.push_back(row);
             }
         }
-        // Rows that the filter left out need not be looked at again.
+        // Rows that the filter skipped need not be scanned again.
         if !message.last_scanned_row_key.is_empty() {
             self.last = Some(message.last_scanned_row_key);
         }

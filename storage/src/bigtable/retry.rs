@@ -1,27 +1,27 @@
-//! What a failed call means, and how long to wait before it is made again. Pure.
+//! Classifies failed calls and decides how long to wait before a repetition. Pure functions.
 
 use crate::error::StoreError;
 use std::error::Error;
 use std::time::Duration;
 use tonic::{Code, ConnectError, Status};
 
-/// First wait before a call is repeated; each later one is twice as long.
+/// The first pause before a repetition. Each later one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
-/// Longest wait before a call is repeated.
+/// The longest pause before a repetition.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-/// What to do about a failed attempt.
+/// The consequence of a failed attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It did not reach the server: repeat it.
+    /// The attempt did not reach the server. Repeat it.
     NotSent,
-    /// It may have been done: repeat it, and remember.
+    /// The attempt may have taken effect. Repeat it and remember that.
     Unknown,
-    /// The server refused it: it was not done, and never will be.
+    /// The server refused the attempt, which has no effect.
     Refused,
 }
 
-/// Looks at a failed attempt.
+/// Classifies a failed attempt.
 pub fn verdict(status: &Status) -> Verdict {
     let mut cause: Option<&(dyn Error + 'static)> = status.source();
     while let Some(error) = cause {
@@ -37,22 +37,22 @@ pub fn verdict(status: &Status) -> Verdict {
         | Code::Cancelled
         | Code::Internal
         | Code::ResourceExhausted => Verdict::Unknown,
-        // What the transport below reports has a cause; what the server says has none.
+        // An error of the transport has a cause; a status from the server has none.
         _ if status.source().is_some() => Verdict::Unknown,
         Code::Unknown if status.message().contains("not ready") => Verdict::NotSent,
         _ => Verdict::Refused,
     }
 }
 
-/// The wait before the attempt after `failures` failed ones: doubled each time, half of it drawn from `random`, so
-/// that those who failed together do not come back together.
+/// The pause after `failures` failed attempts. It doubles each time, and half of it is drawn from `random`, so that
+/// callers that failed together do not return together.
 pub fn pause(failures: u32, random: u64) -> Duration {
     let whole = FIRST_PAUSE.saturating_mul(1 << failures.saturating_sub(1).min(16)).min(LONGEST_PAUSE);
     let half = whole / 2;
     half + half.mul_f64((random % 1000) as f64 / 1000.0)
 }
 
-/// The store's error for a call that failed for good. `maybe_done`: an attempt may have had its effect.
+/// The store's error for a call that finally failed. `maybe_done`: an attempt may have taken effect.
 pub fn store_error(what: &str, status: &Status, maybe_done: bool) -> StoreError {
     let text = format!("{what}: {}: {}", status.code(), status.message());
     if maybe_done {
@@ -64,7 +64,7 @@ pub fn store_error(what: &str, status: &Status, maybe_done: bool) -> StoreError 
         )),
         Code::PermissionDenied | Code::Unauthenticated => StoreError::Io(format!("access to Bigtable: {text}")),
         Code::OutOfRange => StoreError::TooLarge(text),
-        // The size of a row, of a filter, of a key: the message says which.
+        // A row, a filter or a key is too large. The message says which.
         Code::InvalidArgument | Code::FailedPrecondition
             if ["exceed", "too large", "too long", "limit"].iter().any(|word| status.message().contains(word)) =>
         {

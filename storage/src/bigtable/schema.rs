@@ -1,4 +1,4 @@
-//! The table and its families: made by `percosql init-store`, looked at when the store is opened.
+//! The table and its families: `percosql init-store` makes them, and opening the store checks them.
 
 use super::address::BigtableAddress;
 use super::client::{BigtableOptions, Client};
@@ -12,23 +12,23 @@ use std::sync::Arc;
 use std::time::Duration;
 use tonic::{Code, Status};
 
-/// How long making a table may take.
+/// Time limit for making a table.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// What was found, and done.
+/// The result of [`init_store`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Initialized {
-    /// The table was made.
+    /// The table did not exist and was made.
     Made,
-    /// It was there already, complete.
+    /// The table existed with all families.
     Found,
-    /// It was there; families were added.
+    /// The table existed, and missing families were added.
     Completed,
 }
 
-/// Makes the table and its families where they are missing. No family gets a rule of garbage collection:
-/// one by number of versions would destroy history that is still read, and the transactions above collect by
-/// themselves. Errors: a family has such a rule, no right to make tables.
+/// Makes the table and its families if they are missing. No family gets a rule of garbage collection, because such a
+/// rule would destroy versions that are still read; `txn` collects them itself. Errors: a family has such a rule, or
+/// the caller may not make tables.
 pub async fn init_store(address: BigtableAddress, options: BigtableOptions, env: EnvRef) -> Result<Initialized> {
     let client = Client::new(address, options, env).await?;
     match make(&client).await {
@@ -42,13 +42,13 @@ fn families() -> HashMap<String, admin::ColumnFamily> {
     Family::ALL.into_iter().map(|name| (proto::family_name(name).to_owned(), family())).collect()
 }
 
-/// A family whose rule of garbage collection is empty: nothing is collected. Said, and not left out, because
-/// old emulators crash where there is none.
+/// A family with an empty rule of garbage collection, under which nothing is collected. The rule is sent explicitly,
+/// because old emulators crash without one.
 fn family() -> admin::ColumnFamily {
     admin::ColumnFamily { gc_rule: Some(admin::GcRule::default()), ..admin::ColumnFamily::default() }
 }
 
-/// `StoreError::InUse` when there is such a table.
+/// Makes the table. Errors: `StoreError::InUse` if it exists.
 async fn make(client: &Arc<Client>) -> Result<()> {
     let request = admin::CreateTableRequest {
         parent: client.address.instance_name(),
@@ -71,7 +71,7 @@ async fn make(client: &Arc<Client>) -> Result<()> {
     }
 }
 
-/// Looks at the families. Names of those that are missing. Errors: a family has a rule of garbage collection.
+/// The names of missing families. Errors: a family has a rule of garbage collection.
 async fn missing_families(client: &Arc<Client>) -> Result<Vec<&'static str>> {
     let request =
         admin::GetTableRequest { name: client.address.table_name(), view: admin::table::View::SchemaView as i32 };
@@ -92,8 +92,8 @@ async fn missing_families(client: &Arc<Client>) -> Result<Vec<&'static str>> {
     Ok(names.filter(|name| !table.column_families.contains_key(*name)).collect())
 }
 
-/// Whether the table can be used as it is. Anybody with the right to change families may have given one a rule since the table
-/// was made. Errors: a family is missing or has a rule, or the right to look (`bigtable.tables.get`) is missing.
+/// Checks that the table is usable. Anybody with the right to change families may have added a rule since the table
+/// was made. Errors: a family is missing or has a rule, or the right `bigtable.tables.get` is missing.
 pub(super) async fn check(client: &Arc<Client>) -> Result<()> {
     let missing = missing_families(client).await?;
     if missing.is_empty() {

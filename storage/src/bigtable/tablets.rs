@@ -1,5 +1,5 @@
-//! [`Samples`]: where Bigtable would cut the table, as it last said. Kept for a while: boundaries that are out of
-//! date cost nothing but balance, and a call for every scan would double its round trips.
+//! [`Samples`]: Bigtable's sampled row keys, cached for a while. Outdated samples cost nothing but balance, and a
+//! call for every scan would double its round trips.
 
 use super::client::Client;
 use super::proto;
@@ -11,15 +11,15 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long an answer is taken for true.
+/// How long samples are cached.
 const FRESH: Duration = Duration::from_secs(30);
-/// Bytes that make a tablet worth a scan of its own.
+/// The least size, in bytes, of a tablet that gets its own partition of a scan.
 const TABLET_BYTES: u64 = 16 << 20;
 
-/// Keys that divide the table, with the bytes in front of each.
+/// Keys that divide the table, each with the number of bytes before it.
 type Cuts = Arc<Vec<(Bytes, u64)>>;
 
-/// See the head of the module.
+/// The cached samples of a table.
 #[derive(Default)]
 pub struct Samples {
     latest: Mutex<Option<(Duration, Cuts)>>,
@@ -43,7 +43,7 @@ impl Samples {
             let mut answers = client.data().sample_row_keys(request).await?.into_inner();
             let mut cuts = Vec::new();
             while let Some(answer) = answers.message().await? {
-                // The last one has no key: the end of the table, and all its bytes.
+                // The last sample has no key: it stands for the table's end and its total size.
                 cuts.push((answer.row_key, u64::try_from(answer.offset_bytes).unwrap_or(0)));
             }
             Ok(cuts)
@@ -58,19 +58,19 @@ impl Samples {
         Ok(cuts)
     }
 
-    /// The tablets that hold `range`.
+    /// The tablets that overlap `range`.
     pub async fn tablets(&self, client: &Arc<Client>, range: &RowRange) -> Result<Vec<TabletInfo>> {
         let tablets = divide(&self.cuts(client).await?);
         Ok(tablets.into_iter().filter(|tablet| !tablet.range.intersect(range).is_empty()).collect())
     }
 
-    /// Bytes of `range`, by the samples inside.
+    /// The approximate bytes of `range`, by the samples inside it.
     pub async fn bytes(&self, client: &Arc<Client>, range: &RowRange) -> Result<u64> {
         let cuts = self.cuts(client).await?;
         let mut before = 0;
         let mut total = 0;
         for (key, bytes) in cuts.iter() {
-            // The bytes between two samples belong to the key that ends them; an empty one is the table's end.
+            // The bytes between two samples count for the later key. An empty key is the table's end.
             if (!key.is_empty() && range.contains(key)) || (key.is_empty() && range.end.is_none()) {
                 total += bytes.saturating_sub(before);
             }
@@ -80,7 +80,7 @@ impl Samples {
     }
 }
 
-/// Samples by keys of rows of ours, ascending; an empty key stands for the end.
+/// The samples as keys of our rows, ascending. An empty key stands for the end.
 fn of_rows(sampled: Vec<(Bytes, u64)>) -> Vec<(Bytes, u64)> {
     let mut cuts = Vec::new();
     for (row_key, bytes) in sampled {
@@ -98,7 +98,7 @@ fn divide(cuts: &[(Bytes, u64)]) -> Vec<TabletInfo> {
     let mut start = Bytes::new();
     let mut before = 0;
     let mut tablet = |start: &Bytes, end: Option<Bytes>, bytes| {
-        // The start is what a tablet is known by while it lives.
+        // A tablet is identified by its first key.
         let id = u64::from(crc32c::crc32c(start));
         let range = RowRange { start: start.clone(), end };
         tablets.push(TabletInfo { id, range, bytes, reads: 0, writes: 0 });

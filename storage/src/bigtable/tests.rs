@@ -1,4 +1,4 @@
-//! The contract over Google's emulator, and what is particular to this engine.
+//! The contract suite over Google's emulator, and tests of what is particular to this engine.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -10,7 +10,7 @@ use futures::executor::block_on;
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// An emulator, a runtime for the connections, and tables.
+/// An emulator, a runtime for the connections, and fresh tables.
 pub(crate) struct Bench {
     pub(crate) runtime: tokio::runtime::Runtime,
     emulator: Emulator,
@@ -36,7 +36,7 @@ impl Bench {
         format!("bigtable://p/i/t{table}").parse().unwrap()
     }
 
-    /// A new table, and its store through a proxy in front of the emulator, with these options.
+    /// A new table, and its store with these options, through a proxy in front of the emulator.
     pub(crate) fn store_behind_proxy(&self, options: BigtableOptions) -> (Proxy, Arc<BigtableStore>) {
         let (address, env) = (self.address(), self.env());
         self.runtime.block_on(async {
@@ -172,7 +172,7 @@ fn large_values_and_rows_pass() {
     assert_eq!(rows, [Row { key: bytes("k"), cells: smallvec::smallvec![cell(2), cell(1)] }]);
 }
 
-/// One step against both engines.
+/// A step that is applied to both engines.
 #[derive(Clone, Debug)]
 enum Step {
     Mutate(Vec<RowMutation>),

@@ -1,4 +1,4 @@
-//! Changes of rows: conditional ones of one row, blind ones of many, removals of ranges.
+//! Changes of rows: conditional ones of one row, unconditional ones of many, and removals of ranges.
 
 use super::client::Client;
 use super::limits;
@@ -15,14 +15,14 @@ use std::sync::Arc;
 use std::time::Duration;
 use tonic::{Code, Status};
 
-/// `MutateRows` calls of one request of ours that run beside each other.
+/// Concurrent `MutateRows` calls of one request.
 const CALLS_AT_A_TIME: usize = 8;
-/// How long dropping a range may take: the administration answers when it is done.
+/// Time limit for dropping a range. The administration answers only when it is done.
 const DROP_LIMIT: Duration = Duration::from_secs(120);
-/// Rows that are removed one by one: read and removed so many at a time.
+/// How many rows at a time are read and removed when a range is removed row by row.
 const REMOVED_ROWS: usize = 2_000;
 
-/// One row, if the conditions hold.
+/// Changes one row if the conditions hold.
 pub async fn check_and_mutate(
     client: &Arc<Client>,
     key: &[u8],
@@ -42,7 +42,7 @@ pub async fn check_and_mutate(
     };
     let mutations = proto::mutations(mutations);
     if mutations.is_empty() {
-        // Bigtable refuses a change that changes nothing. A row is read atomically too.
+        // Bigtable refuses a change without effect, so the row is only read. Reading a row is atomic too.
         let mut rows = RowStream::new(client.clone(), Wanted::Keys(vec![row_key]), filter, None);
         return Ok(rows.next().await?.is_some() == when_found);
     }
@@ -70,7 +70,7 @@ pub async fn check_and_mutate(
     Ok(held)
 }
 
-/// Rows, each on its own, whatever they hold.
+/// Changes rows unconditionally, each on its own.
 pub async fn mutate_rows(client: &Arc<Client>, rows: Vec<RowMutation>) -> Result<()> {
     let entry = |row: RowMutation| bt::mutate_rows_request::Entry {
         row_key: proto::row_key(&row.key),
@@ -85,7 +85,7 @@ pub async fn mutate_rows(client: &Arc<Client>, rows: Vec<RowMutation>) -> Result
     stream::iter(calls).buffer_unordered(CALLS_AT_A_TIME).try_collect::<Vec<()>>().await.map(|_| ())
 }
 
-/// One request's rows, by Bigtable's keys, until each was changed.
+/// Sends one request's rows, by Bigtable's keys, until each was changed.
 pub async fn mutate_entries(client: &Arc<Client>, mut left: Vec<bt::mutate_rows_request::Entry>) -> Result<()> {
     let limit = client.options.attempt;
     let mut attempts = client.attempts(limit);
@@ -99,7 +99,7 @@ pub async fn mutate_entries(client: &Arc<Client>, mut left: Vec<bt::mutate_rows_
     }
 }
 
-/// One attempt. Takes out of `left` what was changed; answers why the rest was not, if there is one.
+/// Makes one attempt. Removes the changed rows from `left`, and answers the error of the others, if any.
 async fn attempt(
     client: &Arc<Client>,
     left: &mut Vec<bt::mutate_rows_request::Entry>,
@@ -124,7 +124,7 @@ async fn attempt(
             let status = entry.status.unwrap_or_default();
             match Code::from(status.code) {
                 Code::Ok => done.iter_mut().skip(at).take(1).for_each(|done| *done = true),
-                // What is refused for good is told first.
+                // A permanent refusal takes precedence over other errors.
                 code if failed.as_ref().is_none_or(|failed| retry::verdict(failed) != Verdict::Refused) => {
                     failed = Some(Status::new(code, status.message));
                 }
@@ -141,7 +141,7 @@ async fn attempt(
     }
 }
 
-/// Every row of a range: by the administration where the range is a prefix, else row by row.
+/// Removes every row of a range: by a drop if the range is a prefix, else row by row.
 pub async fn delete_range(client: &Arc<Client>, range: &RowRange) -> Result<()> {
     if range.is_empty() {
         return Ok(());
@@ -149,7 +149,7 @@ pub async fn delete_range(client: &Arc<Client>, range: &RowRange) -> Result<()> 
     if let Some(prefix) = proto::prefix_of(range) {
         match drop_prefix(client, prefix).await {
             Ok(()) => return Ok(()),
-            // No right to administer, or too many drops an hour: the rows can be removed as others are.
+            // Without the right, or after too many drops an hour, the rows are removed like others.
             Err(error) => tracing::info!(%error, "a range of rows is removed row by row"),
         }
     }

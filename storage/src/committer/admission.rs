@@ -1,5 +1,5 @@
-//! [`Admission`]: the validation of one group: each request is looked at in order, and what it changes is
-//! added to the group when everything holds.
+//! [`Admission`]: validates the requests of one group, in order. A request whose conditions hold adds its
+//! changes to the group.
 
 use super::claims::{Claim, Claims};
 use super::group::Group;
@@ -16,31 +16,32 @@ use crate::timestamp::{Timestamp, TimestampSource};
 use bytes::Bytes;
 use std::collections::HashMap;
 
-/// See the head of the module.
+/// Validates one group of requests. See the module documentation.
 pub struct Admission<'a, R> {
     reader: R,
     recent: &'a mut RecentCommits,
     writes: &'a mut RecentWrites,
     claims: &'a mut Claims,
     timestamps: &'a dyn TimestampSource,
-    /// Newest commit timestamp before the group.
+    /// The newest commit timestamp before the group.
     visible: Timestamp,
     admitted: Admitted,
 }
 
-/// What came of validating a group.
+/// The result of validating a group.
 #[derive(Default)]
 pub struct Admitted {
-    /// What is to be written.
+    /// The changes to write.
     pub group: Group,
-    /// The newest commit timestamp taken, if any request publishes.
+    /// The newest commit timestamp taken. `None` if no request publishes.
     pub newest: Option<Timestamp>,
-    /// Why nothing more may be admitted, ever.
+    /// Set if the committer must stop: the reason why it can admit nothing more.
     pub failure: Option<StoreError>,
 }
 
 impl<'a, R: VersionReader> Admission<'a, R> {
-    /// Validates against `recent` and what `reader` shows; the newest commit so far is `visible`.
+    /// Validates against `recent` and against the cells that `reader` finds. `visible` is the newest
+    /// commit timestamp so far.
     pub fn new(
         reader: R,
         (recent, writes, claims): (&'a mut RecentCommits, &'a mut RecentWrites, &'a mut Claims),
@@ -50,13 +51,13 @@ impl<'a, R: VersionReader> Admission<'a, R> {
         Admission { reader, recent, writes, claims, timestamps, visible, admitted: Admitted::default() }
     }
 
-    /// Ends the validation.
+    /// Ends the validation and answers the admitted group.
     pub fn finish(self) -> Admitted {
         self.admitted
     }
 
     /// Validates one request and adds its changes to the group. An error or a failed condition
-    /// leaves the group as it was.
+    /// leaves the group unchanged.
     pub fn admit(&mut self, request: &Request) -> Answer {
         if let Some(failure) = &self.admitted.failure {
             return Err(failure.clone());
@@ -75,7 +76,7 @@ impl<'a, R: VersionReader> Admission<'a, R> {
         }
     }
 
-    /// Validates a commit of prepared cells and takes its timestamp. It has to be alone.
+    /// Validates a commit of prepared cells and takes its timestamp. The group must contain nothing else.
     pub fn admit_prepared(&mut self, commit: &PreparedCommit) -> Answer {
         if let Some(failed) = self.failed(&commit.batch, Some(&commit.claim))? {
             return Ok(Err(failed));
@@ -113,15 +114,15 @@ impl<'a, R: VersionReader> Admission<'a, R> {
         Ok(Ok(self.last()))
     }
 
-    /// Whether it is known, without looking at any key, that a run can be claimed: nothing was written since, and nobody else claims
-    /// anything. What a load's own statements wrote is not written yet.
+    /// Whether a run can be claimed without looking at its keys: nothing was written since, and nobody else claims
+    /// anything. This is the common case for a load, whose own rows are not written yet.
     fn is_nothing_since(&self, asked: &ClaimedKeys, run: &ClaimedRun) -> bool {
         let from = TimestampRange::after(run.none_after).from;
         asked.families.into_iter().all(|family| self.recent.is_nothing_from(family, from))
             && self.claims.is_alone(&asked.claim)
     }
 
-    /// Why the key with this number cannot be claimed.
+    /// The condition that keeps the key with this index from being claimed, if any.
     fn not_free(&mut self, asked: &ClaimedKeys, number: usize, key: &ClaimedKey) -> Result<Option<FailedCondition>> {
         let range = TimestampRange::after(key.none_after);
         for (place, family) in asked.families.into_iter().enumerate() {
@@ -133,12 +134,12 @@ impl<'a, R: VersionReader> Admission<'a, R> {
         Ok(claimed.then_some(FailedCondition::Claimed { index: 2 * number }))
     }
 
-    /// The newest commit timestamp, those of the group included.
+    /// The newest commit timestamp, the group's own commits included.
     fn last(&self) -> Timestamp {
         self.admitted.newest.unwrap_or(self.visible)
     }
 
-    /// The first of these conditions that does not hold.
+    /// The first of these conditions that fails.
     fn newer(&mut self, conditions: &[CommitCondition], own: Option<&Claim>) -> Result<Option<FailedCondition>> {
         for (index, condition) in conditions.iter().enumerate() {
             let range = TimestampRange::after(condition.none_after);
@@ -152,7 +153,7 @@ impl<'a, R: VersionReader> Admission<'a, R> {
         Ok(None)
     }
 
-    /// The first of these conditions that does not hold.
+    /// The first of these conditions that fails.
     fn not_held(&mut self, conditions: &[(Bytes, Condition)]) -> Result<Option<FailedCondition>> {
         for (index, (key, condition)) in conditions.iter().enumerate() {
             if !self.holds(key, condition)? {
@@ -162,7 +163,7 @@ impl<'a, R: VersionReader> Admission<'a, R> {
         Ok(None)
     }
 
-    /// The first condition of a batch that does not hold. `own`: a claim that does not count.
+    /// The first condition of a batch that fails. The claim `own` is ignored.
     fn failed(&mut self, batch: &CommitBatch, own: Option<&Claim>) -> Result<Option<FailedCondition>> {
         if let Some(failed) = self.newer(&batch.conditions, own)? {
             return Ok(Some(failed));
@@ -220,9 +221,9 @@ impl<'a, R: VersionReader> Admission<'a, R> {
                 }
             }
         }
-        // Everything that can fail comes before the first change.
+        // Every step that can fail comes before the first change.
         let mut decided = Vec::new();
-        // Where the changes of each row begin: a row may come twice.
+        // The index of each row's first change, because a row may occur twice.
         let mut begins: HashMap<&Bytes, usize> = HashMap::with_capacity(rows.len());
         for row in rows {
             let begin = *begins.entry(&row.key).or_insert(decided.len());
@@ -237,8 +238,7 @@ impl<'a, R: VersionReader> Admission<'a, R> {
         Ok(Ok(self.last()))
     }
 
-    /// Turns a mutation into changes of single cells; the row's changes so far are in
-    /// `decided[begin..]`.
+    /// Turns a mutation into changes of single cells. `decided[begin..]` holds the row's changes so far.
     fn decide(&mut self, key: &Bytes, mutation: &Mutation, begin: usize, decided: &mut Vec<Change>) -> Result<()> {
         let remove = |family, timestamp| Change::Remove { key: key.clone(), family, timestamp };
         match mutation {
@@ -273,7 +273,7 @@ impl<'a, R: VersionReader> Admission<'a, R> {
         Ok(())
     }
 
-    /// What was written to since it was read, if anything was.
+    /// A write or lock in the ranges of `reads` since they were read, if there is one.
     fn written_since(&mut self, reads: &ReadCondition) -> Result<Option<FailedCondition>> {
         match self.writes.since(reads.none_after, &reads.ranges) {
             Since::Nothing => {}
@@ -306,7 +306,7 @@ impl<'a, R: VersionReader> Admission<'a, R> {
         Ok(held)
     }
 
-    /// Adds a change that came when the newest commit was at `after`.
+    /// Adds a change. `after` is the newest commit timestamp before it.
     fn add(&mut self, change: Change, after: Timestamp) {
         match &change {
             Change::Set { key, family, timestamp, value } => {
@@ -349,7 +349,7 @@ impl<'a, R: VersionReader> Admission<'a, R> {
         match self.recent.newest_from(key, family, range.from, class) {
             Known::Newest(found) if found <= range.to && Some(found) != except => return Ok(Some(found)),
             Known::None => return Ok(None),
-            // Cells before the newest are not remembered.
+            // Only the newest cell of a class is remembered, so the store must be asked.
             Known::Newest(_) | Known::AskStore => {}
         }
         let mut first = None;

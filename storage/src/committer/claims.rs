@@ -1,6 +1,6 @@
-//! [`Claim`]: keys that a large commit is about to write. Nobody else may write what conflicts with it from the moment at which the
-//! committer has noted them to the moment at which the claim is dropped: what was validated for it stays valid, however long its
-//! cells take to be made.
+//! [`Claim`]: the keys that a large commit is about to write. From the claim on until the claim is dropped,
+//! nobody else may write a conflicting cell to these keys. So the validation stays valid, however long the
+//! cells take to prepare.
 
 use crate::bulk::{ClaimedKey, ClaimedRun};
 use crate::contract::ClassRange;
@@ -12,21 +12,21 @@ use smallvec::SmallVec;
 use std::collections::HashSet;
 use std::sync::{Arc, Weak};
 
-/// The keys of a claim, of each class apart: mostly there is one. A claim may have millions.
+/// The keys of a claim, grouped by class. Most claims have one class. A claim may have millions of keys.
 #[derive(Debug, Default)]
 struct Keys(SmallVec<[(u8, Noted); 1]>);
 
 /// Keys of one class.
 #[derive(Debug, Default)]
 struct Noted {
-    /// In order, within each and from one to the next.
+    /// Runs of ascending keys. Each run begins after the last key of the one before.
     runs: Vec<Strings>,
-    /// What came in another order.
+    /// Keys that came in another order.
     others: HashSet<Bytes, RandomState>,
 }
 
 impl Noted {
-    /// Notes keys, copied together.
+    /// Adds keys as one run, copied into one allocation.
     fn note(&mut self, keys: &[ClaimedKey]) {
         match Strings::copied(keys.iter().map(|key| &key.key[..])) {
             Some(run) => self.note_run(&run),
@@ -51,7 +51,7 @@ impl Noted {
     }
 }
 
-/// Somebody who claims keys. They are free again when the last clone is dropped.
+/// A handle to claimed keys. The keys are free again when the last clone is dropped.
 #[derive(Clone, Debug, Default)]
 pub struct Claim(Arc<Mutex<Keys>>);
 
@@ -63,7 +63,7 @@ impl PartialEq for Claim {
 
 impl Eq for Claim {}
 
-/// What is claimed, as the committer knows it.
+/// All claims, as the committer knows them.
 #[derive(Default)]
 pub struct Claims {
     held: Vec<Weak<Mutex<Keys>>>,
@@ -75,7 +75,7 @@ impl Claims {
         self.held.retain(|claim| claim.strong_count() > 0);
     }
 
-    /// Notes keys for `claim`.
+    /// Adds keys to `claim`.
     pub fn note(&mut self, claim: &Claim, keys: &[ClaimedKey]) {
         for alike in keys.chunk_by(|one, next| one.class == next.class) {
             if let Some(key) = alike.first() {
@@ -84,7 +84,7 @@ impl Claims {
         }
     }
 
-    /// The same of a run.
+    /// Adds a run of keys to `claim`.
     pub fn note_run(&mut self, claim: &Claim, run: &ClaimedRun) {
         self.of_class(claim, run.class, |noted| noted.note_run(&run.keys));
     }
@@ -103,12 +103,12 @@ impl Claims {
         }
     }
 
-    /// Whether nobody but `own` claims anything.
+    /// Whether there is no claim but `own`.
     pub fn is_alone(&self, own: &Claim) -> bool {
         self.held.iter().filter_map(Weak::upgrade).all(|held| Arc::ptr_eq(&held, &own.0))
     }
 
-    /// Whether anybody but `own` claims the key for a write of one of these classes.
+    /// Whether another claim than `own` holds the key for a write of one of these classes.
     pub fn conflict(&self, key: &[u8], class: ClassRange, own: Option<&Claim>) -> bool {
         let others = self.held.iter().filter_map(Weak::upgrade);
         let mut others = others.filter(|held| own.is_none_or(|own| !Arc::ptr_eq(held, &own.0)));
@@ -138,7 +138,7 @@ mod tests {
         let any = ClassRange::ANY;
         assert!(claims.conflict(b"a", any, None) && claims.conflict(b"a", any, Some(&theirs)));
         assert!(!claims.conflict(b"a", any, Some(&mine)) && !claims.conflict(b"c", any, None));
-        // A key that is only shared.
+        // The claim only shares this key.
         assert!(!claims.conflict(b"b", ClassRange { from: 3, to: 4 }, None));
         let clone = mine.clone();
         drop(mine);
@@ -160,7 +160,7 @@ mod tests {
         };
         let (mut claims, claim) = (Claims::default(), Claim::default());
         let mut noted = HashSet::new();
-        // Ascending, with gaps; a step back; out of order within one; and on.
+        // Ascending with gaps, then a step back, then unordered within a run, then ascending again.
         for numbers in [vec![10, 12, 14], vec![20], vec![30, 31], vec![5, 7], vec![41, 40], vec![50, 52]] {
             claims.note(&claim, &numbers.iter().map(|number| key(*number)).collect::<Vec<_>>());
             noted.extend(numbers);
@@ -174,7 +174,7 @@ mod tests {
             let keys: Vec<Bytes> = numbers.iter().map(|number| key(*number).key).collect();
             Strings::copied(keys.iter().map(|key| &key[..])).unwrap()
         };
-        // Behind all, and not.
+        // First a run behind all others, then one before them.
         for numbers in [&[55, 57][..], &[1, 3]] {
             let (none_after, conflicts) = (crate::Timestamp::ZERO, ClassRange::ANY);
             claims.note_run(&claim, &ClaimedRun { keys: strings(numbers), none_after, conflicts, class: 4 });

@@ -1,5 +1,5 @@
-//! [`Group`]: the changes of the requests admitted so far and not yet written, over which later
-//! requests of the same group are validated.
+//! [`Group`]: the changes of the requests admitted so far and not yet written. Later requests of the same group
+//! are validated over them.
 
 use super::{Change, VersionReader};
 use crate::contract::{Family, TimestampRange};
@@ -8,20 +8,20 @@ use crate::timestamp::Timestamp;
 use bytes::Bytes;
 use std::collections::{BTreeMap, HashMap};
 
-/// See the head of the module.
+/// The unwritten changes of a group of requests.
 #[derive(Default)]
 pub struct Group {
     changes: Vec<Change>,
     max_timestamp: Timestamp,
-    /// Positions in `changes` by row, of `changes[..indexed]`: built only when somebody asks.
+    /// Positions in `changes[..indexed]` by row key. Built on first use.
     by_key: HashMap<Bytes, Vec<usize>>,
-    /// Positions of range removals.
+    /// Positions in `changes` of range removals.
     ranges: Vec<usize>,
     indexed: usize,
 }
 
 impl Group {
-    /// Adds a change behind the others.
+    /// Appends a change, which applies after the earlier ones.
     pub fn push(&mut self, change: Change) {
         if let Change::Set { timestamp, .. } = &change {
             self.max_timestamp = self.max_timestamp.max(*timestamp);
@@ -29,22 +29,22 @@ impl Group {
         self.changes.push(change);
     }
 
-    /// Whether nothing was added.
+    /// Whether the group has no change.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
 
-    /// The changes, in order.
+    /// The changes in the order in which they apply.
     pub fn changes(&self) -> &[Change] {
         &self.changes
     }
 
-    /// The greatest timestamp of a cell set.
+    /// The greatest timestamp of any cell that the group sets.
     pub fn max_timestamp(&self) -> Timestamp {
         self.max_timestamp
     }
 
-    /// [`VersionReader::versions`] as it will be when the group is written.
+    /// Does what [`VersionReader::versions`] will do once the group is written.
     pub fn versions<R: VersionReader>(
         &mut self,
         reader: &mut R,

@@ -1,18 +1,21 @@
-//! [`Committer`]: the one place through which every change of a store passes. It validates requests,
-//! stamps them, merges them into one group for the log, publishes, and answers.
+//! [`Committer`]: the one path of every change of a store with one log. It validates requests, stamps them, writes
+//! them to the log as one group, publishes, and answers.
 //!
-//! A plain value without threads, clocks or files: whoever owns it (a thread of the embedded engine,
-//! a lock in the memory engine, an explorer) calls [`Committer::run`].
+//! A committer is a plain value without threads, clocks or files. Its owner calls [`Committer::run`]: a thread of the
+//! embedded engine, a lock in the memory engine, or the tests' explorer.
 //!
-//! The order inside a group, and why it is safe: a request is validated against the store, against recent
-//! commits ([`recent`]) and against earlier requests of the group ([`group`]), which [`admission`] does; it takes its commit_ts
-//! only then, so that timestamps follow the order of validation; the group is logged as one record.
+//! The steps of a group:
 //!
-//! Then it is *ordered*: whatever commits later lies behind it in the log. It is *published* when the log has also synced it
-//! (when any of its requests, or of those before it, is durable): only then do new snapshots see it, and only then does anybody
-//! hear of it, but for those who asked to be told of the order. They may let others go on from what is ordered:
-//! what comes to nothing with it comes to nothing too. [`Committer::run`] does all at once; who syncs while the next group is
-//! ordered calls [`Committer::order`] and [`Settlement::settle`], in the order of the groups.
+//! 1. *Validate.* [`admission`] checks each request against the store, recent commits ([`recent`]) and earlier
+//!    requests of the group ([`group`]).
+//! 2. *Stamp.* Only then does the request take its commit_ts, so timestamps follow the order of validation.
+//! 3. *Log.* The group becomes one record of the log. It is now *ordered*: later commits follow it in the log.
+//! 4. *Publish.* If any request of this or an earlier group is durable, the log is synced first. Then new snapshots
+//!    see the group, and the clients hear of it.
+//!
+//! A caller may ask to be told of step 3 and let other transactions go on from there. If the group comes to nothing,
+//! they do too. [`Committer::run`] does all steps at once. An owner that syncs one group while it orders the next
+//! calls [`Committer::order`] and [`Settlement::settle`], in the order of the groups.
 
 pub mod admission;
 pub mod claims;
@@ -41,60 +44,59 @@ use recent_writes::RecentWrites;
 use snapshots::SnapshotRegistry;
 use std::sync::Arc;
 
-/// Keys longer than this are refused.
+/// The longest key, in bytes. Longer keys are refused.
 pub const MAX_KEY_BYTES: usize = 64 << 10;
-/// Values longer than this are refused.
+/// The longest value, in bytes. Longer values are refused.
 pub const MAX_VALUE_BYTES: usize = 1 << 30;
-/// Requests with more than this many bytes of keys and values are refused.
+/// The largest request, in bytes of keys and values. Larger requests are refused.
 pub const MAX_REQUEST_BYTES: usize = 2 << 30;
 
-/// A request that adds more bytes than this is not little.
+/// The most bytes that a little request adds; see [`Request::is_little`].
 pub const LITTLE_BYTES: usize = 64 << 10;
-/// A claim of more keys than this is not little.
+/// The most keys that a little claim has.
 const LITTLE_KEYS: usize = 64;
 
-/// One change, decided.
+/// A change of single cells, as it is written to the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Writes a cell.
+    /// Writes a cell, in place of one with the same family and timestamp.
     Set {
-        /// Row key.
+        /// Key of the written row.
         key: Bytes,
-        /// Family.
+        /// The family that the cell is written to.
         family: Family,
-        /// Version.
+        /// The timestamp of the written cell.
         timestamp: Timestamp,
-        /// Content.
+        /// The value, whose first byte is its class.
         value: Bytes,
     },
     /// Removes a cell, which may be absent.
     Remove {
-        /// Row key.
+        /// Key of the row that loses the cell.
         key: Bytes,
-        /// Family.
+        /// The family that the cell is removed from.
         family: Family,
-        /// Version.
+        /// The timestamp of the removed cell.
         timestamp: Timestamp,
     },
     /// Removes every cell of every row in a range.
     RemoveRange(RowRange),
 }
 
-/// What the committer hands to the log: applied in order, all or nothing.
+/// A group of changes for the log: applied in order, all or nothing.
 #[derive(Debug)]
 pub struct LogRecord<'a> {
-    /// The changes.
+    /// The changes, in the order in which they apply.
     pub changes: &'a [Change],
-    /// The newest commit timestamp once this record is applied.
+    /// The newest commit timestamp after this record.
     pub visible: Timestamp,
-    /// The greatest timestamp of any cell ever written, this record's included.
+    /// The greatest timestamp of any cell ever written, up to and including this record.
     pub max_timestamp: Timestamp,
 }
 
-/// Reads the versions of rows, as they are when the reader is made or later.
+/// Reads the versions of rows. It sees at least what was written before it was made.
 pub trait VersionReader {
-    /// Calls `visit` with the cells of one family of one row in a range, newest first, until it
-    /// answers false.
+    /// Calls `visit` with the cells of one family of one row in a range, newest first, until `visit` answers false.
     fn versions(
         &mut self,
         key: &[u8],
@@ -103,7 +105,7 @@ pub trait VersionReader {
         visit: &mut dyn FnMut(Timestamp, &[u8]) -> bool,
     ) -> Result<()>;
 
-    /// Calls `visit` with the cells of one family of the rows in a range, row by row, until it answers false.
+    /// Calls `visit` with the cells of one family of the rows in a range, row by row, until `visit` answers false.
     fn rows(
         &mut self,
         rows: &RowRange,
@@ -112,54 +114,55 @@ pub trait VersionReader {
     ) -> Result<()>;
 }
 
-/// What the committer needs of an engine.
+/// The log and store of an engine, as the committer uses them.
 pub trait CommitLog {
-    /// Reads rows while one group is validated.
+    /// Reads rows during the validation of one group.
     type Reader<'a>: VersionReader
     where
         Self: 'a;
 
-    /// A reader of what was written so far.
+    /// A reader that sees everything written so far.
     fn reader(&self) -> Self::Reader<'_>;
 
-    /// Whether `bytes` more may be written. Errors: `DiskFull`.
+    /// Checks that there is room for `bytes` more. Errors: `DiskFull`.
     fn reserve(&self, bytes: u64) -> Result<()>;
 
-    /// Appends the record to the log, syncs the log when `sync`, then applies it. After an error
-    /// nothing is known of the record.
+    /// Appends the record to the log, syncs the log if `sync`, then applies the record. After an error it is unknown
+    /// whether the record was written.
     fn write(&mut self, record: &LogRecord<'_>, sync: bool) -> Result<()>;
 
-    /// The same without a sync, for a thread that must not wait. False: the log would have to wait, and nothing was written.
+    /// Writes a record without a sync, for a thread that must not wait. False: the log would have to wait,
+    /// and nothing was written.
     fn write_at_once(&mut self, record: &LogRecord<'_>) -> Result<bool> {
         self.write(record, false).map(|()| true)
     }
 
-    /// Syncs all that was written.
+    /// Syncs everything written so far.
     fn sync(&mut self) -> Result<()>;
 
-    /// Takes prepared cells in, all or none of them, as the record's newest commit; `before` was the newest so far. Durable when it
-    /// answers, and so is all that was written before. After an error nothing is known of them.
+    /// Ingests prepared cells as the newest commit, all of them or none. `before` was the newest commit until then.
+    /// When it answers, these cells and everything written before are durable. After an error it is unknown whether
+    /// the cells were ingested.
     fn take_in(&mut self, cells: &[PreparedCells], before: Timestamp, record: &LogRecord<'_>) -> Result<()>;
 }
 
-/// What the committer is asked to do.
+/// A request to the committer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// A batch across rows.
+    /// Validates and writes a batch of cells of any rows.
     Commit(CommitBatch),
-    /// Mutations of rows, all of them when every condition (on the first row) holds. Durable; does not
-    /// publish.
+    /// Applies mutations of rows, all of them if every condition on the first row holds. Durable; does not publish.
     Rows {
-        /// Conditions on the first row.
+        /// Conditions on the first row of `rows`.
         conditions: Vec<Condition>,
-        /// Changes.
+        /// The mutations of each row, applied in this order.
         rows: Vec<RowMutation>,
     },
-    /// Removes the rows of a range.
+    /// Removes every cell of every row in a range.
     RemoveRange(RowRange),
-    /// Claims keys. Writes nothing.
+    /// Claims keys for a large commit. Writes nothing.
     Claim(ClaimedKeys),
-    /// Commits cells that lie ready.
+    /// Commits cells that the engine has prepared.
     Prepared(PreparedCommit),
 }
 
@@ -168,17 +171,17 @@ impl Request {
         match self {
             Request::Commit(batch) => batch.durable,
             Request::Rows { .. } | Request::RemoveRange(_) => true,
-            // Durable by themselves, or nothing.
+            // A claim writes nothing, and ingesting prepared cells is durable by itself.
             Request::Claim(_) | Request::Prepared(_) => false,
         }
     }
 
-    /// Whether it takes long, though it adds nothing to the log.
+    /// Whether the request takes long although it adds nothing to the log.
     pub fn is_long(&self) -> bool {
         matches!(self, Request::Prepared(_))
     }
 
-    /// Whether a thread that has others to serve may order it.
+    /// Whether the request is small enough to be ordered on a thread that also serves others.
     pub fn is_little(&self) -> bool {
         match self {
             Request::Prepared(_) => false,
@@ -187,7 +190,7 @@ impl Request {
         }
     }
 
-    /// Bytes that the request adds to the store, roughly; 0 when it only removes.
+    /// Approximate number of bytes that the request adds to the store. Zero if it only removes.
     pub fn added_bytes(&self) -> usize {
         let cell = |key: &Bytes, value: &Bytes| key.len() + value.len() + 16;
         match self {
@@ -256,21 +259,21 @@ impl Request {
     }
 }
 
-/// What became of a request: its timestamp, the condition that failed, or an error.
+/// The answer to a request: its timestamp, the condition that failed, or an error.
 pub type Answer = Result<std::result::Result<Timestamp, FailedCondition>>;
 
-/// Where a committer starts: what was found when the store was opened.
+/// The state found when the store was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recovered {
-    /// Greatest commit timestamp.
+    /// The greatest commit timestamp found.
     pub visible: Timestamp,
-    /// Greatest timestamp of any cell.
+    /// The greatest timestamp of any cell.
     pub max_timestamp: Timestamp,
-    /// Whether a family (by its position in [`Family::ALL`]) has no cell at all.
+    /// Whether a family has no cell at all, by its position in [`Family::ALL`].
     pub empty: [bool; Family::ALL.len()],
 }
 
-/// See the head of the module.
+/// The path of every change. See the module documentation.
 pub struct Committer<L> {
     log: L,
     timestamps: Arc<dyn TimestampSource>,
@@ -293,50 +296,49 @@ struct Unwritten {
     settlement: Settlement,
 }
 
-/// How a record gets into the log.
+/// How a group is written to the log.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Writing {
-    /// With a sync, where the group wants one.
+    /// With a sync if the group needs one.
     Synced,
-    /// Without a sync.
     Unsynced,
     /// Without a sync, and only if the log need not wait.
     AtOnce,
 }
 
-/// Why no more writes are taken, once one failed, or a sync.
+/// Records that a write or sync failed. From then on the committer refuses writes.
 #[derive(Default)]
 pub struct Stop(Mutex<Option<String>>);
 
 impl Stop {
-    /// Why.
+    /// The first failure, or `None` while writes are accepted.
     pub fn why(&self) -> Option<String> {
         self.0.lock().clone()
     }
 
-    /// A write or sync failed.
+    /// Records a failed write or sync. Only the first one is kept.
     pub fn stop(&self, error: &StoreError) {
         tracing::error!(%error, "a write or sync failed: no more writes until restart");
         self.0.lock().get_or_insert_with(|| error.to_string());
     }
 }
 
-/// A group that is ordered: what is left to do when it is synced.
+/// An ordered group, and the steps that remain once it is synced.
 #[must_use]
 #[derive(Default)]
 pub struct Settlement {
-    /// One answer for each request, to be given when it is settled.
+    /// One answer per request, to be given when the group is settled.
     pub answers: Vec<Answer>,
-    /// Whether it is to be synced before.
+    /// Whether the log must be synced before the group is settled.
     pub sync: bool,
-    /// Whether it left a record, which has to be synced sooner or later.
+    /// Whether the group wrote a record, which must be synced sooner or later.
     pub wrote: bool,
-    /// The newest commit of the group, when it changed anything.
+    /// The newest commit of the group. `None` if the group did not commit.
     visible: Option<Timestamp>,
 }
 
 impl Settlement {
-    /// Publishes the group, or tells that nobody knows what became of it.
+    /// Publishes the group. If the sync failed, turns the answers into `StoreError::Undetermined`.
     pub fn settle(mut self, synced: &Result<()>, snapshots: &SnapshotRegistry) -> Vec<Answer> {
         match synced {
             Ok(()) => self.visible.into_iter().for_each(|visible| snapshots.publish(visible)),
@@ -345,7 +347,7 @@ impl Settlement {
         self.answers
     }
 
-    /// What was ordered next, as part of the same.
+    /// Appends the part of the group that was ordered next.
     fn follow(&mut self, next: Settlement) {
         self.answers.extend(next.answers);
         self.sync |= next.sync;
@@ -361,8 +363,8 @@ impl Settlement {
 }
 
 impl<L: CommitLog> Committer<L> {
-    /// A committer over `log`, which publishes to `snapshots` and remembers about `recent_bytes` of
-    /// recent commits.
+    /// A committer over `log` that publishes to `snapshots`. It uses about `recent_bytes` of
+    /// memory for recent commits.
     pub fn new(
         log: L,
         timestamps: Arc<dyn TimestampSource>,
@@ -372,7 +374,7 @@ impl<L: CommitLog> Committer<L> {
     ) -> Self {
         let max_timestamp = recovered.max_timestamp.max(recovered.visible);
         let floors = recovered.empty.map(|empty| (!empty).then_some(max_timestamp));
-        // A quarter of what the rows take.
+        // Recent writes by range get a quarter of the memory of recent commits by row.
         let writes = RecentWrites::new(snapshots.validators().clone(), recovered.visible, recent_bytes / 4);
         Committer {
             log,
@@ -389,32 +391,33 @@ impl<L: CommitLog> Committer<L> {
         }
     }
 
-    /// The log.
+    /// The log that the committer writes to.
     pub fn log(&self) -> &L {
         &self.log
     }
 
-    /// The log, to be changed.
+    /// The log, for maintenance by the owner.
     pub fn log_mut(&mut self) -> &mut L {
         &mut self.log
     }
 
-    /// Whether something was written since the last sync: [`Committer::sync`] is due within 200 ms.
+    /// Whether anything was written since the last sync. If so, the owner calls [`Committer::sync`] within 200 ms.
     pub fn needs_sync(&self) -> bool {
         self.unsynced && self.stop.why().is_none()
     }
 
-    /// Why no more writes are taken, when a write or sync failed; to be stopped by whoever syncs for it.
+    /// The failure that stops writes, if there is one. A thread that syncs for the committer
+    /// reports its failures here.
     pub fn stop(&self) -> &Arc<Stop> {
         &self.stop
     }
 
-    /// Where it publishes.
+    /// The registry that the committer publishes to.
     pub fn snapshots(&self) -> &Arc<SnapshotRegistry> {
         &self.snapshots
     }
 
-    /// Syncs what requests that were not durable left behind.
+    /// Syncs the writes of requests that were not durable.
     pub fn sync(&mut self) -> Result<()> {
         if !self.needs_sync() {
             return Ok(());
@@ -423,10 +426,10 @@ impl<L: CommitLog> Committer<L> {
         self.log.sync().inspect_err(|error| self.stop.stop(error))
     }
 
-    /// Runs the requests as one group; one answer each, in order.
+    /// Runs the requests as one group. Answers them in order.
     pub fn run(&mut self, requests: &[Request]) -> Vec<Answer> {
         let settlement = self.ordered(requests, Writing::Synced);
-        // What left no record may still follow one that is not synced.
+        // A durable request that wrote nothing may still follow an unsynced record.
         let synced = match settlement.sync {
             true => self.sync(),
             false => Ok(()),
@@ -434,20 +437,20 @@ impl<L: CommitLog> Committer<L> {
         settlement.settle(&synced, &self.snapshots)
     }
 
-    /// Runs the requests as one group up to their place in the order. What is left is to be done in the order of the groups: a
-    /// sync, if it is wanted, and [`Settlement::settle`].
+    /// Runs the requests as one group up to their place in the log. The caller then syncs the log if asked and calls
+    /// [`Settlement::settle`], in the order of the groups.
     pub fn order(&mut self, requests: &[Request]) -> Settlement {
         self.ordered(requests, Writing::Unsynced)
     }
 
-    /// The same of little requests, on a thread that must not wait. `None`: the log would have to wait. Then
-    /// [`Committer::finish`] is to be called before anything else is ordered.
+    /// Like [`Committer::order`] for little requests on a thread that must not wait. `None` means that the log would
+    /// have to wait. The caller must then call [`Committer::finish`] before anything else is ordered.
     pub fn order_at_once(&mut self, requests: &[Request]) -> Option<Settlement> {
         self.claims.let_go();
         self.ordered_part(requests, Writing::AtOnce)
     }
 
-    /// Writes the group that [`Committer::order_at_once`] left, waiting for the log.
+    /// Writes the group that [`Committer::order_at_once`] left unwritten, and waits for the log.
     pub fn finish(&mut self) -> Option<Settlement> {
         let unwritten = self.unwritten.take()?;
         self.write_group(unwritten, Writing::Unsynced)
@@ -456,7 +459,7 @@ impl<L: CommitLog> Committer<L> {
     fn ordered(&mut self, requests: &[Request], writing: Writing) -> Settlement {
         self.claims.let_go();
         let mut settlement = Settlement::default();
-        // What lies ready is taken in by itself, between what was asked before it and after.
+        // A commit of prepared cells is ingested on its own, between the requests before it and after it.
         for part in requests.chunk_by(|one, next| !one.is_long() && !next.is_long()) {
             settlement.follow(match part {
                 [Request::Prepared(commit)] => self.ordered_prepared(commit),
@@ -482,7 +485,7 @@ impl<L: CommitLog> Committer<L> {
             self.stop.stop(&error);
             return told(Err(StoreError::Undetermined(error.to_string())));
         }
-        // Nobody remembers each of them: who asks about what is not newer looks into the store.
+        // The single keys are not remembered. A reader with an older snapshot looks into the store.
         self.recent.raise(timestamp);
         self.writes.raise(timestamp);
         self.max_timestamp = max_timestamp;
@@ -491,7 +494,7 @@ impl<L: CommitLog> Committer<L> {
         Settlement { answers: vec![answer], sync: false, wrote: true, visible: Some(timestamp) }
     }
 
-    /// `None`: only of [`Writing::AtOnce`].
+    /// `None` only for [`Writing::AtOnce`]: the log would have to wait.
     fn ordered_part(&mut self, requests: &[Request], writing: Writing) -> Option<Settlement> {
         if let Some(why) = self.stop.why() {
             let answers = requests.iter().map(|_| Err(StoreError::ReadOnly(why.clone()))).collect();
@@ -516,7 +519,7 @@ impl<L: CommitLog> Committer<L> {
         }
         let settlement = Settlement { answers, sync, wrote: false, visible: None };
         if group.is_empty() && newest.is_none() {
-            // A durable request that changed nothing still follows what was written before it.
+            // A durable request that changed nothing still follows earlier records, so it may need a sync.
             return Some(settlement);
         }
         let visible = newest.unwrap_or(self.visible);
@@ -524,7 +527,7 @@ impl<L: CommitLog> Committer<L> {
         self.write_group(Unwritten { group, visible, max_timestamp, settlement }, writing)
     }
 
-    /// `None`: the log would have to wait, and the group is kept.
+    /// `None` if the log would have to wait. The group is then kept for [`Committer::finish`].
     fn write_group(&mut self, unwritten: Unwritten, writing: Writing) -> Option<Settlement> {
         let Unwritten { group, visible, max_timestamp, mut settlement } = unwritten;
         let record = LogRecord { changes: group.changes(), visible, max_timestamp };

@@ -1,10 +1,10 @@
-//! [`RecentCommits`]: the newest timestamp of each class of each row and family that was written
-//! lately, so that validating a commit needs no read of the store.
+//! [`RecentCommits`]: the newest timestamp of each class, for each row and family that was written lately. With it,
+//! validating a commit needs no read of the store.
 //!
-//! Bounded: two generations of half the size each; when the younger is full the elder is dropped, and
-//! the floor of each family rises to the greatest timestamp in it. Every cell above its family's floor is known
-//! here; at or below it the store must be asked. A family that was empty when the store was opened has no floor
-//! at first, so that looking for locks costs nothing where nobody leaves any.
+//! The memory is bounded by two generations of half the size each. When the younger is full, the elder is dropped,
+//! and each family's floor rises to the greatest timestamp in it. Every cell above its family's floor is known here.
+//! At or below the floor the store must be asked. A family that was empty when the store was opened has no floor at
+//! first, so looking for locks is cheap while there are none.
 
 use crate::contract::{ClassRange, Family, RowRange};
 use crate::timestamp::Timestamp;
@@ -12,28 +12,28 @@ use foldhash::fast::RandomState;
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
-/// For each family, up to which timestamp not everything is known; `None` when everything is.
+/// For each family, the greatest timestamp up to which cells may be unknown. `None` if every cell is known.
 pub type Floors = [Option<Timestamp>; Family::ALL.len()];
 
-/// Memory that a row costs besides its key, roughly: its place in the map, an allocation.
+/// Approximate memory per row in bytes, besides its key: a map entry and an allocation.
 const ROW_BYTES: usize = 136;
-/// Memory that each class of a family costs that has no place in the row itself, roughly.
+/// Approximate memory in bytes per class of a family that does not fit into the row's entry.
 const NOTED_BYTES: usize = 32;
-/// So many have.
+/// How many classes of a row's families fit into its entry.
 const INSIDE: usize = 2;
 
-/// What is known of a row's cells from a timestamp on.
+/// The knowledge about a row's cells from a given timestamp on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Known {
-    /// There is such a cell; this is the newest that is known.
+    /// There is such a cell, and this is the newest known timestamp.
     Newest(Timestamp),
-    /// There is none.
+    /// The row has no such cell.
     None,
-    /// Not known here.
+    /// The cell is not known here, so the store must be asked.
     AskStore,
 }
 
-/// The newest timestamp of a class of a family.
+/// The newest timestamp of one class of one family.
 #[derive(Clone, Copy)]
 struct Noted {
     family: Family,
@@ -41,11 +41,11 @@ struct Noted {
     timestamp: Timestamp,
 }
 
-/// What is known of a row. Few families and classes, so a list.
+/// The known timestamps of a row. A list, since a row has few families and classes.
 #[derive(Default)]
 struct Entry {
     newest: SmallVec<[Noted; INSIDE]>,
-    /// Families, a bit each, of which a cell noted here was removed since: only the store knows what is left.
+    /// One bit per family, set if a noted cell was removed. The store must then be asked for the family.
     removed: u8,
 }
 
@@ -57,7 +57,7 @@ impl Entry {
     fn of(&self, family: Family) -> impl Iterator<Item = &Noted> {
         self.newest.iter().filter(move |noted| noted.family == family)
     }
-    /// A cell of this class was written.
+    /// Notes a written cell of this class, which may replace a noted cell of another class.
     fn overwrite(&mut self, family: Family, class: u8, timestamp: Timestamp) {
         if self.of(family).any(|noted| noted.class != class && noted.timestamp == timestamp) {
             self.removed |= bit(family);
@@ -69,18 +69,18 @@ impl Entry {
 struct Generation {
     entries: HashMap<Box<[u8]>, Entry, RandomState>,
     bytes: usize,
-    /// Greatest timestamp of each family.
+    /// The greatest timestamp of each family.
     greatest: Floors,
 }
 
 impl Generation {
-    /// Whether all cells noted here are older than `from`: who began after them need not look for keys.
+    /// Whether all cells noted here are older than `from`. Then a look-up from `from` on can skip the keys.
     fn is_older(&self, family: Family, from: Timestamp) -> bool {
         self.greatest.get(family as usize).copied().flatten().is_none_or(|greatest| greatest < from)
     }
 
-    /// Cells of this timestamp may be in place of some that are noted here. Whoever takes a timestamp of his own for his cells finds
-    /// nothing of it noted, nor of a later one, and that is known at a glance.
+    /// Marks noted cells that cells of this timestamp may have replaced. If all noted cells are older, as usual for a
+    /// fresh timestamp, no entry is visited.
     fn replaced(&mut self, family: Family, timestamp: Timestamp) {
         if !self.is_older(family, timestamp) {
             let noted = |entry: &Entry| entry.of(family).any(|noted| noted.timestamp == timestamp);
@@ -89,7 +89,7 @@ impl Generation {
     }
 }
 
-/// See the head of the module.
+/// The newest timestamps of recently written rows. See the module documentation.
 pub struct RecentCommits {
     younger: Generation,
     elder: Generation,
@@ -98,14 +98,14 @@ pub struct RecentCommits {
 }
 
 impl RecentCommits {
-    /// Nothing is known at or below each family's floor; about `bytes` are used at most.
+    /// Starts with nothing known at or below each family's floor. Uses about `bytes` bytes at most.
     pub fn new(floors: Floors, bytes: usize) -> Self {
         RecentCommits { younger: Generation::default(), elder: Generation::default(), floors, limit: bytes }
     }
 
-    /// A cell was written.
+    /// Notes a written cell.
     pub fn note(&mut self, key: &[u8], family: Family, class: u8, timestamp: Timestamp) {
-        // It may be in place of one of another class.
+        // The cell may replace a noted cell of another class.
         if let Some(entry) = self.elder.entries.get_mut(key) {
             entry.overwrite(family, class, timestamp);
         }
@@ -132,7 +132,7 @@ impl RecentCommits {
         }
     }
 
-    /// A cell was removed.
+    /// Notes a removed cell.
     pub fn forget(&mut self, key: &[u8], family: Family, timestamp: Timestamp) {
         for generation in [&mut self.younger, &mut self.elder] {
             if let Some(entry) = generation.entries.get_mut(key)
@@ -143,14 +143,14 @@ impl RecentCommits {
         }
     }
 
-    /// Every cell of these rows was removed.
+    /// Notes that every cell of these rows was removed.
     pub fn forget_range(&mut self, range: &RowRange) {
         for generation in [&mut self.younger, &mut self.elder] {
             generation.entries.retain(|key, _| !range.contains(key));
         }
     }
 
-    /// The newest cell of some classes of a row, `from` a timestamp on, that timestamp included.
+    /// The newest cell of the given classes of a row, at or above `from`.
     pub fn newest_from(&self, key: &[u8], family: Family, from: Timestamp, class: ClassRange) -> Known {
         let mut found = None;
         for generation in [&self.younger, &self.elder] {
@@ -172,7 +172,7 @@ impl RecentCommits {
         }
     }
 
-    /// Whether it is known of every row that it has no cell from a timestamp on.
+    /// Whether no row is known to have, or can have, a cell at or above `from`.
     pub fn is_nothing_from(&self, family: Family, from: Timestamp) -> bool {
         [&self.younger, &self.elder].into_iter().all(|generation| generation.is_older(family, from))
             && self.is_above_floor(family, from)
@@ -182,7 +182,7 @@ impl RecentCommits {
         self.floor(family).is_none_or(|floor| from > floor)
     }
 
-    /// Cells of `timestamp` were written that were not noted one by one.
+    /// Notes that unnamed rows were written at `timestamp`, and raises the floors to it.
     pub fn raise(&mut self, timestamp: Timestamp) {
         for family in [Family::Write, Family::Rollback] {
             for generation in [&mut self.younger, &mut self.elder] {
@@ -194,7 +194,7 @@ impl RecentCommits {
         }
     }
 
-    /// Keeps within the limit. To be called when all that was noted has been written.
+    /// Enforces the memory limit. Call it when all noted cells have been written.
     pub fn trim(&mut self) {
         if self.younger.bytes > self.limit / 2 {
             for (floor, greatest) in self.floors.iter_mut().zip(self.elder.greatest) {
@@ -204,7 +204,7 @@ impl RecentCommits {
         }
     }
 
-    /// At or below this timestamp the store must be asked about a family.
+    /// The timestamp at or below which the store must be asked. `None` if every cell of the family is known.
     pub fn floor(&self, family: Family) -> Option<Timestamp> {
         self.floors.get(family as usize).copied().flatten()
     }

@@ -1,8 +1,8 @@
-//! [`RecentWrites`]: which rows were written lately, in the order in which they came, so that ranges that a transaction
+//! [`RecentWrites`]: the recently written rows, in the order of the writes. With it, the ranges that a transaction
 //! has read can be validated without reading them again.
 //!
-//! Bounded, and filled only while somebody may ask: what is dropped or was never noted raises the floor, and whoever read
-//! at a snapshot below it is told to look for himself.
+//! The memory is bounded, and writes are noted only while some transaction may ask. A write that is dropped or was
+//! never noted raises the floor. A transaction with a snapshot below the floor must read its ranges again.
 
 use crate::contract::RowRange;
 use crate::timestamp::Timestamp;
@@ -11,18 +11,18 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Memory that a write costs besides its key, roughly.
+/// Approximate memory per write in bytes, besides its key.
 const WRITE_BYTES: usize = 64;
 
-/// Counts those who may ask about ranges.
+/// Counts the transactions that may ask about ranges.
 #[derive(Clone, Debug, Default)]
 pub struct Validators(Arc<AtomicUsize>);
 
-/// Somebody who may ask. To be had before the snapshot whose reads are to be validated.
+/// Keeps [`RecentWrites`] noting writes. To be taken before the snapshot whose reads will be validated.
 pub struct Validator(Validators);
 
 impl Validators {
-    /// One more may ask, until the answer is dropped.
+    /// Counts one more transaction, until the returned value is dropped.
     pub fn join(&self) -> Validator {
         self.0.fetch_add(1, Ordering::SeqCst);
         Validator(self.clone())
@@ -39,41 +39,41 @@ impl Drop for Validator {
     }
 }
 
-/// What is known of ranges since a snapshot.
+/// The writes to ranges since a snapshot, as far as they are known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Since {
-    /// Nothing was written.
+    /// No row in the ranges was written.
     Nothing,
-    /// This row was, at this timestamp.
+    /// This row was written at this timestamp.
     Written(Bytes, Timestamp),
-    /// Not known here.
+    /// The snapshot is below the floor, so writes may be unknown.
     Forgotten,
 }
 
 struct NotedWrite {
-    /// The newest commit when it came.
+    /// The newest commit timestamp before the write.
     after: Timestamp,
     timestamp: Timestamp,
     key: Bytes,
 }
 
-/// See the head of the module.
+/// The recently written rows. See the module documentation.
 pub struct RecentWrites {
     validators: Validators,
     writes: VecDeque<NotedWrite>,
-    /// Every write above it is here.
+    /// Every write above this timestamp is in `writes`.
     floor: Timestamp,
     bytes: usize,
     limit: usize,
 }
 
 impl RecentWrites {
-    /// Nothing is known at or below `floor`; about `bytes` are used at most.
+    /// Starts with nothing known at or below `floor`. Uses about `bytes` bytes at most.
     pub fn new(validators: Validators, floor: Timestamp, bytes: usize) -> Self {
         RecentWrites { validators, writes: VecDeque::new(), floor, bytes: 0, limit: bytes }
     }
 
-    /// A row was written at `timestamp`, when the newest commit was at `after`.
+    /// Notes a row written at `timestamp`. `after` is the newest commit timestamp before it.
     pub fn note(&mut self, key: &Bytes, timestamp: Timestamp, after: Timestamp) {
         if !self.validators.any() {
             self.floor = self.floor.max(timestamp);
@@ -83,7 +83,7 @@ impl RecentWrites {
             return;
         }
         self.bytes += key.len() + WRITE_BYTES;
-        // A copy: the key may be a slice of something large.
+        // A copy, because the key may be a slice of a large buffer.
         self.writes.push_back(NotedWrite { after, timestamp, key: Bytes::copy_from_slice(key) });
         while self.bytes > self.limit {
             let Some(dropped) = self.writes.pop_front() else { break };
@@ -92,7 +92,7 @@ impl RecentWrites {
         }
     }
 
-    /// Rows were written up to `timestamp` that were not noted one by one.
+    /// Notes that unnamed rows were written up to `timestamp`, and raises the floor to it.
     pub fn raise(&mut self, timestamp: Timestamp) {
         self.clear();
         self.floor = self.floor.max(timestamp);
@@ -105,13 +105,13 @@ impl RecentWrites {
         self.bytes = 0;
     }
 
-    /// Whether a row in one of `ranges`, which are in order and do not touch, was written after the published commit
-    /// `snapshot`.
+    /// A write to one of `ranges` after the published commit `snapshot`, if there was one. The ranges are in key
+    /// order and do not touch.
     pub fn since(&self, snapshot: Timestamp, ranges: &[RowRange]) -> Since {
         if snapshot < self.floor {
             return Since::Forgotten;
         }
-        // What came before the snapshot was published was stamped at or below it.
+        // Writes noted before the snapshot was published have timestamps at or below it.
         let later = self.writes.iter().rev().take_while(|write| write.after >= snapshot);
         for write in later.filter(|write| write.timestamp > snapshot) {
             if contains(ranges, &write.key) {
@@ -122,7 +122,7 @@ impl RecentWrites {
     }
 }
 
-/// Whether one of `ranges`, which are in order and do not touch, holds `key`.
+/// Whether one of `ranges` contains `key`. The ranges are in key order and do not touch.
 pub fn contains(ranges: &[RowRange], key: &[u8]) -> bool {
     let behind = ranges.partition_point(|range| range.start[..] <= *key);
     behind.checked_sub(1).and_then(|at| ranges.get(at)).is_some_and(|range| range.contains(key))

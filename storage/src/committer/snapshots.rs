@@ -1,4 +1,4 @@
-//! [`SnapshotRegistry`]: what is ordered, what is published, and who reads at which timestamp.
+//! [`SnapshotRegistry`]: the ordered commits, the published commits, and the timestamps of the registered readers.
 
 use super::Change;
 use super::recent_writes::Validators;
@@ -12,34 +12,34 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use tokio::sync::Notify;
 
-/// Parts in which readers are registered.
+/// Number of shards of the reader table.
 const SHARDS: usize = 16;
 
-/// The newest visible commit and the readers registered. Readers touch nothing that others write, but for a part that their thread
-/// shares with a few.
+/// The newest visible commit and the registered readers. Readers share no memory that other threads write, except a
+/// shard of the reader table.
 ///
-/// Invariant: no reader is older than what [`SnapshotRegistry::oldest`] has answered. Who registers reads the newest commit while it has its
-/// part locked; who asks for the oldest reads the newest commit first, and looks into the parts then. So a reader that was not
-/// seen in its part locked it later, and reads what was the newest then, or later.
+/// Invariant: no reader is older than any answer of [`SnapshotRegistry::oldest`]. A new reader reads the newest
+/// commit while it holds its shard's lock. `oldest` first reads the newest commit and then looks into the shards. So
+/// a reader that `oldest` did not see locked its shard later, and reads that commit or a newer one.
 pub struct SnapshotRegistry {
     state: Mutex<State>,
-    /// The newest commit that can be read. Only grows.
+    /// The newest readable commit. Never decreases.
     visible: AtomicU64,
-    /// The newest commit that has its place in the log. At least `visible`.
+    /// The newest commit that is in the log. At least `visible`.
     ordered: AtomicU64,
     readers: [Arc<Readers>; SHARDS],
     validators: Validators,
-    /// Something was published, or never will be.
+    /// Notified when commits are published, and when the log has failed.
     published: Notify,
 }
 
 struct State {
-    /// What is ordered and not yet published never will be.
+    /// Whether the log has failed. Commits that are ordered and not yet published never will be.
     stopped: bool,
     watches: Vec<Arc<Watch>>,
 }
 
-/// Some of the readers: how many there are at each timestamp, in order.
+/// One shard of the readers: the number of readers at each timestamp, in order.
 #[derive(Default)]
 struct Readers(Mutex<Vec<(Timestamp, usize)>>);
 
@@ -47,7 +47,7 @@ impl Readers {
     fn register(&self, at: impl FnOnce() -> Timestamp) -> Timestamp {
         let mut readers = self.0.lock();
         let timestamp = at();
-        // Most are the newest.
+        // Most readers read at the newest timestamp, so the search begins at the end.
         match readers.iter().rposition(|(other, _)| *other <= timestamp) {
             Some(place) => match readers.get_mut(place) {
                 Some((other, count)) if *other == timestamp => *count += 1,
@@ -76,7 +76,7 @@ impl Registered for Readers {
     }
 }
 
-/// The part of this thread's readers.
+/// This thread's shard of the readers.
 fn shard() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     thread_local! {
@@ -86,7 +86,7 @@ fn shard() -> usize {
 }
 
 impl SnapshotRegistry {
-    /// Nobody reads; everything up to `visible` is readable.
+    /// A registry without readers, in which every commit up to `visible` is published.
     pub fn new(visible: Timestamp) -> Arc<Self> {
         Arc::new(SnapshotRegistry {
             state: Mutex::new(State { stopped: false, watches: Vec::new() }),
@@ -98,20 +98,22 @@ impl SnapshotRegistry {
         })
     }
 
-    /// Those who may ask what was written to what they read.
+    /// The transactions that may ask about writes to ranges they have read.
     pub fn validators(&self) -> &Validators {
         &self.validators
     }
 
-    /// Commits up to `timestamp` have their place, with these changes, none of which is younger than `max`.
+    /// Notes that commits up to `timestamp` are in the log, with these changes. No cell among them
+    /// is newer than `max`.
     pub fn order(&self, timestamp: Timestamp, changes: &[Change], max: Timestamp) {
         let state = self.state.lock();
-        // In this order: a snapshot that shows them comes after, and under one lock: a watch that begins meanwhile knows of them.
+        // The order matters: the watches must know the changes before a snapshot shows them. The lock includes
+        // watches that begin meanwhile.
         state.watches.iter().for_each(|watch| watch.look_at(changes, max));
         self.ordered.fetch_max(timestamp.0, Ordering::SeqCst);
     }
 
-    /// A commit of prepared cells has its place.
+    /// Notes that a commit of prepared cells is in the log.
     pub fn order_cells(&self, timestamp: Timestamp, cells: &[PreparedCells]) {
         let state = self.state.lock();
         for watch in &state.watches {
@@ -120,7 +122,7 @@ impl SnapshotRegistry {
         self.ordered.fetch_max(timestamp.0, Ordering::SeqCst);
     }
 
-    /// See [`AtomicCommit::watch`](crate::AtomicCommit::watch).
+    /// Implements [`AtomicCommit::watch`](crate::AtomicCommit::watch): tracks the newest write to `range`.
     pub fn watch(&self, range: RowRange) -> Arc<Watch> {
         let mut state = self.state.lock();
         let watch = Arc::new(Watch::new(range, Timestamp(self.ordered.load(Ordering::SeqCst))));
@@ -128,31 +130,31 @@ impl SnapshotRegistry {
         watch
     }
 
-    /// Commits up to `timestamp` became readable.
+    /// Publishes the commits up to `timestamp`: new snapshots see them.
     pub fn publish(&self, timestamp: Timestamp) {
         self.ordered.fetch_max(timestamp.0, Ordering::SeqCst);
         self.visible.fetch_max(timestamp.0, Ordering::SeqCst);
         self.published.notify_waiters();
     }
 
-    /// Nothing more is published.
+    /// Notes that the log failed and no further commit will be published. Wakes all waiters.
     pub fn stop(&self) {
         self.state.lock().stopped = true;
         self.published.notify_waiters();
     }
 
-    /// See [`AtomicCommit::published`](crate::AtomicCommit::published).
+    /// Implements [`AtomicCommit::published`](crate::AtomicCommit::published): the newest readable commit.
     pub fn published(&self) -> Timestamp {
         Timestamp(self.visible.load(Ordering::SeqCst))
     }
 
-    /// See [`AtomicCommit::when_published`](crate::AtomicCommit::when_published).
+    /// Implements [`AtomicCommit::when_published`](crate::AtomicCommit::when_published). Errors: the log failed.
     pub async fn when_published(&self, timestamp: Timestamp) -> Result<()> {
         loop {
             let mut notified = std::pin::pin!(self.published.notified());
-            // Registered before it is looked at, so that nothing falls between.
+            // Registered before the check, so that no notification is missed.
             notified.as_mut().enable();
-            // In this order: what is published before all stops counts.
+            // The order matters: a commit that was published before the stop counts as published.
             let stopped = self.state.lock().stopped;
             if self.published() >= timestamp {
                 return Ok(());
@@ -164,12 +166,14 @@ impl SnapshotRegistry {
         }
     }
 
-    /// See [`AtomicCommit::snapshot`](crate::AtomicCommit::snapshot).
+    /// Implements [`AtomicCommit::snapshot`](crate::AtomicCommit::snapshot): registers a reader
+    /// of the published commits.
     pub fn snapshot(&self) -> SnapshotGuard {
         self.registered(&self.visible)
     }
 
-    /// See [`AtomicCommit::ordered_snapshot`](crate::AtomicCommit::ordered_snapshot).
+    /// Implements [`AtomicCommit::ordered_snapshot`](crate::AtomicCommit::ordered_snapshot): registers a reader
+    /// of the ordered commits.
     pub fn ordered_snapshot(&self) -> SnapshotGuard {
         self.registered(&self.ordered)
     }
@@ -181,10 +185,11 @@ impl SnapshotRegistry {
         SnapshotGuard::new(timestamp, Some(readers.clone()))
     }
 
-    /// See [`AtomicCommit::oldest_snapshot`](crate::AtomicCommit::oldest_snapshot).
+    /// Implements [`AtomicCommit::oldest_snapshot`](crate::AtomicCommit::oldest_snapshot): the least timestamp
+    /// that a reader uses.
     pub fn oldest(&self) -> Timestamp {
         let visible = self.published();
-        // Whoever comes next reads what is visible, although others read what is only ordered.
+        // The next reader reads at `visible`, even if readers of ordered commits read at a later timestamp.
         self.readers.iter().filter_map(|readers| readers.oldest()).fold(visible, Timestamp::min)
     }
 }
@@ -209,7 +214,7 @@ mod tests {
         assert_eq!((late.timestamp(), registry.oldest()), (Timestamp(9), Timestamp(5)));
         drop(early);
         assert_eq!(registry.oldest(), Timestamp(5));
-        // Dropped elsewhere than where they were taken.
+        // Guards may be dropped on another thread than the one that took them.
         drop(same);
         assert_eq!(registry.oldest(), Timestamp(9));
         registry.publish(Timestamp(11));

@@ -1,5 +1,5 @@
-//! The committer against a plain model: however requests are grouped, and however little it remembers, it
-//! answers as if they had run one by one.
+//! Compares the committer with a plain model. However requests are grouped, and however little it remembers, it must
+//! answer as if they had run one by one.
 
 use super::*;
 use crate::bulk::{CellBlock, Medium};
@@ -19,7 +19,7 @@ fn keys() -> impl Strategy<Value = Bytes> {
     prop::sample::select(vec![bytes("a"), bytes("b"), bytes("c")])
 }
 
-/// Few timestamps, so that requests meet: those that the source hands out begin at 6.
+/// Few timestamps, so that requests conflict often. The source hands out timestamps from 6 on.
 fn timestamps() -> impl Strategy<Value = Timestamp> {
     (0..12u64).prop_map(Timestamp)
 }
@@ -117,7 +117,7 @@ pub fn requests() -> impl Strategy<Value = Request> {
     ]
 }
 
-/// Commits of cells that lie ready, for a timestamp that may have passed.
+/// Commits of prepared cells for a timestamp that may have passed.
 fn prepared() -> impl Strategy<Value = Request> {
     let conditions = prop::collection::vec(commit_conditions(), 0..2);
     (conditions, prop::collection::btree_map(keys(), values(), 1..3), 6..40u64).prop_map(|(conditions, cells, at)| {
@@ -152,7 +152,7 @@ fn run(requests: &[Request], groups: &[usize], recent_bytes: usize) -> (Vec<Answ
     (answers, store.dump(), store.published())
 }
 
-/// What each request answers when the whole state is looked at, one by one.
+/// Answers each request one by one, by looking at the whole state.
 #[derive(Default)]
 struct Model {
     cells: std::collections::BTreeMap<(Bytes, Family, Timestamp), Bytes>,
@@ -179,7 +179,7 @@ impl Model {
         }
     }
 
-    /// The first of these conditions that finds something.
+    /// The first of these conditions that fails.
     fn newer(&self, conditions: &[CommitCondition], given: &Answer) -> Option<FailedCondition> {
         for (index, c) in conditions.iter().enumerate() {
             let found = self.none(&c.key, c.family, TimestampRange::after(c.none_after), c.class);
@@ -194,7 +194,8 @@ impl Model {
         None
     }
 
-    /// `given` is what the committer answered: which of several newer cells it found is its choice.
+    /// Runs a request. Of several newer cells the committer may report any, so the model takes
+    /// that choice from `given`.
     fn run(&mut self, request: &Request, given: &Answer) -> Answer {
         match request {
             Request::Commit(batch) => {

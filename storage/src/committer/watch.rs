@@ -1,5 +1,5 @@
-//! [`Watch`]: when a range of rows was written last. Whoever read it in a snapshot before knows without reading whether a later
-//! snapshot shows the same.
+//! [`Watch`]: the timestamp of the newest write to a range of rows. A caller that read the range in one snapshot
+//! learns without reading whether a later snapshot shows the same.
 
 use super::Change;
 use crate::contract::{Family, RowRange};
@@ -7,14 +7,15 @@ use crate::timestamp::Timestamp;
 use bytes::Bytes;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Of a larger group the changes are not looked at one by one: it is held to have written.
+/// The most changes of a group that are checked one by one. A larger group counts as a write to the range.
 const MOST_CHANGES: usize = 1024;
 
-/// See the head of the module.
+/// The timestamp of the newest write to a range of rows.
 ///
-/// Invariant: a snapshot that shows a write of [`Family::Write`] to the range is handed out only after [`Watch::newest`] has reached
-/// the write's timestamp. A large transaction's writes may become visible as locks before: who asks has to know that there are none
-/// in the snapshot. What is removed is not told, because nobody sees it any more.
+/// Invariant: [`Watch::newest`] reaches the timestamp of a [`Family::Write`] cell in the range before any
+/// snapshot that shows the cell is handed out. A large transaction's writes may become visible earlier, as locks.
+/// The caller must exclude such locks in its snapshot by itself. Removals are ignored, because no reader sees
+/// removed cells any more.
 #[derive(Debug)]
 pub struct Watch {
     range: RowRange,
@@ -22,17 +23,17 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Of `range`, whatever was written to it at or before `ordered`.
+    /// A watch on `range`. It assumes that the range was last written at `ordered`.
     pub(super) fn new(range: RowRange, ordered: Timestamp) -> Watch {
         Watch { range, newest: AtomicU64::new(ordered.0) }
     }
 
-    /// The range was not written to at any later timestamp, as far as any snapshot shows that was taken before the call.
+    /// The timestamp of the newest write to the range, for every snapshot that was taken before the call.
     pub fn newest(&self) -> Timestamp {
         Timestamp(self.newest.load(Ordering::SeqCst))
     }
 
-    /// Looks at a group whose cells are none of them younger than `max`.
+    /// Looks for writes to the range in a group. No cell of the group is newer than `max`.
     pub(super) fn look_at(&self, changes: &[Change], max: Timestamp) {
         if changes.len() > MOST_CHANGES {
             self.raise(max);
@@ -48,7 +49,7 @@ impl Watch {
         }
     }
 
-    /// Rows between two keys, both included, were written: perhaps in the range.
+    /// Notes that rows between two keys, both included, were written. Some may lie in the range.
     pub(super) fn look_at_ends(&self, (first, last): &(Bytes, Bytes), timestamp: Timestamp) {
         if *last >= self.range.start && self.range.end.as_ref().is_none_or(|end| first < end) {
             self.raise(timestamp);

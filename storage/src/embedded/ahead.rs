@@ -1,44 +1,46 @@
-//! [`ZeroesAhead`]: keeps zeroes behind the end of the log, so that small writes fall into the file.
+//! [`ZeroesAhead`]: keeps zeroes behind the end of the log, so that small writes do not extend the file.
 //!
-//! A file that grows has its length, and where its blocks lie, written to the file system's journal by every fdatasync; one
-//! whose bytes change has not (bench/history/2026-11-28-log-sync.md). PostgreSQL fills its segments with zeroes for the
-//! same reason.
+//! If a write extends the file, fdatasync also writes the file's new length and blocks to the file system's journal.
+//! An overwrite needs no journal write (bench/history/2026-11-28-log-sync.md has the measurement). PostgreSQL fills its segments with
+//! zeroes for the same reason.
 //!
-//! They are appended, so none can fall on anything written: whether RocksDB, which keeps its own place in the file, reaches the
-//! end first or they do, what it writes is what is read there. It cuts the file where it ended when it closes it; after a crash
-//! `log_check.rs` does.
+//! The zeroes are appended, so they never overwrite a record. RocksDB keeps its own offset in the
+//! file, so it overwrites zeroes and never skips them. It truncates the file when it closes it; after
+//! a crash, `log_check.rs` does.
 
 use super::log_check::logs;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// As many bytes are appended at a time.
+/// Bytes of zeroes appended at a time.
 const AHEAD: usize = 256 << 10;
-/// More are appended when fewer than this are left: about what is written while they are.
+/// Zeroes are appended when fewer bytes than this are left. About as much is written during the append.
 const LEFT: u64 = 64 << 10;
-/// Who writes more than this between two syncs makes the file grow: the zeroes would cost as much as they spare.
+/// If more bytes than this are written between two syncs, no zeroes are appended: they would cost as
+/// much as they save.
 const SMALL: u64 = 32 << 10;
 
 static ZEROES: [u8; AHEAD] = [0; AHEAD];
 
-/// See the head of the module.
+/// Appends zeroes to the log ahead of its records. See the module documentation.
 pub struct ZeroesAhead {
     directory: PathBuf,
-    /// Bytes written at the last sync.
+    /// Bytes written to the logs up to the last sync.
     seen: u64,
-    /// As many bytes will be written where the zeroes end.
+    /// The value of `written` at which the zeroes end.
     until: u64,
 }
 
 impl ZeroesAhead {
-    /// For the logs in a directory, to which nothing was written yet.
+    /// For the logs in `directory`, to which this process has written nothing yet.
     pub fn new(directory: &Path) -> ZeroesAhead {
         ZeroesAhead { directory: directory.to_owned(), seen: 0, until: 0 }
     }
 
-    /// Before a sync, which makes them durable, too: `written` bytes are in the logs, this opening's all together. That space is
-    /// wanting is no error: the log grows without them.
+    /// Appends zeroes if needed. Called before a sync, which makes the zeroes durable too. `written` is the
+    /// total number of bytes that this process has written to the logs. A full disk is no error: the log
+    /// then grows without zeroes.
     pub fn before_sync(&mut self, written: u64) {
         let since = written.saturating_sub(std::mem::replace(&mut self.seen, written));
         if since > SMALL || written + LEFT < self.until {
@@ -51,9 +53,9 @@ impl ZeroesAhead {
     }
 
     fn append(&self) -> io::Result<()> {
-        // That RocksDB writes to, or wrote to a moment ago.
+        // The newest log: RocksDB writes to it, or did so a moment ago.
         let Some((_, log)) = logs(&self.directory)?.pop() else { return Ok(()) };
-        // Opened anew each time: whoever keeps a file open keeps the space of one that was removed.
+        // Opened anew each time, because an open file keeps its space after it is removed.
         OpenOptions::new().append(true).open(log)?.write_all(&ZEROES)
     }
 }

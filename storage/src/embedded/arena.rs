@@ -1,26 +1,26 @@
-//! [`Arena`]: memory for what a scan copies, in pieces.
+//! [`Arena`]: chunks of memory for the keys and values that a scan copies.
 
 use bytes::{Bytes, BytesMut};
 
-/// Keys and values of a scan are copied into pieces of memory of this size,
+/// The largest chunk, in bytes.
 const ARENA_BYTES: usize = 64 << 10;
-/// but for the first, of which most scans need no more. Each is four times as large as the one before.
+/// The first chunk, in bytes; most scans need no other. Each further chunk is four times as large as the one before.
 const FIRST_ARENA_BYTES: usize = 1 << 10;
 
-/// See the head of the module.
+/// Copies byte strings into shared chunks, to save allocations.
 pub struct Arena {
     free: BytesMut,
-    /// Bytes of the next piece.
+    /// Size of the next chunk in bytes.
     piece: usize,
 }
 
 impl Arena {
-    /// Nothing yet.
+    /// An arena without chunks.
     pub fn new() -> Arena {
         Arena { free: BytesMut::new(), piece: FIRST_ARENA_BYTES }
     }
 
-    /// A copy of `value`.
+    /// A copy of `value` that shares its chunk with other copies.
     pub fn copy(&mut self, value: &[u8]) -> Bytes {
         if value.len() > ARENA_BYTES / 8 {
             return Bytes::copy_from_slice(value);

@@ -1,5 +1,5 @@
-//! [`BulkLoad`] and [`BulkCommit`] of the embedded engine: files are made by threads of their own ([`super::load`]), and those of a
-//! commit taken in by the committer.
+//! [`BulkLoad`] and [`BulkCommit`] of the embedded engine. Threads of their own make the files ([`super::load`]); the
+//! committer ingests those of a commit.
 
 use super::EmbeddedStore;
 use super::load::Load;
@@ -14,12 +14,12 @@ use futures::FutureExt;
 use futures::channel::oneshot;
 use std::time::Duration;
 
-/// How often a load looks whether compaction got on, and how often at most: then it goes on all the same.
+/// How often a load checks whether compaction has caught up.
 const LOOK: Duration = Duration::from_millis(50);
 const MOST_LOOKS: u32 = 200;
 
 impl EmbeddedStore {
-    /// Counts the writes of a block whose keys ascend.
+    /// Adds a block whose keys ascend to the tablets' write counts.
     fn count(&self, block: &CellBlock) {
         let Some((first, last)) = block.ends() else { return };
         if !self.directory.count_within(first, last, block.len() as u64, Tablet::count_writes) {
@@ -27,7 +27,7 @@ impl EmbeddedStore {
         }
     }
 
-    /// Has a thread make a file, or several, of a block.
+    /// Makes one or more files from a block, on a thread.
     async fn make<T: Send + 'static>(
         &self,
         block: CellBlock,
@@ -43,7 +43,7 @@ impl EmbeddedStore {
         self.beside(self.loads.begin(), move |load| work(load, &block)).await
     }
 
-    /// Has a thread do what blocks. The store is closed after it.
+    /// Runs blocking `work` on a thread. The store is closed only after it.
     pub(super) async fn beside<T: Send + 'static>(
         &self,
         load: Load,
@@ -53,7 +53,7 @@ impl EmbeddedStore {
         let work = move || {
             let result = work(&load);
             drop(load);
-            // Whoever does not wait any longer does not want the answer.
+            // The caller may have stopped waiting for the answer.
             let _ = answer.send(result);
         };
         self.env.spawn_thread("load", Box::new(work));
@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(block_on(store.claim(claimed(&claim, first, &keys))), Ok(Ok(())));
         let mut cells = prepared(&store, Family::Write, AT, &keys);
         cells.extend(prepared(&store, Family::Rollback, AT, &["table 2: z"]));
-        // No file lies across what is between two tables.
+        // No file spans two tables.
         assert_eq!((cells.len(), files(folder.path())), (3, 3));
         assert_eq!(seen(&store, Timestamp::MAX), ["table 1: b", "table 2: x"]);
         assert_eq!(block_on(store.commit_prepared(prepared_commit(&claim, AT, &cells))), Ok(Ok(AT)));
@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(seen(&store, AT), ["table 1: a", "table 1: b", "table 2: x", "table 2: y"]);
         assert_eq!(seen(&store, Timestamp(AT.0 - 1)), ["table 1: b", "table 2: x"]);
         drop(claim);
-        // Who read before finds what it has not seen, who reads now does not.
+        // A commit with the older snapshot conflicts; one with a new snapshot does not.
         let late = block_on(store.commit_atomic(contract::batch(&["table 2: y"], first, "2"))).unwrap();
         assert_eq!(late, Err(FailedCondition::Newer { index: 0, found: AT }));
         let next = commit(&store, &["table 2: y"], "2");
@@ -200,7 +200,7 @@ mod tests {
         let cells = prepared(&store, Family::Write, AT, &["b1", "bc"]);
         block_on(store.commit_prepared(prepared_commit(&Claim::default(), AT, &cells))).unwrap().unwrap();
         let heard = watches.map(|watch| watch.newest() == AT);
-        // Of what lies between two rows it is not known.
+        // The bulk commit tells watches only its first and last key, so a range between them counts as written.
         assert_eq!(heard, [false, true, true, false]);
     }
 
@@ -216,7 +216,7 @@ mod tests {
         assert_eq!(block_on(store.claim(claimed(&other, first, &["c", "b"]))), refused(2));
         let batch = || contract::batch(&["c", "b"], first, "2");
         assert_eq!(block_on(store.commit_atomic(batch())), refused(1).map(|failed| failed.map(|()| AT)));
-        // What was refused has claimed nothing.
+        // A refused request has claimed nothing.
         commit(&store, &["c"], "2");
         drop(claim);
         assert!(block_on(store.commit_atomic(contract::batch(&["a", "b"], first, "2"))).unwrap().is_ok());
@@ -236,7 +236,7 @@ mod tests {
         assert_eq!(answer, Ok(Err(FailedCondition::Passed)));
         assert_eq!((store.published(), files(folder.path())), (passed, 1));
         drop(cells);
-        // The committer answers before it lets its request go.
+        // The committer answers before it drops its request, and with it the claim.
         for _ in 0..1000 {
             if files(folder.path()) == 0 {
                 break;
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn a_crash_leaves_all_that_lay_ready_or_nothing() {
-        // How many families were taken in.
+        // How many families were ingested before the crash.
         for taken_in in 0..=2 {
             let folder = tempfile::tempdir().unwrap();
             let store = open(folder.path(), small()).unwrap();
@@ -257,7 +257,7 @@ mod tests {
             let cells = prepared(&store, Family::Write, AT, &["b"]);
             let mut all = prepared(&store, Family::Rollback, AT, &["p"]);
             all.extend(cells.clone());
-            // As far as the committer came.
+            // As far as the committer came before the crash.
             store.database.begin_taking_in(&cells[0], store.published(), AT).unwrap();
             super::super::load::take_in_all(&store.database, &all[..taken_in]).unwrap();
             drop((cells, all));
@@ -266,7 +266,7 @@ mod tests {
             let written = usize::from(taken_in == 2);
             assert_eq!((store.published(), store.recovered_max_timestamp()), (AT, AT), "nobody is given it again");
             assert_eq!(seen(&store, store.published()).len(), 1 + written);
-            // Nobody is kept from a row by what was not committed.
+            // The discarded commit blocks no row.
             let unlocked = CommitCondition {
                 key: "p".into(),
                 family: Family::Rollback,

@@ -1,12 +1,14 @@
-//! [`CommitterThread`]: the queue before the committer, the thread that drains it, and the thread that syncs. While one group is
-//! synced, the next are ordered: there is always one sync under way, and it covers all that was written before it began.
+//! [`CommitterThread`]: the queue before the committer, the thread that orders groups, and the thread that syncs
+//! them. While one group is synced, the next ones are ordered. So one sync is always under way, and it covers
+//! everything written before it began.
 //!
-//! Who asks for little orders it itself when nobody else is at it, which spares two changes of threads while others may wait
-//! for its rows. Otherwise the thread does, and finds all that was asked meanwhile.
+//! A thread with a little request orders it itself if nobody else is ordering. That saves two thread
+//! switches while others may wait for its rows. Otherwise the committer's thread orders it, together
+//! with everything queued meanwhile.
 //!
-//! A thread that asks has others to serve. It orders little requests alone, and it never waits for the log: not for a sync, not
-//! for a stall of RocksDB, not for files that are taken in. A group that would have to wait is left to the committer's thread,
-//! validated and stamped as it is.
+//! The requesting thread also serves other clients, so it never waits for the log: neither for a sync, nor for a
+//! write stall of RocksDB, nor for files that are ingested. A group that would have to wait is left, validated and
+//! stamped, to the committer's thread.
 
 use crate::committer::snapshots::SnapshotRegistry;
 use crate::committer::{Answer, CommitLog, Committer, Request, Settlement, Stop};
@@ -19,20 +21,20 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A group is closed when it has this many requests.
+/// The most requests in a group.
 const GROUP_REQUESTS: usize = 4096;
-/// A group is closed when it adds this many bytes.
+/// A group takes no further request once it adds this many bytes.
 const GROUP_BYTES: usize = 16 << 20;
 
-/// A group that somebody orders on a thread with others to serve is closed when it adds this many bytes.
+/// The same limit for a group that is ordered on a requesting thread.
 const OWN_GROUP_BYTES: usize = 256 << 10;
 
-/// Syncs all that was written to the log before. Called from a thread of its own, beside writes.
+/// Syncs everything written to the log before the call. Called from a thread of its own, concurrently with writes.
 pub type SyncLog = Box<dyn Fn() -> Result<()> + Send>;
 
 struct Waiting {
     request: Request,
-    /// To be told of the commit's place in the log, if it gets one.
+    /// Told the commit's timestamp once the commit is ordered.
     ordered: Option<oneshot::Sender<Timestamp>>,
     answer: oneshot::Sender<Answer>,
 }
@@ -40,21 +42,21 @@ struct Waiting {
 #[derive(Default)]
 struct State {
     requests: VecDeque<Waiting>,
-    /// A group is left to the thread that has to wait for the log.
+    /// A group is validated but not written. The committer's thread must write it before anything else is ordered.
     unwritten: bool,
     closed: bool,
     ended: bool,
 }
 
-/// Groups that are ordered, oldest first, and those who wait for them.
+/// Ordered groups that are not settled yet, oldest first, with their waiting clients.
 #[derive(Default)]
 struct Unsettled {
     groups: VecDeque<(Settlement, Vec<oneshot::Sender<Answer>>)>,
-    /// Whether some of before are being settled.
+    /// Whether the syncing thread is settling groups that it has already taken.
     busy: bool,
-    /// When what nobody waits for has to be synced, by the monotonic clock.
+    /// The deadline for the sync of writes that nobody waits for, by the monotonic clock.
     sync_at: Option<Duration>,
-    /// There will be no more groups.
+    /// Set when no more groups will come.
     closed: bool,
 }
 
@@ -69,7 +71,7 @@ struct Queue {
 }
 
 impl Queue {
-    /// What is asked, as much as makes a group. `little`: of little requests, up to the first that is not.
+    /// Takes the next group from the queue. `little`: only little requests, up to the first that is not.
     fn next_group(&self, little: bool) -> Vec<Waiting> {
         let mut state = self.state.lock();
         let (mut group, mut bytes) = (Vec::new(), 0);
@@ -85,7 +87,7 @@ impl Queue {
         group
     }
 
-    /// A thread ends: no more requests are taken. Before its time, no more writes either.
+    /// Called when a thread ends: no more requests are taken. If it ended too early, no more writes either.
     fn close(&self) {
         let mut state = self.state.lock();
         if !std::mem::replace(&mut state.closed, true) {
@@ -95,29 +97,30 @@ impl Queue {
     }
 }
 
-/// Those who asked for a group: to be told of its order, and answered.
+/// The clients of a group: channels for its order and for its answers.
 struct Asked {
     told: Vec<Option<oneshot::Sender<Timestamp>>>,
     answers: Vec<oneshot::Sender<Answer>>,
 }
 
-/// The committer, and who asked for the group that it holds validated and has not written.
+/// The committer, and the clients of the group that it has validated and not written.
 struct Ordering<L> {
     committer: Committer<L>,
     unwritten: Option<Asked>,
 }
 
-/// The committer, for whoever orders.
+/// The committer, shared by the threads that order groups.
 struct Orderer<L> {
     ordering: Mutex<Ordering<L>>,
     env: EnvRef,
-    /// What is not synced at once is synced within this.
+    /// Writes that are not synced at once are synced within this time.
     sync_interval: Duration,
 }
 
-/// An [`Orderer`] of any log.
+/// An [`Orderer`] of any type of log.
 trait Order: Send + Sync {
-    /// Orders a group of what is asked, without waiting for the log. False: another is at it, or it is left to the thread.
+    /// Orders the next group without waiting for the log. False if another thread is ordering, or if the group is
+    /// left to the committer's thread.
     fn order_now(&self, queue: &Queue) -> bool;
 }
 
@@ -134,7 +137,7 @@ impl<L: CommitLog + Send> Order for Orderer<L> {
     }
 }
 
-/// Should ordering panic, nothing more is taken: nobody knows what was written.
+/// Stops the committer if ordering panics, because nobody knows what was written.
 struct Unfinished<'a>(&'a Queue);
 
 impl Drop for Unfinished<'_> {
@@ -145,8 +148,8 @@ impl Drop for Unfinished<'_> {
 }
 
 impl<L: CommitLog> Orderer<L> {
-    /// Orders the next group. Groups are taken, ordered and handed over under one lock: in one order. `at_once`: on a thread that
-    /// does not wait. False: what comes next is left to one that does.
+    /// Orders the next group. Groups are taken, ordered and handed over under one lock, so they stay in one order.
+    /// `at_once`: on a thread that does not wait for the log. False if the next group is left to a thread that does.
     fn order_group(&self, queue: &Queue, ordering: &mut Ordering<L>, at_once: bool) -> bool {
         let group = queue.next_group(at_once);
         if group.is_empty() {
@@ -172,7 +175,7 @@ impl<L: CommitLog> Orderer<L> {
         true
     }
 
-    /// Writes what was left by a thread that does not wait.
+    /// Writes the group that a thread without waiting left behind.
     fn finish(&self, queue: &Queue, ordering: &mut Ordering<L>) {
         if let Some(asked) = ordering.unwritten.take()
             && let Some(settlement) = ordering.committer.finish()
@@ -184,7 +187,7 @@ impl<L: CommitLog> Orderer<L> {
     fn tell(&self, queue: &Queue, settlement: Settlement, Asked { told, answers }: Asked) {
         for (ordered, answer) in told.into_iter().zip(&settlement.answers) {
             if let (Some(ordered), Ok(Ok(timestamp))) = (ordered, answer) {
-                // Whoever does not wait any longer does not want to know.
+                // The client may have stopped waiting.
                 let _ = ordered.send(*timestamp);
             }
         }
@@ -192,15 +195,15 @@ impl<L: CommitLog> Orderer<L> {
     }
 }
 
-/// A handle on the threads. Dropping it lets them finish what was asked, and waits for that.
+/// A handle to the threads. Dropping it lets them finish the queued requests, and waits for that.
 pub struct CommitterThread {
     queue: Arc<Queue>,
-    /// For who orders itself; `None`: only the thread does.
+    /// For threads that order their own requests. `None` if only the committer's thread orders.
     orderer: Option<Arc<dyn Order>>,
 }
 
 impl CommitterThread {
-    /// Starts the threads. What is not synced at once is synced within `sync_interval`.
+    /// Starts the threads. Writes that are not synced at once are synced within `sync_interval`.
     pub fn start<L: CommitLog + Send + 'static>(
         committer: Committer<L>,
         sync: SyncLog,
@@ -222,7 +225,8 @@ impl CommitterThread {
         env.spawn_thread(
             "committer",
             Box::new(move || {
-                // Dropped in reverse order: who waits for the end may open the database again.
+                // Dropped in reverse order: when the end is signalled, the database must already be released, since
+                // the waiter may reopen it.
                 let (end, own) = (end, own);
                 order(&end.0, &own);
             }),
@@ -238,12 +242,13 @@ impl CommitterThread {
         CommitterThread { queue, orderer: Some(orderer) }
     }
 
-    /// Why no more writes are taken, once a write or sync has failed.
+    /// The write or sync failure that stopped the committer, if any.
     pub fn failure(&self) -> Option<String> {
         self.queue.stop.why()
     }
 
-    /// Hands a request over; the answer comes when the request is settled. `ordered` is told of a commit's place before that.
+    /// Queues a request. The answer comes when the request is settled. `ordered` is told of the
+    /// commit's order before that.
     pub async fn request(&self, request: Request, ordered: Option<oneshot::Sender<Timestamp>>) -> Answer {
         let (answer, receiver) = oneshot::channel();
         let little = request.is_little();
@@ -255,7 +260,8 @@ impl CommitterThread {
             state.requests.push_back(Waiting { request, ordered, answer });
         }
         let ordered = little && self.orderer.as_ref().is_some_and(|orderer| orderer.order_now(&self.queue));
-        // Whoever else is at it may have taken its group already: then the thread comes after it.
+        // Another thread may already have taken its group, without this request. The committer's
+        // thread is then woken.
         if !ordered || !self.queue.state.lock().requests.is_empty() {
             self.queue.filled.notify_one();
         }
@@ -274,7 +280,7 @@ impl Drop for CommitterThread {
     }
 }
 
-/// However the thread that orders ends, the other ends after it.
+/// Ends the syncing thread after the ordering thread, however the latter ends.
 struct OrderGuard(Arc<Queue>);
 
 impl Drop for OrderGuard {
@@ -285,7 +291,7 @@ impl Drop for OrderGuard {
     }
 }
 
-/// However the thread that settles ends, whoever waits for it is told.
+/// Answers all waiting clients when the syncing thread ends, however it ends.
 struct SettleGuard(Arc<Queue>);
 
 impl Drop for SettleGuard {
@@ -301,7 +307,7 @@ impl Drop for SettleGuard {
     }
 }
 
-/// Orders what is asked, group by group.
+/// Orders queued requests, group by group, on the committer's thread.
 fn order<L: CommitLog>(queue: &Queue, orderer: &Orderer<L>) {
     loop {
         {
@@ -320,15 +326,15 @@ fn order<L: CommitLog>(queue: &Queue, orderer: &Orderer<L>) {
     }
 }
 
-/// Gives a group to the thread that syncs, or settles it at once when it needs no sync and none before it does. What nobody
-/// waits for is synced at `sync_at`.
+/// Hands a group to the syncing thread. If neither it nor an earlier group needs a sync, settles it at once. Writes
+/// that nobody waits for are synced at `sync_at`.
 fn hand_over(queue: &Queue, settlement: Settlement, answers: Vec<oneshot::Sender<Answer>>, sync_at: Duration) {
     let mut unsettled = queue.unsettled.lock();
     let wakes = settlement.wrote && !settlement.sync && unsettled.sync_at.is_none();
     if wakes {
         unsettled.sync_at = Some(sync_at);
     }
-    // After a failed sync nothing is known of what was written before: the thread that syncs tells them.
+    // After a failed sync the state of earlier writes is unknown, so the syncing thread answers.
     let failed = queue.stop.why().is_some();
     if !settlement.sync && unsettled.groups.is_empty() && !unsettled.busy && !failed {
         drop(unsettled);
@@ -345,14 +351,14 @@ fn hand_over(queue: &Queue, settlement: Settlement, answers: Vec<oneshot::Sender
 
 fn send(answers: Vec<Answer>, to: Vec<oneshot::Sender<Answer>>) {
     for (sender, answer) in to.into_iter().zip(answers) {
-        // Whoever does not wait any longer does not want the answer.
+        // The client may have stopped waiting for the answer.
         let _ = sender.send(answer);
     }
 }
 
-/// Syncs and settles what is ordered, all that there is at a time.
+/// Syncs and settles ordered groups, all available ones at a time.
 fn settle(queue: &Queue, sync: &SyncLog, env: &EnvRef) {
-    // Once a sync has failed nothing is known of what was written, whatever the next one says.
+    // After a failed sync the state of the writes stays unknown, whatever the next sync answers.
     let mut synced: Result<()> = Ok(());
     loop {
         let (groups, due) = {
@@ -375,7 +381,7 @@ fn settle(queue: &Queue, sync: &SyncLog, env: &EnvRef) {
             let groups = std::mem::take(&mut unsettled.groups);
             let due = due || groups.iter().any(|(settlement, _)| settlement.sync);
             if due {
-                // Whatever is written from now on may be missed by this sync.
+                // This sync may miss writes from now on, so they set a new deadline.
                 unsettled.sync_at = None;
             }
             unsettled.busy = true;

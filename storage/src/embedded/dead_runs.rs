@@ -1,8 +1,10 @@
-//! [`DeadRuns`]: long runs of rows whose newest cells a reader takes for none (those of deleted rows), so that a scan goes over them
-//! at once. The reader tells what a cell says.
+//! [`DeadRuns`]: long runs of rows whose newest cells a reader treats as deleted. A scan skips such a run in one
+//! step. The reader decides which cells are dead.
 //!
-//! Invariant: the newest cell of [`Family::Write`] of each row of a run is dead, and not newer than the run says. Changes that are being
-//! written are an exception: no snapshot shows them before [`DeadRuns::changed`] was told of them. A scan that is to note a run watches its range first, makes its cursor then, and notes what nobody changed meanwhile.
+//! Invariant: the newest [`Family::Write`] cell of each row in a run is dead and not newer than the run's
+//! timestamp. Changes that are being written are exempt: no snapshot shows them before [`DeadRuns::changed`]
+//! was told of them. To add runs, a scan first watches its range and then makes its cursor. It notes only rows
+//! that nobody changed meanwhile.
 
 use super::key;
 use crate::committer::Change;
@@ -14,9 +16,9 @@ use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
 
-/// Rows that follow each other from which they are worth a run; in tests of stores with a handful of rows, two.
+/// The fewest consecutive rows that are noted as a run. Tests have few rows, so there it is two.
 pub const LONG: usize = if cfg!(test) { 2 } else { 256 };
-/// Runs that are kept, at most. Beyond it all are forgotten.
+/// The most runs that are kept. Beyond it all runs are forgotten.
 const MOST: usize = 4096;
 
 #[derive(Debug)]
@@ -25,31 +27,32 @@ struct Run {
     newest: Timestamp,
 }
 
-/// A range that a scan is about to note runs of.
+/// A range in which a scan is about to note runs.
 #[derive(Debug)]
 struct Watched {
     lower: Box<[u8]>,
-    /// Before the first key that was changed since; `None` where none was.
+    /// The least key changed since the watch began. `None` if no key was changed.
     unchanged_before: Option<Box<[u8]>>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// By the prefix of the first row, up to that of the row behind the last. They do not overlap.
+    /// Runs by the prefix of their first row. Each ends before the prefix of the row behind its last.
+    /// They do not overlap.
     runs: BTreeMap<Box<[u8]>, Run>,
     watched: HashMap<u64, Watched>,
     next: u64,
 }
 
-/// See the head of the module.
+/// The known runs of deleted rows. See the module documentation.
 #[derive(Debug, Default)]
 pub struct DeadRuns {
     state: Mutex<State>,
-    /// Runs and watches: where there are none, nobody takes the lock.
+    /// The number of runs and watches. If it is zero, writers need not take the lock.
     count: AtomicUsize,
 }
 
-/// A scan's word that it may note runs from some key on.
+/// A scan's permission to note runs from some key on.
 #[derive(Debug)]
 pub struct Watch {
     runs: Arc<DeadRuns>,
@@ -65,7 +68,7 @@ impl Drop for Watch {
 }
 
 impl Watch {
-    /// Notes that all rows from `lower` up to `upper` are dead, and none has a cell newer than `newest`.
+    /// Notes that all rows from `lower` up to `upper` are dead, and that none has a cell newer than `newest`.
     pub fn note(&self, lower: &[u8], upper: &[u8], newest: Timestamp) {
         let mut state = self.runs.state.lock();
         let Some(watched) = state.watched.get(&self.number) else { return };
@@ -77,7 +80,7 @@ impl Watch {
             state.runs.clear();
         }
         let (mut from, mut newest) = (Box::from(lower), newest);
-        // One that ends where this one begins goes on, and those within are part of it.
+        // A run that ends where this one begins is extended, and runs within this one are replaced.
         let before = state.runs.range::<[u8], _>((Bound::Unbounded, Bound::Excluded(lower))).next_back();
         if let Some((start, run)) = before
             && *run.upper >= *lower
@@ -91,10 +94,10 @@ impl Watch {
 }
 
 impl State {
-    /// Forgets the runs in which keys from `lower` to `upper` may lie.
+    /// Forgets the runs that may contain keys from `lower` to `upper`.
     fn forget(&mut self, lower: &[u8], upper: Bound<&[u8]>) {
         while let Some((start, run)) = self.runs.range::<[u8], _>((Bound::Unbounded, upper)).next_back() {
-            // Those before it end before it begins.
+            // Runs do not overlap, so all earlier runs end before this one begins.
             if *run.upper <= *lower {
                 return;
             }
@@ -114,7 +117,7 @@ impl State {
         if *run.upper <= *at {
             return;
         }
-        // What lies before the row stays a run, and what lies behind it.
+        // The parts before and behind the row remain runs.
         let start = start.clone();
         let Some(run) = self.runs.remove(&start) else { return };
         let mut behind = at.to_vec();
@@ -125,7 +128,7 @@ impl State {
         if *start < *at {
             self.runs.insert(start, Run { upper: at.into(), newest: run.newest });
         }
-        // Each row that is written within a run leaves one more.
+        // Each write within a run splits it and adds one more.
         if self.runs.len() > MOST {
             self.runs.clear();
         }
@@ -137,14 +140,15 @@ impl DeadRuns {
         self.count.store(state.runs.len() + state.watched.len(), Ordering::Release);
     }
 
-    /// Whether nobody has to be told of what was written. Who writes changes the database and then loads the count; who watches
-    /// stores the count and then reads the database. That one of the two sees the other takes a full fence on both sides.
+    /// Whether no run or watch must be told of writes. A writer changes the database and then loads the count; a
+    /// watching scan stores the count and then reads the database. Both sides need a full fence, so that at least
+    /// one sees the other.
     fn is_idle(&self) -> bool {
         fence(Ordering::SeqCst);
         self.count.load(Ordering::Acquire) == 0
     }
 
-    /// The end of the run that a key lies in, if a snapshot of this timestamp sees none of its rows.
+    /// The end of the run that contains `at`, if a snapshot at `snapshot` sees none of its rows.
     pub fn end_of(&self, at: &[u8], snapshot: Timestamp) -> Option<Box<[u8]>> {
         if self.count.load(Ordering::Acquire) == 0 {
             return None;
@@ -154,7 +158,7 @@ impl DeadRuns {
         (*run.upper > *at && run.newest <= snapshot).then(|| run.upper.clone())
     }
 
-    /// From now on it is noted what is changed from this key on. To be called before the cursor is made.
+    /// Tracks changes from the key `lower` on. Must be called before the scan's cursor is made.
     pub fn watch(self: &Arc<Self>, lower: &[u8]) -> Watch {
         let mut state = self.state.lock();
         let number = state.next;
@@ -166,7 +170,7 @@ impl DeadRuns {
         Watch { runs: Arc::clone(self), number }
     }
 
-    /// The database has these changes, and nobody was told of them yet.
+    /// Applies changes that are in the database and not published yet.
     pub fn changed(&self, changes: &[Change]) {
         if self.is_idle() {
             return;
@@ -190,7 +194,7 @@ impl DeadRuns {
         self.counted(&state);
     }
 
-    /// The database took in cells of rows between these keys, both included, beside the committer.
+    /// Notes that the database ingested rows between these keys, both included.
     pub fn loaded(&self, first: &[u8], last: &[u8]) {
         if self.is_idle() {
             return;
@@ -206,7 +210,7 @@ impl DeadRuns {
 
 impl State {
     fn loaded(&mut self, lower: &[u8], upper: Bound<&[u8]>) {
-        // Which of the keys between were changed is not told: it counts as the first.
+        // The changed keys are unknown, so the first key counts as changed.
         for watched in self.watched.values_mut() {
             let first = lower.max(&*watched.lower);
             let beyond = match upper {

@@ -1,6 +1,8 @@
-//! [`divide`] and [`cut`]: keys that cut a range of rows into pieces of about the same size, found between its first and last key by the
-//! sizes that RocksDB knows of ranges of its tables. Must not read rows but where a range begins and ends: it is asked before each large
-//! scan, and about each tablet that is to be split.
+//! [`divide`] and [`cut`]: keys that cut a range of rows into pieces of about the same size.
+//!
+//! They bisect between the first and the last key, using RocksDB's approximate sizes of ranges in its tables.
+//! Both run before each large scan, and for each tablet that may be split. So they read rows only where a
+//! range begins and ends.
 
 use super::log::Database;
 use super::reader::ScanBounds;
@@ -10,26 +12,27 @@ use crate::error::{Result, StoreError};
 use bytes::Bytes;
 use rocksdb::{DBRawIterator, ReadOptions};
 
-/// Halvings of the distance between two keys, before it is looked where between them rows are.
+/// Bisection steps before the interval is narrowed to keys of existing rows.
 const STEPS: usize = 8;
-/// How often that is done, at most.
+/// The most times that the interval is narrowed.
 const ROUNDS: usize = 16;
-/// A piece may be larger or smaller by one part in so many.
+/// A piece may deviate from its wanted size by one part in this many.
 const TOLERANCE: u64 = 32;
-/// RocksDB's name for the bytes of a family's memtables.
+/// RocksDB's property for the bytes in a family's memtables.
 const MEMTABLES: &str = "rocksdb.cur-size-all-mem-tables";
-/// Bytes behind what two keys have in common that are divided.
+/// How many bytes behind the common prefix of two keys are interpolated.
 const DIGITS: usize = 8;
 
-/// Keys that divide the rows between two bounds into at most `pieces`; fewer when there is little between them. Errors of the database.
+/// Keys that divide the rows between two bounds into at most `pieces` pieces, fewer if there is little between them.
+/// Errors: those of the database.
 pub fn divide(database: &Database, bounds: &ScanBounds, pieces: usize) -> Result<Vec<Bytes>> {
     let rows = Rows { database, family: Family::Write, bounds };
-    // RocksDB does not tell where in memory they lie: evenly, perhaps.
+    // RocksDB does not tell where in its memtables rows lie, so they are assumed to be spread evenly.
     let in_memory = database.rocks().property_int_value_cf(database.family(Family::Write)?, MEMTABLES);
     rows.cuts(in_memory.map_err(database_error)?.unwrap_or(0), pieces)
 }
 
-/// The same for the rows of one family, by what lies in tables.
+/// Like [`divide`] for the rows of one family, by the sizes in tables alone.
 pub fn cut(database: &Database, family: Family, bounds: &ScanBounds, pieces: usize) -> Result<Vec<Bytes>> {
     Rows { database, family, bounds }.cuts(0, pieces)
 }
@@ -68,7 +71,7 @@ impl Rows<'_> {
         Ok(keys)
     }
 
-    /// A key between those of two rows, `wanted` bytes behind the lower bound, give or take `tolerance`.
+    /// A key between those of two rows, `wanted` bytes behind the lower bound, up to `tolerance` off.
     fn key_at(
         &self,
         iterator: &mut DBRawIterator<'_>,
@@ -89,7 +92,8 @@ impl Rows<'_> {
             if bytes_to(&found)?.saturating_sub(bytes_to(&before)?) <= tolerance {
                 return Ok(found);
             }
-            // Where keys lie close to each other that is a small part of all numbers.
+            // If keys are dense, they cover a small part of the number range, so the interval is
+            // narrowed to existing rows.
             let behind = high.checked_add(1).map(|number| key_of(&first, &last, number));
             let from = self.first(iterator, Some(&before))?.unwrap_or_else(|| first.clone()).max(first.clone());
             let to = self.last(iterator, behind.as_deref())?.unwrap_or_else(|| last.clone()).min(last.clone());
@@ -111,7 +115,7 @@ impl Rows<'_> {
         Ok(self.database.rocks().raw_iterator_cf_opt(self.database.family(self.family)?, options))
     }
 
-    /// The key of the first row, at or behind `from`.
+    /// The key of the first row, or of the first at or behind `from`.
     fn first(&self, iterator: &mut DBRawIterator<'_>, from: Option<&[u8]>) -> Result<Option<Vec<u8>>> {
         match from {
             Some(from) => iterator.seek(key::bound(from)),
@@ -120,7 +124,7 @@ impl Rows<'_> {
         row_key(iterator)
     }
 
-    /// The key of the last row, before `to`.
+    /// The key of the last row, or of the last before `to`.
     fn last(&self, iterator: &mut DBRawIterator<'_>, to: Option<&[u8]>) -> Result<Option<Vec<u8>>> {
         match to {
             Some(to) => iterator.seek_for_prev(key::bound(to)),
@@ -130,7 +134,7 @@ impl Rows<'_> {
     }
 }
 
-/// That of the row at which an iterator stands.
+/// The key of the row at which an iterator stands.
 fn row_key(iterator: &DBRawIterator<'_>) -> Result<Option<Vec<u8>>> {
     let mut row = Vec::new();
     let stands = iterator.key().is_some_and(|found| key::decode_into(key::prefix_of(found), &mut row));
@@ -142,7 +146,7 @@ fn common(first: &[u8], last: &[u8]) -> usize {
     first.iter().zip(last).take_while(|(a, b)| a == b).count()
 }
 
-/// The bytes of a key behind what `first` and `last` have in common, as a number.
+/// The bytes of a key behind the common prefix of `first` and `last`, as a number.
 fn number(first: &[u8], last: &[u8], key: &[u8]) -> u64 {
     let mut digits = [0; DIGITS];
     let rest = key.get(common(first, last)..).unwrap_or_default();
@@ -152,7 +156,7 @@ fn number(first: &[u8], last: &[u8], key: &[u8]) -> u64 {
     u64::from_be_bytes(digits)
 }
 
-/// The key that has this number behind what `first` and `last` have in common.
+/// The key with this number behind the common prefix of `first` and `last`.
 fn key_of(first: &[u8], last: &[u8], number: u64) -> Vec<u8> {
     let mut key = first.get(..common(first, last)).unwrap_or_default().to_vec();
     key.extend_from_slice(&number.to_be_bytes());
@@ -178,11 +182,11 @@ mod tests {
         assert_eq!(block_on(store.divide(&range, 4)).unwrap(), Vec::<Bytes>::new());
         let at = commit(&store, &["s", "u"], "x");
         let mut block = CellBlock::new();
-        // The keys are not spread evenly.
+        // The keys are spread unevenly.
         let keys: Vec<Vec<u8>> =
             (0..40_000u64).map(|number| [b"table".as_slice(), &(number * number).to_be_bytes()].concat()).collect();
         for (number, key) in keys.iter().enumerate() {
-            // Values that do not shrink.
+            // Incompressible values.
             let noise = (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes();
             assert!(block.push(key, |out| {
                 (0..12u8).for_each(|turn| out.extend(noise.map(|byte| byte.rotate_left(turn.into()) ^ turn)))
@@ -200,7 +204,7 @@ mod tests {
             .collect();
         assert!(sizes.iter().all(|size| (7_000..13_000).contains(size)), "{sizes:?}");
         assert_eq!(block_on(store.divide(&RowRange::prefix("s"), 4)).unwrap(), Vec::<Bytes>::new());
-        // Of all rows too, whose keys have nothing in common.
+        // All rows, whose keys have no common prefix.
         let cuts = super::cut(&store.database, Family::Write, &bounds(&RowRange::all()), 8).unwrap();
         let sizes: Vec<usize> = cuts.windows(2).map(|pair| behind(&pair[1]) - behind(&pair[0])).collect();
         assert!(cuts.len() == 7 && sizes.iter().all(|size| (4_000..6_000).contains(size)), "{sizes:?}");

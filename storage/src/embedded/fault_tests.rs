@@ -1,4 +1,4 @@
-//! Tests of the embedded engine with something broken: crashes, flipped bits, a full disk.
+//! Tests of the embedded engine with faults: crashes, flipped bits, a full disk.
 
 use super::log_walk::{Verdict, walk};
 use super::tests::{commit, open, small};
@@ -16,19 +16,19 @@ pub fn logs(folder: &Path) -> Vec<PathBuf> {
     log_check::logs(&folder.join("rocksdb")).unwrap().into_iter().map(|(_, path)| path).collect()
 }
 
-/// What a crash of the machine at this moment would leave, had everything written reached the disk.
+/// Copies the state that a machine crash would leave now, if every write had reached the disk.
 pub fn crash_copy(from: &Path, to: &Path) {
     let _ = fs::remove_dir_all(to);
     fs::create_dir_all(to.join("rocksdb")).unwrap();
     fs::copy(from.join("FORMAT"), to.join("FORMAT")).unwrap();
     for entry in fs::read_dir(from.join("rocksdb")).unwrap() {
         let path = entry.unwrap().path();
-        // Files that RocksDB removes meanwhile are not needed.
+        // RocksDB may remove files meanwhile; they are not needed.
         let _ = fs::copy(&path, to.join("rocksdb").join(path.file_name().unwrap()));
     }
 }
 
-/// Bytes of a log that were written; zeroes ahead of it follow.
+/// Bytes of a log that were written, without the zeroes ahead.
 fn written_bytes(log: &Path) -> u64 {
     let content = fs::read(log).unwrap();
     match walk(&content, None).verdict {
@@ -49,7 +49,8 @@ fn values(store: &EmbeddedStore) -> Vec<Bytes> {
     rows.into_iter().map(|row| row.key).collect()
 }
 
-/// Opens what a crash left, where the first so many rows are to be found, without a hole, and goes on from there. Answers how many.
+/// Opens a crashed store and checks that its rows are a gapless prefix, with a length in `possible`. Writes on,
+/// and answers the length.
 fn rows_kept(copy: &Path, possible: RangeInclusive<usize>) -> usize {
     let reopened = open(copy, small()).unwrap();
     let found = values(&reopened);
@@ -87,7 +88,7 @@ fn a_crash_loses_nothing_synced_and_keeps_a_prefix_of_the_rest() {
         let file = fs::OpenOptions::new().write(true).open(&torn).unwrap();
         file.set_len(kept).unwrap();
         if round % 3 == 0 {
-            // Space that the file system gave the file, but whose content never arrived.
+            // The file system allocated space whose content never arrived.
             file.set_len(kept + 5000).unwrap();
         }
         drop(file);
@@ -95,7 +96,7 @@ fn a_crash_loses_nothing_synced_and_keeps_a_prefix_of_the_rest() {
     }
 }
 
-/// The machine loses power: of what was not synced any sectors are there, and any others read as they did before.
+/// Simulates a power loss: any sectors that were not synced may be missing, and then read as they did before.
 #[test]
 fn a_loss_of_power_loses_nothing_synced_and_keeps_a_prefix_of_the_rest() {
     let (folder, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -143,7 +144,7 @@ fn a_sector_lost_from_what_was_synced_is_reported() {
         commit(&store, &[&format!("{number:06}")], &"v".repeat(600));
     }
     let written = written_bytes(&newest_log(folder.path()));
-    // The last two may have been written before anything knew that those before them were synced.
+    // The last two records may have been written before the sync of those before them was known.
     for sector in 0..written / 512 - 6 {
         crash_copy(folder.path(), copy.path());
         let path = newest_log(copy.path());
@@ -178,7 +179,7 @@ fn the_log_is_written_into_zeroes_that_a_start_cuts_off() {
     assert_eq!(values(&open(folder.path(), small()).unwrap()).len(), 2000);
 }
 
-/// Flips bits of a copy of a file, and tells what became of the store each time.
+/// Flips bits in a copy of a file and records the outcome for the store each time.
 fn flip(
     original: &Path,
     copy: &Path,
@@ -215,12 +216,12 @@ fn a_bit_flipped_in_the_log_is_reported() {
     crash_copy(folder.path(), copy.path());
     assert_eq!(values(&open(copy.path(), small()).unwrap()).len(), 200);
     let length = last - 200;
-    // Every bit of one header and of the log's first header, and some of everything else.
+    // Every bit of one header and of the log's first header, and a sample of the others.
     let headers = (0..7 * 8).chain((0..length * 8).step_by(997));
     let [opened, reported] = flip(folder.path(), copy.path(), &newest_log, headers);
     assert_eq!(opened, 0);
     assert!(reported > 100);
-    // In the last record too, and in several at once.
+    // Also in the last record, and several bits at once.
     let [opened, reported] = flip(folder.path(), copy.path(), &newest_log, (last - 60) * 8..last * 8);
     assert_eq!((opened, reported), (0, 60 * 8));
     crash_copy(folder.path(), copy.path());
@@ -284,7 +285,7 @@ fn below_the_reserve_writes_are_refused_and_reads_go_on() {
     assert!(values(&store).is_empty());
 }
 
-/// Lets a sync of the store wait until something is sent, and tells when one begins.
+/// Blocks each sync of the store until a message is sent, and signals when a sync begins.
 fn hold_syncs(store: &EmbeddedStore) -> (mpsc::Receiver<()>, mpsc::Sender<Result<()>>) {
     let ((begins, begun), (leave, left)) = (mpsc::channel(), mpsc::channel());
     *store.database.before_sync.lock() = Box::new(move || {
@@ -294,7 +295,7 @@ fn hold_syncs(store: &EmbeddedStore) -> (mpsc::Receiver<()>, mpsc::Sender<Result
     (begun, leave)
 }
 
-/// Whether a commit that does not ask for a sync gets its place at once on the thread that asks.
+/// Whether a commit without a sync is ordered at once on the requesting thread.
 fn is_ordered_at_once(store: &EmbeddedStore, key: &str) -> bool {
     let (ordered, mut told) = oneshot::channel();
     let batch = CommitBatch { durable: false, ..contract::batch(&[key], Timestamp::ZERO, "v") };
@@ -309,7 +310,7 @@ fn a_slow_sync_keeps_no_writer_and_no_reader_waiting() {
     let store = open(folder.path(), EmbeddedOptions { sync_interval: Duration::from_secs(3600), ..small() }).unwrap();
     commit(&store, &["a"], "1");
     let (begun, leave) = hold_syncs(&store);
-    // The oracle's mark, while it is being synced.
+    // While the oracle's high-water mark is being synced.
     let mut mark = store.put_meta("mark", "1".into());
     let waker = std::task::Waker::noop();
     assert!(mark.as_mut().poll(&mut std::task::Context::from_waker(waker)).is_pending());
@@ -320,7 +321,7 @@ fn a_slow_sync_keeps_no_writer_and_no_reader_waiting() {
     drop(leave);
     block_on(mark).unwrap();
     assert_eq!(block_on(store.get_meta("mark")).unwrap().unwrap(), "1");
-    // Files that are taken in keep RocksDB's writers waiting for its manifest.
+    // While files are ingested, RocksDB blocks writers until its manifest is synced.
     let write = || store.database.write_at_once(rocksdb::WriteBatch::default());
     assert_eq!((store.database.take_in(|_| write()), write()), (Ok(false), Ok(true)));
     commit(&store, &["c"], "1");
@@ -339,17 +340,17 @@ fn a_failed_sync_ends_it_whoever_asked_for_the_sync() {
     });
     assert!(matches!(block_on(store.put_meta("mark", "1".into())), Err(StoreError::DiskFull(_))));
     assert!(store.failure().is_some());
-    // The next sync would go through, and would say nothing of what the failed one left.
+    // The next sync would succeed, but would say nothing of the writes that the failed one covered.
     let answer = block_on(store.commit_atomic(contract::batch(&["b"], store.published(), "2")));
     assert!(matches!(answer, Err(StoreError::Undetermined(_))), "{answer:?}");
     assert_eq!(values(&store).first().unwrap(), "a");
 }
 
-/// A file system of a few megabytes, unmounted when dropped.
+/// A file system of a few megabytes, unmounted on drop.
 struct TinyDisk(tempfile::TempDir);
 
 impl TinyDisk {
-    /// As root, or with sudo. A machine that allows neither cannot run this test, and is told so.
+    /// Mounts it as root or with sudo. A machine that allows neither cannot run this test, and the failure says so.
     fn mount(megabytes: u32) -> TinyDisk {
         let folder = tempfile::tempdir().unwrap();
         let size = format!("size={megabytes}m");
@@ -380,7 +381,7 @@ impl Drop for TinyDisk {
     }
 }
 
-/// Commits until one is refused; answers how many went through, and why the next did not.
+/// Commits until a commit is refused. Answers how many succeeded, and the error.
 fn fill(store: &EmbeddedStore) -> (usize, StoreError) {
     let value = "0123456789abcdef".repeat(4096);
     let mut random = 11u64;
@@ -404,7 +405,7 @@ fn a_full_disk_loses_nothing_that_was_acknowledged() {
     let disk = TinyDisk::mount(48);
     let path = disk.0.path().join("store");
     let options = EmbeddedOptions { memtable_bytes: 8 << 20, ..small() };
-    // With a reserve the disk never fills up: writes are refused, and go on when there is room.
+    // With a reserve the disk never fills up: writes are refused, and succeed again when there is room.
     let store = open(&path, EmbeddedOptions { reserve_bytes: 24 << 20, ..options }).unwrap();
     let ballast = disk.0.path().join("ballast");
     fs::write(&ballast, vec![1; 8 << 20]).unwrap();
@@ -416,7 +417,7 @@ fn a_full_disk_loses_nothing_that_was_acknowledged() {
     block_on(store.delete_range(RowRange::all())).unwrap();
     store.flush().unwrap();
     store.compact().unwrap();
-    // Without one, the write that meets the full disk is of unknown outcome, and the last.
+    // Without a reserve, the write that meets the full disk has an unknown outcome, and no further write is accepted.
     drop(store);
     let store = open(&path, options).unwrap();
     let (committed, error) = fill(&store);
@@ -427,14 +428,15 @@ fn a_full_disk_loses_nothing_that_was_acknowledged() {
     }
     assert!(values(&store).len() >= committed);
     drop(store);
-    // What was acknowledged is there when there is room again, perhaps with the last one.
+    // Once there is room again, every acknowledged write is there, and perhaps the last one.
     let room = tempfile::tempdir().unwrap();
     crash_copy(&path, room.path());
     let found = values(&open(room.path(), options).unwrap()).len();
     assert!((committed..=committed + 1).contains(&found), "{found} of {committed}");
 }
 
-/// Names the folder to the process that [`a_killed_process_loses_nothing_acknowledged`] kills.
+/// The environment variable with the store's folder, for the process that is killed in
+/// [`a_killed_process_loses_nothing_acknowledged`], which sets it.
 const KILLED_FOLDER: &str = "PERCOSQL_TEST_KILLED_FOLDER";
 
 #[test]
@@ -464,7 +466,7 @@ fn a_killed_process_loses_nothing_acknowledged() {
         child.wait().unwrap();
         last = lines.filter_map(acknowledged).last().unwrap_or(last);
         let found = values(&open(folder.path(), small()).unwrap());
-        // The one after the last may have been logged without being told.
+        // The write after the last acknowledged one may have been logged.
         assert!((last + 1..=last + 2).contains(&found.len()), "{} after {last}", found.len());
         let expected: Vec<Bytes> = (0..found.len()).map(|number| format!("{number:06}").into()).collect();
         assert_eq!(found, expected);

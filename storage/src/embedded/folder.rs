@@ -1,5 +1,4 @@
-//! [`Folder`]: the directory of a store: who has it open, which version of the format it holds, how much
-//! space is left.
+//! [`Folder`]: the directory of a store, with its lock, its format version and its free space.
 
 use crate::error::{Result, StoreError};
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
@@ -11,14 +10,14 @@ use std::path::{Path, PathBuf};
 pub const FORMAT_VERSION: u32 = 2;
 const FORMAT_LINE: &str = "percosql store, format ";
 
-/// A directory that this process has to itself until the value is dropped.
+/// A directory locked by this process until the value is dropped.
 pub struct Folder {
     path: PathBuf,
     _lock: File,
 }
 
 impl Folder {
-    /// Opens the directory, making it when it is absent. Errors: `InUse`, `Format`, `Io`.
+    /// Opens and locks the directory, and creates it if it is absent. Errors: `InUse`, `Format`, `Io`.
     pub fn open(path: &Path) -> Result<Folder> {
         let failed = |what: &str, error: std::io::Error| StoreError::Io(format!("{what} {}: {error}", path.display()));
         create(path).map_err(|error| failed("cannot create", error))?;
@@ -44,19 +43,19 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Makes the names in the directory durable: RocksDB syncs what is in its own directory, not that it has one. To be called before
-    /// anything in there is promised. Errors: `Io`.
+    /// Makes the names in the directory durable. RocksDB syncs the contents of its own directory, but not that
+    /// directory's name. Must be called before any write is acknowledged. Errors: `Io`.
     pub fn sync_names(&self) -> Result<()> {
         sync_directory(&self.path)
             .map_err(|error| StoreError::Io(format!("cannot sync {}: {error}", self.path.display())))
     }
 
-    /// Where RocksDB keeps its files.
+    /// The directory of RocksDB's files.
     pub fn database(&self) -> PathBuf {
         self.path.join("rocksdb")
     }
 
-    /// Where SSTables are made that RocksDB is then given.
+    /// The directory in which SSTables are made before RocksDB ingests them.
     pub fn loads(&self) -> PathBuf {
         self.path.join("load")
     }
@@ -79,7 +78,7 @@ impl Folder {
                 if self.database().exists() {
                     return Err(FormatError::Other("there are files of a store, but no FORMAT".to_owned()));
                 }
-                // Renamed into place: a crash leaves a whole file or none.
+                // Renamed into place, so a crash leaves a whole file or none.
                 let temporary = self.path.join("FORMAT.new");
                 let mut new =
                     OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(&temporary)?;
@@ -94,7 +93,7 @@ impl Folder {
     }
 }
 
-/// Makes a directory and those above it, where they are not there, their names durable.
+/// Creates a directory and its missing ancestors, and makes their names durable.
 fn create(path: &Path) -> std::io::Result<()> {
     let path = std::path::absolute(path)?;
     let new: Vec<&Path> = path.ancestors().take_while(|ancestor| !ancestor.exists()).collect();
@@ -117,11 +116,11 @@ impl From<std::io::Error> for FormatError {
     }
 }
 
-/// Bytes that an ordinary user may still write to the file system that holds `path`.
+/// Bytes that an unprivileged user may still write to the file system that holds `path`.
 pub fn free_bytes(path: &std::ffi::CStr) -> std::io::Result<u64> {
     let mut statistics = std::mem::MaybeUninit::<libc::statvfs>::uninit();
-    // SAFETY: `path` is a valid C string that outlives the call, and `statistics` is writable memory of
-    // the size of the structure, which the call fills when it answers 0; it is read only then.
+    // SAFETY: `path` is a valid C string that outlives the call. `statistics` is writable memory of the size of the
+    // structure. The call fills it when it answers 0, and only then is it read.
     let statistics = unsafe {
         if libc::statvfs(path.as_ptr(), statistics.as_mut_ptr()) != 0 {
             return Err(std::io::Error::last_os_error());

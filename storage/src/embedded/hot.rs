@@ -1,4 +1,4 @@
-//! [`Hot`]: what is kept in memory of rows that were read lately, one by one and by ranges.
+//! [`Hot`]: the caches of recently read rows, by key and by range.
 
 use super::dead_runs::DeadRuns;
 use super::hot_ranges::HotRanges;
@@ -7,18 +7,18 @@ use super::options::EmbeddedOptions;
 use crate::committer::Change;
 use std::sync::Arc;
 
-/// See the head of the module.
+/// The caches of recently read rows, and the known runs of deleted rows.
 pub struct Hot {
-    /// Rows that were asked for by their keys.
+    /// The newest cells of rows that were read by key.
     pub rows: HotRows,
-    /// Short ranges.
+    /// The newest cells of short ranges.
     pub ranges: HotRanges,
-    /// Long runs of deleted rows.
+    /// Long runs of deleted rows, which scans skip.
     pub dead: Arc<DeadRuns>,
 }
 
 impl Hot {
-    /// Nothing yet, and room as the options say.
+    /// Empty caches of the sizes in `options`.
     pub fn new(options: &EmbeddedOptions) -> Hot {
         Hot {
             rows: HotRows::new(options.hot_row_bytes),
@@ -27,14 +27,14 @@ impl Hot {
         }
     }
 
-    /// The database has these changes, and nobody was told of them yet.
+    /// Applies changes that are in the database and not published yet.
     pub fn changed(&self, changes: &[Change]) {
         self.rows.changed(changes);
         self.ranges.changed(changes);
         self.dead.changed(changes);
     }
 
-    /// The database took in cells of rows between these keys, both included, beside the committer.
+    /// Notes that the database ingested rows between these keys, both included.
     pub fn loaded(&self, first: &[u8], last: &[u8]) {
         self.rows.loaded(first, last);
         self.ranges.loaded(first, last);

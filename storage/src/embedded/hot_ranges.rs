@@ -1,14 +1,17 @@
-//! [`HotRanges`]: the newest cells of short ranges that were read more than once, so that they are found without a
-//! cursor. A reader of an older version reads the database.
+//! [`HotRanges`]: a cache of short ranges that were read more than once. It holds the newest cells of their rows, so
+//! a read needs no cursor. Readers of older versions go to the database.
 //!
-//! Invariant: what is kept of a range is the newest cell of [`Family::Write`] of each row in the database, but for changes that
-//! are being written, which no snapshot shows before [`HotRanges::changed`] was told of them. As for single rows
-//! ([`HotRows`](super::hot_rows::HotRows)), the committer tells of each change, and who loads rows of theirs, after the database
-//! has it and before it is published; and a reader that did not find a range notes how many changes its shard had seen, reads the
-//! newest cells there are, and keeps them only if there were no more changes meanwhile.
+//! Invariant: a cached range holds the newest [`Family::Write`] cell of each of its rows in the database. Changes
+//! that are being written are exempt: no snapshot shows them before [`HotRanges::changed`] was told of them. Two
+//! rules keep it, as for single rows ([`HotRows`](super::hot_rows::HotRows)):
 //!
-//! Ranges that are kept do not overlap, so that a changed row is in one at most. One that is read between its changes follows
-//! them; one that is not is forgotten.
+//! - The committer reports each change, and a load its range of rows, after the database has it and
+//!   before it is published.
+//! - On a miss, the reader notes its shard's change count and reads the newest cells. It caches them only if the
+//!   count is still the same.
+//!
+//! Cached ranges do not overlap, so a changed row is in one at most. A range that is read between two changes is
+//! updated in place; otherwise it is evicted.
 
 use super::key::{self, HEAD_BYTES};
 use super::reader::{SHORT_ROWS, ScanBounds};
@@ -24,54 +27,53 @@ use std::hash::BuildHasher;
 use std::ops::Bound;
 use std::sync::Arc;
 
-/// Parts that are locked apart from each other. A range is in that of its head.
+/// Shards, each with its own lock. The head of a range's keys selects the shard.
 const SHARDS: usize = 64;
-/// Ranges that were asked for and not found are remembered, in so many places of each shard.
+/// Slots per shard that remember misses.
 const ASKED: usize = 512;
-/// Ranges of more bytes are not kept.
+/// The largest range that is cached, in bytes.
 const MOST_BYTES: usize = 32 << 10;
-/// What a range and each of its rows take beside keys and values, about.
+/// Approximate memory of a range and of each of its rows, beside keys and values.
 const RANGE_BYTES: usize = 256;
 const ROW_BYTES: usize = 32;
 
-/// How many rows of a range are known.
+/// Which rows of a range are cached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// All there are.
+    /// All rows of the range.
     All,
-    /// Those that come first.
+    /// The first rows of the range.
     First,
-    /// Those that come last.
+    /// The last rows of the range.
     Last,
 }
 
 #[derive(Debug)]
 struct Range {
     upper: Box<[u8]>,
-    /// In key order.
     rows: Arc<PackedRows>,
     extent: Extent,
-    /// The newest of all its cells: an older snapshot shows something else.
+    /// The newest timestamp of its cells. An older snapshot may see other cells.
     newest: Timestamp,
-    /// Since the hand came by.
+    /// Whether the range was used since the eviction hand last passed it.
     used: bool,
-    /// Since a row of it changed.
+    /// Whether the range was read since one of its rows last changed.
     read: bool,
     bytes: usize,
 }
 
 #[derive(Debug)]
 struct Shard {
-    /// By lower bounds.
+    /// Ranges by their lower bounds.
     ranges: BTreeMap<Box<[u8]>, Range>,
     bytes: usize,
     changes: u64,
     asked: Box<[u32]>,
-    /// Where the search for ranges to let go goes on.
+    /// The clock hand of the eviction: the lower bound of the range it stopped at.
     hand: Box<[u8]>,
 }
 
-/// See the head of the module.
+/// A cache of short ranges. See the module documentation.
 #[derive(Debug)]
 pub struct HotRanges {
     shards: Vec<Mutex<Shard>>,
@@ -79,34 +81,35 @@ pub struct HotRanges {
     hasher: RandomState,
 }
 
-/// The word that a range was not there.
+/// Proof of a miss, with the shard's change count at that moment.
 #[derive(Clone, Copy, Debug)]
 pub struct Missed {
     shard: usize,
     changes: u64,
-    /// Whether it was asked for before.
+    /// Whether the range was missed before.
     again: bool,
 }
 
 impl Missed {
-    /// Whether it is worth keeping.
+    /// Whether the range is worth caching: it was missed before.
     pub fn is_wanted(&self) -> bool {
         self.again
     }
 }
 
-/// What is known of a range.
+/// The result of a look-up.
 #[derive(Debug)]
 pub enum Known {
-    /// Its rows in key order, or those that come first or last, but no fewer than were asked for.
+    /// The cached rows in key order: all of the range, or at least as many of its first or last rows
+    /// as were asked for.
     Rows(Arc<PackedRows>, Extent),
-    /// Nothing, nor is anything to be kept of what the database says.
+    /// The reader must use the database and must not cache what it finds.
     Nothing,
-    /// Nothing.
+    /// The reader must use the database and may cache what it finds.
     Missed(Missed),
 }
 
-/// The first bytes of the row key that begins, escaped, with these; `None` when it is shorter.
+/// The first bytes of the row key that begins with these escaped bytes. `None` if it is shorter.
 fn head_of(escaped: &[u8]) -> Option<[u8; HEAD_BYTES]> {
     let mut head = [0; HEAD_BYTES];
     let mut bytes = escaped.iter();
@@ -119,7 +122,7 @@ fn head_of(escaped: &[u8]) -> Option<[u8; HEAD_BYTES]> {
     Some(head)
 }
 
-/// What all row keys of a range begin with; `None` when they are not known to begin alike.
+/// The head that all row keys of a range share. `None` if they may differ in it.
 fn common_head(lower: &[u8], upper: &[u8]) -> Option<[u8; HEAD_BYTES]> {
     let head = head_of(lower)?;
     let alike = head_of(upper) == Some(head) || prefix_end(&head).is_some_and(|end| key::bound(&end) == upper);
@@ -127,7 +130,7 @@ fn common_head(lower: &[u8], upper: &[u8]) -> Option<[u8; HEAD_BYTES]> {
 }
 
 impl HotRanges {
-    /// Room for about `bytes`; with 0 nothing is kept.
+    /// A cache of about `bytes` bytes. With 0 it caches nothing.
     pub fn new(bytes: u64) -> HotRanges {
         let shard = || Shard {
             ranges: BTreeMap::new(),
@@ -147,8 +150,8 @@ impl HotRanges {
         self.hasher.hash_one(head) as usize % SHARDS
     }
 
-    /// Looks up a range from which the newest cell of each row is wanted, of timestamps in `wanted`: of at most `limit` rows, from
-    /// the end when `reverse`.
+    /// Looks up a range, for a read of each row's newest cell with a timestamp in `wanted`. The read takes at most
+    /// `limit` rows, from the end if `reverse`.
     pub fn find(&self, bounds: &ScanBounds, wanted: TimestampRange, reverse: bool, limit: usize) -> Known {
         let Some(upper) = &bounds.upper else { return Known::Nothing };
         if self.most_bytes == 0 || wanted.from > Timestamp::ZERO {
@@ -183,8 +186,8 @@ impl HotRanges {
         Known::Missed(Missed { shard: number, changes: shard.changes, again })
     }
 
-    /// Keeps the newest cell of each row of a range, in key order, read from the database after `missed` was given. `extent`: which
-    /// of its rows they are.
+    /// Caches the newest cell of each row of a range, in key order. They must have been read from the database after
+    /// `missed` was given. `extent` says which rows of the range they are.
     pub fn keep(&self, missed: Missed, bounds: &ScanBounds, rows: PackedRows, extent: Extent) {
         let ScanBounds { lower, upper: Some(upper) } = bounds else { return };
         let bytes = bytes_of(lower, upper, &rows);
@@ -213,7 +216,7 @@ impl HotRanges {
         }
     }
 
-    /// The database has these changes, and nobody was told of them yet.
+    /// Applies changes that are in the database and not published yet.
     pub fn changed(&self, changes: &[Change]) {
         let mut at = Vec::with_capacity(64);
         for change in changes {
@@ -236,7 +239,8 @@ impl HotRanges {
         }
     }
 
-    /// The database took in cells of rows between these keys, both included, beside the committer.
+    /// Notes that the database ingested rows between these keys, both included. Evicts the ranges
+    /// that may contain them.
     pub fn loaded(&self, first: &[u8], last: &[u8]) {
         self.forget(&key::bound(first), Bound::Included(&key::bound(last)));
     }
@@ -249,7 +253,7 @@ impl HotRanges {
         }
     }
 
-    /// Bytes that ranges take, about.
+    /// The approximate memory of the cached ranges, in bytes.
     pub fn bytes(&self) -> u64 {
         self.shards.iter().map(|shard| shard.lock().bytes as u64).sum()
     }
@@ -264,10 +268,11 @@ fn is_short(rows: &PackedRows) -> bool {
 }
 
 impl Range {
-    /// A cell of one of its rows was written, or removed when there is no value. False when the range is not known any more.
+    /// Applies a written cell of one of its rows, or a removed one if there is no value. False if the range
+    /// is no longer valid.
     fn change(&mut self, row: &[u8], timestamp: Timestamp, value: Option<&[u8]>) -> bool {
         let Some(value) = value else {
-            // Garbage collection removes what lies beneath the newest cells, too.
+            // Garbage collection also removes cells beneath the newest ones.
             return self.rows.timestamp_of(row) != Some(timestamp);
         };
         let beyond = match self.extent {
@@ -278,7 +283,7 @@ impl Range {
         if beyond {
             return true;
         }
-        // Whom nobody asks for between two changes is not worth following.
+        // A range that is not read between two changes is not worth updating.
         if !std::mem::take(&mut self.read) {
             return false;
         }
@@ -289,7 +294,7 @@ impl Range {
 }
 
 impl Shard {
-    /// A cell of a row, whose escaped key is `at`, was written, or removed when there is no value.
+    /// Applies a written cell of the row with the escaped key `at`, or a removed one if there is no value.
     fn changed(&mut self, at: &[u8], row: &[u8], (timestamp, value): (Timestamp, Option<&Bytes>), most_bytes: usize) {
         self.changes += 1;
         let before = (Bound::Unbounded, Bound::Included(at));
@@ -310,10 +315,10 @@ impl Shard {
         }
     }
 
-    /// Forgets the ranges in which keys from `lower` to `upper` may lie.
+    /// Evicts the ranges that may contain keys from `lower` to `upper`.
     fn forget(&mut self, lower: &[u8], upper: Bound<&[u8]>) {
         while let Some((start, range)) = self.ranges.range::<[u8], _>((Bound::Unbounded, upper)).next_back() {
-            // Those before it end before it begins.
+            // Ranges do not overlap, so all earlier ranges end before this one begins.
             if *range.upper <= *lower {
                 return;
             }
@@ -328,7 +333,7 @@ impl Shard {
         }
     }
 
-    /// Lets the next range go that was not used since the hand came by.
+    /// Evicts the next range that was not used since the hand last passed it.
     fn let_one_go(&mut self) {
         loop {
             let next = self.ranges.range_mut::<[u8], _>((Bound::Excluded(&*self.hand), Bound::Unbounded)).next();
@@ -356,7 +361,7 @@ mod tests {
     use super::*;
     use crate::packed::plain;
 
-    /// The key of a row of the table whose keys begin with `table`, eight times, and a zero.
+    /// The key of a row in a table whose keys begin with `table` eight times and a zero byte.
     fn key(table: char, row: &str) -> Bytes {
         format!("{}\0{row}", table.to_string().repeat(HEAD_BYTES - 1)).into()
     }
@@ -389,7 +394,7 @@ mod tests {
         Change::Remove { key, family: Family::Write, timestamp: Timestamp(timestamp) }
     }
 
-    /// Asks for a range twice: who comes again is worth keeping it.
+    /// Misses a range twice, so that it is worth caching.
     fn missed(ranges: &HotRanges, bounds: &ScanBounds) -> Missed {
         let ask = || match ranges.find(bounds, at(100), false, 10) {
             Known::Missed(missed) => missed,
@@ -416,7 +421,7 @@ mod tests {
         keep(&ranges, &range("a", "b"), &[("a1", 5), ("a2", 7)], Extent::All);
         let Known::Rows(found, Extent::All) = ranges.find(&range("a", "b"), at(7), true, 1) else { panic!() };
         assert_eq!(found.len(), 2);
-        // Who began before its newest cell may see another, and does not displace it.
+        // A snapshot older than its newest cell may see another one, so it neither uses nor replaces the range.
         assert!(matches!(ranges.find(&range("a", "b"), at(6), false, 10), Known::Nothing));
         let later = TimestampRange { from: Timestamp(6), to: Timestamp(9) };
         assert!(matches!(ranges.find(&range("a", "b"), later, false, 10), Known::Nothing));
@@ -430,7 +435,7 @@ mod tests {
         let ranges = HotRanges::new(8 << 20);
         let kept = || keep(&ranges, &range("b", "c"), &[("b1", 5), ("b3", 7)], Extent::All);
         kept();
-        // Beside it, in another table, or beneath its newest cells.
+        // Rows beside the range and in another table, and short keys.
         let others = [key('t', "a"), key('t', "c"), key('u', "b1"), Bytes::from_static(b"t"), Bytes::new()];
         ranges.changed(&others.map(set));
         let data = Change::Set {
@@ -455,7 +460,7 @@ mod tests {
         assert!(!is_known(&ranges, &range("b", "c")));
     }
 
-    /// The rows that are known of a range and when each was written.
+    /// The cached rows of a range, with their timestamps.
     fn known(ranges: &HotRanges, bounds: &ScanBounds, reverse: bool, limit: usize) -> Option<Vec<(String, u64)>> {
         let Known::Rows(rows, _) = ranges.find(bounds, at(100), reverse, limit) else { return None };
         let row = |(row, _): (&[u8], &[u8])| {
@@ -482,7 +487,7 @@ mod tests {
         change("b4");
         assert_eq!(known(&ranges, &whole, false, 10), None);
         assert_eq!(ranges.bytes(), 0);
-        // What changes beyond the part that is known does not matter to it.
+        // A change outside the cached part does not affect it.
         keep(&ranges, &whole, &[("b3", 5), ("b5", 7)], Extent::First);
         change("b6");
         assert_eq!(known(&ranges, &whole, false, 2), shown(&[("b3", 5), ("b5", 7)]));
@@ -530,7 +535,7 @@ mod tests {
         keep(&ranges, &range("bb", "cc"), &[], Extent::All);
         assert!(is_known(&ranges, &range("a", "b")) && is_known(&ranges, &range("d", "e")));
         assert!(!is_known(&ranges, &range("b", "c")) && !is_known(&ranges, &range("c", "d")));
-        // All of a table, which ends where the next begins.
+        // A whole table, which ends where the next one begins.
         let table = ScanBounds { lower: key::bound(&key('t', "")), upper: Some(key::bound(b"tttttttt\x01")) };
         keep(&ranges, &table, &[], Extent::All);
         assert!(is_known(&ranges, &table) && !is_known(&ranges, &range("a", "b")));

@@ -1,17 +1,20 @@
-//! [`HotRows`]: the newest cell of rows that were read lately, so that they are found without a seek. A reader of an
-//! older version reads the database.
+//! [`HotRows`]: a cache of the newest cells of recently read rows, so that they are found without a seek. Readers of
+//! older versions go to the database.
 //!
-//! A row is kept by itself; when several were missed whose keys differ in the last byte alone, all such rows are, as a [`Leaf`],
-//! and with them the knowledge that there are no others.
+//! A row is cached by itself. When several rows were missed whose keys differ only in the last byte, all such rows
+//! are cached together as a [`Leaf`]. A leaf also tells which of these rows do not exist.
 //!
-//! Invariant: what is kept of a row is the newest cell of [`Family::Write`] in the database, but for a change that is being
-//! written, which no snapshot shows before [`HotRows::changed`] was told of it. Two rules keep it. The committer tells of each
-//! change, and who loads rows of their range, after the database has it and before it is published. A reader that did not find a row notes how many changes its
-//! place had seen, reads the newest cell there is, and keeps it only if there were no more changes meanwhile. All rows of a leaf
-//! have the same place.
+//! Invariant: a cached cell is the row's newest [`Family::Write`] cell in the database. A change that is being
+//! written is exempt: no snapshot shows it before [`HotRows::changed`] was told of it. Two rules keep the invariant:
 //!
-//! And: no row that is not in a leaf has a key that begins as those of the leaf do. What may break it, a key of another length,
-//! ends the leaf: of each table is known how long what the keys of its leaves begin with is, before any of them is read.
+//! - The committer reports each change, and a load its range of rows, after the database has it and
+//!   before it is published.
+//! - On a miss, the reader notes the change count of the row's place and reads the newest cell. It caches the cell
+//!   only if the count is still the same. All rows of a leaf share a place.
+//!
+//! A second invariant: if a leaf is cached, every row whose key begins with the leaf's prefix is in the leaf. A write
+//! with a key of another length would break it, so such a write evicts the leaf. To find the leaf, the writer uses
+//! the lengths of prefixes in its table, which are noted before any leaf is read.
 
 pub mod leaf;
 mod name;
@@ -35,39 +38,41 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use shard::Missed;
 
-/// Lengths of leaves' keys are known apart for so many groups of tables.
+/// The number of groups of tables whose lengths of leaf prefixes are noted separately.
 const TABLES: usize = 256;
-/// Parts that are locked apart from each other.
+/// Shards, each with its own lock.
 const SHARDS: usize = 64;
 
-/// See the head of the module.
+/// A cache of the newest cells of rows. See the module documentation.
 pub struct HotRows {
     shards: Vec<Mutex<Shard>>,
-    /// Bits: how long what the keys of leaves begin with is, beyond [`HEAD_BYTES`]; by a hash of those, so perhaps of other tables'.
+    /// One bitmap per group of tables: the lengths of leaf prefixes beyond [`HEAD_BYTES`]. A hash of the head selects
+    /// it, so tables may share it.
     lengths: Vec<AtomicU64>,
     hasher: RandomState,
 }
 
-/// What is known of a row.
+/// The result of a look-up.
 #[derive(Debug)]
 pub enum Known {
-    /// The cell that the filter asks for.
+    /// The newest cell, which the filter asks for.
     Cell(Cell),
-    /// There is none in its range.
+    /// The row has no cell in the filter's range.
     Nothing,
-    /// There is a newer one: an older one may be in its range.
+    /// The newest cell lies above the filter's range, so the database must be searched for an older one.
     Newer,
-    /// Nothing is known.
+    /// The row is not cached. The reader may cache its newest cell.
     Missed(Missed),
 }
 
 impl Known {
-    /// Whether the database has to be asked.
+    /// Whether the database must be read.
     pub fn is_sought(&self) -> bool {
         matches!(self, Known::Newer | Known::Missed(_))
     }
 
-    /// Which cells to ask it for when `wanted` is: of a row that was missed the newest, to keep it.
+    /// The range of timestamps to read from the database. After a miss it has no upper limit, so that the newest
+    /// cell can be cached.
     pub fn range(&self, wanted: &FamilyFilter) -> TimestampRange {
         match self {
             Known::Missed(_) => TimestampRange::ALL,
@@ -76,7 +81,8 @@ impl Known {
     }
 }
 
-/// The filter of a read that the newest cell may answer.
+/// The part of a read that the newest cells of rows may answer: one cell of [`Family::Write`].
+/// `None` for other reads.
 pub fn of_newest(filter: &ReadFilter) -> Option<&FamilyFilter> {
     match filter.families.as_slice() {
         [only] if only.family == Family::Write && only.cells == 1 => Some(only),
@@ -84,12 +90,12 @@ pub fn of_newest(filter: &ReadFilter) -> Option<&FamilyFilter> {
     }
 }
 
-/// What the newest cell of a row says to a read of one cell.
+/// The answer of a row's newest cell to a read of one cell.
 pub fn answer(newest: &Cell, wanted: &FamilyFilter) -> Known {
     answer_of(newest.timestamp, wanted, || Some(newest.clone()))
 }
 
-/// The same, the cell made where it is asked for.
+/// Like [`answer`], but makes the cell only if it is asked for.
 fn answer_of(newest: Timestamp, wanted: &FamilyFilter, cell: impl FnOnce() -> Option<Cell>) -> Known {
     if newest > wanted.range.to {
         Known::Newer
@@ -100,18 +106,18 @@ fn answer_of(newest: Timestamp, wanted: &FamilyFilter, cell: impl FnOnce() -> Op
     }
 }
 
-/// What the keys of a row's leaf begin with, or all of a key that is in none.
+/// The prefix of the leaf that a key belongs to, or the whole key if it belongs to none.
 fn leaf_of(key: &[u8]) -> &[u8] {
     leaf::split(key).map_or(key, |(prefix, _)| prefix)
 }
 
-/// The bit of a length of what a leaf's keys begin with; `None` for those that are too short or too long for a leaf.
+/// The bit for a length of leaf prefixes. `None` if keys with such a prefix are too short or too long for a leaf.
 fn length_bit(length: usize) -> Option<u64> {
     1_u64.checked_shl(u32::try_from(length.checked_sub(HEAD_BYTES)?).ok()?)
 }
 
 impl HotRows {
-    /// Room for about `bytes`; with 0 nothing is kept.
+    /// A cache of about `bytes` bytes. With 0 it caches nothing.
     pub fn new(bytes: u64) -> HotRows {
         let shard = || Mutex::new(Shard::new(bytes / SHARDS as u64));
         HotRows {
@@ -125,7 +131,7 @@ impl HotRows {
         Place::new(self.hasher.hash_one(leaf), SHARDS)
     }
 
-    /// The lengths of the table that a key is in.
+    /// The bitmap of prefix lengths for the key's table.
     fn lengths(&self, key: &[u8]) -> Option<&AtomicU64> {
         let hash = self.hasher.hash_one(key.get(..HEAD_BYTES)?);
         self.lengths.get(hash as usize % TABLES)
@@ -135,7 +141,7 @@ impl HotRows {
         self.shards.get(place.shard).map(Mutex::lock)
     }
 
-    /// Looks a row up.
+    /// Looks a row up, for a read of one cell.
     pub fn find(&self, key: &[u8], wanted: &FamilyFilter) -> Known {
         let place = self.place(leaf_of(key));
         let Some(mut shard) = self.locked(place) else { return Known::Newer };
@@ -145,37 +151,37 @@ impl HotRows {
         }
     }
 
-    /// Keeps the newest cell of a row, read from the database after `missed` was given.
+    /// Caches the newest cell of a row, which was read from the database after `missed` was given.
     pub fn keep(&self, missed: Missed, key: &[u8], newest: &Cell) {
         if let Some(mut shard) = self.locked(missed.place) {
             shard.keep(missed, key, newest);
         }
     }
 
-    /// Whether all rows of the leaf should be read whose keys begin with `prefix`: one of them was missed, whose value has so many
-    /// bytes, and others may be asked for, too.
+    /// Whether the caller should read the leaf of the keys with `prefix`. One of its rows was missed, and its
+    /// value has `bytes` bytes.
     pub fn wants_leaf(&self, missed: Missed, prefix: &[u8], bytes: usize) -> bool {
-        // Most are not, and take no lock again.
+        // Most leaves are not wanted. This check spares them another lock.
         if !missed.is_wanted() {
             return false;
         }
         let (Some(lengths), Some(bit)) = (self.lengths(prefix), length_bit(prefix.len())) else { return false };
         let wants = self.locked(missed.place).is_some_and(|mut shard| shard.wants_leaf(missed, prefix, bytes));
         if wants {
-            // Before it is read: who writes a longer key behind that sees it.
+            // Noted before the leaf is read, so that a writer of a key with another length finds the leaf.
             lengths.fetch_or(bit, Ordering::SeqCst);
         }
         wants
     }
 
-    /// Keeps all rows of a leaf, read from the database after `missed` was given. `None`: they are no leaf.
+    /// Caches a leaf, which was read from the database after `missed` was given. `None` if its rows form no leaf.
     pub fn keep_leaf(&self, missed: Missed, prefix: &[u8], leaf: Option<Leaf>) {
         if let Some(mut shard) = self.locked(missed.place) {
             shard.keep_leaf(missed, prefix, leaf);
         }
     }
 
-    /// The database has these changes, and nobody was told of them yet.
+    /// Applies changes that are in the database and not published yet.
     pub fn changed(&self, changes: &[Change]) {
         for change in changes {
             let (key, timestamp, value) = match change {
@@ -195,7 +201,7 @@ impl HotRows {
         }
     }
 
-    /// A row was changed: leaves that it is not in, but whose keys begin as its, are none any more.
+    /// Evicts leaves whose prefix the key has but which cannot contain the key, because its length differs.
     fn end_leaves(&self, key: &[u8]) {
         let Some(lengths) = self.lengths(key) else { return };
         let mut bits = lengths.load(Ordering::SeqCst);
@@ -205,7 +211,7 @@ impl HotRows {
         while bits != 0 {
             let length = HEAD_BYTES + bits.trailing_zeros() as usize;
             bits &= bits - 1;
-            // Longer ones are no beginning of this key.
+            // A longer prefix cannot be a prefix of this key.
             let Some(prefix) = key.get(..length) else { return };
             let place = self.place(prefix);
             if let Some(mut shard) = self.locked(place) {
@@ -214,7 +220,8 @@ impl HotRows {
         }
     }
 
-    /// The database took in cells of rows between these keys, both included, beside the committer.
+    /// Notes that the database ingested rows between these keys, both included. Evicts the rows
+    /// and leaves between them.
     pub fn loaded(&self, first: &[u8], last: &[u8]) {
         self.forget(|name| match name.leaf {
             false => (first..=last).contains(&name.bytes),
@@ -228,7 +235,7 @@ impl HotRows {
         }
     }
 
-    /// Bytes that rows take, about.
+    /// The approximate memory of the cached rows, in bytes.
     pub fn bytes(&self) -> u64 {
         self.shards.iter().map(|shard| shard.lock().bytes()).sum()
     }

@@ -1,4 +1,4 @@
-//! Tests of what is kept of rows and ranges, beside the writes that change them: the store says what the one in memory says.
+//! Tests of the row and range caches beside writes. The store must answer as the memory engine does.
 
 use super::tests::{env, small};
 use super::*;
@@ -9,24 +9,24 @@ use futures::executor::block_on;
 use proptest::prelude::*;
 use smallvec::smallvec;
 
-/// What the keys of a table begin with, so long that ranges of them are kept.
+/// The prefix of a table's keys, long enough that its ranges are cached.
 const HEAD: &str = "a table\0:";
 
 fn headed(key: &[u8]) -> Bytes {
     [HEAD.as_bytes(), key].concat().into()
 }
 
-/// How the rows of a test are named.
+/// How the keys of a test's rows look.
 #[derive(Clone, Copy, Debug)]
 enum Keys {
-    /// By keys of one length: all may be in one leaf.
+    /// Keys of one length: all rows may be in one leaf.
     Alike,
-    /// Each by the beginning of the next one's.
+    /// Each key is a prefix of the next one.
     Longer,
 }
 
 impl Keys {
-    /// The key of the row that is `a`, `b` or `c`.
+    /// The key of the row called `a`, `b` or `c`.
     fn of(self, row: &[u8]) -> Bytes {
         match (self, row) {
             (Keys::Longer, b"b") => headed(b"ab"),
@@ -44,7 +44,7 @@ impl Keys {
         }
     }
 
-    /// The same request of rows of one table.
+    /// Moves a request to rows of one table.
     fn within_table(self, request: Request) -> Request {
         match request {
             Request::Commit(mut batch) => {
@@ -66,7 +66,7 @@ impl Keys {
     }
 }
 
-/// A look at a range: which, backwards, rows of a batch, at the newest timestamp or at this.
+/// A read of a range: which range, whether backwards, rows per batch, and a timestamp or the newest.
 fn looks() -> impl Strategy<Value = (usize, bool, usize, Option<u64>)> {
     (0..5usize, any::<bool>(), 1..4usize, prop::option::of(0..12u64))
 }
@@ -98,11 +98,11 @@ proptest! {
                 let range = keys.ranges()[which].clone();
                 let options = ScanOptions { reverse, batch_rows, limit: None, ..ScanOptions::default() };
                 let expected = contract::scan(&*memory, range.clone(), newest.clone(), options);
-                // What is asked for again is kept, and then found.
+                // A range that is asked for again is cached, and then found.
                 for _ in 0..3 {
                     prop_assert_eq!(&contract::scan_packed(&*store, range.clone(), wanted, options), &expected);
                 }
-                // What is dead is left out, and runs of it are gone over.
+                // Dead rows are left out, and runs of them are skipped.
                 let dead = |value: &[u8]| value.iter().fold(0_u8, |sum, byte| sum ^ byte) & 1 == 0;
                 let alive: Vec<Row> =
                     expected.iter().filter(|row| !row.cells.iter().any(|cell| dead(&cell.value))).cloned().collect();
@@ -110,7 +110,7 @@ proptest! {
                     let found = contract::scan_packed_but_dead(&*store, range.clone(), wanted, dead, options);
                     prop_assert_eq!(&found, &alive);
                 }
-                // Rows one by one.
+                // Single rows by key.
                 for row in ["a", "b", "c", "d"].into_iter().cycle().skip(which).take(2) {
                     let row = [keys.of(row.as_bytes())];
                     let expected = block_on(memory.read(&row, &newest)).unwrap();
@@ -131,7 +131,8 @@ proptest! {
     }
 }
 
-/// A batch that ends between the cells of a row leaves the next one word of the newer cell: the row is no part of a run.
+/// If a batch ends between the cells of a row, the next batch must still know of the newer cell. Otherwise the row
+/// would join a run.
 #[test]
 fn a_row_that_is_alive_again_is_in_no_run_although_a_batch_ends_within_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -152,15 +153,15 @@ fn a_row_that_is_alive_again_is_in_no_run_although_a_batch_ends_within_it() {
     let old = commit(&["c", "e"], "alive");
     commit(&["e"], "dead");
     let new = commit(&["f"], "alive");
-    // Of d and e a run is noted, which ends before f.
+    // The scan notes a run of d and e, which ends before f.
     assert_eq!(scan("c", new, 100), ["c", "f"]);
-    // After a and b the scan notes runs. After e a batch ends, at the dead cell of f.
-    // Were f taken for dead, its run would join that of d and e.
+    // From a and b on, the scan notes runs. After e a batch ends, at the dead cell of f. If f counted as dead, its
+    // run would join that of d and e.
     assert_eq!(scan("a", old, 1), ["c", "e"]);
     assert_eq!(scan("a", new, 100), ["c", "f"]);
 }
 
-/// Ranges that are read while others write to them: whoever has a snapshot sees the sum that it was told.
+/// Reads ranges while others write to them. Every snapshot must see the sum it was told.
 #[test]
 fn readers_beside_writers_see_what_was_committed() {
     let folder = tempfile::tempdir().unwrap();
@@ -187,7 +188,7 @@ fn readers_beside_writers_see_what_was_committed() {
                         .iter()
                         .map(|row| std::str::from_utf8(&row.cells[0].value).unwrap().parse().unwrap())
                         .collect();
-                    // One commit wrote all of them, and none is taken back.
+                    // One commit wrote all of them, and none is undone.
                     assert_eq!(values, vec![values[0]; 4]);
                     assert!(values[0] >= last, "{} after {last}", values[0]);
                     (last, looks) = (values[0], looks + 1);
@@ -211,7 +212,7 @@ fn readers_beside_writers_see_what_was_committed() {
         for value in 1..400 {
             write(&value.to_string());
             if value % 3 == 0 {
-                // No row is known any more.
+                // This removal evicts all rows.
                 block_on(store.delete_range(RowRange::prefix("something else"))).unwrap();
             }
         }
@@ -226,7 +227,7 @@ fn readers_beside_writers_see_what_was_committed() {
     assert!(found.iter().all(|row| row.cells[0].value == "399"));
 }
 
-/// Who reads rows of a table here and there soon finds those beside them, too.
+/// If a client reads a few rows of a table, the rows beside them are soon cached too.
 #[test]
 fn rows_beside_those_that_were_read_are_known() {
     let folder = tempfile::tempdir().unwrap();
@@ -255,23 +256,23 @@ fn rows_beside_those_that_were_read_are_known() {
         contract::scan_packed(&*store, range, wanted, options).len()
     };
     let is_known = |leaf, last| !matches!(store.hot.rows.find(&key(leaf, last), &wanted), hot_rows::Known::Missed(_));
-    // By their keys: some that are there, and some that are not.
+    // Reads by key, of existing and of absent rows.
     (0..15).for_each(|row| assert!(point(0, 2 * row + 1)));
     assert!(!is_known(0, 77));
     (0..17).for_each(|row| assert!(!point(1, 2 * row)));
     assert!(is_known(1, 5));
-    // Several at once.
+    // Reads of several rows at once.
     let keys: Vec<Bytes> = (0..17).map(|row| key(2, row)).collect();
     assert_eq!((store.read_newest(&keys, &wanted).unwrap().len(), is_known(2, 99)), (8, true));
-    // First and last rows of ranges.
+    // Reads of the first and last rows of ranges.
     for (leaf, reverse) in [(3, false), (4, true)] {
         (0..17).for_each(|row| assert_eq!(scan(leaf, 40 + row, reverse), 10));
         assert!(is_known(leaf, 199));
     }
-    // Where one has a longer key they are no leaf.
+    // Rows do not form a leaf if one of them has a longer key.
     (0..40).for_each(|row| assert!(point(6, 2 * row + 1)));
     assert!(!is_known(6, 177));
-    // What is known is what others read.
+    // Cached rows must equal those that a scan reads.
     for (leaf, last) in [(3, 180), (4, 30), (4, 5), (2, 60)] {
         for reverse in [false, true] {
             let found = scan(leaf, last, reverse);

@@ -1,8 +1,8 @@
-//! [`KeptCursors`]: cursors that are kept from one short read to the next. One has a part for each level of tables; to make and to
-//! drop it was about a third of what a read of a row took in RocksDB.
+//! [`KeptCursors`]: a pool of RocksDB iterators that short reads share. An iterator has a part for each level of
+//! tables. Making and dropping it took about a third of a read of a row in RocksDB.
 //!
-//! A cursor that lies here keeps the memtables and tables alive that it was last brought up to date with, so those that nobody
-//! asked for lately are let go ([`KeptCursors::let_go`]).
+//! An idle cursor pins the memtables and tables of its last refresh. So the pool is emptied from
+//! time to time ([`KeptCursors::let_go`]).
 
 use super::log::Database;
 use super::reader::versions;
@@ -14,10 +14,10 @@ use parking_lot::Mutex;
 use rocksdb::{DBRawIterator, ReadOptions};
 use std::sync::Arc;
 
-/// Cursors of a kind that are kept, at most: as many as threads may read at the same time.
+/// The most idle cursors of a kind: as many as threads may read at the same time.
 const MOST: usize = 16;
-/// A cursor for ranges knows no end: behind the range that is read there may lie what was removed, which it would step over for
-/// nothing. After so many it gives up, see [`KeptCursors::range`].
+/// How many removed cells a range cursor may skip before it gives up. It has no upper bound, so it could run into
+/// removed cells behind the wanted range. See [`KeptCursors::range`].
 const MOST_SKIPPED: u64 = 256;
 
 self_cell::self_cell! {
@@ -28,12 +28,12 @@ self_cell::self_cell! {
     }
 }
 
-/// What a cursor is for.
+/// The use of a cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// Stays within the row that it was set to.
     Row,
-    /// Goes from row to row.
+    /// Moves from row to row.
     Range,
 }
 
@@ -58,7 +58,7 @@ fn newest_in(cursor: &mut DBRawIterator<'_>, prefix: &[u8], range: TimestampRang
     Ok(newest)
 }
 
-/// See the head of the module. They read [`Family::Write`].
+/// A pool of cursors over [`Family::Write`]. See the module documentation.
 pub struct KeptCursors {
     database: Arc<Database>,
     rows: Mutex<Vec<Cursor>>,
@@ -66,7 +66,7 @@ pub struct KeptCursors {
 }
 
 impl KeptCursors {
-    /// None yet.
+    /// A pool without cursors.
     pub fn new(database: Arc<Database>) -> KeptCursors {
         KeptCursors { database, rows: Mutex::default(), ranges: Mutex::default() }
     }
@@ -84,7 +84,7 @@ impl KeptCursors {
             }
             None => Cursor::try_new(self.database.clone(), |database| make(database, kind))?,
         };
-        // A cursor that failed is not used again.
+        // A cursor that failed does not return to the pool.
         let answer = cursor.with_dependent_mut(|_, iterator| read(iterator))?;
         let mut idle = idle.lock();
         if idle.len() < MOST {
@@ -93,8 +93,8 @@ impl KeptCursors {
         Ok(answer)
     }
 
-    /// For each of `items`, whose row key and range of timestamps `asks` tells: calls `found` with the newest cell there is, of all
-    /// that was written before the call. Errors of the database.
+    /// Reads the newest cell of each of `items`, as of now, and calls `found` with it. `asks` tells the item's row
+    /// key and range of timestamps. Errors: those of the database.
     pub fn newest<I>(
         &self,
         items: &mut [I],
@@ -115,20 +115,20 @@ impl KeptCursors {
         })
     }
 
-    /// The same of one row.
+    /// The newest cell of one row in a range of timestamps.
     pub fn newest_of(&self, row: &[u8], range: TimestampRange) -> Result<Option<Cell>> {
         let mut prefix = Vec::with_capacity(row.len() + key::TIMESTAMP_BYTES + 16);
         key::push_prefix(row, &mut prefix);
         self.with(Kind::Row, |cursor| newest_in(cursor, &prefix, range))
     }
 
-    /// Calls `read` with a cursor for a few rows that follow each other, which sees all that was written before the call. It has no
-    /// bounds, stands nowhere, and fails with `Incomplete` when it meets too many cells that were removed.
+    /// Calls `read` with a cursor for a few consecutive rows, which sees everything written before the call. The
+    /// cursor has no bounds and no position. It fails with `Incomplete` if it meets too many removed cells.
     pub fn range<T>(&self, read: impl FnOnce(&mut DBRawIterator<'_>) -> Result<T>) -> Result<T> {
         self.with(Kind::Range, read)
     }
 
-    /// Lets all go that are not being read with.
+    /// Drops all idle cursors.
     pub fn let_go(&self) {
         for idle in [&self.rows, &self.ranges] {
             let idle = std::mem::take(&mut *idle.lock());
@@ -136,7 +136,7 @@ impl KeptCursors {
         }
     }
 
-    /// How many lie here, for rows and for ranges.
+    /// The numbers of idle cursors for rows and for ranges.
     #[cfg(test)]
     pub fn idle(&self) -> (usize, usize) {
         (self.rows.lock().len(), self.ranges.lock().len())

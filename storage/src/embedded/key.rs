@@ -1,21 +1,21 @@
-//! Keys of cells in RocksDB: the row key, escaped so that byte order is row order whatever follows, then
-//! the complement of the timestamp, so that the newest version comes first. FORMAT.md has the bytes.
+//! Keys of cells in RocksDB. A key is the escaped row key, then the complement of the timestamp. Byte order is
+//! therefore row order, with the newest version first. FORMAT.md documents the bytes.
 
 use crate::timestamp::Timestamp;
 use bytes::Bytes;
 
-/// Bytes of the timestamp at the end of every cell key.
+/// Bytes of the timestamp at the end of each cell key.
 pub const TIMESTAMP_BYTES: usize = 8;
-/// Bytes that row keys which belong together begin with, all alike: of a table's or an index's, those that say whose they are.
+/// Length in bytes of the head of a row key: the prefix that names its table or index.
 pub const HEAD_BYTES: usize = 9;
 const ESCAPE: u8 = 0x00;
 const ESCAPED_ZERO: u8 = 0xff;
 const TERMINATOR: u8 = 0x01;
-/// Behind every version of a row, before the next row.
+/// Ends a bound that lies behind all versions of a row and before the next row.
 const AFTER_TERMINATOR: u8 = 0x02;
 
-/// Appends the escaped key without its end: a bound that lies before all of the row's cells and
-/// behind those of all smaller rows.
+/// Appends the escaped key without its terminator: a bound before all cells of the row and behind those
+/// of all smaller rows.
 pub fn push_bound(key: &[u8], out: &mut Vec<u8>) {
     let mut rest = key;
     while let Some(zero) = rest.iter().position(|byte| *byte == 0) {
@@ -27,21 +27,21 @@ pub fn push_bound(key: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(rest);
 }
 
-/// The bound of [`push_bound`] as a value of its own.
+/// The bound of [`push_bound`] as a new vector.
 pub fn bound(key: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(key.len() + 4);
     push_bound(key, &mut out);
     out
 }
 
-/// Appends the prefix that the cells of a row, and they alone, share.
+/// Appends the prefix that the cells of this row share with no other row's.
 pub fn push_prefix(key: &[u8], out: &mut Vec<u8>) {
     push_bound(key, out);
     out.extend_from_slice(&[ESCAPE, TERMINATOR]);
 }
 
-/// What the keys of rows that belong together begin with, as it is and escaped: of rows that mostly do it is escaped, or read, once.
-/// Numbers of tables have many zeros.
+/// A head of row keys, plain and escaped, so that consecutive keys of one table are escaped or decoded from there on.
+/// Table numbers contain many zero bytes, which need escapes.
 #[derive(Debug, Default)]
 pub struct Head {
     plain: Vec<u8>,
@@ -49,14 +49,14 @@ pub struct Head {
 }
 
 impl Head {
-    /// The same as [`push_prefix`].
+    /// Like [`push_prefix`], but reuses the escaped head of the last key.
     pub fn push_prefix(&mut self, key: &[u8], out: &mut Vec<u8>) {
         match key.strip_prefix(self.plain.as_slice()) {
             Some(rest) if !self.plain.is_empty() => {
                 out.extend_from_slice(&self.escaped);
                 push_prefix(rest, out);
             }
-            // Another table's, or the first.
+            // The first key, or a key of another table.
             _ => {
                 self.learn(key);
                 push_prefix(key, out);
@@ -64,7 +64,7 @@ impl Head {
         }
     }
 
-    /// The same as [`append_decoded`].
+    /// Like [`append_decoded`], but reuses the decoded head of the last key.
     pub fn append_decoded(&mut self, prefix: &[u8], out: &mut Vec<u8>) -> bool {
         match prefix.strip_prefix(self.escaped.as_slice()) {
             Some(rest) if !self.escaped.is_empty() => {
@@ -88,46 +88,46 @@ impl Head {
     }
 }
 
-/// Appends a timestamp to a prefix.
+/// Appends a timestamp to a row's prefix, which completes the cell key.
 pub fn push_timestamp(timestamp: Timestamp, out: &mut Vec<u8>) {
     out.extend_from_slice(&(!timestamp.0).to_be_bytes());
 }
 
-/// Turns a row's prefix into a bound behind its cells and before those of the next row.
+/// Turns a row's prefix into a bound behind its cells and before the next row.
 pub fn to_end_of_row(prefix: &mut [u8]) {
     if let Some(last) = prefix.last_mut() {
         *last = AFTER_TERMINATOR;
     }
 }
 
-/// The row's prefix within a cell key; all of it when it is too short to be one.
+/// The row's prefix in a cell key, or the whole key if it is too short.
 pub fn prefix_of(cell_key: &[u8]) -> &[u8] {
     let length = cell_key.len().checked_sub(TIMESTAMP_BYTES).unwrap_or(cell_key.len());
     cell_key.get(..length).unwrap_or(cell_key)
 }
 
-/// Prefix and timestamp of a cell key; `None` when it is none.
+/// The row's prefix and the timestamp in a cell key. `None` if it is no cell key.
 pub fn split(cell_key: &[u8]) -> Option<(&[u8], Timestamp)> {
     let (prefix, timestamp) = cell_key.split_last_chunk::<TIMESTAMP_BYTES>()?;
     Some((prefix, Timestamp(!u64::from_be_bytes(*timestamp))))
 }
 
-/// The row key of a prefix where nothing in it is escaped.
+/// The row key of a prefix that contains no escapes. `None` if there are any.
 pub fn plain_of(prefix: &[u8]) -> Option<&[u8]> {
     prefix.strip_suffix(&[ESCAPE, TERMINATOR]).filter(|escaped| !escaped.contains(&ESCAPE))
 }
 
-/// Replaces `key` by the row key of a prefix. False when the prefix is none.
+/// Replaces `key` by the row key of a prefix. False if it is no valid prefix.
 pub fn decode_into(prefix: &[u8], key: &mut Vec<u8>) -> bool {
     key.clear();
     append_decoded(prefix, key)
 }
 
-/// Appends the row key of a prefix. False, and part of it may be appended, when the prefix is none.
+/// Appends the row key of a prefix. False if it is no valid prefix; a part may be appended then.
 pub fn append_decoded(prefix: &[u8], out: &mut Vec<u8>) -> bool {
     let Some(escaped) = prefix.strip_suffix(&[ESCAPE, TERMINATOR]) else { return false };
     out.reserve(escaped.len());
-    // Byte by byte: the numbers in keys have several zeros each.
+    // Byte by byte, because the numbers in keys have several zero bytes each.
     let mut bytes = escaped.iter();
     while let Some(byte) = bytes.next() {
         if *byte == ESCAPE && bytes.next() != Some(&ESCAPED_ZERO) {
@@ -138,7 +138,7 @@ pub fn append_decoded(prefix: &[u8], out: &mut Vec<u8>) -> bool {
     true
 }
 
-/// The row key of a prefix; `None` when it is none.
+/// The row key of a prefix. `None` if it is no valid prefix.
 pub fn decode_prefix(prefix: &[u8]) -> Option<Bytes> {
     if let Some(plain) = plain_of(prefix) {
         return Some(Bytes::copy_from_slice(plain));

@@ -1,4 +1,4 @@
-//! Reading a [`Leaf`] from the database, where a row of it was missed.
+//! Reads a [`Leaf`] from the database after one of its rows was missed.
 
 use super::hot_rows::leaf::{Leaf, MOST_ROWS};
 use super::hot_rows::{HotRows, Missed};
@@ -9,15 +9,15 @@ use crate::contract::{RowRange, TimestampRange};
 use crate::error::Result;
 use bytes::Bytes;
 
-/// Reads all rows whose keys begin with `prefix` and keeps them in `hot`, if that is worth while: one of them was missed, whose value
-/// has so many bytes. Errors of the database.
+/// Reads all rows whose keys begin with `prefix` and caches them in `hot`, if `hot` wants them. The missed row's
+/// value has `bytes` bytes. Errors: those of the database.
 pub fn read(cursors: &KeptCursors, hot: &HotRows, missed: Missed, prefix: &[u8], bytes: usize) -> Result<()> {
     if !hot.wants_leaf(missed, prefix, bytes) {
         return Ok(());
     }
     let bounds = maintenance::bounds(&RowRange::prefix(Bytes::copy_from_slice(prefix)));
     let mut newest = Newest::default();
-    // One more: then they are no leaf.
+    // One row more than a leaf holds tells that the rows form no leaf.
     let most = MOST_ROWS + 1;
     newest.begin(most);
     let end = cursors.range(|iterator| {

@@ -1,7 +1,8 @@
-//! [`BulkLoad`] and the files of [`BulkCommit`](crate::BulkCommit) of the embedded engine: a block becomes an SSTable of its own, which
-//! RocksDB takes in whole. So the cells are written once and sorted once, and pass neither the log nor a memtable.
+//! [`BulkLoad`] and the files of [`BulkCommit`](crate::BulkCommit) of the embedded engine. A block becomes an
+//! SSTable, which RocksDB ingests. So the cells are sorted and written once, and pass neither the log nor a memtable.
 //!
-//! A file that a crash leaves before RocksDB has it lies in the folder `load`, which is emptied when the store is opened.
+//! A crash may leave a file in the folder `load` before RocksDB has ingested it. The folder is emptied when
+//! the store is opened.
 
 use super::folder::free_bytes;
 use super::hot::Hot;
@@ -22,10 +23,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// RocksDB slows writers down when more files than this overlap in its first level; loads wait before they come to it.
+/// Loads wait above this number of level-0 files, because RocksDB slows down writers when more files overlap there.
 const MOST_FIRST_LEVEL_FILES: u64 = 8;
 
-/// Makes files and has RocksDB take them in.
+/// Makes files and lets RocksDB ingest them.
 pub struct Loader {
     database: Arc<Database>,
     hot: Arc<Hot>,
@@ -37,8 +38,8 @@ pub struct Loader {
 }
 
 impl Loader {
-    /// A loader whose files are made in `folder`, which is emptied. `path`: the store's directory, for the free space of its
-    /// file system.
+    /// A loader that makes its files in `folder`, after emptying it. `path` is the store's directory, for the free
+    /// space of its file system.
     pub fn new(
         database: Arc<Database>,
         hot: Arc<Hot>,
@@ -64,7 +65,7 @@ impl Loader {
         Ok(())
     }
 
-    /// Files of their own for the cells of each table and index, so that no file lies across what is between two.
+    /// Makes a separate file for each table and index, so that no file spans two of them.
     fn prepare(&self, family: Family, timestamp: Timestamp, block: &CellBlock) -> Result<Vec<PreparedCells>> {
         let mut prepared = Vec::new();
         let mut finish = |(file, first, last): (OpenFile<'_>, &[u8], &[u8])| -> Result<()> {
@@ -92,7 +93,8 @@ impl Loader {
         Ok(prepared)
     }
 
-    /// A file for cells of `timestamp`. `bytes`: what they take, roughly, and those of other files that are made beside it.
+    /// Starts a file for cells of `timestamp`. `bytes` is the approximate size of this file and of
+    /// others made beside it.
     fn begin_file(&self, timestamp: Timestamp, bytes: usize) -> Result<OpenFile<'_>> {
         let free = free_bytes(&self.path).map_err(|error| StoreError::Io(format!("free space: {error}")))?;
         if free < self.reserve_bytes.saturating_add(2 * bytes as u64) {
@@ -109,8 +111,8 @@ impl Loader {
         Ok(OpenFile { writer, file, timestamp, head, cell_key, scratch })
     }
 
-    /// Whether a load should wait: files whose keys overlap are put into the first level, and are to be compacted before there are
-    /// too many.
+    /// Whether a load should wait for compaction. Files with overlapping keys enter the first level, which must
+    /// not hold too many.
     fn is_behind(&self) -> Result<bool> {
         let family = self.database.family(Family::Write)?;
         let files = self.database.rocks().property_int_value_cf(family, "rocksdb.num-files-at-level0");
@@ -129,7 +131,7 @@ struct OpenFile<'a> {
 }
 
 impl OpenFile<'_> {
-    /// Adds a cell behind those before.
+    /// Adds a cell. Its key must be greater than the one before.
     fn put(&mut self, key: &[u8], value: CellValue<'_>) -> Result<()> {
         if key.len() > MAX_KEY_BYTES || value.len() > MAX_VALUE_BYTES {
             return Err(StoreError::TooLarge(format!(
@@ -144,14 +146,14 @@ impl OpenFile<'_> {
         self.writer.put(&self.cell_key, value.joined(&mut self.scratch)).map_err(database_error)
     }
 
-    /// Ends it.
+    /// Finishes the file and answers it.
     fn finish(mut self) -> Result<TemporaryFile> {
         self.writer.finish().map_err(database_error)?;
         Ok(self.file)
     }
 }
 
-/// Has RocksDB take files in, all or none of them.
+/// Lets RocksDB ingest files, all of them or none.
 pub(super) fn take_in(database: &Database, family: Family, files: &[&TemporaryFile]) -> Result<()> {
     let mut options = IngestExternalFileOptions::default();
     options.set_move_files(true);
@@ -160,7 +162,8 @@ pub(super) fn take_in(database: &Database, family: Family, files: &[&TemporaryFi
     database.take_in(|rocks| rocks.ingest_external_file_cf_opts(family, &options, paths)).map_err(database_error)
 }
 
-/// The same of what lies ready: of each family all or nothing, those of [`Family::Write`] last, because they are the commit.
+/// Lets RocksDB ingest prepared files, all or nothing for each family. Those of [`Family::Write`] come last, because
+/// they are the commit.
 pub(super) fn take_in_all(database: &Database, cells: &[PreparedCells]) -> Result<()> {
     for family in Family::ALL.into_iter().filter(|family| *family != Family::Write).chain([Family::Write]) {
         let mut files = Vec::new();
@@ -177,7 +180,7 @@ pub(super) fn take_in_all(database: &Database, cells: &[PreparedCells]) -> Resul
     Ok(())
 }
 
-/// Loads under way. Dropping it waits for them: then nobody uses the database any more on their behalf.
+/// The loads under way. Dropping it waits for them, so that none uses the database afterwards.
 pub struct Loads {
     loader: Arc<Loader>,
     running: Arc<Running>,
@@ -190,17 +193,17 @@ struct Running {
 }
 
 impl Loads {
-    /// None yet.
+    /// No load is under way.
     pub fn new(loader: Loader) -> Loads {
         Loads { loader: Arc::new(loader), running: Arc::default() }
     }
 
-    /// Whether the next should wait until compaction got on.
+    /// Whether the next load should wait for compaction.
     pub fn are_behind(&self) -> Result<bool> {
         self.loader.is_behind()
     }
 
-    /// Begins one, which may go on in another thread.
+    /// Begins a load, which may continue on another thread.
     pub fn begin(&self) -> Load {
         *self.running.count.lock() += 1;
         Load { loader: Some(self.loader.clone()), running: self.running.clone() }
@@ -216,14 +219,14 @@ impl Drop for Loads {
     }
 }
 
-/// One load.
+/// A load under way. The store is not closed before it is dropped.
 pub struct Load {
     loader: Option<Arc<Loader>>,
     running: Arc<Running>,
 }
 
 impl Load {
-    /// Writes a block. Blocks the thread. Errors: as [`BulkLoad::load`](crate::BulkLoad::load).
+    /// Writes a block and blocks the thread meanwhile. Errors: as [`BulkLoad::load`](crate::BulkLoad::load).
     pub fn run(&self, timestamp: Timestamp, block: &CellBlock) -> Result<()> {
         match &self.loader {
             Some(loader) => loader.load(timestamp, block),
@@ -231,8 +234,8 @@ impl Load {
         }
     }
 
-    /// Makes files that are to be taken in later. Blocks the thread. Errors: as
-    /// [`BulkCommit::prepare`](crate::BulkCommit::prepare).
+    /// Makes files for a later commit, and blocks the thread meanwhile. Errors: those of
+    /// [`BulkCommit::prepare`](crate::BulkCommit::prepare) in the contract.
     pub fn prepare(&self, family: Family, timestamp: Timestamp, block: &CellBlock) -> Result<Vec<PreparedCells>> {
         match &self.loader {
             Some(loader) => loader.prepare(family, timestamp, block),
@@ -253,7 +256,7 @@ impl Load {
 
 impl Drop for Load {
     fn drop(&mut self) {
-        // First the database, then the word that it is free.
+        // The database is released before the waiter is told.
         self.loader = None;
         *self.running.count.lock() -= 1;
         self.running.ended.notify_all();
@@ -279,7 +282,7 @@ mod tests {
         block
     }
 
-    /// Key and newest value at or below a timestamp.
+    /// The key and the newest value at or below a timestamp, for each row.
     fn seen(store: &EmbeddedStore, at: Timestamp) -> Vec<(String, String)> {
         let filter = ReadFilter::new().with(Family::Write, TimestampRange::up_to(at), 1);
         let rows = contract::scan(store, RowRange::all(), filter, ScanOptions::default());
@@ -297,7 +300,7 @@ mod tests {
         let store = open(folder.path(), small()).unwrap();
         let first = commit(&store, &["b"], "first");
         let second = commit(&store, &["c"], "second");
-        // The newest of a row is hot.
+        // The row's newest cell is cached.
         assert_eq!(
             block_on(
                 store.read(&[Bytes::from_static(b"c")], &ReadFilter::new().with(Family::Write, TimestampRange::ALL, 1))
@@ -356,7 +359,7 @@ mod tests {
         let long = "k".repeat(MAX_KEY_BYTES + 1);
         let failed = block_on(store.load(at, block(&["b", &long], "x")));
         assert!(matches!(failed, Err(StoreError::TooLarge(_))), "{failed:?}");
-        // Not in order.
+        // A block that is not in key order.
         assert!(block_on(store.load(at, block(&["d", "c"], "x"))).is_err());
         assert_eq!(seen(&store, at), pairs(&[("a", "first")]));
         assert_eq!(std::fs::read_dir(folder.path().join("load")).unwrap().count(), 0);
@@ -374,7 +377,7 @@ mod tests {
         let at = commit(&store, &["z"], "first");
         let keys: Vec<String> = (0..50_000).map(|number| format!("{number:08}")).collect();
         let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
-        // Begun, and nobody waits for its answer.
+        // The load runs on although nobody waits for its answer.
         let mut load = store.load(at, block(&keys, "x"));
         let waker = std::task::Waker::noop();
         assert!(load.as_mut().poll(&mut std::task::Context::from_waker(waker)).is_pending());

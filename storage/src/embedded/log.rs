@@ -1,5 +1,5 @@
-//! [`RocksLog`]: the committer's log over RocksDB: one record is one write batch, and with it one record of
-//! the write-ahead log.
+//! [`RocksLog`]: the committer's log over RocksDB. A record is one write batch, and so one record
+//! of the write-ahead log.
 
 use super::ahead::ZeroesAhead;
 use super::committer::SyncLog;
@@ -18,43 +18,46 @@ use std::ffi::CString;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// Key of the record, in the meta family, that every write batch renews: the newest commit timestamp, then
-/// the greatest timestamp of any cell, eight bytes each, big-endian.
+/// Key in the meta family of the record that every write batch renews. It holds the newest commit timestamp and the
+/// greatest timestamp of any cell, eight big-endian bytes each.
 const COMMITTER_KEY: &[u8] = b"committer";
-/// Key of the record, in the meta family, that tells of files that are being taken in as a commit: its timestamp, eight bytes,
-/// big-endian, then the key of one of its cells, which tells whether they were.
+/// Key in the meta family of the record that announces files of a commit. It holds the commit timestamp (eight
+/// big-endian bytes) and the key of one of the cells. That cell tells after a crash whether the files were ingested.
 const TAKING_IN_KEY: &[u8] = b"taking-in";
-/// Bytes that RocksDB puts before a record that fits a block of the log.
+/// Bytes of RocksDB's header for a record that fits into one block of the log.
 const RECORD_HEADER: u64 = 7;
-/// Keys of [`Store::put_meta`](crate::Store::put_meta) begin with this.
+/// Prefix of the keys of [`Store::put_meta`](crate::Store::put_meta).
 const META_PREFIX: &str = "meta/";
 
-/// The database with its families looked up.
+/// The open database with its column families.
 pub struct Database {
     db: DB,
-    /// Held while a record is written: they come one after the other, in the order of their numbers. Never held while the log is
-    /// synced, for a thread with others to serve may want it.
+    /// Held while a record is written, so that records follow each other in the order of their numbers. Never held
+    /// during a sync, because a thread that also serves other clients may want it.
     writing: Mutex<()>,
-    /// Files being taken in: RocksDB keeps all writers waiting meanwhile, for as long as its manifest is synced.
+    /// The number of ingestions under way. RocksDB blocks all writers during an ingestion, until
+    /// its manifest is synced.
     taking_in: AtomicUsize,
-    /// The sync that failed. What the operating system kept of the log cannot be trusted after it, so none succeeds any more.
+    /// The sync that failed. After it the operating system's copy of the log cannot be trusted, so every
+    /// later sync fails too.
     failed: Mutex<Option<StoreError>>,
-    /// What tells this process's records from another's.
+    /// Tells this process's records from those of other processes.
     process: u32,
-    /// Records up to this number are synced.
+    /// The number of the newest record that is known to be synced.
     synced: AtomicU64,
     ahead: Mutex<ZeroesAhead>,
-    /// What [`LogStatistics`] tells; of the records, which are counted when they are in the log, also the number of the newest.
+    /// The counters of [`LogStatistics`]. `records` counts records that are in the log, so it is also
+    /// the newest record's number.
     records: AtomicU64,
     bytes: AtomicU64,
     syncs: AtomicU64,
-    /// What a test does before each sync.
+    /// A test's hook, called before each sync.
     #[cfg(test)]
     pub(super) before_sync: Mutex<Box<dyn FnMut() -> Result<()> + Send>>,
 }
 
 impl Database {
-    /// Wraps an open database that has all families. `process`: what tells its records from those of other processes, not 0.
+    /// Wraps an open database that has all families. `process` identifies this process's records and is not 0.
     pub fn new(db: DB, process: u32) -> Arc<Database> {
         let [synced, records, bytes, syncs] = std::array::from_fn(|_| AtomicU64::new(0));
         let ahead = Mutex::new(ZeroesAhead::new(db.path()));
@@ -75,24 +78,24 @@ impl Database {
         })
     }
 
-    /// RocksDB itself.
+    /// The underlying RocksDB handle.
     pub fn rocks(&self) -> &DB {
         &self.db
     }
 
-    /// The column family that holds a family.
+    /// The column family for a family of cells.
     pub fn family(&self, family: Family) -> Result<&ColumnFamily> {
         let name = options::FAMILY_NAMES.get(family as usize).copied().unwrap_or(options::META_FAMILY);
         self.db.cf_handle(name).ok_or_else(|| StoreError::Corrupted(format!("column family {name} is missing")))
     }
 
-    /// An iterator for finding rows one by one: it stays within the row that it was set to.
+    /// An iterator that finds single rows: it stays within the row that it was set to.
     pub fn row_iterator(&self, family: Family, mut options: ReadOptions) -> Result<DBRawIterator<'_>> {
         options.set_prefix_same_as_start(true);
         Ok(self.db.raw_iterator_cf_opt(self.family(family)?, options))
     }
 
-    /// What was written last.
+    /// The timestamps of the last record, and which families are empty.
     pub fn recovered(&self) -> Result<Recovered> {
         let mut recovered = Recovered::default();
         for (family, empty) in Family::ALL.into_iter().zip(&mut recovered.empty) {
@@ -118,10 +121,12 @@ impl Database {
         Ok(recovered)
     }
 
-    /// The timestamp of the commit whose files were being taken in when the store was left. It is the newest that can be read,
-    /// whether the files of its writes are there, all of them, or not: then it is a commit of nothing. Files of other families
-    /// may be there without those: records of locks that nobody held. Above what can be read they would refuse every
-    /// write of their rows until something else is committed; below it they refuse nothing, and garbage collection removes them.
+    /// The timestamp of a commit whose files were being ingested when the process ended, if there was one.
+    ///
+    /// This timestamp becomes the newest readable one. Either all files of its writes are there, or none is, and the
+    /// commit is empty. Files of other families may be there without those of the writes: records of locks that
+    /// nobody holds. Above the newest readable timestamp they would refuse all writes of their rows until the next
+    /// commit. Below it they refuse nothing, and garbage collection removes them.
     fn taking_in_at(&self) -> Result<Option<Timestamp>> {
         let Some(record) = self.db.get_pinned(TAKING_IN_KEY).map_err(database_error)? else { return Ok(None) };
         match record.split_first_chunk::<8>() {
@@ -130,7 +135,8 @@ impl Database {
         }
     }
 
-    /// Says durably, with all that was written before, that `cells` and others are about to be taken in as a commit.
+    /// Records durably that `cells` and others are about to be ingested as a commit. Makes all
+    /// earlier writes durable too.
     pub(super) fn begin_taking_in(&self, cells: &PreparedCells, visible: Timestamp, max: Timestamp) -> Result<()> {
         let mut cell = Vec::new();
         encode(&cells.ends.0, cells.timestamp, &mut cell);
@@ -140,13 +146,13 @@ impl Database {
         self.write(batch, true)
     }
 
-    /// Writes a record, and syncs the log if it is to. Blocks the thread.
+    /// Writes a record and, if `sync`, syncs the log. Blocks the thread.
     fn write(&self, batch: WriteBatch, sync: bool) -> Result<()> {
         self.append(&self.writing.lock(), batch, &WriteOptions::default()).map_err(database_error)?;
         if sync { self.sync() } else { Ok(()) }
     }
 
-    /// Writes a record if RocksDB need not wait for anything. Never blocks the thread.
+    /// Writes a record if RocksDB need not wait. False otherwise. Never blocks the thread.
     pub(super) fn write_at_once(&self, batch: WriteBatch) -> Result<bool> {
         let mut options = WriteOptions::default();
         options.set_no_slowdown(true);
@@ -176,9 +182,10 @@ impl Database {
         Ok(())
     }
 
-    /// Has `work` take files in. It may keep other writers waiting for a sync; those that must not wait are told.
+    /// Runs `work`, which ingests files. RocksDB may block writers meanwhile, so writers that must not
+    /// wait are turned away.
     pub(super) fn take_in<T>(&self, work: impl FnOnce(&DB) -> T) -> T {
-        // Under this lock: a writer that must not wait has either seen it or is done.
+        // The lock ensures that a writer that must not wait has either seen the counter or is done.
         let writing = self.writing.lock();
         self.taking_in.fetch_add(1, Ordering::SeqCst);
         drop(writing);
@@ -187,13 +194,13 @@ impl Database {
         done
     }
 
-    /// Why nothing can be made durable any more, once a sync has failed.
+    /// The sync failure after which nothing can be made durable, if there was one.
     pub fn failure(&self) -> Option<StoreError> {
         self.failed.lock().clone()
     }
 
-    /// Syncs all that was written before. Blocks the thread. Errors: this sync failed, or one before it: its caller may be one
-    /// that nobody listens to, and what it left is lost all the same.
+    /// Syncs everything written before. Blocks the thread. Errors: this sync or an earlier one failed. An earlier
+    /// failure counts because it may have lost data without its caller noticing.
     fn sync(&self) -> Result<()> {
         self.failure().map_or(Ok(()), Err)?;
         if let Err(error) = self.sync_log() {
@@ -205,7 +212,7 @@ impl Database {
     fn sync_log(&self) -> Result<()> {
         #[cfg(test)]
         (self.before_sync.lock())()?;
-        // Read before: what is written while the log is being synced may not be covered.
+        // Read first, because a record written during the sync may not be covered.
         let records = self.records.load(Ordering::Acquire);
         if let Some(mut ahead) = self.ahead.try_lock() {
             ahead.before_sync(self.bytes.load(Ordering::Relaxed) + records * RECORD_HEADER);
@@ -216,13 +223,13 @@ impl Database {
         Ok(())
     }
 
-    /// What was done to the log since it was opened.
+    /// The log's counters since the store was opened.
     pub fn log_statistics(&self) -> LogStatistics {
         let [records, bytes, syncs] = [&self.records, &self.bytes, &self.syncs].map(|one| one.load(Ordering::Relaxed));
         LogStatistics { records, bytes, syncs }
     }
 
-    /// Reads a named value.
+    /// Reads a named value. `None` if it was never put.
     pub fn get_meta(&self, name: &str) -> Result<Option<Vec<u8>>> {
         self.db.get([META_PREFIX, name].concat()).map_err(database_error)
     }
@@ -235,30 +242,30 @@ impl Database {
     }
 }
 
-/// See the head of the module.
+/// The committer's log over RocksDB.
 pub struct RocksLog {
     database: Arc<Database>,
     hot: Arc<Hot>,
-    /// The directory, for the free space of its file system.
+    /// The store's directory, for the free space of its file system.
     path: CString,
     reserve_bytes: u64,
 }
 
 impl RocksLog {
-    /// A log that refuses to leave less than `reserve_bytes` free where `path` is.
+    /// A log that keeps at least `reserve_bytes` free on the file system of `path`.
     pub fn new(database: Arc<Database>, hot: Arc<Hot>, path: CString, reserve_bytes: u64) -> RocksLog {
         RocksLog { database, hot, path, reserve_bytes }
     }
 }
 
 impl RocksLog {
-    /// Syncs what was written before, beside what is written meanwhile.
+    /// A function that syncs all earlier writes, concurrently with new ones.
     pub fn syncer(&self) -> SyncLog {
         let database = self.database.clone();
         Box::new(move || database.sync())
     }
 
-    /// What RocksDB is to write.
+    /// The write batch for a record.
     fn batch(&self, record: &LogRecord<'_>) -> Result<WriteBatch> {
         let mut batch = WriteBatch::default();
         let mut buffer = Vec::with_capacity(128);
@@ -290,8 +297,8 @@ impl RocksLog {
         Ok(batch)
     }
 
-    /// A bound behind every row of a family, those that `changes` set included. (A range tombstone needs an
-    /// end, and there is no greatest key.)
+    /// A bound behind every row of a family, those that `changes` set included. RocksDB's range tombstones need an
+    /// end, and there is no greatest key.
     fn behind_all(&self, family: Family, changes: &[Change]) -> Result<Vec<u8>> {
         let mut options = ReadOptions::default();
         options.set_total_order_seek(true);
@@ -312,7 +319,7 @@ impl RocksLog {
     }
 }
 
-/// Reads rows for the committer, with one iterator a family for a whole group.
+/// Reads rows for the committer. It uses one iterator per family for the whole group.
 pub struct RocksReader<'a> {
     database: &'a Database,
     iterators: [Option<DBRawIterator<'a>>; Family::ALL.len()],
@@ -375,7 +382,7 @@ impl CommitLog for RocksLog {
             return Ok(());
         }
         let free = free_bytes(&self.path).map_err(|error| StoreError::Io(format!("free space: {error}")))?;
-        // A batch is written to the log and, when its memtable is flushed, to an SSTable.
+        // A batch is written to the log, and again to an SSTable when its memtable is flushed.
         if free < self.reserve_bytes.saturating_add(bytes.saturating_mul(2)) {
             return Err(StoreError::DiskFull(format!(
                 "{free} bytes are free, {} are kept in reserve",
@@ -387,7 +394,7 @@ impl CommitLog for RocksLog {
 
     fn write(&mut self, record: &LogRecord<'_>, sync: bool) -> Result<()> {
         self.database.write(self.batch(record)?, sync)?;
-        // Before anybody can have a snapshot that shows them.
+        // Before anybody can have a snapshot that shows the changes.
         self.hot.changed(record.changes);
         Ok(())
     }
@@ -404,8 +411,9 @@ impl CommitLog for RocksLog {
         self.database.sync()
     }
 
-    /// Before the files come, the log says that they do, and is synced: with what was written before, on which the commit may
-    /// rest, and with the greatest timestamp, so that none at or below theirs is ever given out again.
+    /// Announces the files in the log and syncs it before ingesting them. The sync covers the earlier writes that
+    /// the commit rests on. It also covers the greatest timestamp, so no timestamp at or below that of the files
+    /// is handed out again.
     fn take_in(&mut self, cells: &[PreparedCells], before: Timestamp, record: &LogRecord<'_>) -> Result<()> {
         let Some(first) = cells.iter().find(|cells| cells.is_write()) else {
             return Err(StoreError::Unsupported("a prepared commit without writes".to_owned()));
@@ -417,12 +425,12 @@ impl CommitLog for RocksLog {
         let mut batch = WriteBatch::default();
         batch.delete(TAKING_IN_KEY);
         put_numbers(&mut batch, record.visible, record.max_timestamp);
-        // It is synced with what comes next: until then the other record says the same.
+        // The next sync makes it durable. Until then the announcement gives the same answer.
         self.database.write(batch, false)
     }
 }
 
-/// Puts what the committer's record says.
+/// Adds the committer's record to a batch.
 fn put_numbers(batch: &mut WriteBatch, visible: Timestamp, max_timestamp: Timestamp) {
     let mut numbers = [0; 16];
     let (first, second) = numbers.split_at_mut(8);

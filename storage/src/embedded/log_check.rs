@@ -1,19 +1,22 @@
-//! Checks RocksDB's logs before RocksDB reads them: a log damaged in its middle must be reported, never
-//! opened as a shorter history.
+//! Checks RocksDB's logs before RocksDB reads them: a log damaged in its middle must be reported, never opened
+//! as a shorter history.
 //!
-//! RocksDB's mode TolerateCorruptedTailRecords takes a record that seems to reach beyond the last block for
-//! the torn end of a crash, and a record whose type byte became that of a recycled log for the end of the log.
-//! One flipped bit makes either out of synced commits. So every log is walked here, checksum by checksum
-//! (logs are bounded by the size of the memtables, and `log_walk.rs` knows what they are made of). Damage before an intact record
-//! is reported, unless that record itself says that what is damaged was not synced when it was written, and a sector reads as
-//! zeroes there: then the machine lost power before both were synced, nobody was told of either, and the log is cut off at the
-//! hole. So is a write at its end that a crash interrupted: the file ends before the record does, or a sector of it never
-//! arrived. A last record that is all there and yet does not match its checksum was changed later, and is reported.
+//! RocksDB's mode TolerateCorruptedTailRecords is too lenient. It treats a record that seems to reach beyond the last
+//! block as the torn end of a crash. It treats a record with the type byte of a recycled log as the end of the log.
+//! One flipped bit turns synced commits into either.
 //!
-//! A log may begin with such a hole. The logs before it, if the same process wrote them, tell the number of the record before.
+//! So [`check`] walks each log, checksum by checksum (`log_walk.rs` knows the format). Memtables bound the
+//! logs' size. The rules:
 //!
-//! Zeroes at the end of a log were written ahead of it, and are cut off. A log that ends in them and is not the newest is held
-//! against the next one, whose first record tells the number of the one before it.
+//! - Damage before an intact record is reported, with one exception. The log is cut off there if a sector reads as
+//!   zeroes, and the intact record says that the damaged one was not yet synced. Then the machine lost power before
+//!   the sync of both, and neither was acknowledged.
+//! - A write that a crash interrupted at the end of the log is cut off: the file ends too early, or
+//!   a sector never arrived.
+//! - A last record that is complete but does not match its checksum was changed later, and is reported.
+//! - A log may begin with a missing sector. Earlier logs of the same process tell the number of the record before.
+//! - Zeroes at the end of a log were written ahead of it, and are cut off. If a newer log follows, its first record
+//!   must have the next number.
 
 use super::log_walk::{Verdict, Walk, walk};
 use super::mark::Mark;
@@ -39,16 +42,16 @@ fn failed(path: &Path, error: &std::io::Error) -> StoreError {
     StoreError::Io(format!("{}: {error}", path.display()))
 }
 
-/// Checks the logs and the manifest in a directory of RocksDB; cuts off zeroes ahead of the logs, and what nobody was told of.
-/// Errors: `Corrupted`, `Io`.
+/// Checks the logs and the manifest in a directory of RocksDB. Cuts off the zeroes ahead of the logs, and
+/// unacknowledged records. Errors: `Corrupted`, `Io`.
 pub fn check(directory: &Path) -> Result<()> {
     if !directory.exists() {
         return Ok(());
     }
     check_manifest(directory)?;
-    // Each log that is to be cut, and where.
+    // The logs to cut, with their new lengths.
     let mut ends = Vec::new();
-    // Where history ends, if that is before the end of the newest log.
+    // The end of history, if it lies before the end of the newest log.
     let mut torn: Option<(PathBuf, usize)> = None;
     // The newest record so far, the log before, and whether zeroes follow that record.
     let (mut newest, mut before, mut zeroes): (Option<Mark>, Option<(PathBuf, usize)>, bool) = (None, None, false);
@@ -79,7 +82,7 @@ pub fn check(directory: &Path) -> Result<()> {
             ends.push((path, length));
         }
     }
-    // The newest first: a start that is interrupted here leaves no log behind a hole that is a hole no more.
+    // The newest first: if the start is interrupted here, no log remains behind a cut one.
     for (path, offset) in ends.into_iter().rev() {
         let file = OpenOptions::new().write(true).open(&path).map_err(|error| failed(&path, &error))?;
         file.set_len(offset as u64).and_then(|()| file.sync_all()).map_err(|error| failed(&path, &error))?;
@@ -87,21 +90,22 @@ pub fn check(directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Whether a log that begins with the record `first` may follow one that ends with the record `newest`, and with `zeroes`. Where it does
-/// not end in zeroes, the two may be of two processes, of which each counts from 1 and has cut off what the one before left.
+/// Whether a log that begins with `first` may follow one that ends with `newest`, with or without `zeroes`
+/// behind it. Without zeroes the two may belong to two processes. Each process counts from 1 and cuts off what
+/// the one before left unfinished.
 fn goes_on(newest: Option<Mark>, first: Option<Mark>, zeroes: bool) -> bool {
     let (Some(first), next) = (first, newest.map_or(1, |newest| newest.number + 1)) else { return !zeroes };
     first.number == next || (!zeroes && (newest.is_none() || first.number < next))
 }
 
-/// Whether a log that begins with the record `first` was written by the process that wrote the record `newest` to an earlier
-/// one, when nothing behind that was synced. (Another process counts from 1.)
+/// Whether the process that wrote `newest` to an earlier log also wrote this log, while no record behind `newest` was
+/// synced. (Another process counts from 1.)
 fn is_behind(newest: Option<Mark>, first: Option<Mark>, synced: u64) -> bool {
     let (Some(newest), Some(first)) = (newest, first) else { return false };
     first.number > newest.number && synced <= newest.number
 }
 
-/// How many bytes of a log, or of a manifest, are to be read. Errors: it is damaged.
+/// How many bytes of a log or a manifest to keep. Errors: it is damaged.
 fn kept_bytes(path: &Path, content: &[u8], verdict: Verdict) -> Result<usize> {
     match verdict {
         Verdict::Intact => Ok(content.len()),
@@ -119,7 +123,7 @@ fn damaged(path: &Path, offset: usize, more: &str) -> StoreError {
 
 fn check_manifest(directory: &Path) -> Result<()> {
     let Ok(current) = fs::read_to_string(directory.join("CURRENT")) else {
-        // A new store, or RocksDB will say what is missing.
+        // Either the store is new, or RocksDB will report the missing file.
         return Ok(());
     };
     let path = directory.join(current.trim_end());
@@ -134,7 +138,8 @@ mod tests {
     use super::super::log_walk::tests::Log;
     use super::*;
 
-    /// A log of records from `first` to `last`, each written when those up to `synced` were, with zeroes behind.
+    /// A log of records `first` to `last`, with zeroes behind. Each record says that those up
+    /// to `synced` were synced.
     fn log(first: u64, last: u64, synced: u64) -> Vec<u8> {
         let mut log = Log { newest: first - 1, ..Log::default() };
         (first..=last).for_each(|number| log.marked(1000, synced.min(number - 1)));
@@ -142,7 +147,7 @@ mod tests {
         log.bytes
     }
 
-    /// Checks logs, and tells how long each is afterwards.
+    /// Checks logs and answers their new lengths.
     fn checked(logs: &[&[u8]]) -> Result<Vec<usize>> {
         let folder = tempfile::tempdir().unwrap();
         let path = |number: usize| folder.path().join(format!("{number:06}.log"));
@@ -171,12 +176,12 @@ mod tests {
             assert!(is_refused(&[&first, &second]), "records between them are missing");
             assert!(is_refused(&[&first, &[0; 100], &second]));
         }
-        // What is missing, and all that follows, was not synced.
+        // The missing record and all that follow it were not synced.
         let lost = log(1, 3, 0);
         for lost in [&lost[..], &lost[..3 * RECORD]] {
             assert_eq!(checked(&[lost, &log(5, 6, 3), &log(7, 7, 3)]).unwrap(), [3 * RECORD, 0, 0]);
         }
-        // Whole as they are, two logs may be of two processes.
+        // Two undamaged logs may belong to two processes.
         let whole = &log(1, 3, 0)[..3 * RECORD];
         assert_eq!(checked(&[whole, &log(1, 1, 0)]).unwrap(), [3 * RECORD, RECORD]);
     }

@@ -1,49 +1,51 @@
-//! [`walk`]: what one of RocksDB's logs, or its manifest, is made of: intact records, and what lies where none is.
+//! [`walk`]: finds the intact records of a RocksDB log or manifest, and classifies any damage.
 //!
-//! The format is RocksDB's log_format.h: blocks of 32 KiB; fragments of a masked CRC-32C over type and payload, a length of two
-//! bytes, a type, the payload.
+//! The format is RocksDB's log_format.h: blocks of 32 KiB that hold fragments. A fragment is a masked CRC-32C over
+//! type and payload, a length of two bytes, a type, and the payload.
 
 use super::mark::Mark;
 use smallvec::SmallVec;
 
 const BLOCK: usize = 32 << 10;
 const HEADER: usize = 7;
-/// What a disk writes whole or not at all.
+/// The unit that a disk writes whole or not at all, in bytes.
 const SECTOR: usize = 512;
 const FULL: u8 = 1;
 const FIRST: u8 = 2;
 const MIDDLE: u8 = 3;
 const LAST: u8 = 4;
-/// What RocksDB writes besides: compression type, sizes of user timestamps, predecessor.
+/// RocksDB's other record types: compression type, sizes of user timestamps, predecessor.
 const OTHERS: [u8; 3] = [9, 10, 130];
 
-/// What a walk over a log found.
+/// The result of a walk over a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Every record is intact.
     Intact,
-    /// From this offset on there are only zeroes, written ahead of the log: as intact.
+    /// Intact up to this offset, behind which there are only zeroes, written ahead of the log.
     Ended(usize),
-    /// The record at this offset was not written to its end, and nobody was told of it nor of what follows.
+    /// The record at this offset was not written completely. Neither it nor any later one was acknowledged.
     Torn(usize),
-    /// Damage at the first offset, an intact record at the second.
+    /// Damage at the first offset, and an intact record at the second.
     Damaged(usize, usize),
-    /// Damage at this offset that no interrupted write leaves.
+    /// Damage at this offset, of a kind that no interrupted write leaves.
     Changed(usize),
 }
 
-/// What a log holds.
+/// The contents of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Walk {
     pub verdict: Verdict,
-    /// The marks of the first record and of the last one before the verdict's offset, where there are records, and they have one.
+    /// The marks of the first record, and of the last one before the verdict's offset. `None` without
+    /// a record or mark.
     pub first: Option<Mark>,
     pub last: Option<Mark>,
-    /// Up to which record any intact record here, also behind that offset, says that the log was synced.
+    /// The greatest number up to which an intact record says that the log was synced, records behind
+    /// the verdict's offset included.
     pub synced: u64,
 }
 
-/// Walks a log checksum by checksum. `before`: the last intact record of the logs before.
+/// Walks a log checksum by checksum. `before`: the mark of the last intact record in earlier logs.
 pub fn walk(content: &[u8], before: Option<Mark>) -> Walk {
     let (mut offset, mut first, mut last, mut records, mut synced) = (0, None, None, 0_u64, 0);
     let stopped = loop {
@@ -79,18 +81,18 @@ pub fn walk(content: &[u8], before: Option<Mark>) -> Walk {
     Walk { verdict, first, last, synced }
 }
 
-/// The record before damage.
+/// The last intact record before damage.
 #[derive(Clone, Copy)]
 enum Last {
-    /// In the same log, with its mark if it has one.
+    /// It is in the same log. It may have a mark.
     Here(Option<Mark>),
-    /// Damage begins the log: the last one of the logs before, if there are any.
+    /// The log begins with the damage, so it is the last record of earlier logs, if there is one.
     Before(Option<Mark>),
 }
 
 impl Last {
-    /// The number of the last intact record before damage, as a record behind it counts; `None`: nothing tells. A log that does
-    /// not go on from those before, or not certainly, is its process's first, which counts from 1.
+    /// The number of the last intact record before damage, in the count of the later record `behind`. `None` if it
+    /// cannot be told. A log that does not certainly continue earlier ones is its process's first, and counts from 1.
     fn number(self, behind: Mark) -> Option<u64> {
         match self {
             Last::Here(last) => last.map(|last| last.number),
@@ -103,8 +105,8 @@ impl Last {
 
 /// Judges damage in the record that begins at `begin`, behind the record `last`.
 ///
-/// An intact record behind it speaks against a crash, but for one that was written before the damaged one was synced, as it says
-/// itself. A record that is not intact says nothing.
+/// An intact record behind the damage contradicts a crash, unless it says that the damaged record was not yet synced.
+/// A record that is not intact proves nothing.
 fn judge(content: &[u8], begin: usize, damage: usize, last: Last, synced: &mut u64) -> Verdict {
     let interrupted = is_interrupted(content, damage);
     let mut at = damage;
@@ -133,7 +135,7 @@ fn masked_checksum(kind: u8, payload: &[u8]) -> u32 {
     checksum(kind, payload).rotate_right(15).wrapping_add(MASK)
 }
 
-/// What each byte adds to a CRC-32C.
+/// CRC-32C table: the contribution of each byte.
 const STEPS: [u32; 256] = {
     let mut steps = [0; 256];
     let mut byte = 0;
@@ -149,8 +151,8 @@ const STEPS: [u32; 256] = {
     steps
 };
 
-/// Whether one bit of a fragment, or of its checksum, is all that does not match. (What a bit adds to a checksum depends on how many
-/// bytes follow it alone.)
+/// Whether a single flipped bit in a fragment or its checksum explains the mismatch. (A bit's contribution to a
+/// checksum depends only on the number of bytes behind it.)
 fn is_off_by_a_bit(kind: u8, payload: &[u8], stored: u32) -> bool {
     if (masked_checksum(kind, payload) ^ stored).count_ones() == 1 {
         return true;
@@ -171,12 +173,12 @@ fn is_zero(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| *byte == 0)
 }
 
-/// The end of the block that `offset` lies in, or of the log.
+/// The end of the block that contains `offset`, or of the log.
 fn end_of_block(content: &[u8], offset: usize) -> usize {
     ((offset / BLOCK + 1) * BLOCK).min(content.len())
 }
 
-/// Header and what follows it in its block.
+/// The fragment header at `offset`, and the rest of its block.
 fn header(content: &[u8], offset: usize) -> Option<([u8; HEADER], &[u8])> {
     let (header, behind) = content.get(offset..end_of_block(content, offset))?.split_first_chunk::<HEADER>()?;
     Some((*header, behind))
@@ -192,7 +194,7 @@ fn fragment(content: &[u8], offset: usize) -> Option<(u8, &[u8])> {
     (masked_checksum(kind, payload) == u32::from_le_bytes([c0, c1, c2, c3])).then_some((kind, payload))
 }
 
-/// End and mark of the intact record that begins at `offset`. `Err`: where it is not.
+/// End and mark of the intact record that begins at `offset`. `Err` holds the offset of the damage.
 fn record(content: &[u8], mut offset: usize) -> Result<(usize, Option<Mark>), usize> {
     let (mut begun, mut tail) = (false, SmallVec::<[u8; 2 * Mark::REACH]>::new());
     loop {
@@ -213,8 +215,8 @@ fn record(content: &[u8], mut offset: usize) -> Result<(usize, Option<Mark>), us
     }
 }
 
-/// Whether the damage at `offset` may be a write that a crash interrupted: the log ends before it does, or a sector of it never
-/// arrived, and reads as zeroes.
+/// Whether a crash may have interrupted the write at `offset`. Then the log ends before the record does, or a sector
+/// never arrived and reads as zeroes.
 fn is_interrupted(content: &[u8], offset: usize) -> bool {
     let block_end = end_of_block(content, offset);
     let Some(([c0, c1, c2, c3, low, high, kind], behind)) = header(content, offset) else {
@@ -222,7 +224,7 @@ fn is_interrupted(content: &[u8], offset: usize) -> bool {
     };
     let stored = u32::from_le_bytes([c0, c1, c2, c3]);
     let length = u16::from_le_bytes([low, high]);
-    // The length itself may be what changed, by a bit: then as much of the rest as it was matches its checksum.
+    // If a bit of the length was flipped, the payload of the right length matches its checksum.
     let whole = |length: u16| {
         behind
             .get(..usize::from(length))
@@ -231,13 +233,14 @@ fn is_interrupted(content: &[u8], offset: usize) -> bool {
     if whole(length) || (0..u16::BITS).any(|bit| whole(length ^ (1 << bit))) {
         return false;
     }
-    // It may hold zeroes of its own: one bit that changed is no sector that did not arrive.
+    // The record may contain zeroes itself. A single flipped bit is no missing sector.
     let payload = behind.get(..usize::from(length));
     if payload.is_some_and(|payload| is_off_by_a_bit(kind, payload, stored)) {
         return false;
     }
     let end = offset + HEADER + usize::from(length);
-    // Of a sector that was being written to the disk while the record was put into it, a part may be there.
+    // The record was added to a sector that was already being written. Then only a part of
+    // the record's share arrived.
     let is_end = kind == FULL || kind == LAST;
     let goes_on = (kind == FIRST || kind == MIDDLE) && end == block_end;
     let ends_in_zeroes =
@@ -245,18 +248,19 @@ fn is_interrupted(content: &[u8], offset: usize) -> bool {
     if (is_end || goes_on) && ends_in_zeroes {
         return true;
     }
-    // Nor is what should follow there, in the next block.
+    // The next block, where the record goes on, did not arrive either.
     if goes_on && content.get(end..(end + SECTOR).min(content.len())).is_some_and(is_zero) {
         return true;
     }
-    // The header itself may be there in part.
+    // Only a part of the header may have arrived.
     let end_of_sector = (((offset + HEADER) / SECTOR + 1) * SECTOR).min(block_end);
     if kind == 0 && content.get(offset + HEADER..end_of_sector).is_some_and(is_zero) {
         return true;
     }
     let mut begin = offset;
     while begin < end.min(block_end) {
-        // The last one whole, with what lies behind the record: a record does not end with zeroes, but with its mark.
+        // The last sector is checked whole, with what follows the record. A record never ends with zeroes,
+        // because of its mark.
         let end = ((begin / SECTOR + 1) * SECTOR).min(content.len());
         if content.get(begin..end).is_some_and(is_zero) {
             return true;
@@ -271,8 +275,8 @@ fn is_trailer(content: &[u8], offset: usize) -> bool {
     left < HEADER && content.get(offset..end_of_block(content, offset)).is_some_and(is_zero)
 }
 
-/// The offset of the first intact fragment behind `damage` that starts a record. Fragments that
-/// continue one do not count: pages of one interrupted write may reach the disk in any order.
+/// The offset of the first intact fragment behind `damage` that starts a record. Continuing fragments do not count,
+/// because pages of one interrupted write may reach the disk in any order.
 fn next_record(content: &[u8], damage: usize) -> Option<usize> {
     let mut offset = damage + 1;
     while offset < content.len() {
@@ -290,7 +294,7 @@ fn next_record(content: &[u8], damage: usize) -> Option<usize> {
 pub mod tests {
     use super::*;
 
-    /// The end of a record.
+    /// The mark that ends a record.
     fn mark(number: u64, synced: u64, process: u32) -> Vec<u8> {
         let mut batch = rocksdb::WriteBatch::default();
         let empty = batch.data().len();
@@ -304,7 +308,7 @@ pub mod tests {
         pub bytes: Vec<u8>,
         /// The number of the newest record.
         pub newest: u64,
-        /// The process that writes it.
+        /// The process that the marks name.
         pub process: u32,
     }
 
@@ -315,7 +319,7 @@ pub mod tests {
             self.bytes.push(kind);
             self.bytes.extend(payload);
         }
-        /// A record, in as many fragments as it takes.
+        /// Appends a record in as many fragments as it takes.
         fn record(&mut self, mut payload: &[u8]) {
             let mut kind = [FULL, FIRST];
             loop {
@@ -332,7 +336,7 @@ pub mod tests {
                 (payload, kind) = (later, [LAST, MIDDLE]);
             }
         }
-        /// The next record with a mark, written when those up to `synced` were.
+        /// Appends the next record, with a mark that says that records up to `synced` were synced.
         pub fn marked(&mut self, length: usize, synced: u64) {
             self.newest += 1;
             let mut payload: Vec<u8> = (0..length).map(|at| 1 + (at % 251) as u8).collect();
@@ -342,7 +346,7 @@ pub mod tests {
         fn verdict(&self) -> Verdict {
             walk(&self.bytes, None).verdict
         }
-        /// The same with a sector that did not arrive.
+        /// A copy of the log in which a sector never arrived.
         fn without(&self, sector: usize) -> Log {
             let mut log = self.clone();
             let end = ((sector + 1) * SECTOR).min(log.bytes.len());
@@ -405,7 +409,7 @@ pub mod tests {
         }
     }
 
-    /// Ten records, of which the first five were synced when the sixth was written, and zeroes.
+    /// Ten records and zeroes. The sixth was written after the sync of the first five.
     fn half_synced() -> (Log, Vec<usize>) {
         let mut log = Log::default();
         let mut ends = Vec::new();
@@ -426,7 +430,7 @@ pub mod tests {
         assert_eq!(walked.last, Some(Mark { number: 10, synced: 5, process: 0 }));
         for sector in 0..ends[9].div_ceil(SECTOR) {
             let verdict = log.without(sector).verdict();
-            // The first record that the sector is a part of.
+            // The first record that has a part in the sector.
             let hit = ends.iter().position(|end| *end > sector * SECTOR).unwrap();
             if sector * SECTOR < ends[4] {
                 assert!(matches!(verdict, Verdict::Damaged(..)), "sector {sector}: {verdict:?}");
@@ -437,7 +441,7 @@ pub mod tests {
                 matches!(verdict, Verdict::Torn(at) | Verdict::Ended(at) if at == begin),
                 "sector {sector}: {verdict:?}, not {begin}"
             );
-            // Any others may be missing behind.
+            // Further sectors behind it may be missing too.
             for more in [sector + 1, sector + 2, (sector + ends[9] / SECTOR) / 2, ends[9] / SECTOR] {
                 let verdict = log.without(sector).without(more).verdict();
                 let torn = matches!(verdict, Verdict::Torn(at) | Verdict::Ended(at) if at == begin);
@@ -532,7 +536,7 @@ pub mod tests {
                 assert_eq!(torn.verdict(), Verdict::Torn(begin), "{missing} bytes before {block}");
             }
             for missing in 1..SECTOR {
-                // Nothing behind it is there either.
+                // The records behind it are missing too.
                 let mut torn = log.clone();
                 torn.bytes[block - missing..end].fill(0);
                 assert_eq!(torn.verdict(), Verdict::Torn(begin), "{missing} bytes before {block}, and the rest");
@@ -543,7 +547,7 @@ pub mod tests {
             torn.bytes[begin + there..BLOCK - SECTOR].fill(0);
             assert_eq!(torn.verdict(), Verdict::Torn(begin), "{there} bytes of its header");
         }
-        // What was synced is damage, whatever is missing of it.
+        // Missing parts of a synced record are damage.
         log.marked(700, 2);
         for missing in (4..SECTOR).step_by(7) {
             let mut torn = log.clone();

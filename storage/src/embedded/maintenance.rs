@@ -1,5 +1,5 @@
-//! [`Maintenance`]: the thread that measures tablets, splits those that are large or busy and merges small
-//! neighbours, and stores the directory.
+//! [`Maintenance`]: the thread that measures tablets, splits large or busy ones, merges small neighbours,
+//! and stores the directory.
 
 use super::kept_cursors::KeptCursors;
 use super::log::Database;
@@ -15,30 +15,30 @@ use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Name of the directory among the named values.
+/// Name of the tablet directory among the named values.
 pub const DIRECTORY_NAME: &str = "store.tablets";
-/// Into how many pieces at most a tablet is split in one pass.
+/// The most pieces that one pass splits a tablet into.
 const PIECES: u64 = 256;
-/// A tablet below this size is not split for its load.
+/// A tablet smaller than this, in bytes, is not split for its load.
 const LOAD_SPLIT_BYTES: u64 = 64 << 10;
 
-/// How soon after the start tablets are looked at for the first time.
+/// Delay from the start to the first pass.
 const FIRST_LOOK: Duration = Duration::from_millis(100);
 
-/// What a pass needs.
+/// The inputs of a pass over the tablets.
 pub struct TabletKeeper {
-    /// Where the rows are.
+    /// The store's rows, whose sizes are measured.
     pub database: Arc<Database>,
-    /// What is let go when it was not asked for since the last pass.
+    /// The pool whose idle cursors each pass drops.
     pub cursors: Arc<KeptCursors>,
-    /// What is maintained.
+    /// The tablets to split and merge.
     pub directory: Arc<TabletDirectory>,
-    /// Limits.
+    /// The limits on a tablet's size and load.
     pub options: EmbeddedOptions,
 }
 
 impl TabletKeeper {
-    /// Learns the sizes of all tablets, from what the database knows without reading rows.
+    /// Measures all tablets, from sizes that the database knows without reading rows.
     fn measure(&self) -> Result<()> {
         for tablet in self.directory.all().iter() {
             tablet.set_bytes(approximate_bytes(&self.database, &tablet.range)?);
@@ -46,15 +46,15 @@ impl TabletKeeper {
         Ok(())
     }
 
-    /// One pass over all tablets; `elapsed` since the last one. Answers whether the directory changed.
+    /// Makes one pass over all tablets, `elapsed` after the last one. Answers whether the directory changed.
     pub fn pass(&self, elapsed: Duration) -> Result<bool> {
         self.cursors.let_go();
         let (split, loads) = self.split_all(elapsed)?;
-        // The parts' loads are not known yet: they are merged in a later pass, if at all.
+        // The loads of the parts are not known yet, so merging waits for a later pass.
         if split { Ok(true) } else { self.merge_all(&loads) }
     }
 
-    /// Splits what is large or busy. Answers whether anything was, and the load of each tablet.
+    /// Splits large or busy tablets. Answers whether any was split, and the load of each tablet.
     fn split_all(&self, elapsed: Duration) -> Result<(bool, Vec<(u64, u64)>)> {
         let limit = self.options.tablet_bytes.max(1);
         let seconds = elapsed.as_secs_f64().max(0.001);
@@ -103,15 +103,15 @@ impl TabletKeeper {
         Ok(changed)
     }
 
-    /// Makes the directory durable.
+    /// Writes the directory durably.
     pub fn store(&self) -> Result<()> {
         self.database.put_meta(DIRECTORY_NAME, &self.directory.encode())
     }
 
-    /// Row keys that divide a tablet into pieces of about equal size.
+    /// Row keys that divide a tablet into pieces of about the same size.
     fn split_keys(&self, tablet: &Tablet, pieces: u64) -> Result<Vec<Bytes>> {
         let bounds = bounds(&tablet.range);
-        // The family with most of the bytes decides.
+        // The family with the most bytes decides.
         let mut family = (0, Family::Write);
         for candidate in Family::ALL {
             family = family.max((super::approximate_family_bytes(&self.database, candidate, &bounds)?, candidate));
@@ -131,14 +131,14 @@ struct Signal {
     changed: Condvar,
 }
 
-/// A handle on the thread. Dropping it ends the thread and waits for that.
+/// A handle to the maintenance thread. Dropping it ends the thread and waits for its end.
 pub struct Maintenance {
     signal: Arc<Signal>,
 }
 
 impl Maintenance {
-    /// Measures, so that sizes are known, and starts passes, one each interval: a pass looks at each tablet, for which
-    /// nobody who opens a store should wait. The first comes soon, and only splits.
+    /// Measures the tablets and starts passes, one each interval. A pass looks at each tablet, so opening a store
+    /// does not wait for it. The first pass comes soon, and only splits.
     pub fn start(keeper: Arc<TabletKeeper>, env: &EnvRef) -> Maintenance {
         let warn = |result: Result<bool>| {
             if let Err(error) = result {
@@ -152,7 +152,8 @@ impl Maintenance {
         env.spawn_thread(
             "tablets",
             Box::new(move || {
-                // Dropped in reverse order: who waits for the end may open the database again.
+                // Dropped in reverse order: when the end is signalled, the database must already be released, since
+                // the waiter may reopen it.
                 let (end, keeper) = (end, keeper);
                 let mut last = clock.monotonic();
                 let mut wait = FIRST_LOOK.min(keeper.options.tablet_interval);
@@ -170,7 +171,8 @@ impl Maintenance {
                     if now < last + wait {
                         continue;
                     }
-                    // What grew before a crash is split soon; what is idle only because the store was closed is not merged.
+                    // A tablet that grew before a crash is split soon. A tablet that is idle only because the store
+                    // was closed is not merged.
                     warn(match std::mem::replace(&mut first, false) {
                         true => keeper.split_all(now - last).map(|(split, _)| split),
                         false => keeper.pass(now - last),

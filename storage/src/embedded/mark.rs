@@ -1,35 +1,36 @@
-//! [`Mark`]: what a record of the log says of itself at its end.
+//! [`Mark`]: the end of a log record, which tells the record's number and the log's state.
 //!
-//! Several records are written while the ones before are synced. When the machine loses power, of those that were not synced
-//! any sectors may be there and any others not, so that an intact record may lie behind a hole. It is the mark that tells such
-//! a hole, of which nobody was told, from damage to what was synced. RocksDB keeps it in the log alone.
+//! Several records are written while earlier ones are synced. After a power loss any sectors of unsynced records may
+//! be missing, so an intact record may lie behind a hole. The mark tells such a hole, which was never acknowledged,
+//! from damage to synced records. RocksDB keeps marks in the log only.
 
-/// Which record this is, and what was known of the log when it was written.
+/// The identity of a record, and the state of the log when it was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mark {
-    /// Counts the records that a process writes, from 1.
+    /// Counts the records of a process, from 1.
     pub number: u64,
-    /// Every record up to this number was synced before this one was written. Less than `number`.
+    /// The last record that was synced before this one was written. Less than `number`.
     pub synced: u64,
-    /// Drawn by the process that wrote it, so that its logs are told from those of another, which counts from 1 too. 0: not known.
+    /// A random number of the writing process. It tells its logs from those of other processes, which also count from
+    /// 1. Zero means unknown.
     pub process: u32,
 }
 
-/// Ends a mark: never zero, so that the last sector of a record never looks like one that did not arrive.
+/// Ends a mark. It is never zero, so the last sector of a record never looks like a missing one.
 const END: [u8; 4] = *b"mark";
-/// Bytes of a mark.
+/// Size of a mark in bytes.
 const BYTES: usize = 24;
-/// The same of a mark without a process.
+/// Size of an old mark, without a process.
 const OLD_BYTES: usize = 20;
-/// What RocksDB puts before data that is for the log alone (`kTypeLogData`), and its length.
+/// RocksDB's bytes before data for the log alone (`kTypeLogData`): the tag and the length.
 const BEFORE: [u8; 2] = [3, BYTES as u8];
 const OLD_BEFORE: [u8; 2] = [3, OLD_BYTES as u8];
 
 impl Mark {
-    /// Bytes at the end of a record that tell its mark.
+    /// How many bytes at the end of a record [`Mark::at_end_of`] needs.
     pub const REACH: usize = BEFORE.len() + BYTES;
 
-    /// To be put last into a write batch.
+    /// The bytes of the mark, which must come last in a write batch.
     pub fn encode(self) -> [u8; BYTES] {
         debug_assert!(self.synced < self.number, "no record is synced before it is written");
         let mut bytes = [0; BYTES];
@@ -43,7 +44,7 @@ impl Mark {
         bytes
     }
 
-    /// The mark of a record that ends with these bytes; `None`: it has none, as those written before there were marks.
+    /// The mark at the end of a record. `None` for records written before marks existed.
     pub fn at_end_of(record: &[u8]) -> Option<Mark> {
         let record = record.strip_suffix(&END)?;
         let told = |bytes: usize, before: [u8; 2]| {
@@ -57,7 +58,7 @@ impl Mark {
         Some(Mark { number: u64::from_be_bytes(*number), synced: u64::from_be_bytes(*synced), process })
     }
 
-    /// Whether another record is certainly the same process's.
+    /// Whether both marks certainly come from the same process.
     pub fn is_of_process_of(self, other: Mark) -> bool {
         self.process != 0 && self.process == other.process
     }
@@ -81,7 +82,7 @@ mod tests {
         assert_eq!(Mark::at_end_of(&batch.data()[end - Mark::REACH + 1..]), None);
         batch.put(b"key", b"value");
         assert_eq!(Mark::at_end_of(batch.data()), None);
-        // As they were before processes had numbers.
+        // Marks as they were before they named a process.
         let old = [&[0; 9][..], &[3, 20], &7_u64.to_be_bytes(), &5_u64.to_be_bytes(), b"mark"].concat();
         assert_eq!(Mark::at_end_of(&old), Some(Mark { number: 7, synced: 5, process: 0 }));
     }

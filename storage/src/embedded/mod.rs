@@ -1,8 +1,8 @@
-//! [`EmbeddedStore`]: the engine of one machine, over RocksDB.
+//! [`EmbeddedStore`]: the engine for one machine, over RocksDB.
 //!
-//! A column family for each [`Family`], one write-ahead log, keys as in [`key`]. Every change of rows goes
-//! through one committer thread ([`committer`]); reads go straight to RocksDB ([`reader`]); tablets are
-//! metadata ([`tablets`], [`maintenance`]). FORMAT.md, beside this crate's sources, documents the bytes.
+//! It has a column family for each [`Family`], one write-ahead log, and keys as in [`key`]. Every change of rows
+//! passes the committer ([`committer`]). Reads go straight to RocksDB ([`reader`]). Tablets are metadata
+//! ([`tablets`], [`maintenance`]). FORMAT.md, beside this crate's sources, documents the bytes.
 
 mod ahead;
 mod arena;
@@ -73,7 +73,7 @@ use std::path::Path;
 use std::sync::Arc;
 use tablets::{Tablet, TabletDirectory};
 
-/// See the head of the module. Dropping it finishes what was asked of it, syncs and closes it.
+/// A store in a directory. Dropping it finishes the requests under way, syncs the log and closes the store.
 pub struct EmbeddedStore {
     // Fields are dropped in this order: first the threads, then the database, then the folder's lock.
     _maintenance: Maintenance,
@@ -91,9 +91,9 @@ pub struct EmbeddedStore {
 }
 
 impl EmbeddedStore {
-    /// Opens the store in a directory, making it when there is none. Commits are stamped from
-    /// `timestamps`, from the first commit on: it may be told [`Store::recovered_max_timestamp`] before.
-    /// Errors: `InUse`, `Format`, `Corrupted`, `Io`.
+    /// Opens the store in a directory, and creates it if there is none. `timestamps` stamps commits
+    /// from the first one on. Its owner may call [`Store::recovered_max_timestamp`] first. Errors:
+    /// `InUse`, `Format`, `Corrupted`, `Io`.
     pub fn open(
         path: &Path,
         timestamps: Arc<dyn TimestampSource>,
@@ -148,7 +148,7 @@ impl EmbeddedStore {
         }))
     }
 
-    /// Makes `keys` the first of tablets, durably: before loads whose keys are known.
+    /// Starts a tablet at each of `keys`, durably. For loads whose keys are known in advance.
     pub fn split_at(&self, keys: &[Bytes]) -> Result<()> {
         for key in keys {
             let range = RowRange { start: key.clone(), end: None };
@@ -159,12 +159,12 @@ impl EmbeddedStore {
         self.keeper.store()
     }
 
-    /// Looks at the tablets now rather than at the next interval; answers whether any changed.
+    /// Makes a pass over the tablets now. Answers whether any changed.
     pub fn maintain_tablets(&self) -> Result<bool> {
         self.keeper.pass(self.keeper.options.tablet_interval)
     }
 
-    /// Writes the memtables out, so that sizes are known and reopening has nothing to replay.
+    /// Flushes the memtables, so that sizes are known and reopening has nothing to replay.
     pub fn flush(&self) -> Result<()> {
         for family in Family::ALL {
             self.database.rocks().flush_cf(self.database.family(family)?).map_err(database_error)?;
@@ -172,7 +172,7 @@ impl EmbeddedStore {
         self.database.rocks().flush().map_err(database_error)
     }
 
-    /// Compacts everything: what was removed gives its space back.
+    /// Compacts the whole store, which frees the space of removed cells.
     pub fn compact(&self) -> Result<()> {
         for family in Family::ALL {
             self.database.rocks().compact_range_cf(self.database.family(family)?, None::<&[u8]>, None::<&[u8]>);
@@ -180,12 +180,12 @@ impl EmbeddedStore {
         Ok(())
     }
 
-    /// Why no more writes are taken until the store is opened again, once a write or sync has failed.
+    /// The write or sync failure that stops writes until the store is reopened, if there was one.
     pub fn failure(&self) -> Option<String> {
         self.committer.failure().or_else(|| self.database.failure().map(|error| error.to_string()))
     }
 
-    /// The batches of a scan. `next` reads one of so many rows at most; `count` counts its rows.
+    /// The batches of a scan. `next` reads a batch of at most the given number of rows; `count` counts its rows.
     fn batches<'a, T: Send + 'a>(
         &'a self,
         scanner: Scanner<'a>,
@@ -197,13 +197,14 @@ impl EmbeddedStore {
         stream::unfold((scanner, left), move |(mut scanner, left)| async move {
             while left > 0 && !scanner.ended() {
                 match next(&mut scanner, options.batch_rows.max(1).min(left)).map(|rows| (count(&rows), rows)) {
-                    // A reader takes a stream that pauses for a long one: who finds nothing in a short range must not.
+                    // A consumer takes a pending stream for a slow one, so an empty scan of a short
+                    // range must not pause.
                     Ok((0, _)) if scanner.ended() => break,
                     Ok((0, _)) => {}
                     Ok((rows, batch)) => return Some((Ok(batch), (scanner, left - rows))),
                     Err(error) => return Some((Err(error), (scanner, 0))),
                 }
-                // Much was read and nothing found: let others run, and let the scan be dropped.
+                // Many rows were read and none found. Yield, so that other tasks run and the scan can be dropped.
                 yield_once().await;
             }
             None
@@ -235,14 +236,14 @@ impl EmbeddedStore {
             Request::Rows { rows, .. } => {
                 self.directory.count(rows.iter().map(|row| &row.key[..]), Tablet::count_writes);
             }
-            // Of what is prepared the making was counted.
+            // Prepared cells were counted when they were made.
             Request::RemoveRange(_) | Request::Claim(_) | Request::Prepared(_) => {}
         }
         self.committer.request(request, ordered).await
     }
 }
 
-/// Answers at the second poll.
+/// A future that is ready at its second poll.
 async fn yield_once() {
     let mut polled = false;
     std::future::poll_fn(|context| {
@@ -255,7 +256,7 @@ async fn yield_once() {
     .await;
 }
 
-/// RocksDB's errors by what the caller should do.
+/// Maps RocksDB's errors to store errors, by what the caller should do.
 pub(crate) fn database_error(error: rocksdb::Error) -> StoreError {
     let text = error.to_string();
     match error.kind() {
@@ -271,7 +272,7 @@ pub(crate) fn database_error(error: rocksdb::Error) -> StoreError {
     }
 }
 
-/// Bytes of SSTables of one family between two cell keys.
+/// Approximate bytes of one family's SSTables between two cell keys.
 pub(crate) fn approximate_family_bytes(database: &Database, family: Family, bounds: &ScanBounds) -> Result<u64> {
     let beyond = [0xff; 64];
     let upper = bounds.upper.as_deref().unwrap_or(&beyond);
@@ -282,12 +283,12 @@ pub(crate) fn approximate_family_bytes(database: &Database, family: Family, boun
     Ok(database.rocks().get_approximate_sizes_cf(database.family(family)?, &[range]).iter().sum())
 }
 
-/// Cells that are counted rather than estimated.
+/// Up to this many cells of a range are counted instead of estimated.
 const COUNTED_CELLS: usize = 2048;
 
-/// Bytes of a range of rows, memtables included, roughly. RocksDB tells the sizes of ranges in SSTables only:
-/// few cells are counted; of many it is known that they have at least the bytes of those counted, and at most
-/// those of the memtables.
+/// Approximate bytes of a range of rows, memtables included. RocksDB knows the sizes of ranges in SSTables
+/// only. So a few cells are counted. For more cells, the estimate lies between the bytes of those counted and
+/// the bytes of the memtables.
 fn estimated_bytes(database: &Database, range: &RowRange) -> Result<u64> {
     let mut total = 0;
     for family in Family::ALL {
@@ -310,14 +311,14 @@ fn estimated_bytes(database: &Database, range: &RowRange) -> Result<u64> {
     Ok(total)
 }
 
-/// Bytes of SSTables of a range of rows.
+/// Approximate bytes of the SSTables of a range of rows.
 pub(crate) fn approximate_bytes(database: &Database, range: &RowRange) -> Result<u64> {
     let bounds = maintenance::bounds(range);
     Family::ALL.iter().map(|family| approximate_family_bytes(database, *family, &bounds)).sum()
 }
 
 impl EmbeddedStore {
-    /// A property of RocksDB that tells bytes; of `each` family, or of what all share.
+    /// A RocksDB property in bytes: summed over the families if `each`, else shared by all.
     fn property(&self, name: &str, each: bool) -> u64 {
         let families = Family::ALL.iter().take(if each { Family::ALL.len() } else { 1 });
         let told = families.filter_map(|family| {
@@ -393,12 +394,12 @@ impl Store for EmbeddedStore {
         limit: usize,
     ) -> BoxFuture<'a, Result<(PackedRows, usize)>> {
         async move {
-            // Which is what kept cursors read.
+            // Kept cursors read only this family.
             if wanted.family != Family::Write {
                 return Ok((PackedRows::default(), 0));
             }
             let hot = &self.hot.ranges;
-            // Looked up before the cursor is taken, which has to know of all that happened until a range was missed.
+            // Looked up before the cursor is taken: the cursor must see all changes up to the miss.
             let known: Vec<(ScanBounds, hot_ranges::Known)> = ranges
                 .iter()
                 .map(|range| {
@@ -490,7 +491,7 @@ impl Store for EmbeddedStore {
     }
 
     fn put_meta<'a>(&'a self, name: &'a str, value: Bytes) -> BoxFuture<'a, Result<()>> {
-        // It waits for a sync, and whoever asks for it has others to serve.
+        // Putting a value waits for a sync, and the caller's thread also serves other clients.
         let name = name.to_owned();
         self.beside(self.loads.begin(), move |load| load.put_meta(&name, &value)).boxed()
     }

@@ -1,5 +1,5 @@
-//! [`Newest`]: a batch of rows of one cell each, in the order of the scan: the newest in a range of timestamps. Keys and values
-//! lie in one piece of memory.
+//! [`Newest`]: reads a batch of rows with one cell each, in scan order: the newest cell in a range of timestamps.
+//! Keys and values of a batch share one allocation.
 
 use super::dead_runs::{self, DeadRuns, Watch};
 use super::hot_ranges::{Extent, HotRanges, Known};
@@ -16,84 +16,84 @@ use crate::timestamp::Timestamp;
 use rocksdb::{DBRawIterator, ErrorKind};
 use std::sync::Arc;
 
-/// Rows of the first batch that there is room for at once, and bytes for each.
+/// The rows that the first batch reserves room for. `ROW_BYTES` is reserved for each.
 const FIRST_ROWS: usize = 16;
 const ROW_BYTES: usize = 64;
 
-/// A batch ends behind the row with which it has so many bytes.
+/// A batch ends with the row that brings it to this many bytes.
 pub(super) const MOST_BYTES: usize = 1 << 20;
 
-/// Where a batch is read.
+/// The input of a batch.
 pub struct Course<'c, 'd> {
-    /// Stands where the batch begins, and stays within its bounds,
+    /// An iterator at the start of the batch.
     pub iterator: &'c mut DBRawIterator<'d>,
-    /// but for those that it does not know.
+    /// Bounds that the iterator itself does not enforce.
     pub within: Option<&'c ScanBounds>,
-    /// Of the cells.
+    /// The timestamps that cells may have.
     pub range: TimestampRange,
-    /// Forwards: which rows are left out, if any.
+    /// Rows that a forward scan leaves out.
     pub dead: Option<&'c Dead>,
 }
 
-/// Rows that are left out, and the runs of them that are known.
+/// The rows that a scan leaves out, and the known runs of them.
 #[derive(Debug)]
 pub struct Dead {
-    /// By the value of their cell.
+    /// Decides by the value of a row's cell.
     pub is: Plain,
-    /// The runs.
     pub runs: Arc<DeadRuns>,
-    /// Where the scan ends.
+    /// The upper bound of the scan.
     pub upper: Option<Vec<u8>>,
-    /// Runs may be noted: the iterator was made behind it.
+    /// If set, the iterator was made behind this watch, so runs may be noted.
     pub watch: Option<Watch>,
 }
 
-/// Rows that were left out one after the other.
+/// Consecutive rows that were left out.
 #[derive(Debug, Default)]
 struct Run {
-    /// The prefix of the first.
+    /// The prefix of the first row of the run.
     lower: Vec<u8>,
     rows: usize,
     newest: Timestamp,
 }
 
-/// Where a batch ended.
+/// The place where a batch ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// There are no more rows.
+    /// At the end of the scan: there are no more rows.
     Scan,
-    /// Behind [`Newest::done`].
+    /// Behind the row with the prefix [`Newest::done`].
     Row,
-    /// The iterator gave up before that row was complete, or before the first when nothing is done: it is not in the batch.
+    /// The iterator gave up before the first row, if [`Newest::done`] is empty. Otherwise, backwards, it gave up
+    /// within that row, which is not in the batch.
     Within,
 }
 
-/// See the head of the module.
+/// Reads batches of the newest cells of rows.
 #[derive(Debug, Default)]
 pub struct Newest {
-    /// Prefix of the row that was looked at last: forwards, what follows of it is older.
+    /// Prefix of the last row that was looked at. A forward scan skips the row's further cells, which are older.
     pub done: Vec<u8>,
     batch: PackedRows,
     scratch: Vec<u8>,
-    /// Backwards: when the newest cell so far of the row that is looked at was written,
+    /// Backwards: the timestamp of the newest cell so far of the current row.
     candidate: Option<Timestamp>,
-    /// and its value.
+    /// Backwards: the value of that cell.
     value: Vec<u8>,
-    /// Bytes and rows of the batch before: the next needs about as many.
+    /// Bytes and rows of the batch before. The next one reserves as much.
     before: (usize, usize),
-    /// Whether there may be cells newer than those that were wanted, or rows were left out.
+    /// Whether rows were left out, or may have cells newer than the wanted range.
     newer: bool,
-    /// Forwards: the row at which the iterator stands has a cell newer than those wanted. A batch may end within such a row.
+    /// Forwards: the row at the iterator has a cell newer than the wanted range. A batch may end within such a row.
     is_newer: bool,
     head: Head,
-    /// The rows that were left out right before.
+    /// The rows that were left out just before the iterator.
     run: Run,
-    /// The rows that were left out should be noted, which takes an iterator that is made behind a watch.
+    /// Whether the rows that were left out should be noted. That requires an iterator made behind a watch.
     pub unwatched: bool,
 }
 
 impl Newest {
-    /// A batch begins, of at most `limit` rows.
+    /// Starts a batch of at most `limit` rows.
     pub fn begin(&mut self, limit: usize) {
         let (bytes, rows) = self.before;
         let bytes = bytes.max(FIRST_ROWS * ROW_BYTES).min(limit.saturating_mul(4 * ROW_BYTES));
@@ -105,7 +105,7 @@ impl Newest {
         self.batch.len() == limit || examined == EXAMINED_ROWS || self.batch.bytes() >= MOST_BYTES
     }
 
-    /// Takes rows, forwards, until the batch has `limit`, after a look at [`EXAMINED_ROWS`] at most.
+    /// Reads rows forwards until the batch has `limit` rows. Looks at no more than [`EXAMINED_ROWS`] rows.
     pub fn collect(&mut self, course: Course<'_, '_>, limit: usize) -> Result<End> {
         let Course { iterator, within, range, dead } = course;
         let upper = within.and_then(|bounds| bounds.upper.as_deref());
@@ -121,7 +121,7 @@ impl Newest {
             let done = prefix == self.done;
             if done || timestamp > range.to {
                 if !done {
-                    // Of the row that follows there is something newer.
+                    // The next row has a cell newer than the wanted range.
                     self.end_run(dead, prefix);
                     (self.newer, self.is_newer) = (true, true);
                 }
@@ -173,7 +173,7 @@ impl Newest {
             }
             iterator.next();
         }
-        // Whatever follows of the last row is older than what was taken.
+        // Further cells of the last row are older than the one taken.
         if !ended(iterator)? {
             return Ok(self.given_up(End::Row));
         }
@@ -183,7 +183,7 @@ impl Newest {
         Ok(End::Scan)
     }
 
-    /// A row is left out. False: the batch ends before the run, which is to be read again behind a watch.
+    /// Leaves a row out. False: the batch ends before the run, which must be read again behind a watch.
     fn leave_out(&mut self, dead: &Dead, prefix: &[u8], timestamp: Timestamp) -> bool {
         self.newer = true;
         if self.run.rows == 0 {
@@ -202,7 +202,7 @@ impl Newest {
         true
     }
 
-    /// The rows that were left out end here.
+    /// Ends the run of rows that were left out.
     fn end_run(&mut self, dead: Option<&Dead>, upper: &[u8]) {
         if let Some(watch) = dead.and_then(|dead| dead.watch.as_ref())
             && self.run.rows >= dead_runs::LONG
@@ -212,7 +212,7 @@ impl Newest {
         self.run.rows = 0;
     }
 
-    /// The beginning of the run of rows that is to be read again, if there is one.
+    /// The start of the run that must be read again, if there is one.
     pub fn begin_run_again(&mut self) -> Option<&[u8]> {
         if !std::mem::take(&mut self.unwatched) {
             return None;
@@ -222,7 +222,7 @@ impl Newest {
         Some(&self.run.lower)
     }
 
-    /// The same backwards.
+    /// Like [`Newest::collect`], but backwards.
     pub fn collect_reverse(&mut self, course: Course<'_, '_>, limit: usize) -> Result<End> {
         let Course { iterator, within, range, dead: _ } = course;
         self.candidate = None;
@@ -245,7 +245,7 @@ impl Newest {
             }
             steps += 1;
             if steps <= STEPS_BEFORE_SEEK {
-                // The oldest comes first.
+                // The oldest cell comes first.
                 if range.contains(timestamp) {
                     self.propose(timestamp, value);
                 }
@@ -253,7 +253,7 @@ impl Newest {
                 iterator.prev();
                 continue;
             }
-            // Many versions: the newest wanted is sought.
+            // The row has many versions, so seek the newest wanted one.
             self.newer = true;
             self.scratch.clear();
             self.scratch.extend_from_slice(&self.done);
@@ -285,7 +285,7 @@ impl Newest {
         self.value.extend_from_slice(value);
     }
 
-    /// The row that was looked at is complete.
+    /// Adds the current row, of which all cells were seen.
     fn take_candidate(&mut self) -> Result<()> {
         match self.candidate.take() {
             Some(timestamp) => push(&mut self.head, &mut self.batch, &self.done, timestamp, &self.value),
@@ -293,9 +293,9 @@ impl Newest {
         }
     }
 
-    /// Takes the rows of short ranges, in key order and disjoint, each from its start to its end; answers how many. The first
-    /// that is not short, or with which the batch would have more than `limit` rows, ends it and leaves nothing in it. Of each
-    /// range is said what is known of it; without an iterator, of all of them. What was read of others goes to `hot`.
+    /// Reads the rows of short, disjoint ranges in key order, and answers how many ranges were read. It stops before
+    /// a range that is not short, or that would bring the batch to more than `limit` rows. `ranges` holds the cached
+    /// rows of each range; without an iterator all must be cached. Rows read from the database are cached in `hot`.
     pub fn collect_short(
         &mut self,
         mut iterator: Option<&mut DBRawIterator<'_>>,
@@ -315,7 +315,7 @@ impl Newest {
                 continue;
             }
             let Some(iterator) = iterator.as_deref_mut() else { return Ok(at) };
-            // Behind the range before it stands at the first cell that follows, which may be in this one.
+            // After the range before, the iterator stands at the next cell, which may lie in this range.
             if !std::mem::replace(&mut moved, true) || iterator.key().is_some_and(|key| key < &bounds.lower[..]) {
                 iterator.seek(&bounds.lower);
             }
@@ -339,7 +339,7 @@ impl Newest {
         Ok(ranges.len())
     }
 
-    /// Takes the rows of a range of which that much is known.
+    /// Takes the rows from the cached part of a range.
     pub fn take_known(&mut self, rows: &PackedRows, extent: Extent, limit: usize, reverse: bool) -> End {
         let taken = rows.len().min(limit);
         let (from, to) = if reverse { (rows.len() - taken, rows.len()) } else { (0, taken) };
@@ -351,7 +351,7 @@ impl Newest {
         End::Row
     }
 
-    /// Takes rows of leaves that are kept. If they are not all there: of which a row was missed.
+    /// Takes rows from cached leaves. The error names the leaf in which a row was missed, if the caller may read it.
     pub fn walk(&mut self, hot: &HotRows, walk: Walk<'_>) -> std::result::Result<End, Option<(Missed, Prefix)>> {
         match hot.walk(walk, &mut self.batch) {
             Walked::Through(true) => Ok(End::Scan),
@@ -364,9 +364,9 @@ impl Newest {
         }
     }
 
-    /// The batch was read for rows of a leaf that were missed: the whole leaf is, if it is worth while.
+    /// Reads the whole leaf if it is wanted, after the batch was read because of a miss in it.
     pub fn read_leaf(&self, hot: &HotRows, cursors: &KeptCursors, missed: Missed, prefix: &[u8]) -> Result<()> {
-        // Longer keys say that it is none.
+        // A longer key tells that the rows form no leaf.
         match self.batch.cells().next() {
             Some((key, _, value)) if key.len() == prefix.len() + 1 => {
                 leaf_reader::read(cursors, hot, missed, prefix, value.len())
@@ -382,8 +382,8 @@ impl Newest {
         }
     }
 
-    /// After a batch of a range that began at its start, or, `reverse`, at its end: the rows that are known of it now, and which
-    /// they are. `None` where they are not the newest.
+    /// The rows of a range that are known after its first batch, and which rows of the range they are. `None` if they
+    /// may not be the newest.
     pub fn newest_known(&self, end: End, reverse: bool) -> Option<(PackedRows, Extent)> {
         let extent = match end {
             End::Scan => Extent::All,
@@ -397,7 +397,7 @@ impl Newest {
         (!self.newer).then_some((rows, extent))
     }
 
-    /// The rows that were taken.
+    /// Takes the rows of the batch.
     pub fn rows(&mut self) -> PackedRows {
         self.before = (self.batch.bytes(), self.batch.len());
         std::mem::take(&mut self.batch)
@@ -415,7 +415,7 @@ fn push(head: &mut Head, batch: &mut PackedRows, prefix: &[u8], timestamp: Times
     }
 }
 
-/// Whether an iterator that stands nowhere is at the end; if not, it gave up.
+/// Whether an invalid iterator is at its end. If not, it gave up.
 fn ended(iterator: &DBRawIterator<'_>) -> Result<bool> {
     match iterator.status() {
         Ok(()) => Ok(true),

@@ -1,4 +1,4 @@
-//! [`EmbeddedOptions`], and what of them RocksDB is told.
+//! [`EmbeddedOptions`], and the RocksDB options that follow from it.
 
 use super::key;
 use rocksdb::{
@@ -7,35 +7,35 @@ use rocksdb::{
 };
 use std::time::Duration;
 
-/// How an embedded store runs.
+/// Options of an embedded store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EmbeddedOptions {
-    /// Bytes of SSTable blocks kept in memory.
+    /// Size of the cache of SSTable blocks, in bytes.
     pub cache_bytes: usize,
-    /// Bytes of rows that were read lately, kept apart from their blocks.
+    /// Size of the cache of recently read rows, in bytes.
     pub hot_row_bytes: u64,
-    /// The same for short ranges of rows.
+    /// Size of the cache of short ranges of rows, in bytes.
     pub hot_range_bytes: u64,
-    /// Bytes of memtables, over all families. Also bounds the log, and with it the time to reopen.
+    /// Size of all memtables together, in bytes. Also bounds the log, and so the time to reopen.
     pub memtable_bytes: usize,
-    /// Writes are refused with `DiskFull` when less than this would be left free.
+    /// The store refuses writes with `DiskFull` if they would leave fewer free bytes than this.
     pub reserve_bytes: u64,
-    /// Bytes of recent commits that the committer remembers.
+    /// Memory for recent commits in the committer, in bytes.
     pub recent_bytes: usize,
-    /// A tablet is split when it is larger than this.
+    /// A tablet larger than this, in bytes, is split.
     pub tablet_bytes: u64,
-    /// A tablet is split when it is read and written more often than this a second, and two neighbours
-    /// are not merged above a quarter of it.
+    /// A tablet with more reads and writes per second than this is split. Neighbours with more than a quarter of
+    /// it are not merged.
     pub tablet_operations: u64,
-    /// How often tablets are looked at.
+    /// The interval between passes over the tablets.
     pub tablet_interval: Duration,
-    /// Within this time, commits that did not wait for the sync are synced.
+    /// Commits that did not wait for the sync are synced within this time.
     pub sync_interval: Duration,
 }
 
 impl EmbeddedOptions {
-    /// The same with `bytes` of memory for what was read: five eighths for blocks, a quarter for rows and an eighth for short
-    /// ranges of them, which take more memory but are found in a fraction of the time.
+    /// Divides `bytes` of memory among the caches: five eighths for blocks, a quarter for rows and an eighth for
+    /// short ranges. Rows and ranges take more memory than blocks, but are found in a fraction of the time.
     #[must_use]
     pub fn with_cache(self, bytes: usize) -> EmbeddedOptions {
         let (rows, ranges) = (bytes / 4, bytes / 8);
@@ -61,22 +61,22 @@ impl Default for EmbeddedOptions {
     }
 }
 
-/// Name of the column family of RocksDB that holds what is not a row.
+/// Name of the RocksDB column family for data that is not a row.
 pub const META_FAMILY: &str = "default";
-/// Names of the column families of RocksDB, in the order of [`Family::ALL`](crate::Family::ALL).
+/// Names of the RocksDB column families, in the order of [`Family::ALL`](crate::Family::ALL).
 pub const FAMILY_NAMES: [&str; 4] = ["d", "l", "w", "r"];
 
-/// Options of the whole database.
+/// The options of the whole database.
 pub fn database(options: &EmbeddedOptions) -> Options {
     let mut database = Options::default();
     database.create_if_missing(true);
     database.create_missing_column_families(true);
-    // The default mode opens with a shorter history when the log is damaged in its middle. log_check.rs
-    // finds what even this mode lets pass.
+    // RocksDB's default mode opens a log damaged in its middle as a shorter history. log_check.rs finds damage that
+    // even this mode tolerates.
     database.set_wal_recovery_mode(DBRecoveryMode::TolerateCorruptedTailRecords);
     database.set_track_and_verify_wals_in_manifest(true);
     database.set_paranoid_checks(true);
-    // Logs that are used again could not be told from damaged ones.
+    // Recycled logs could not be told from damaged ones.
     database.set_recycle_log_file_num(0);
     database.set_max_total_wal_size(options.memtable_bytes as u64);
     database.set_db_write_buffer_size(options.memtable_bytes);
@@ -88,14 +88,14 @@ pub fn database(options: &EmbeddedOptions) -> Options {
     database
 }
 
-/// Keeps blocks, filters and indexes. Lookups take no mutex, and RocksDB gives each of its shards 32 MiB at least: the filter
-/// of a table of 64 MB of short rows takes megabytes, and where blocks did not fit a shard beside each other, each read of a
-/// row read and checked its filter anew.
+/// The cache of blocks, filters and indexes. Its look-ups take no mutex, and each of its shards has at least 32 MiB.
+/// The filter of a 64 MB table of short rows takes megabytes. Filters that do not fit into a shard together would be
+/// read and checked again for each row.
 fn cache(bytes: usize) -> Cache {
     Cache::new_hyper_clock_cache(bytes, 0)
 }
 
-/// How SSTables are laid out; blocks are kept in `cache`, or not at all.
+/// The layout of SSTables. Their blocks are cached in `cache`, if given.
 fn blocks(cache: Option<&Cache>) -> BlockBasedOptions {
     let mut blocks = BlockBasedOptions::default();
     if let Some(cache) = cache {
@@ -106,14 +106,14 @@ fn blocks(cache: Option<&Cache>) -> BlockBasedOptions {
     blocks.set_cache_index_and_filter_blocks(true);
     blocks.set_cache_index_and_filter_blocks_with_high_priority(true);
     blocks.set_pin_l0_filter_and_index_blocks_in_cache(true);
-    // Versions are found by seeking, so filters hold rows, not cells.
+    // Readers seek to versions, so filters hold rows, not cells.
     blocks.set_bloom_filter(10.0, false);
     blocks.set_whole_key_filtering(false);
     blocks.set_optimize_filters_for_memory(true);
     blocks
 }
 
-/// Options of a family of rows, and of its SSTables.
+/// The options of a family of rows and its SSTables.
 fn family(blocks: &BlockBasedOptions) -> Options {
     let mut family = Options::default();
     family.set_block_based_table_factory(blocks);
@@ -126,12 +126,12 @@ fn family(blocks: &BlockBasedOptions) -> Options {
     family
 }
 
-/// Options of SSTables that are made beside the families' own.
+/// The options of SSTables that are made for ingestion.
 pub fn loaded_tables() -> Options {
     family(&blocks(None))
 }
 
-/// The column families.
+/// The column families with their options.
 pub fn families(options: &EmbeddedOptions) -> Vec<ColumnFamilyDescriptor> {
     let blocks = blocks(Some(&cache(options.cache_bytes)));
     let mut descriptors = vec![ColumnFamilyDescriptor::new(META_FAMILY, Options::default())];
@@ -141,7 +141,7 @@ pub fn families(options: &EmbeddedOptions) -> Vec<ColumnFamilyDescriptor> {
         family.set_level_compaction_dynamic_level_bytes(true);
         family.set_write_buffer_size((options.memtable_bytes / 2).max(1 << 20));
         family.set_target_file_size_base(64 << 20);
-        // Where GC left many tombstones, scans are slow until they are compacted away.
+        // Where garbage collection left many tombstones, scans are slow until compaction drops them.
         family.add_compact_on_deletion_collector_factory(4096, 2048, 0.5);
         descriptors.push(ColumnFamilyDescriptor::new(name, family));
     }

@@ -1,4 +1,4 @@
-//! Reads of the newest cells of rows by their keys: what is hot of them, and the rest from RocksDB.
+//! Reads of the newest cells of rows by key, from the row cache and, for the rest, from RocksDB.
 
 use super::hot_rows::{self, Known, Missed, leaf};
 use super::reader::ScanBounds;
@@ -8,17 +8,16 @@ use crate::error::Result;
 use bytes::Bytes;
 use smallvec::smallvec;
 
-/// More keys than this in one read are looked up in the database only: who reads so many at a time does not come back for
-/// them soon.
+/// Reads of more keys than this bypass the row cache, because such a client does not soon read the same rows again.
 const KEYS_BY_LOOKUP: usize = 256;
 
-/// Bytes of the value of a row, if there is one.
+/// The length of a row's value in bytes. Zero if there is no row.
 fn bytes_of(newest: Option<&Cell>) -> usize {
     newest.map_or(0, |newest| newest.value.len())
 }
 
 impl EmbeddedStore {
-    /// [`Store::read`] of one cell of [`Family::Write`]: rows that are hot without a seek, the others with one cursor.
+    /// [`Store::read`] for one cell of [`Family::Write`]. Cached rows need no seek; the others share one cursor.
     pub(super) fn read_newest(&self, keys: &[Bytes], wanted: &FamilyFilter) -> Result<Vec<Row>> {
         if let [key] = keys {
             let row = |cell| Row { key: key.clone(), cells: smallvec![cell] };
@@ -29,13 +28,13 @@ impl EmbeddedStore {
         }
         let find = |key: &Bytes| match keys.len() <= KEYS_BY_LOOKUP {
             true => self.hot.rows.find(key, wanted),
-            // Not looked for there, so whatever there is of it is sought.
+            // The cache is bypassed, so the database is read for the wanted range alone.
             false => Known::Newer,
         };
         let mut known: Vec<Known> = keys.iter().map(find).collect();
         let mut wanted_leaves = Vec::new();
-        // At most twice: a row that was missed may turn out to be newer. The cursor has to know of all that happened until a row
-        // was missed, so all are looked up before it is taken.
+        // At most twice, because a missed row may turn out to have a newer cell. All keys are looked up before a
+        // cursor is taken: the cursor must see all changes up to the misses.
         loop {
             let sought = known.iter_mut().zip(keys).filter(|(known, _)| known.is_sought());
             let mut sought: Vec<(&mut Known, &Bytes)> = sought.collect();
@@ -72,8 +71,8 @@ impl EmbeddedStore {
         Ok(known.into_iter().zip(keys).filter_map(row).collect())
     }
 
-    /// Whether keys are in order and no row lies from the first to the last: who loads rows behind those that are there looks for each
-    /// of them, and one look will do.
+    /// Whether the keys are in order and no row lies between the first and the last. A load that appends rows asks
+    /// for each new key, and this check answers them all at once.
     fn is_nothing_between(&self, keys: &[Bytes]) -> Result<bool> {
         let (Some(first), Some(last)) = (keys.first(), keys.last()) else { return Ok(true) };
         if !keys.is_sorted() {
@@ -104,7 +103,8 @@ impl EmbeddedStore {
         }
     }
 
-    /// A row was missed, whose value has so many bytes: where others of its leaf were, too, all are read and kept.
+    /// After a miss, reads and caches the whole leaf of `key` if several of its rows were missed. The missed
+    /// value has `bytes` bytes.
     fn read_leaf(&self, missed: Missed, key: &[u8], bytes: usize) -> Result<()> {
         match leaf::split(key) {
             Some((prefix, _)) => leaf_reader::read(&self.cursors, &self.hot.rows, missed, prefix, bytes),

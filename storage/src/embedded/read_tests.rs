@@ -20,7 +20,7 @@ fn many_keys_are_found_where_few_or_none_of_their_rows_are() {
         let rows = block_on(store.read(keys, &filter)).unwrap();
         rows.into_iter().map(|row| row.key).collect::<Vec<_>>()
     };
-    // Beside them, as close as can be.
+    // A row as close to the others as possible.
     write(999, 5);
     write(2000, 5);
     for flushed in [false, true] {

@@ -1,4 +1,4 @@
-//! Reading rows: a cursor for each family that is asked for, merged by row.
+//! Reads rows: one cursor for each wanted family, merged by row.
 
 use super::arena::Arena;
 use super::dead_runs::DeadRuns;
@@ -20,23 +20,23 @@ use rocksdb::{DBRawIterator, ReadOptions, Snapshot};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// How many cells are stepped over before seeking is cheaper.
+/// How many cells are stepped over before a seek is cheaper.
 pub(super) const STEPS_BEFORE_SEEK: usize = 6;
-/// Rows of a batch that there is room for at once.
+/// The number of rows that a batch reserves room for.
 const FIRST_ROWS: usize = 16;
-/// Rows that one call of [`scan`] looks at.
+/// The most rows that one call of [`scan`] looks at.
 pub(super) const EXAMINED_ROWS: usize = 32 << 10;
-/// What a cell takes beside its value, about.
+/// Approximate memory of a cell beside its value, in bytes.
 const CELL_BYTES: usize = 64;
 
-/// Rows at most that a kept cursor reads of a range: what has more is not short.
+/// The most rows of a range that a kept cursor reads. A larger range is not short.
 pub(super) const SHORT_ROWS: usize = 256;
 
-/// Batches after which a scan makes its cursors anew: they keep memtables and tables alive that were replaced since.
+/// Batches after which a scan makes its cursors anew, because they pin replaced memtables and tables.
 const BATCHES_BEFORE_REOPEN: usize = 256;
 
-/// Calls `visit` with the cells of the row with `prefix` in a range, newest first, until it answers
-/// false. Leaves `iterator` anywhere.
+/// Calls `visit` with the cells of the row `prefix` in a range, newest first, until it answers false. Leaves
+/// `iterator` at any position.
 pub fn versions(
     iterator: &mut DBRawIterator<'_>,
     prefix: &[u8],
@@ -68,7 +68,7 @@ fn ordered(filter: &ReadFilter) -> SmallVec<[FamilyFilter; 3]> {
     families
 }
 
-/// Options of the iterators of one read; a snapshot when several must show one moment.
+/// The options of the iterators of one read. With a snapshot, all of them show the same state.
 fn read_options(snapshot: Option<&Snapshot<'_>>) -> ReadOptions {
     let mut options = ReadOptions::default();
     if let Some(snapshot) = snapshot {
@@ -109,12 +109,12 @@ pub fn read(database: &Database, keys: &[Bytes], filter: &ReadFilter) -> Result<
     Ok(rows)
 }
 
-/// Where a scan goes on: bounds on cell keys.
+/// The bounds of a scan on cell keys.
 #[derive(Clone, Debug)]
 pub struct ScanBounds {
-    /// First cell key inside.
+    /// The first cell key in the range.
     pub lower: Vec<u8>,
-    /// First cell key behind; `None` when there is no end.
+    /// The first cell key behind the range. `None` if there is no end.
     pub upper: Option<Vec<u8>>,
 }
 
@@ -124,7 +124,7 @@ struct Cursor<'a> {
 }
 
 impl Cursor<'_> {
-    /// The prefix of the row that the cursor is at.
+    /// The prefix of the row at the cursor.
     fn prefix(&self) -> Option<&[u8]> {
         self.iterator.key().map(key::prefix_of)
     }
@@ -136,7 +136,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Collects the wanted cells of the row the cursor stands at the start of.
+    /// Collects the wanted cells of the row at whose start the cursor stands.
     fn collect(&mut self, prefix: &[u8], scratch: &mut Vec<u8>, arena: &mut Arena, cells: &mut Cells) -> Result<()> {
         let mut left = self.wanted.cells;
         let mut steps = 0;
@@ -164,7 +164,7 @@ impl Cursor<'_> {
         self.ensure_valid_or_end()
     }
 
-    /// [`Cursor::collect`] from the end of the row the cursor stands at, and on to the end of the row before.
+    /// [`Cursor::collect`] from the end of the row at the cursor, and on to the end of the row before.
     fn collect_reverse(
         &mut self,
         prefix: &[u8],
@@ -181,7 +181,7 @@ impl Cursor<'_> {
                     }
                 }
                 _ => {
-                    // All of the row was seen, oldest first.
+                    // All cells of the row were seen, oldest first.
                     if let Some(row) = cells.get_mut(begin..) {
                         row.reverse();
                     }
@@ -191,7 +191,7 @@ impl Cursor<'_> {
             }
             self.iterator.prev();
         }
-        // Many versions: begin with the newest wanted.
+        // The row has many versions, so start again from the newest wanted one.
         cells.truncate(begin);
         scratch.clear();
         scratch.extend_from_slice(prefix);
@@ -220,31 +220,31 @@ impl Cursor<'_> {
     }
 }
 
-/// Who knows the first batch of a scan of a range, or reads it.
+/// The caches and cursors that answer the first batch of a scan.
 struct Beginning<'a> {
     hot: &'a Hot,
     cursors: &'a KeptCursors,
     range: RowRange,
 }
 
-/// A scan under way: its cursors stay where they are between batches, so that what they had to step over (the
-/// tombstones of a large transaction's locks) is stepped over once.
+/// A scan under way. Its cursors keep their positions between batches, so tombstones (of a large transaction's locks)
+/// are skipped only once.
 pub struct Scanner<'a> {
-    // Fields are dropped in this order: cursors before the snapshot they were made of.
+    // Fields are dropped in this order: cursors before the snapshot they read.
     cursors: Vec<Cursor<'a>>,
     snapshot: Option<Snapshot<'a>>,
     database: &'a Database,
-    /// Who knows the first batch or reads it, where it is asked for.
+    /// If set, answers or reads the first batch.
     kept: Option<Beginning<'a>>,
     families: SmallVec<[FamilyFilter; 3]>,
     bounds: ScanBounds,
     reverse: bool,
     cached: bool,
-    /// What is left out, forwards.
+    /// Rows that a forward scan leaves out.
     plain: Option<Plain>,
-    /// The same of packed rows.
+    /// Rows that a forward scan of packed rows leaves out.
     dead: Option<Dead>,
-    /// Batches since the cursors were made; none are there before the first.
+    /// Batches since the cursors were made. Before the first batch there are no cursors.
     batches: usize,
     arena: Arena,
     ended: bool,
@@ -252,7 +252,7 @@ pub struct Scanner<'a> {
 }
 
 impl<'a> Scanner<'a> {
-    /// A scan of the rows between two bounds. Nothing is read yet.
+    /// A scan of the rows between two bounds, which has read nothing yet.
     pub fn new(database: &'a Database, bounds: ScanBounds, filter: &ReadFilter, options: &ScanOptions) -> Scanner<'a> {
         let ended = bounds.upper.as_ref().is_some_and(|upper| *upper <= bounds.lower);
         let families = ordered(filter);
@@ -277,22 +277,22 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The same of `range`, whose first batch `hot` knows or is read with one of these cursors: of few rows that is all there is to
-    /// do.
+    /// Lets `hot` answer the first batch of `range`, or one of `cursors` read it. A short range needs
+    /// no more than that.
     pub fn beginning_with(mut self, hot: &'a Hot, cursors: &'a KeptCursors, range: RowRange) -> Scanner<'a> {
         let newest_writes = matches!(self.families.as_slice(), [FamilyFilter { family: Family::Write, cells: 1, .. }]);
-        // What is not to be kept in the cache is read through, and a kept cursor fills the cache.
+        // Reads that must not fill the block cache go past the caches, because kept cursors fill the cache.
         self.kept = (newest_writes && self.cached).then_some(Beginning { hot, cursors, range });
         self
     }
 
-    /// The same without the rows of one cell that is plain, if they are of the family of writes.
+    /// Lets a forward scan skip rows of one plain cell in the family of writes.
     pub fn leaving_out(mut self, plain: Plain) -> Self {
         self.plain = (!self.reverse).then_some(plain);
         self
     }
 
-    /// The same without packed rows whose cell is dead, if they are of the family of writes.
+    /// Lets a forward scan of the family of writes skip packed rows whose cell is dead.
     pub fn leaving_out_dead(mut self, is: Plain, runs: &Arc<DeadRuns>) -> Self {
         let of_writes = self.families.iter().all(|wanted| wanted.family == Family::Write);
         let upper = self.bounds.upper.clone();
@@ -305,7 +305,7 @@ impl<'a> Scanner<'a> {
         self.ended
     }
 
-    /// Makes cursors at the start of what is left.
+    /// Makes cursors at the start of the remaining range.
     fn open(&mut self) -> Result<()> {
         self.cursors.clear();
         let database = self.database;
@@ -331,13 +331,13 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// The row that comes next.
+    /// The prefix of the next row.
     fn next_prefix(&self) -> Option<&[u8]> {
         let at = self.cursors.iter().filter_map(Cursor::prefix);
         if self.reverse { at.max() } else { at.min() }
     }
 
-    /// Whether there may be rows; then there are cursors.
+    /// Whether there may be more rows. If so, there are cursors.
     fn begin_batch(&mut self) -> Result<bool> {
         if !self.ended {
             if self.cursors.is_empty() || self.batches >= BATCHES_BEFORE_REOPEN {
@@ -348,8 +348,9 @@ impl<'a> Scanner<'a> {
         Ok(!self.ended)
     }
 
-    /// Reads at most `limit` rows, and none behind the one with which they have [`MOST_BYTES`]. Gives up after [`EXAMINED_ROWS`], so that a scan whose filter lets nothing
-    /// through can be stopped: no rows do not mean the end, see [`Scanner::ended`].
+    /// Reads at most `limit` rows, and none after the one that brings them to [`MOST_BYTES`]. It stops after looking
+    /// at [`EXAMINED_ROWS`] rows, so that the caller can stop a scan that finds nothing. An empty answer does not
+    /// mean the end, see [`Scanner::ended`].
     pub fn next(&mut self, limit: usize) -> Result<Vec<Row>> {
         if let [FamilyFilter { cells: 1, family, .. }] = self.families.as_slice() {
             let family = *family;
@@ -371,7 +372,7 @@ impl<'a> Scanner<'a> {
                 return Ok(rows);
             };
             if rows.len() == limit || examined == EXAMINED_ROWS || bytes >= MOST_BYTES {
-                // The row is still to come: new cursors begin with it.
+                // New cursors must begin with this row, which was not returned yet.
                 let next = next.to_vec();
                 match self.reverse {
                     true => {
@@ -408,8 +409,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Moves the cursor of writes over rows that have one cell, which is plain, up to the first that any other cursor is at.
-    /// Answers over how many, `most` at most.
+    /// Moves the cursor of writes over rows with a single plain cell, up to the first row of any other cursor.
+    /// Answers the number of rows skipped, at most `most`.
     fn step_over(&mut self, plain: Plain, most: usize, row: &mut Vec<u8>) -> Result<usize> {
         let of_writes = |cursor: &Cursor<'_>| cursor.wanted.family == Family::Write;
         let others = self.cursors.iter().filter(|cursor| !of_writes(cursor)).filter_map(Cursor::prefix).min();
@@ -429,7 +430,7 @@ impl<'a> Scanner<'a> {
             row.extend_from_slice(prefix);
             cursor.iterator.next();
             if cursor.prefix() == Some(row) {
-                // It has more cells than one.
+                // The row has more than one cell.
                 cursor.iterator.prev();
                 break;
             }
@@ -441,7 +442,7 @@ impl<'a> Scanner<'a> {
 }
 
 impl Scanner<'_> {
-    /// [`Scanner::next`] of what most scans ask for, one family and one cell a row.
+    /// [`Scanner::next`] for the most common scan: one cell of one family per row.
     pub fn next_packed(&mut self, limit: usize) -> Result<PackedRows> {
         self.newest.begin(limit);
         let end = match self.kept.take().filter(|_| !self.ended) {
@@ -515,7 +516,7 @@ impl Scanner<'_> {
         })
     }
 
-    /// After a batch that ended there: new cursors begin behind it.
+    /// Sets the bounds so that new cursors begin behind the batch's end.
     fn go_on(&mut self, end: End) {
         if let (Some(lower), Some(dead)) = (self.newest.begin_run_again(), self.dead.as_mut()) {
             self.bounds.lower.clear();
@@ -557,8 +558,8 @@ pub fn is_empty(database: &Database, family: Family, bounds: ScanBounds) -> Resu
     Ok(empty)
 }
 
-/// Calls `visit` with the bytes of every cell of a family between two cell keys and the row key of
-/// each, until it answers false.
+/// Calls `visit` with the bytes of each cell of a family between two cell keys, and with its row key,
+/// until it answers false.
 pub fn sizes(
     database: &Database,
     family: Family,

@@ -1,7 +1,7 @@
-//! [`TabletDirectory`]: which contiguous ranges of rows the store is divided into, and how much each is used.
+//! [`TabletDirectory`]: the contiguous ranges of rows that the store is divided into, with their load.
 //!
-//! Tablets are metadata only: all of them share one keyspace, so reads and scans do not depend on where a
-//! tablet ends, and splitting or merging moves nothing.
+//! Tablets are metadata. All of them share one keyspace, so reads and scans do not depend on their bounds, and a
+//! split or merge moves no data.
 
 use crate::contract::{RowRange, TabletInfo};
 use crate::error::{Result, StoreError};
@@ -10,17 +10,17 @@ use parking_lot::{Mutex, RwLock};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// One tablet and its figures.
+/// A tablet and its counters.
 #[derive(Debug)]
 pub struct Tablet {
-    /// Stable identity.
+    /// Identifies the tablet within the store, and never changes.
     pub id: u64,
-    /// Its rows.
+    /// The rows that the tablet holds.
     pub range: RowRange,
     bytes: AtomicU64,
     reads: AtomicU64,
     writes: AtomicU64,
-    /// Reads and writes when the load was measured last.
+    /// Reads and writes at the last call of [`Tablet::take_load`].
     measured: AtomicU64,
 }
 
@@ -40,18 +40,18 @@ impl Tablet {
         self.writes.fetch_add(rows, Ordering::Relaxed);
     }
 
-    /// Notes the size.
+    /// Stores the approximate size of the tablet in bytes.
     pub fn set_bytes(&self, bytes: u64) {
         self.bytes.store(bytes, Ordering::Relaxed);
     }
 
-    /// Reads and writes since the last call.
+    /// The number of reads and writes since the last call.
     pub fn take_load(&self) -> u64 {
         let now = self.reads.load(Ordering::Relaxed) + self.writes.load(Ordering::Relaxed);
         now.saturating_sub(self.measured.swap(now, Ordering::Relaxed))
     }
 
-    /// Its public figures.
+    /// The tablet's range and counters, for [`Store::tablets`](crate::Store::tablets).
     pub fn info(&self) -> TabletInfo {
         TabletInfo {
             id: self.id,
@@ -65,25 +65,25 @@ impl Tablet {
 
 type Tablets = Arc<Vec<Arc<Tablet>>>;
 
-/// See the head of the module. Tablets are in key order, begin at the empty key and leave no gaps.
+/// The tablets in key order. The first begins at the empty key, and there are no gaps.
 pub struct TabletDirectory {
     tablets: RwLock<Tablets>,
     next_id: Mutex<u64>,
 }
 
 impl TabletDirectory {
-    /// One tablet that holds everything.
+    /// A directory with one tablet that holds all rows.
     pub fn new() -> TabletDirectory {
         let tablets = Arc::new(vec![Tablet::new(1, RowRange::all())]);
         TabletDirectory { tablets: RwLock::new(tablets), next_id: Mutex::new(2) }
     }
 
-    /// The tablets, in key order.
+    /// All tablets, in key order.
     pub fn all(&self) -> Tablets {
         self.tablets.read().clone()
     }
 
-    /// The tablets that hold a range.
+    /// The tablets that overlap a range.
     pub fn overlapping(&self, range: &RowRange) -> Vec<Arc<Tablet>> {
         if range.is_empty() {
             return Vec::new();
@@ -114,7 +114,8 @@ impl TabletDirectory {
         }
     }
 
-    /// The same for keys in order, ascending or not: where the first and the last lie in one tablet the others do.
+    /// Like [`TabletDirectory::count`], for ascending or descending keys. If the first and the last lie in one
+    /// tablet, so do the others.
     pub fn count_ordered<'k, K>(&self, keys: K, count: impl Fn(&Tablet, u64))
     where
         K: DoubleEndedIterator<Item = &'k [u8]> + ExactSizeIterator + Clone,
@@ -125,8 +126,8 @@ impl TabletDirectory {
         }
     }
 
-    /// The same for so many keys in order, of which these are the ends. False, and nothing is counted, where they lie in several
-    /// tablets.
+    /// Counts `keys` ordered keys with these ends, if they lie in one tablet. Otherwise it counts
+    /// nothing and answers false.
     pub fn count_within(&self, first: &[u8], last: &[u8], keys: u64, count: impl Fn(&Tablet, u64)) -> bool {
         let tablets = self.tablets.read();
         let tablet = tablets.get(position(&tablets, first)).filter(|tablet| tablet.range.contains(last));
@@ -136,8 +137,8 @@ impl TabletDirectory {
         })
     }
 
-    /// Splits a tablet at keys that lie inside; others are left out. The first part keeps the identity
-    /// and the figures. Answers whether anything changed.
+    /// Splits a tablet at those keys that lie inside it. The first part keeps the identity and the counters.
+    /// Answers whether anything changed.
     pub fn split(&self, id: u64, keys: &[Bytes]) -> bool {
         let mut next_id = self.next_id.lock();
         let mut tablets = self.tablets.write();
@@ -200,7 +201,7 @@ impl TabletDirectory {
         true
     }
 
-    /// The directory as bytes: see FORMAT.md.
+    /// The bytes of the directory, as FORMAT.md defines them.
     pub fn encode(&self) -> Vec<u8> {
         let next_id = *self.next_id.lock();
         let mut out = next_id.to_be_bytes().to_vec();
@@ -212,7 +213,7 @@ impl TabletDirectory {
         out
     }
 
-    /// The directory of [`TabletDirectory::encode`].
+    /// Reads a directory that [`TabletDirectory::encode`] wrote. Errors: `Corrupted`.
     pub fn decode(bytes: &[u8]) -> Result<TabletDirectory> {
         decode(bytes).ok_or_else(|| StoreError::Corrupted("the directory of tablets cannot be read".to_owned()))
     }
@@ -244,7 +245,7 @@ fn decode(bytes: &[u8]) -> Option<TabletDirectory> {
     Some(TabletDirectory { tablets: RwLock::new(Arc::new(tablets)), next_id: Mutex::new(next_id) })
 }
 
-/// The position of the tablet that holds `key`.
+/// The index of the tablet that holds `key`.
 fn position(tablets: &[Arc<Tablet>], key: &[u8]) -> usize {
     tablets.partition_point(|tablet| &tablet.range.start[..] <= key).saturating_sub(1)
 }

@@ -1,4 +1,4 @@
-//! Tests of the embedded engine that need nothing broken: the contract, opening, tablets.
+//! Tests of the embedded engine without faults: the contract, opening, tablets.
 
 use super::folder::FORMAT_VERSION;
 use super::*;
@@ -30,7 +30,7 @@ pub fn open(path: &Path, options: EmbeddedOptions) -> Result<Arc<EmbeddedStore>>
 fn open_by(env: EnvRef, path: &Path, options: EmbeddedOptions) -> Result<Arc<EmbeddedStore>> {
     let timestamps = Arc::new(CountingTimestamps::after(Timestamp(1 << 40)));
     let mut store = EmbeddedStore::open(path, timestamps.clone(), env.clone(), options);
-    // A test beside this one that starts a program has, for a moment, a copy of this process, which has its locks too.
+    // A concurrent test may start a program. Its process is for a moment a copy of this one, with this one's locks.
     for _ in 0..20 {
         if !matches!(store, Err(StoreError::InUse(_))) {
             break;
@@ -62,7 +62,7 @@ fn what_is_written_and_synced_is_counted() {
     assert!((1000..2000).contains(&(two.bytes - one.bytes)), "{two:?} {one:?}");
 }
 
-/// Who reads takes a stream that pauses for a long one, and leaves its thread.
+/// A consumer takes a pending stream for a slow one and leaves its thread. So short scans must not pause.
 #[test]
 fn a_scan_of_few_rows_or_none_never_pauses() {
     use futures::{FutureExt, TryStreamExt};
@@ -111,7 +111,7 @@ fn what_was_committed_is_there_after_reopening() {
     assert_eq!(store.recovered_max_timestamp(), Timestamp(1 << 50));
     assert_eq!(block_on(store.get_meta("mark")).unwrap(), Some(Bytes::from_static(b"7")));
     assert_eq!(contract::scan(&*store, RowRange::all(), contract::everything(), ScanOptions::default()).len(), 2);
-    // What was written before is not in memory, so validation must find it in the store.
+    // Earlier writes are not in memory, so the validation must find them in the store.
     let mut batch = contract::batch(&["b"], first, "2");
     batch.conditions[0].family = Family::Lock;
     let found = Timestamp(1 << 50);
@@ -156,7 +156,7 @@ fn tablets_split_and_merge_while_rows_are_scanned() {
     let mut random = 1u64;
     let mut rows = Vec::new();
     for number in 0..2000u64 {
-        // Incompressible, so that sizes are what was written.
+        // Incompressible, so that sizes are those of the written bytes.
         let value: Vec<u8> = (0..25)
             .flat_map(|_| {
                 random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -207,13 +207,13 @@ fn scans_are_right_while_tablets_split_under_writers() {
     use std::sync::atomic::{AtomicBool, Ordering};
     const ROWS: usize = 600;
     let folder = tempfile::tempdir().unwrap();
-    // Small, so that what was split is merged again at once.
+    // Small limits, so that split tablets are merged again at once.
     let store = open(folder.path(), EmbeddedOptions { tablet_bytes: 1 << 30, ..small() }).unwrap();
     let keys: Vec<String> = (0..ROWS).map(|number| format!("row{number:05}")).collect();
     commit(&store, &keys.iter().map(String::as_str).collect::<Vec<_>>(), "0");
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        // Writers renew rows that are there and add others between them.
+        // The writers update existing rows and add rows between them.
         for writer in 0..2 {
             let (store, keys, done) = (&store, &keys, &done);
             scope.spawn(move || {
@@ -250,7 +250,7 @@ fn scans_are_right_while_tablets_split_under_writers() {
             rows.iter().filter(|row| row.key.len() == 8).count()
         };
         while !done.load(Ordering::SeqCst) {
-            // As a parallel scan does: one partition a tablet, all of them of one moment.
+            // Like a parallel scan: one partition per tablet, all at one snapshot.
             let tablets = block_on(store.tablets(&RowRange::all())).unwrap();
             let parts: usize = tablets.into_iter().map(|tablet| count(tablet.range, false)).sum();
             assert_eq!(parts, ROWS);
@@ -266,7 +266,7 @@ fn scans_are_right_while_tablets_split_under_writers() {
 fn a_busy_tablet_is_split() {
     let folder = tempfile::tempdir().unwrap();
     let options = EmbeddedOptions { tablet_operations: 100, tablet_interval: Duration::from_secs(1), ..small() };
-    // By a clock that stands the store's own thread never looks, however slow the machine.
+    // With a stopped clock the store's own thread makes no pass, however slow the machine is.
     let store = open_by(SimEnv::new(1), folder.path(), options).unwrap();
     let value =
         |number: u32| Bytes::from((0..2000u32).flat_map(|at| (at * 7919 + number).to_be_bytes()).collect::<Vec<_>>());
@@ -336,7 +336,7 @@ fn a_full_memtable_is_reopened_quickly() {
     assert_eq!(reopened.published(), store.published());
 }
 
-/// Ranges, each forwards and backwards, with kept cursors and without.
+/// Ranges, forwards and backwards, with and without kept cursors.
 fn ranges() -> impl Iterator<Item = (RowRange, bool, bool)> {
     let from =
         |start: &'static str, end: Option<&'static str>| RowRange { start: start.into(), end: end.map(Bytes::from) };
@@ -346,14 +346,14 @@ fn ranges() -> impl Iterator<Item = (RowRange, bool, bool)> {
     ranges.into_iter().flat_map(ways).flatten()
 }
 
-/// Of every other class.
+/// Selects every other class.
 const EVEN: Plain = |value| value.first().is_some_and(|class| class % 2 == 0);
 
 fn is_plain(row: &Row, plain: Plain) -> bool {
     matches!(&row.cells[..], [cell] if cell.family == Family::Write && plain(&cell.value))
 }
 
-/// What garbage collection passes over is most of what there is: it must not be made into rows.
+/// Garbage collection skips most rows, so they must not be materialized.
 #[test]
 fn rows_of_one_plain_cell_are_stepped_over() {
     let folder = tempfile::tempdir().unwrap();
@@ -380,7 +380,7 @@ fn rows_of_one_plain_cell_are_stepped_over() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Both engines hold the same cells after the same requests, reopened or not, and scan them alike.
+    /// After the same requests both engines hold the same cells, reopened or not, and their scans agree.
     #[test]
     fn the_engines_agree(
         requests in prop::collection::vec(crate::committer::tests::requests(), 1..40),
@@ -408,7 +408,7 @@ proptest! {
             let expected = block_on(memory.request(request.clone()));
             let found = block_on(store.request(request, None));
             match (&expected, &found) {
-                // Which of several newer cells is found may differ.
+                // The engines may report different newer cells.
                 (Ok(Err(FailedCondition::Newer { index: a, .. })), Ok(Err(FailedCondition::Newer { index: b, .. }))) => {
                     prop_assert_eq!(a, b);
                 }
@@ -464,7 +464,7 @@ proptest! {
 #[test]
 fn a_kept_cursor_sees_what_was_written_since() {
     let folder = tempfile::tempdir().unwrap();
-    // Nothing is hot: each read goes to the database.
+    // Without caches each read goes to the database.
     let store = open(folder.path(), EmbeddedOptions { hot_row_bytes: 0, hot_range_bytes: 0, ..small() }).unwrap();
     let keys = [Bytes::from_static(b"a"), Bytes::from_static(b"b"), Bytes::from_static(b"c")];
     let read = |at: Timestamp| -> Vec<(Bytes, Bytes)> {
@@ -481,7 +481,7 @@ fn a_kept_cursor_sees_what_was_written_since() {
     assert_eq!(store.cursors.idle(), (1, 0));
     commit(&store, &["a", "b"], "two");
     assert_eq!(read(store.published()), pairs(&[("a", "two"), ("b", "two"), ("c", "one")]));
-    // Other memtables and tables than those that the cursor was made over.
+    // The memtables and tables are not those the cursor was made over.
     for value in ["three", "four"] {
         store.flush().unwrap();
         commit(&store, &["b"], value);
@@ -490,7 +490,7 @@ fn a_kept_cursor_sees_what_was_written_since() {
     }
     assert_eq!(read(first), pairs(&[("a", "one"), ("c", "one")]));
     assert_eq!(store.cursors.idle(), (1, 0));
-    // The same of those for ranges.
+    // The same for cursors of ranges.
     for value in ["five", "six"] {
         commit(&store, &["b"], value);
         for reverse in [false, true] {
@@ -518,7 +518,7 @@ fn a_short_scan_beside_many_removed_rows_is_complete() {
     let mut all: Vec<&str> = before.iter().chain(&behind).map(String::as_str).collect();
     all.extend(kept);
     let at = commit(&store, &all, "here");
-    // Beneath what removes them, so that nothing is dropped on the way.
+    // Flushed beneath the tombstones, so that nothing is dropped on the way.
     store.flush().unwrap();
     let remove = |key: &String| {
         let mutations = vec![Mutation::Delete { family: Family::Write, range: TimestampRange::at(at) }];
@@ -530,7 +530,7 @@ fn a_short_scan_beside_many_removed_rows_is_complete() {
     let short = [range("a0", "a1"), range("b", "b2"), range("b2", "b2x"), range("b3", "c"), range("c", "d")];
     let (found, left) = contract::scan_short(&*store, &short, wanted, 100);
     assert_eq!(found.iter().map(|row| &row.key[..]).collect::<Vec<_>>(), kept.map(str::as_bytes));
-    // The removed rows are stepped over by scans of their own.
+    // Scans that are not short skip the removed rows.
     assert!((1..4).contains(&left), "{left}");
     for (start, end) in [("b", Some("c")), ("a", Some("c")), ("b", None), ("a", None), ("b2", Some("b2x"))] {
         for reverse in [false, true] {

@@ -1,5 +1,4 @@
-//! The contract suite: what every engine must do, whatever it is. Each check takes an empty store and panics
-//! where the engine does otherwise.
+//! The contract suite, which every engine must pass. Each check takes an empty store and panics on a deviation.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
@@ -13,10 +12,10 @@ use futures::executor::block_on;
 use futures::future::join_all;
 use std::sync::Arc;
 
-/// Makes an empty store.
+/// A function that makes an empty store.
 pub type Make<'a> = &'a dyn Fn() -> Arc<dyn Store>;
 
-/// Runs every check, each on a store of its own.
+/// Runs every check, each on its own store.
 pub fn check_all(make: Make<'_>) {
     filters_choose_cells(&*make());
     rows_come_back_whatever_their_keys(&*make());
@@ -62,14 +61,14 @@ pub fn everything() -> ReadFilter {
     Family::ALL.into_iter().fold(ReadFilter::new(), all)
 }
 
-/// Every row of a range, as one list.
+/// All rows of a range, by [`Store::scan`].
 pub fn scan(store: &dyn Store, range: RowRange, filter: ReadFilter, options: ScanOptions) -> Vec<Row> {
     let batches: Vec<Vec<Row>> = block_on(store.scan(range, filter, options).try_collect()).unwrap();
     assert!(batches.iter().all(|batch| !batch.is_empty() && batch.len() <= options.batch_rows));
     batches.concat()
 }
 
-/// The same by [`Store::scan_but_plain`].
+/// All rows of a range, by [`Store::scan_but_plain`].
 pub fn scan_but_plain(
     store: &dyn Store,
     range: RowRange,
@@ -83,14 +82,14 @@ pub fn scan_but_plain(
     batches.concat()
 }
 
-/// The same by [`Store::scan_packed`].
+/// All rows of a range, by [`Store::scan_packed`].
 pub fn scan_packed(store: &dyn Store, range: RowRange, wanted: FamilyFilter, options: ScanOptions) -> Vec<Row> {
     let batches: Vec<PackedRows> = block_on(store.scan_packed(range, wanted, options).try_collect()).unwrap();
     assert!(batches.iter().all(|batch| !batch.is_empty() && batch.len() <= options.batch_rows));
     batches.into_iter().flat_map(|batch| batch.into_rows(wanted.family)).collect()
 }
 
-/// The rows that are not `dead` by the value of their cell, by [`Store::scan_packed_but_dead`].
+/// The rows whose cell's value is not `dead`, by [`Store::scan_packed_but_dead`].
 pub fn scan_packed_but_dead(
     store: &dyn Store,
     range: RowRange,
@@ -104,8 +103,8 @@ pub fn scan_packed_but_dead(
     rows.filter(|row| !row.cells.iter().any(|cell| dead(&cell.value))).collect()
 }
 
-/// The rows of ranges, in key order and disjoint, by [`Store::scan_short`], and by [`Store::scan_packed`] what that leaves; and how many
-/// ranges that were.
+/// The rows of disjoint ranges in key order. [`Store::scan_short`] reads what it can, and [`Store::scan_packed`] the
+/// rest. Also answers how many ranges the latter read.
 pub fn scan_short(store: &dyn Store, mut ranges: &[RowRange], wanted: FamilyFilter, limit: usize) -> (Vec<Row>, usize) {
     let (mut found, mut left) = (Vec::new(), 0);
     while let Some((first, others)) = ranges.split_first() {
@@ -152,7 +151,7 @@ fn filters_choose_cells(store: &dyn Store) {
     assert_eq!(read(store, &["a", "b"], &after), ["a: Write@20=w20", "b: Write@15=w15"]);
     let exactly = ReadFilter::new().with(Write, TimestampRange::at(Timestamp(10)), 9);
     assert_eq!(read(store, &["a", "b"], &exactly), ["a: Write@10=w10"]);
-    // A cell is written in place of one with the same family and timestamp.
+    // A cell replaces one with the same family and timestamp.
     put(store, "a", vec![set(Write, 20, "again")]);
     assert_eq!(read(store, &["a"], &up_to(Write, 20, 1)), ["a: Write@20=again"]);
     assert_eq!(read(store, &["a", "a"], &up_to(Lock, 99, 1)), ["a: Lock@30=l30"; 2]);
@@ -326,7 +325,7 @@ fn tablets_cover_everything(store: &dyn Store) {
     assert!(tablets[0].range.start.is_empty());
     assert_eq!(tablets.last().unwrap().range.end, None);
     assert!(tablets.windows(2).all(|pair| pair[0].range.end.as_ref() == Some(&pair[1].range.start)));
-    // Who keeps the tablets counts, and knows the size of every range; others sample.
+    // An engine that keeps the tablets knows counters and sizes; others only sample.
     let own = store.atomic().is_some();
     assert!(!own || tablets.iter().map(|tablet| tablet.writes).sum::<u64>() == 1);
     let part = RowRange { start: bytes("k"), end: Some(bytes("l")) };
@@ -336,7 +335,7 @@ fn tablets_cover_everything(store: &dyn Store) {
     assert!(!own || block_on(store.approximate_bytes(&none)).unwrap() == 0);
 }
 
-/// A batch that writes `value` to `keys` when none has a newer write.
+/// A batch that writes `value` to `keys` if none has a newer write.
 pub fn batch(keys: &[&str], none_after: Timestamp, value: &str) -> CommitBatch {
     CommitBatch {
         conditions: keys
@@ -366,7 +365,7 @@ fn commits_are_stamped_and_published(store: &dyn Store) {
     assert_eq!(atomic.published(), first);
     let rows = block_on(store.read(&[bytes("a"), bytes("b")], &everything())).unwrap();
     assert!(rows.iter().all(|row| row.cells.len() == 1 && row.cells[0].timestamp == first));
-    // Nothing to write, but published: what AS OF needs.
+    // A batch that publishes without writing, as AS OF needs.
     let empty = CommitBatch { publishes: true, durable: true, ..CommitBatch::default() };
     let second = block_on(atomic.commit_atomic(empty)).unwrap().unwrap();
     assert!(second > first);
@@ -398,12 +397,12 @@ fn commits_are_validated(store: &dyn Store) {
     let conflict = block_on(atomic.commit_atomic(batch(&["b", "a"], start, "2"))).unwrap();
     assert_eq!(conflict, Err(FailedCondition::Newer { index: 1, found: first }));
     assert!(read(store, &["b"], &everything()).is_empty());
-    // A class that does not count.
+    // A cell of a class that does not count.
     let mut weak = batch(&["a"], start, "\u{5}3");
     weak.conditions[0].class = ClassRange { from: 6, to: 255 };
     let second = block_on(atomic.commit_atomic(weak)).unwrap().unwrap();
     assert!(block_on(atomic.commit_atomic(batch(&["a"], second, "4"))).unwrap().is_ok());
-    // A cell that was removed does not count, nor does one below the snapshot; one behind it does.
+    // A removed cell does not count, nor does one below the snapshot. One above it does.
     let at = |timestamp: Timestamp| set(Family::Rollback, timestamp.0, "r");
     put(store, "r", vec![at(second.next())]);
     let mut rollback = batch(&["r"], second, "5");
@@ -412,7 +411,7 @@ fn commits_are_validated(store: &dyn Store) {
     assert_eq!(failed, Err(FailedCondition::Newer { index: 0, found: second.next() }));
     put(store, "r", vec![delete(Family::Rollback, second.0 + 1, second.0 + 1)]);
     assert!(block_on(atomic.commit_atomic(rollback)).unwrap().is_ok());
-    // Below the floor of what is remembered, the store is asked.
+    // Below the floor of the recent commits, the store is asked.
     put(store, "old", vec![set(Family::Lock, 2, "l")]);
     let mut old = batch(&["old"], Timestamp::ZERO, "6");
     old.conditions[0].family = Family::Lock;

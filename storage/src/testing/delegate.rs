@@ -1,11 +1,11 @@
-//! What a store that stands before another one only passes on: everything but the calls that it changes.
+//! Delegation for a store that wraps another one and changes only some calls.
 
 use crate::contract::{CommitBatch, FailedCondition, Store};
 use crate::env::BoxFuture;
 use crate::error::{Result, StoreError};
 use crate::timestamp::Timestamp;
 
-/// Has `inner` commit across rows, where it can.
+/// Lets `inner` commit across rows, if it can.
 pub fn commit_atomic(
     inner: &dyn Store,
     batch: CommitBatch,
@@ -16,7 +16,7 @@ pub fn commit_atomic(
     }
 }
 
-/// The methods of [`Store`](crate::Store) that ask and do not write rows, each passed on to the store in this field.
+/// Implements the methods of [`Store`](crate::Store) that do not write rows by delegating to the store in this field.
 #[macro_export]
 macro_rules! delegate_store_questions {
     ($inner:ident) => {
@@ -61,8 +61,8 @@ macro_rules! delegate_store_questions {
     };
 }
 
-/// The methods of [`AtomicCommit`](crate::AtomicCommit) that ask, each passed on to the store in this field. Reached
-/// only when that store has the capability.
+/// Implements the methods of [`AtomicCommit`](crate::AtomicCommit) that do not write by delegating to the store in
+/// this field. Only called if that store has the capability.
 #[macro_export]
 macro_rules! delegate_atomic_questions {
     ($inner:ident) => {

@@ -1,8 +1,8 @@
-//! [`Emulator`]: a Bigtable emulator for one test, on a free port, stopped at its end.
+//! [`Emulator`]: a Bigtable emulator for one test, on a free port. It is stopped on drop.
 //!
-//! In this order: the one that runs at `BIGTABLE_EMULATOR_HOST`, Google's `cbtemulator` (on PATH, or in the Google Cloud
-//! SDK), the one of Debian's `golang-google-cloud-dev`, built from `tests/emulator/main.go`. Without any of them a
-//! test fails, and says what to install.
+//! The first available one is used: a running one at `BIGTABLE_EMULATOR_HOST`; Google's `cbtemulator` (on PATH, or in
+//! the Google Cloud SDK); or the one in Debian's `golang-google-cloud-dev`, built from `tests/emulator/main.go`. If
+//! there is none, the test fails and says what to install.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -10,22 +10,23 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// What a machine without an emulator is told.
+/// The error on a machine without an emulator.
 const INSTALL: &str = "no Bigtable emulator: set BIGTABLE_EMULATOR_HOST to a running one, or install the Google Cloud SDK's \
     (apt-get install google-cloud-cli-bigtable-emulator, or gcloud components install bigtable), or let one be built \
     (apt-get install golang-go golang-google-cloud-dev)";
 
-/// Runs `$0` with a bound on its memory until standard input ends: a test that was killed stops it too.
+/// A shell script that runs `$0` with limited memory until standard input ends. So killing a test
+/// stops its emulator too.
 const KEEPER: &str = r#"ulimit -v 6000000; "$0" "$@" </dev/null & emulator=$!; exec >&-; read -r _; kill -9 $emulator; wait $emulator 2>/dev/null"#;
 
-/// See the head of the module.
+/// A running emulator. See the module documentation.
 pub struct Emulator {
     address: String,
     child: Option<Child>,
 }
 
 impl Emulator {
-    /// Starts one. Errors are sentences for a person.
+    /// Starts an emulator. Errors are messages for people.
     pub fn start() -> Result<Emulator, String> {
         if let Some(address) = std::env::var("BIGTABLE_EMULATOR_HOST").ok().filter(|address| !address.is_empty()) {
             return Ok(Emulator { address, child: None });
@@ -38,7 +39,7 @@ impl Emulator {
         let failed = |error: std::io::Error| format!("{}: {error}", program.display());
         let mut command = Command::new("/bin/sh");
         command.arg("-c").arg(KEEPER).arg(program);
-        // Port 0: a free one. The first line says which.
+        // Port 0 selects a free one, which the first line of output names.
         command.args(["-host", "127.0.0.1", "-port", "0"]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.stderr(Stdio::null()).spawn().map_err(failed)?;
         let mut line = String::new();
@@ -52,12 +53,12 @@ impl Emulator {
         }
     }
 
-    /// `HOST:PORT`.
+    /// The emulator's address as `HOST:PORT`.
     pub fn address(&self) -> &str {
         &self.address
     }
 
-    /// A table name that no other test uses: an emulator may be shared.
+    /// A table name that no other test uses, because an emulator may be shared.
     pub fn table(&self) -> String {
         static TABLES: AtomicU64 = AtomicU64::new(0);
         format!("t{}x{}", std::process::id(), TABLES.fetch_add(1, Ordering::Relaxed))
@@ -67,7 +68,7 @@ impl Emulator {
 impl Drop for Emulator {
     fn drop(&mut self) {
         if let Some(child) = &mut self.child {
-            // Its keeper stops it.
+            // The end of standard input stops the emulator.
             drop(child.stdin.take());
             let _ = child.wait();
         }
@@ -81,7 +82,7 @@ fn address_in(line: &str) -> Option<String> {
     port.parse::<u16>().ok().map(|_| address.to_owned())
 }
 
-/// The emulator of this machine.
+/// The emulator program on this machine.
 pub fn program() -> Result<PathBuf, String> {
     if let Some(program) = installed() {
         return Ok(program);
@@ -108,9 +109,9 @@ fn on_path(program: &str) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|folder| folder.join(program)).find(|path| path.is_file())
 }
 
-/// Builds the emulator of Debian's Go library, once.
+/// Builds the emulator from Debian's Go library, once per machine.
 pub fn build() -> Result<PathBuf, String> {
-    // Tests of one process wait for the one that builds it.
+    // Other tests of this process wait for the build.
     static BUILDING: Mutex<()> = Mutex::new(());
     let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/emulator");
@@ -121,7 +122,7 @@ pub fn build() -> Result<PathBuf, String> {
     }
     let failed = |error: std::io::Error| format!("building a Bigtable emulator: {error}");
     std::fs::create_dir_all(&folder).map_err(failed)?;
-    // Under a name of its own, moved when it is whole: other processes build it too.
+    // Built under a temporary name and renamed, because other processes may build it too.
     let own = folder.join(format!("emulator-{}", std::process::id()));
     let mut command = Command::new("go");
     command.arg("build").arg("-o").arg(&own).current_dir(source);
@@ -139,8 +140,8 @@ pub fn build() -> Result<PathBuf, String> {
     Ok(program)
 }
 
-/// Debian 12's library takes no timestamp beyond the year 9999 in microseconds, which the service and later
-/// versions do, and ours are a thousand times as large. Answers what makes Go build it without that bound.
+/// Debian 12's library rejects timestamps beyond the year 9999 in microseconds, and ours are a thousand times as
+/// large. The service and later versions accept them. Answers a build overlay without that bound, if it is needed.
 fn later_timestamps(folder: &Path) -> std::io::Result<Option<PathBuf>> {
     const LIBRARY: &str = "/usr/share/gocode/src/cloud.google.com/go/bigtable/bttest/inmem.go";
     const BOUND: &str = "int64(time.Millisecond) * 253402300800";

@@ -1,5 +1,5 @@
-//! [`FaultyStore`]: a store whose calls are late, lost, or done without an answer, as drawn from an
-//! [`Env`]: with a [`SimEnv`](super::SimEnv) below it, the upper layers meet every fault that a seed holds.
+//! [`FaultyStore`]: a store whose calls are delayed, lost, or done without an answer. It draws the faults from an
+//! [`Env`], so a seed of a [`SimEnv`](super::SimEnv) reproduces them.
 
 use crate::contract::{
     AtomicCommit, CommitBatch, Condition, FailedCondition, Mutation, ReadFilter, Row, RowMutation, RowRange,
@@ -15,22 +15,22 @@ use parking_lot::RwLock;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often what goes wrong, in thousandths of the calls.
+/// The frequency of each fault, in thousandths of the calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
-    /// A write is lost: nothing happened, `Unavailable`.
+    /// The write is not done, and the answer is `Unavailable`.
     pub lost_writes: u64,
-    /// A write is done, but its answer is lost: `Undetermined`.
+    /// The write is done, and the answer is `Undetermined`.
     pub lost_answers: u64,
-    /// A write is not done, and nobody knows: `Undetermined` too.
+    /// The write is not done, and the answer is `Undetermined` too.
     pub unknown_writes: u64,
-    /// A read fails with `Unavailable`; a scan may do so after any batch.
+    /// The read fails with `Unavailable`. A scan may do so after any batch.
     pub lost_reads: u64,
-    /// A call waits before it is done, and again before it answers: up to this long, if not zero.
+    /// The longest delay before a call is done, and again before it answers. Zero for none.
     pub delay: Duration,
 }
 
-/// See the head of the module.
+/// A store with random faults in front of another one.
 pub struct FaultyStore {
     inner: StoreRef,
     env: EnvRef,
@@ -38,12 +38,12 @@ pub struct FaultyStore {
 }
 
 impl FaultyStore {
-    /// A store that does as `inner`, but for the faults.
+    /// A store that behaves like `inner`, except for the faults.
     pub fn new(inner: StoreRef, env: EnvRef, faults: Faults) -> Arc<FaultyStore> {
         Arc::new(FaultyStore { inner, env, faults: RwLock::new(faults) })
     }
 
-    /// Changes the faults.
+    /// Replaces the frequencies of the faults.
     pub fn set_faults(&self, faults: Faults) {
         *self.faults.write() = faults;
     }
@@ -114,7 +114,7 @@ impl Store for FaultyStore {
     crate::delegate_store_questions!(inner);
 }
 
-/// Reached only when the inner store has the capability.
+/// Only called if the inner store has the capability.
 impl AtomicCommit for FaultyStore {
     fn commit_atomic(
         &self,

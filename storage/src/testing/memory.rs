@@ -1,5 +1,5 @@
-//! [`MemoryStore`]: the whole contract over ordered maps, with the real committer. Nothing is durable;
-//! everything else is as in the embedded engine. For tests and explorers.
+//! [`MemoryStore`]: the whole contract over ordered maps, with the real committer. It keeps nothing durably and
+//! otherwise behaves like the embedded engine. For tests and explorers.
 
 mod bulk;
 
@@ -31,20 +31,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 type Versions = BTreeMap<Reverse<Timestamp>, Bytes>;
 type Rows = BTreeMap<Bytes, [Versions; Family::ALL.len()]>;
 
-/// Ranges with no more rows than this are short.
+/// Ranges with at most this many rows are short.
 const SHORT_ROWS: usize = 256;
 
-/// How a [`MemoryStore`] behaves.
+/// The behaviour of a [`MemoryStore`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryOptions {
-    /// Whether [`Store::atomic`] is offered. False drives the two-phase path.
+    /// Whether the store offers [`Store::atomic`]. False drives the two-phase path.
     pub atomic: bool,
-    /// Whether [`ScanOptions::reverse`] works; Bigtable's emulator cannot.
+    /// Whether the store supports [`ScanOptions::reverse`]. Bigtable's emulator does not.
     pub reverse: bool,
-    /// Whether requests wait for [`MemoryStore::step`] instead of running at once: an explorer
-    /// then decides which requests form a group.
+    /// Whether requests wait for [`MemoryStore::step`] instead of running at once. An explorer then decides which
+    /// requests form a group.
     pub stepped: bool,
-    /// Bytes of recent commits that the committer remembers; small values exercise its floor.
+    /// Memory for recent commits in the committer, in bytes. Small values exercise its floor.
     pub recent_bytes: usize,
 }
 
@@ -57,12 +57,12 @@ impl Default for MemoryOptions {
 #[derive(Default)]
 struct MemoryLog {
     rows: Arc<RwLock<Rows>>,
-    /// The next write fails with this, before or after it was applied.
+    /// The error of the next write, and whether it comes after the write was applied.
     fail: Option<(StoreError, bool)>,
     full: bool,
 }
 
-/// Reads the rows of a [`MemoryStore`].
+/// Reads the rows of a [`MemoryStore`] for the committer.
 pub struct MemoryReader(Arc<RwLock<Rows>>);
 
 impl VersionReader for MemoryReader {
@@ -202,16 +202,16 @@ fn filtered(key: &Bytes, families: &[Versions; Family::ALL.len()], filter: &Read
 
 type Waiting = (Request, oneshot::Sender<Answer>);
 
-/// See the head of the module.
+/// A store in memory. See the module documentation.
 pub struct MemoryStore {
     rows: Arc<RwLock<Rows>>,
     committer: Mutex<Committer<MemoryLog>>,
     queue: Mutex<Vec<Waiting>>,
     snapshots: Arc<SnapshotRegistry>,
-    /// What is ordered and not published, while publishing is held.
+    /// While publishing is held: the ordered groups that are not published.
     held: Mutex<Option<Vec<(Settlement, oneshot::Sender<Answer>)>>>,
     meta: Mutex<BTreeMap<String, Bytes>>,
-    /// First keys of the tablets but the first.
+    /// First keys of all tablets but the first.
     splits: Mutex<BTreeSet<Bytes>>,
     reads: AtomicU64,
     writes: AtomicU64,
@@ -224,7 +224,7 @@ impl MemoryStore {
         MemoryStore::with_options(timestamps, MemoryOptions::default())
     }
 
-    /// An empty store.
+    /// An empty store with these options.
     pub fn with_options(timestamps: Arc<dyn TimestampSource>, options: MemoryOptions) -> Arc<MemoryStore> {
         let rows = Arc::new(RwLock::new(Rows::new()));
         let snapshots = SnapshotRegistry::new(Timestamp::ZERO);
@@ -250,19 +250,19 @@ impl MemoryStore {
         })
     }
 
-    /// Makes `key` the first of a tablet.
+    /// Makes `key` the first key of a tablet.
     pub fn split_at(&self, key: Bytes) {
         if !key.is_empty() {
             self.splits.lock().insert(key);
         }
     }
 
-    /// Undoes [`MemoryStore::split_at`].
+    /// Undoes [`MemoryStore::split_at`], which merges two tablets.
     pub fn merge_at(&self, key: &Bytes) {
         self.splits.lock().remove(key);
     }
 
-    /// Requests waiting for [`MemoryStore::step`].
+    /// The number of requests waiting for [`MemoryStore::step`].
     pub fn waiting(&self) -> usize {
         self.queue.lock().len()
     }
@@ -277,18 +277,18 @@ impl MemoryStore {
         let (requests, senders): (Vec<_>, Vec<_>) = group.into_iter().unzip();
         let answers = self.committer.lock().run(&requests);
         for (sender, answer) in senders.into_iter().zip(answers) {
-            // Whoever does not wait any longer does not want the answer.
+            // The caller may have stopped waiting for the answer.
             let _ = sender.send(answer);
         }
         requests.len()
     }
 
-    /// From now on commits are ordered and not published, until [`MemoryStore::publish`].
+    /// Holds publishing: commits are ordered but not published until [`MemoryStore::publish`].
     pub fn hold_publishing(&self) {
         self.held.lock().get_or_insert_default();
     }
 
-    /// Publishes what is ordered, and whatever is ordered later at once.
+    /// Publishes all ordered commits, and later ones at once.
     pub fn publish(&self) {
         for (settlement, sender) in self.held.lock().take().unwrap_or_default() {
             let answer = settlement.settle(&Ok(()), &self.snapshots).pop();
@@ -296,7 +296,7 @@ impl MemoryStore {
         }
     }
 
-    /// Orders a commit while publishing is held: the answer to come.
+    /// Orders a commit while publishing is held. Returns the pending answer.
     fn order(&self, batch: CommitBatch, ordered: oneshot::Sender<Timestamp>) -> oneshot::Receiver<Answer> {
         let settlement = self.committer.lock().order(&[Request::Commit(batch)]);
         if let Some(Ok(Ok(timestamp))) = settlement.answers.first() {
@@ -313,18 +313,18 @@ impl MemoryStore {
         receiver
     }
 
-    /// Lets the next group fail with `error`, after it was applied or without. No more writes are
-    /// taken then, as after a failed sync.
+    /// Makes the next group fail with `error`, before or after it is applied. The store then refuses writes, as
+    /// after a failed sync.
     pub fn fail_next_write(&self, error: StoreError, applied: bool) {
         self.committer.lock().log_mut().fail = Some((error, applied));
     }
 
-    /// Whether writes that add something are refused with `DiskFull`.
+    /// Sets whether writes that add data are refused with `DiskFull`.
     pub fn set_full(&self, full: bool) {
         self.committer.lock().log_mut().full = full;
     }
 
-    /// Every row with every cell, for tests that look at the cells a transaction left.
+    /// Every row with every cell, for tests that inspect the cells a transaction left.
     pub fn dump(&self) -> Vec<Row> {
         let mut filter = ReadFilter::new();
         for family in Family::ALL {
@@ -333,7 +333,7 @@ impl MemoryStore {
         self.rows.read().iter().filter_map(|(key, families)| filtered(key, families, &filter)).collect()
     }
 
-    /// Hands a request to the committer; the answer comes at once, or after [`MemoryStore::step`].
+    /// Sends a request to the committer. The answer comes at once, or after [`MemoryStore::step`].
     pub async fn request(&self, request: Request) -> Answer {
         self.writes.fetch_add(1, Ordering::Relaxed);
         if !self.options.stepped {
@@ -373,7 +373,8 @@ impl Store for MemoryStore {
         .boxed()
     }
 
-    /// Only while publishing is held: else every read is a call, which explorers find others' work between.
+    /// Only while publishing is held. Otherwise every read is an asynchronous call, so that explorers
+    /// can interleave other work.
     fn read_at_once(&self, key: &[u8], wanted: &FamilyFilter) -> Option<Result<Option<Cell>>> {
         self.held.lock().as_ref()?;
         let rows = self.rows.read();

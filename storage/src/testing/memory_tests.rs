@@ -1,4 +1,4 @@
-//! The engine in memory honours the contract, and fails as it is told to.
+//! The memory engine honours the contract, and fails when it is told to.
 
 use super::*;
 use crate::testing::{CountingTimestamps, contract};

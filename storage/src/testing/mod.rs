@@ -1,5 +1,5 @@
-//! What tests of this and the upper layers build on: an engine in memory, an environment under
-//! control, the contract suite that every engine passes, and faults.
+//! Test support for this and the upper layers: a memory engine, a simulated environment, the contract suite for
+//! every engine, and faults.
 
 pub mod contract;
 pub mod delegate;
@@ -18,17 +18,17 @@ pub use memory::{MemoryOptions, MemoryStore};
 pub use proxy::{Fault, Proxy};
 pub use sim_env::SimEnv;
 
-/// A source of timestamps for tests: 1, 2, 3 and so on from a start.
+/// A source of timestamps for tests, which counts up by one.
 #[derive(Debug)]
 pub struct CountingTimestamps(AtomicU64);
 
 impl CountingTimestamps {
-    /// The first timestamp is the one after `last`.
+    /// A source whose first timestamp is the one after `last`.
     pub fn after(last: Timestamp) -> CountingTimestamps {
         CountingTimestamps(AtomicU64::new(last.0 + 1))
     }
 
-    /// The next timestamp is greater than `last`: what an oracle does when a store was opened.
+    /// Makes the next timestamp greater than `last`, as an oracle does when a store is opened.
     pub fn raise(&self, last: Timestamp) {
         self.0.fetch_max(last.0 + 1, Ordering::SeqCst);
     }

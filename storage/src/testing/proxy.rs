@@ -1,9 +1,9 @@
-//! [`Proxy`]: stands between a node and a Bigtable emulator, and does to calls what networks and servers do to them.
-//! What happens to each is asked of a function, so that a test can choose one fault, or draw them.
+//! [`Proxy`]: an HTTP/2 proxy between a node and a Bigtable emulator that injects faults of networks and servers. A
+//! function chooses the fault of each call, so a test can select one fault or draw them.
 //!
-//! Speaks HTTP/2. It knows calls by their names, and passes their bytes on unread.
+//! It knows calls by their names and passes their bytes on unread.
 
-#![allow(clippy::disallowed_methods)] // It stands for the network, whose time and order nobody simulates.
+#![allow(clippy::disallowed_methods)] // It simulates a network, in real time.
 
 use crate::env::EnvRef;
 use bytes::{Bytes, BytesMut};
@@ -20,33 +20,33 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
-/// What happens to a call.
+/// The fate of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Nothing.
+    /// The call is passed on unchanged.
     None,
-    /// It never arrives: the caller is told that the stream was reset.
+    /// The call never arrives, and the caller sees a reset stream.
     RequestLost,
-    /// It is done, and its whole answer lost: the caller is told that the stream was reset.
+    /// The call is done, its whole answer is lost, and the caller sees a reset stream.
     AnswerLost,
-    /// It is done, and the connection lost with every other call on it.
+    /// The call is done, and the connection is lost with every other call on it.
     ConnectionLost,
-    /// It never arrives: the caller is answered UNAVAILABLE.
+    /// The call never arrives, and the caller is answered UNAVAILABLE.
     Unavailable,
-    /// It is done: the caller is answered UNAVAILABLE.
+    /// The call is done, and the caller is answered UNAVAILABLE.
     DoneButUnavailable,
-    /// It arrives late, even when the caller no longer waits for it.
+    /// The call arrives late, even when the caller no longer waits for it.
     Late(Duration),
-    /// It is done, and once more so much later; the first answer is the caller's.
+    /// The call is done, and again after this delay. The caller gets the first answer.
     Twice(Duration),
-    /// Its answer breaks off within the frame after so many.
+    /// The answer breaks off within the frame that follows this many frames.
     BrokenAfter(usize),
 }
 
-/// Bytes under way on one call and on one connection.
+/// Flow-control windows in bytes, per call and per connection.
 const CALL_WINDOW: u32 = 1 << 20;
 const CONNECTION_WINDOW: u32 = 8 << 20;
-/// How long what was sent gets to leave before a stream is reset, which drops what has not left.
+/// Delay before a stream is reset, so that data already sent can leave. A reset drops the rest.
 const LEAVE: Duration = Duration::from_millis(5);
 
 type Plan = dyn Fn(&str) -> Fault + Send + Sync;
@@ -58,7 +58,7 @@ struct Shared {
     paused: watch::Sender<bool>,
 }
 
-/// See the head of the module.
+/// A proxy with faults. See the module documentation.
 pub struct Proxy {
     address: String,
     shared: Arc<Shared>,
@@ -66,8 +66,8 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Listens on a free port and passes calls on to `upstream`, `HOST:PORT`, without faults yet. Runs on the tokio
-    /// runtime that the caller is in.
+    /// Listens on a free port and passes calls on to `upstream` (`HOST:PORT`), without faults at first. Runs on
+    /// the current tokio runtime.
     pub async fn start(upstream: &str) -> std::io::Result<Proxy> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?.to_string();
@@ -81,17 +81,18 @@ impl Proxy {
         Ok(Proxy { address, shared, listening })
     }
 
-    /// `HOST:PORT`, for `BIGTABLE_EMULATOR_HOST`.
+    /// The proxy's `HOST:PORT`, for `BIGTABLE_EMULATOR_HOST`.
     pub fn address(&self) -> &str {
         &self.address
     }
 
-    /// Asks `plan` about every call from now on, by its name: `ReadRows`, `CheckAndMutateRow` and so on.
+    /// Asks `plan` for the fault of each call from now on, by the call's name (`ReadRows`,
+    /// `CheckAndMutateRow` and so on).
     pub fn set(&self, plan: impl Fn(&str) -> Fault + Send + Sync + 'static) {
         *self.shared.plan.write() = Arc::new(plan);
     }
 
-    /// The next `count` calls of this name meet `fault`; all others nothing.
+    /// The next `count` calls with this name meet `fault`. All others meet none.
     pub fn next(&self, count: u64, call: &'static str, fault: Fault) {
         let met = AtomicU64::new(0);
         self.set(move |name| match name == call && met.fetch_add(1, Ordering::SeqCst) < count {
@@ -100,8 +101,8 @@ impl Proxy {
         });
     }
 
-    /// Draws from `env`: so many thousandths of all calls meet a fault, every kind as often; nothing comes later than
-    /// `latest`.
+    /// Draws faults from `env`. The given thousandths of all calls meet a fault, each kind equally often. Nothing is
+    /// delayed by more than `latest`.
     pub fn draw(&self, env: EnvRef, thousandths: u64, latest: Duration) {
         self.set(move |_| {
             if env.random() % 1000 >= thousandths {
@@ -121,17 +122,17 @@ impl Proxy {
         });
     }
 
-    /// From now on nothing is passed on, neither calls nor answers, and nobody is told.
+    /// Stops passing on calls and answers, without telling anyone.
     pub fn pause(&self) {
         self.shared.paused.send_replace(true);
     }
 
-    /// What waits is passed on.
+    /// Passes on everything that waits.
     pub fn resume(&self) {
         self.shared.paused.send_replace(false);
     }
 
-    /// How many calls met a fault.
+    /// The number of calls that met a fault.
     pub fn faults(&self) -> u64 {
         self.shared.faults.load(Ordering::SeqCst)
     }
@@ -144,7 +145,7 @@ impl Drop for Proxy {
 }
 
 async fn listen(listener: TcpListener, shared: Arc<Shared>) {
-    // Dropped with this task, and the connections with it.
+    // Dropped with this task, which closes the connections.
     let mut connections = JoinSet::new();
     while let Ok((socket, _)) = listener.accept().await {
         while connections.try_join_next().is_some() {}
@@ -157,7 +158,7 @@ async fn listen(listener: TcpListener, shared: Arc<Shared>) {
     }
 }
 
-/// One connection of a caller's, and one to the server for it.
+/// Serves one connection of a caller, over one connection to the server.
 async fn connection(socket: TcpStream, shared: Arc<Shared>) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let upstream = TcpStream::connect(&shared.upstream).await?;
     let _ = (socket.set_nodelay(true), upstream.set_nodelay(true));
@@ -172,7 +173,7 @@ async fn connection(socket: TcpStream, shared: Arc<Shared>) -> Result<(), Box<dy
             .handshake::<_, Bytes>(upstream),
     );
     let (mut caller, (server, driver)) = (caller?, server?);
-    // Ends when the last call, a late one too, lets go of it.
+    // Ends when the last call, even a late one, releases the connection.
     tokio::spawn(driver);
     let lost = Arc::new(Notify::new());
     loop {
@@ -184,7 +185,7 @@ async fn connection(socket: TcpStream, shared: Arc<Shared>) -> Result<(), Box<dy
             () = lost.notified() => return Ok(()),
         };
         let call = Call { shared: shared.clone(), server: server.clone(), lost: lost.clone() };
-        // On its own: it goes on when the caller no longer waits.
+        // A task of its own, because the call goes on when the caller no longer waits.
         tokio::spawn(async move {
             if let Err(error) = call.pass_on(request, respond).await {
                 tracing::debug!(%error, "a call through the proxy ended");
@@ -196,11 +197,11 @@ async fn connection(socket: TcpStream, shared: Arc<Shared>) -> Result<(), Box<dy
 struct Call {
     shared: Arc<Shared>,
     server: SendRequest<Bytes>,
-    /// Told when the connection to the caller is to be dropped.
+    /// Notified when the connection to the caller is to be dropped.
     lost: Arc<Notify>,
 }
 
-/// A whole request.
+/// A request with its whole body.
 #[derive(Clone)]
 struct Whole {
     head: Request<()>,
@@ -246,7 +247,7 @@ impl Call {
                 self.lost.notify_one();
             }
             Fault::Twice(later) => {
-                // What the caller does with the first answer must not keep the second from being asked for.
+                // The second call must be made whatever the caller does with the first answer.
                 let first = self.answer(whole.clone(), &mut caller, None).await;
                 tokio::time::sleep(later).await;
                 self.done(whole).await?;
@@ -265,14 +266,15 @@ impl Call {
         self.running().await;
         let mut server = self.server.clone().ready().await?;
         let (response, mut stream) = server.send_request(whole.head, false)?;
-        // The end comes with the last bytes: a server may answer, and reset the stream, as soon as it has them.
+        // The end of the stream is sent with the last bytes: a server may answer and reset the stream as soon as it
+        // has them.
         let mut whole_body = BytesMut::new();
         whole.body.iter().for_each(|data| whole_body.extend_from_slice(data));
         send(&mut stream, whole_body.freeze(), true).await?;
         response.await
     }
 
-    /// Has it done and hears its answer to the end.
+    /// Makes the call and reads its whole answer.
     async fn done(&self, whole: Whole) -> Result<(), h2::Error> {
         let mut stream = self.ask(whole).await?.into_body();
         while let Some(data) = stream.data().await {
@@ -283,7 +285,7 @@ impl Call {
         Ok(())
     }
 
-    /// Has it done and passes the answer on, as far as `frames`.
+    /// Makes the call and passes the answer on, up to `frames` frames.
     async fn answer(
         &self,
         whole: Whole,
@@ -320,7 +322,7 @@ impl Call {
     }
 }
 
-/// Sends as the other side takes it, and the end of the stream with it when `end`.
+/// Sends data as the other side accepts it. If `end`, ends the stream with the last bytes.
 async fn send(stream: &mut SendStream<Bytes>, mut data: Bytes, end: bool) -> Result<(), h2::Error> {
     if data.is_empty() && end {
         return stream.send_data(data, true);
@@ -341,7 +343,7 @@ async fn send(stream: &mut SendStream<Bytes>, mut data: Bytes, end: bool) -> Res
     Ok(())
 }
 
-/// The answer UNAVAILABLE.
+/// Answers a call with the status UNAVAILABLE.
 fn unavailable(caller: &mut SendResponse<Bytes>) -> Result<(), h2::Error> {
     let mut head = Response::new(());
     let headers: &mut HeaderMap = head.headers_mut();

@@ -1,8 +1,7 @@
-//! [`SimEnv`]: an [`Env`] in which everything follows from a seed: a virtual clock, seeded
-//! randomness, and tasks that take turns on one thread in an order drawn from the seed.
+//! [`SimEnv`]: an [`Env`] in which everything follows from a seed. It has a virtual clock, seeded randomness, and
+//! tasks that take turns on one thread in an order drawn from the seed.
 //!
-//! Must not read the real clock. Threads ([`Env::spawn_thread`]) are real and therefore outside the
-//! simulation: engines under simulation use none.
+//! Threads ([`Env::spawn_thread`]) are real and therefore outside the simulation. Engines under simulation use none.
 
 use crate::env::{BoxFuture, Env};
 use futures::task::{ArcWake, waker};
@@ -15,10 +14,10 @@ use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-/// Where the virtual wall clock starts: 2026-01-01 00:00:00 UTC, in microseconds.
+/// The start of the virtual wall clock, in microseconds: 2026-01-01 00:00:00 UTC.
 const START_MICROS: u64 = 1_767_225_600_000_000;
 
-/// A deterministic environment. Nothing moves but inside [`SimEnv::block_on`].
+/// A deterministic environment. Time and tasks advance only inside [`SimEnv::block_on`].
 pub struct SimEnv {
     state: Mutex<State>,
     offset_micros: AtomicU64,
@@ -96,7 +95,7 @@ impl Drop for Sleep {
     }
 }
 
-/// The future that [`SimEnv::block_on`] runs did not end: no task can run and no timer is set.
+/// The error of [`SimEnv::block_on`]: the future has not ended, but no task can run and no timer is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stuck;
 
@@ -117,19 +116,19 @@ impl SimEnv {
         })
     }
 
-    /// Moves the virtual clocks on without running anything.
+    /// Advances the virtual clocks without running anything.
     pub fn advance(&self, duration: Duration) {
         self.state.lock().elapsed += duration;
     }
 
-    /// Makes the wall clock jump by `micros`, either way; the monotonic clock stays.
+    /// Makes the wall clock jump by `micros`, forwards or backwards. The monotonic clock does not change.
     pub fn jump_wall_clock(&self, micros: i64) {
         let offset = self.offset_micros.load(Ordering::Relaxed).saturating_add_signed(micros);
         self.offset_micros.store(offset, Ordering::Relaxed);
     }
 
-    /// Runs `future`, and the tasks spawned meanwhile, until it ends. When no task can run, the clock
-    /// jumps to the next timer.
+    /// Runs `future`, and the tasks spawned meanwhile, until it ends. If no task can run, the clock jumps
+    /// to the next timer.
     pub fn block_on<T: Send + 'static>(&self, future: impl Future<Output = T> + Send + 'static) -> Result<T, Stuck> {
         let result = Arc::new(Mutex::new(None));
         let slot = result.clone();
@@ -144,7 +143,7 @@ impl SimEnv {
         }
     }
 
-    /// Runs one task until it waits, or fires the next timer. False when there is neither.
+    /// Runs one task until it waits, or fires the next timer. False if there is neither.
     pub fn step(&self) -> bool {
         let choice = self.random();
         let mut state = self.state.lock();

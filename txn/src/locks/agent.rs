@@ -1,11 +1,13 @@
-//! [`LockAgent`]: asks the node that keeps the locks of all ([`super::keeper`]) on behalf of this node's lockers. It has a session
-//! there, gives a sign of life each second, and opens another session when the keeper is another node, or does not know it
-//! any more: then it reclaims what its lockers hold.
+//! [`LockAgent`]: asks the node that keeps the locks of all nodes ([`super::keeper`]) for this node's lockers. It has
+//! a session there and sends a heartbeat each second. If the keeper is another node, or no longer knows the session,
+//! it opens a new one and reclaims what its lockers hold.
 //!
-//! An answer counts only while the session is the same and its lease is good: so no late answer of a keeper that another has
-//! replaced gives a lock that is another's by now. A request whose answer is not waited for any more, or was lost, is abandoned:
-//! what it may have taken is given back, and its number keeps it from taking anything when it comes later. Who gave something
-//! back asks for more only after that has arrived.
+//! An answer counts only while the session is the same and its lease is valid. So a late answer of a former keeper
+//! never grants a lock that is another's by now.
+//!
+//! A request whose answer was lost, or is not awaited any more, is abandoned. The agent releases what it may have
+//! taken, and its number keeps a late copy from taking anything. A locker that has released something sends its next
+//! request only after the release has arrived.
 
 use super::call::{HeldLock, LockCall, LockReply, LockRequest, SeenLocks, Taken, WantedLock};
 use super::keeper::LEASE;
@@ -23,19 +25,19 @@ use std::time::Duration;
 use storage::EnvRef;
 use tokio::sync::{Notify, watch};
 
-/// Signs of life are at least so frequent.
+/// The longest interval between heartbeats.
 const BEAT: Duration = Duration::from_secs(1);
-/// How much sooner than the keeper the agent takes its lease for over: for clocks that do not run alike.
+/// How much sooner than the keeper the agent considers its lease over, because clocks run at different speeds.
 const MARGIN: Duration = Duration::from_secs(1);
-/// How long one call that waits for nobody may take before the next is made.
+/// Time limit of one call that does not wait for locks, before the next is made.
 const ATTEMPT: Duration = Duration::from_secs(1);
-/// Pauses between calls that fail.
+/// Pause between calls that fail.
 const PAUSE: Duration = Duration::from_millis(20);
-/// How long a keeper is waited for: for longer than an election takes.
+/// How long an agent waits for a keeper: longer than an election takes.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How long COMMIT waits until it is certain that no lock was lost.
 const CONFIRM: Duration = Duration::from_secs(10);
-/// Names, and bytes of their tags, in one request.
+/// The most names in one request, and the most bytes of their tags.
 const NAMES: usize = 1024;
 const TAG_BYTES: usize = 256 << 10;
 
@@ -44,7 +46,8 @@ const TAG_BYTES: usize = 256 << 10;
 struct Session {
     tenure: u64,
     id: u64,
-    /// This node is the keeper: its locks are its own no longer than it is, for nobody waits for it to reclaim them.
+    /// Whether this node is the keeper. Its locks then end with its tenure, because no successor waits for
+    /// it to reclaim them.
     own: bool,
 }
 
@@ -52,34 +55,34 @@ struct Session {
 struct State {
     registry: Registry,
     session: Option<Session>,
-    /// Until when, by the monotonic clock, what it holds is certainly its own.
+    /// Until when, by the monotonic clock, the held locks are certainly this node's.
     lease: Duration,
-    /// Requests to open a session.
+    /// The number of requests so far to open a session.
     attempts: u64,
-    /// Whether there ever was one.
+    /// Whether there ever was a session.
     opened: bool,
-    /// The number of the last request that gave something back in this session.
+    /// The number of the last release request in this session.
     releases: u64,
 }
 
-/// See the head of the module.
+/// This node's side of the distributed locks. See the module documentation.
 pub(crate) struct LockAgent {
     env: EnvRef,
     oracle: Arc<Oracle>,
     node: u64,
     next: AtomicU64,
     state: Mutex<State>,
-    /// Counts what those who wait look at: sessions, and what has arrived.
+    /// Counts the changes that waiting tasks look for: sessions, and arrived releases.
     changes: watch::Sender<u64>,
-    /// There is something to give back.
+    /// Notified when there is something to release.
     outbox: Arc<Notify>,
-    /// The session is over.
+    /// Notified when the session is over.
     over: Arc<Notify>,
     this: Weak<LockAgent>,
 }
 
 impl LockAgent {
-    /// Asks from now on, as long as somebody holds on to it. `node`: tells nodes apart.
+    /// Starts an agent, which runs until its last handle is dropped. `node` identifies this node.
     pub(crate) fn start(oracle: Arc<Oracle>, env: EnvRef, node: u64) -> Arc<LockAgent> {
         let agent = Arc::new_cyclic(|this| LockAgent {
             env: env.clone(),
@@ -97,14 +100,14 @@ impl LockAgent {
         agent
     }
 
-    /// A new locker, who holds nothing.
+    /// A new locker, which holds nothing.
     pub(crate) fn locker(self: &Arc<Self>, label: i32) -> Arc<Locker> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         self.state.lock().registry.enter(id, label);
         Locker::new(Home::Kept(self.clone()), id, label)
     }
 
-    /// Whether what it holds by the state is certainly its own at this moment.
+    /// Whether the held locks, by `state`, are certainly this node's now.
     fn is_sure(&self, state: &State, now: Duration) -> bool {
         state.session.is_some_and(|session| !session.own || self.oracle.keeps_locks(session.tenure))
             && now < state.lease
@@ -143,7 +146,7 @@ impl LockAgent {
         self.state.lock().registry.has_lost_named(locker)
     }
 
-    /// See [`Locker::confirm`].
+    /// Implements [`Locker::confirm`]: resolves once the locker certainly has all its locks.
     pub(super) async fn confirm(&self, locker: u64) -> Result<(), Lost> {
         let until = self.env.monotonic() + CONFIRM;
         loop {
@@ -165,7 +168,7 @@ impl LockAgent {
         }
     }
 
-    /// See [`Locker::has_given_back`].
+    /// Implements [`Locker::has_given_back`]: waits until the locker's releases have arrived.
     pub(super) async fn has_given_back(&self, locker: u64) {
         let until = self.env.monotonic() + ATTEMPT;
         loop {
@@ -178,8 +181,8 @@ impl LockAgent {
         }
     }
 
-    /// Takes names, one after the other; what became of them, up to the first that failed, and why that did. `note` is told of
-    /// each that is newly held as soon as that is known: should this be dropped later, they are held all the same.
+    /// Takes names one after the other. Answers the results up to the first failure, and that failure. `note` is
+    /// called for each newly held name as soon as it is known. If the future is dropped later, these stay held.
     pub(crate) async fn acquire(
         &self,
         locker: u64,
@@ -205,7 +208,7 @@ impl LockAgent {
                 chunk.into_iter().zip(&held).filter(|(_, held)| !**held).map(|(lock, _)| lock).collect();
             let (answers, failure) =
                 if missing.is_empty() { (Vec::new(), None) } else { self.ask(locker, &missing, wait).await };
-            // Behind no other await.
+            // No await comes before this, so that no result gets lost.
             for (lock, _) in missing.iter().zip(&answers).filter(|(_, taken)| **taken == Taken::Newly) {
                 note(lock);
             }
@@ -230,12 +233,12 @@ impl LockAgent {
             LockWait::For(Some(timeout)) => timeout.min(PATIENCE),
             _ => PATIENCE,
         };
-        // Since when there has been no keeper.
+        // The time since when there has been no keeper.
         let mut without = began;
         loop {
             let mut changes = self.changes.subscribe();
             let now = self.env.monotonic();
-            // Up to there one has answered for certain, however long this one waits in its line.
+            // Up to its lease, a keeper has certainly answered, however long this request waits in its queue.
             without = without.max(self.state.lock().lease);
             let waited = now.saturating_sub(began);
             let timed_out = matches!(wait, LockWait::For(Some(timeout)) if waited > timeout);
@@ -248,7 +251,7 @@ impl LockAgent {
                 wait => wait,
             };
             let Some((session, mut begun, request)) = self.begin(locker, names, wait) else {
-                // Never without a pause: a wait of no time would be looked at for ever.
+                // Always a pause, because a wait of zero length would spin.
                 select(pin!(changes.changed()), self.env.sleep(BEAT.min(patience).max(PAUSE))).await;
                 continue;
             };
@@ -271,7 +274,7 @@ impl LockAgent {
             match answer {
                 Ok(LockReply::Unknown) => self.lose_session(session),
                 Ok(_) => {
-                    // Too late for its lease: the next sign of life makes it good.
+                    // The answer came after the lease had expired. The next heartbeat renews it.
                     without = self.env.monotonic();
                     self.env.sleep(PAUSE).await;
                 }
@@ -284,7 +287,7 @@ impl LockAgent {
         }
     }
 
-    /// An acquisition, when there is a session and the locker has given back what it gave back.
+    /// Starts an acquisition, if there is a session and the locker's releases have arrived.
     fn begin<'a>(
         &'a self,
         locker: u64,
@@ -317,7 +320,7 @@ impl LockAgent {
         }
     }
 
-    /// Who holds and waits for what, on all nodes. Errors, in words: the keeper does not answer.
+    /// The holders and waiters of locks, on all nodes. Errors are messages: the keeper does not answer.
     pub(crate) async fn seen(&self) -> Result<SeenLocks, String> {
         let until = self.env.monotonic() + PATIENCE;
         loop {
@@ -337,7 +340,7 @@ impl LockAgent {
         }
     }
 
-    /// A call that waits for nobody.
+    /// Makes a call that does not wait for locks.
     async fn attempt(&self, request: LockRequest) -> Result<LockReply, String> {
         match select(self.oracle.ask_for_locks(request), self.env.sleep(ATTEMPT)).await {
             Either::Left((answer, _)) => answer,
@@ -345,7 +348,7 @@ impl LockAgent {
         }
     }
 
-    /// A sign of life, or a new session where there is none at the keeper of now.
+    /// Sends a heartbeat, or opens a new session if there is none at the current keeper.
     async fn tend(&self) -> Result<(), String> {
         let tenure = self.oracle.lock_tenure().ok_or("no node is the oracle yet")?;
         let session = {
@@ -401,7 +404,7 @@ impl LockAgent {
         for (at, locks) in chunks.into_iter().enumerate() {
             let (looked_for, last) = (looked_for.take().unwrap_or_default(), at + 1 == count);
             if !opened {
-                // Nobody awaits it.
+                // The node never had a session, so no keeper waits for it to reclaim locks.
                 break;
             }
             let call = LockCall::Reclaim { locks, looked_for, last };
@@ -424,7 +427,7 @@ impl LockAgent {
         Ok(())
     }
 
-    /// See [`crate::TransactionStore::give_locks_back`].
+    /// Implements [`crate::TransactionStore::give_locks_back`]: waits until all releases have arrived.
     pub(crate) async fn give_everything_back(&self) {
         let until = self.env.monotonic() + ATTEMPT;
         while self.env.monotonic() < until {
@@ -436,13 +439,13 @@ impl LockAgent {
         }
     }
 
-    /// Gives back the oldest of what is to be given back; whether there was something.
+    /// Sends the oldest releases. Answers whether there were any.
     async fn give_back_some(&self) -> Result<bool, String> {
         let (session, number, (items, floor, given_back)) = {
             let mut state = self.state.lock();
             let Some(session) = state.session else { return Ok(false) };
             let Some(unsent) = state.registry.unsent() else { return Ok(false) };
-            // A request that is made again has a number of its own: the one before it, should it come yet, says nothing new.
+            // A repeated request has a new number. If the earlier copy still arrives, the keeper ignores it.
             state.releases += 1;
             (session, state.releases, unsent)
         };
@@ -462,7 +465,7 @@ impl LockAgent {
     }
 }
 
-/// An acquisition under way. Dropped before its end, it is abandoned.
+/// An acquisition under way. If dropped before its end, it is abandoned.
 struct Begun<'a> {
     agent: &'a LockAgent,
     session: Session,
@@ -473,7 +476,7 @@ struct Begun<'a> {
 }
 
 impl Begun<'_> {
-    /// Takes the answer; false when it does not count any more.
+    /// Takes the answer. False if it no longer counts.
     fn end(&mut self, taken: &[Taken]) -> bool {
         let mut state = self.agent.state.lock();
         let counts = state.session == Some(self.session) && self.agent.is_sure(&state, self.agent.env.monotonic());
@@ -498,7 +501,7 @@ impl Drop for Begun<'_> {
     }
 }
 
-/// Gives signs of life as long as somebody uses the agent.
+/// Sends heartbeats while the agent is in use.
 async fn keep_session(agent: Weak<LockAgent>, env: EnvRef) {
     loop {
         let Some(some) = agent.upgrade() else { return };
@@ -520,7 +523,7 @@ async fn keep_session(agent: Weak<LockAgent>, env: EnvRef) {
     }
 }
 
-/// Gives back what is to be given back, as long as somebody uses the agent.
+/// Sends releases while the agent is in use.
 async fn give_back(agent: Weak<LockAgent>, env: EnvRef) {
     loop {
         let Some(some) = agent.upgrade() else { return };

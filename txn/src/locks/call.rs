@@ -1,5 +1,5 @@
-//! What a node of a store says to the one that keeps the locks of all ([`LockRequest`]), and what it is answered ([`LockReply`]).
-//! Requests may be lost, come late or twice: numbers tell which of them still count.
+//! The requests of a node to the keeper of the locks ([`LockRequest`]), and its answers ([`LockReply`]). Requests may
+//! be lost, delayed or duplicated. Their numbers tell which still count.
 
 use super::history::EndedWait;
 use super::mode::{LockMode, LockName};
@@ -7,175 +7,175 @@ use super::table::{LockFailure, LockWait, NamedLock, WaitingLock};
 use bytes::Bytes;
 use std::time::Duration;
 
-/// A request.
+/// A request to the node that keeps the locks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LockRequest {
-    /// The tenure of the oracle that is asked, from the row of its lease: only it may answer.
+    /// The tenure of the asked oracle, from the row of its lease. Only that tenure may answer.
     pub tenure: u64,
-    /// The session of the node that asks; 0 to open one.
+    /// The session of the asking node. Zero to open one.
     pub session: u64,
-    /// What it asks for.
+    /// The action to perform in the session.
     pub call: LockCall,
 }
 
-/// What is asked for.
+/// The action of a [`LockRequest`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LockCall {
-    /// A session, which holds locks as long as it is heard of.
+    /// Opens a session, which holds locks while its heartbeats arrive.
     Open {
-        /// The node that asks: a number of its own.
+        /// The random number of the asking node.
         node: u64,
-        /// Grows with each of its requests of this kind: one of an earlier number comes late.
+        /// Grows with each request of this kind. A request with a lower number comes late.
         attempt: u64,
     },
-    /// A sign of life.
+    /// A heartbeat, which keeps the session open.
     Beat,
-    /// The locks that the node held in its session before, some at a time.
+    /// Reclaims some of the locks that the node held in its previous session.
     Reclaim {
-        /// What is held.
+        /// A part of the held locks.
         locks: Vec<HeldLock>,
-        /// Lockers whose locks commits must look for, and their labels.
+        /// The lockers whose locks commits must look for, with their labels.
         looked_for: Vec<(u64, i32)>,
-        /// These are the last.
+        /// Whether these are the last locks to reclaim.
         last: bool,
     },
-    /// Locks for one locker, one after the other.
+    /// Takes locks for one locker, one after the other.
     Acquire(AcquireCall),
-    /// Gives locks back.
+    /// Releases locks and ends acquisitions.
     Release {
-        /// Grows with each request of the session: one of an earlier number says nothing new.
+        /// Grows with each request of the session. A request with a lower number comes late.
         number: u64,
-        /// Acquisitions below this number are over: a request for one comes late.
+        /// Acquisitions below this number have ended. A request for one of them comes late.
         floor: u64,
-        /// What is given back, in this order.
+        /// The releases, in this order.
         given_back: Vec<GivenBack>,
     },
-    /// Who holds and waits for what.
+    /// Asks for the holders and waiters of locks.
     Look,
 }
 
-/// A lock of a locker.
+/// A lock held by a locker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldLock {
     /// The locker, by the number that its node gave it.
     pub locker: u64,
-    /// As others are told of it.
+    /// The label that identifies the locker to others.
     pub label: i32,
-    /// What is locked, how, and what others are told it is.
+    /// The name, the mode, and the tag that others see.
     pub lock: WantedLock,
 }
 
-/// A name and the mode in which it is to be held.
+/// A name, and the mode in which it should be held.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WantedLock {
-    /// What.
+    /// The name to lock.
     pub name: LockName,
-    /// How.
+    /// The mode of the lock.
     pub mode: LockMode,
-    /// What others are told it is.
+    /// Bytes that describe the name to others.
     pub tag: Bytes,
 }
 
-/// See [`LockCall::Acquire`].
+/// The acquisition of [`LockCall::Acquire`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AcquireCall {
     /// Grows with each acquisition of the node.
     pub number: u64,
-    /// For whom.
+    /// The locker that the locks are for.
     pub locker: u64,
-    /// As others are told of it.
+    /// The label that identifies the locker to others.
     pub label: i32,
-    /// Commits at snapshot level must look for what this locker holds, until it says otherwise.
+    /// Whether commits at snapshot level must look for this locker's locks, until it withdraws that.
     pub looked_for: bool,
-    /// How long each of the names is waited for.
+    /// How long to wait for each name.
     pub wait: LockWait,
-    /// What is wanted.
+    /// The names to lock, in this order.
     pub names: Vec<WantedLock>,
 }
 
-/// Something that is given back.
+/// A release, or the end of an acquisition or a locker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GivenBack {
-    /// Modes of names.
+    /// Releases modes of names.
     Locks {
-        /// Whose.
+        /// The locker that releases them.
         locker: u64,
-        /// Which.
+        /// The names and modes to release.
         locks: Vec<(LockName, LockMode)>,
     },
-    /// An acquisition whose answer nobody waits for any more, and what it may have taken.
+    /// Abandons an acquisition whose answer nobody awaits, and releases what it may have taken.
     Abandoned {
-        /// Whose.
+        /// The locker of the acquisition.
         locker: u64,
-        /// As others are told of it.
+        /// The label that identifies the locker to others.
         label: i32,
-        /// Which acquisition.
+        /// The number of the acquisition.
         number: u64,
-        /// What it may have taken.
+        /// The names and modes that it may have taken.
         locks: Vec<(LockName, LockMode)>,
     },
-    /// Nobody need look for the locker's locks any more.
+    /// Commits need no longer look for the locker's locks.
     LookedFor {
-        /// Whose.
+        /// The locker whose locks are meant.
         locker: u64,
     },
-    /// The locker is gone.
+    /// The locker no longer exists.
     Locker {
-        /// Which.
+        /// The locker that was dropped.
         locker: u64,
         /// The number of its last acquisition.
         last: u64,
     },
 }
 
-/// An answer.
+/// The answer to a [`LockRequest`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LockReply {
-    /// The session is open.
+    /// The new session, by its number.
     Opened(u64),
-    /// It was done.
+    /// The request was done, and there is nothing to report.
     Done,
-    /// Names of lockers that could not be reclaimed.
+    /// The names that could not be reclaimed, each with its locker.
     Lost(Vec<(u64, LockName)>),
-    /// What became of the names, up to the first that failed.
+    /// The results of an acquisition, up to the first name that failed.
     Taken {
-        /// In the order of the request.
+        /// The results, in the order of the request.
         taken: Vec<Taken>,
-        /// Why the next one was not taken.
+        /// Why the next name was not taken, if it was not.
         failure: Option<LockFailure>,
     },
-    /// Who holds and waits for what.
+    /// The holders and waiters of locks.
     Seen(SeenLocks),
-    /// There is no such session, or not any more: what it held is lost.
+    /// The session does not exist any more, and its locks are lost.
     Unknown,
 }
 
-/// What became of a name.
+/// The result of locking a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
-    /// It is newly held in this mode.
+    /// The name is newly held in this mode.
     Newly,
-    /// It was held in this mode before, or in one that makes it superfluous.
+    /// The name was held before, in this mode or in one that covers it.
     Already,
-    /// Another has it, and nobody wanted to wait.
+    /// Another locker holds the name, and the caller did not want to wait.
     Held,
 }
 
-/// All that is to be seen of a table of locks.
+/// The visible state of a lock table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SeenLocks {
-    /// The monotonic clock by which waits are told.
+    /// The monotonic clock that the waits refer to.
     pub now: Duration,
-    /// What is held that is not a row, in no order.
+    /// The held names that are not rows, in no order.
     pub named: Vec<NamedLock>,
-    /// Who waits, in no order.
+    /// The waiting lockers, in no order.
     pub waiting: Vec<WaitingLock>,
-    /// The newest waits that are over, oldest first.
+    /// The newest waits that have ended, oldest first.
     pub ended: Vec<EndedWait>,
 }
 
 impl SeenLocks {
-    /// The same by another clock, which shows `now` at this moment.
+    /// Converts the times to another clock, which shows `now` at this moment.
     pub(super) fn by_clock(mut self, now: Duration) -> SeenLocks {
         let moved = |since: Duration| now.saturating_sub(self.now.saturating_sub(since));
         self.waiting.iter_mut().for_each(|wait| wait.since = moved(wait.since));

@@ -1,49 +1,49 @@
-//! [`HeldCounts`]: how many locks are held, and how many more may be. Rows have a bound of their own; other names have one for each locker and
-//! one for each kind, so that what one session uses up others have.
+//! [`HeldCounts`]: counts held locks and limits them. Row locks have a limit of their own. Other names have a limit
+//! for each locker and one for each kind, so that one session cannot exhaust what the others need.
 
 use super::locker::LockerId;
 use super::mode::{LockName, ROW};
 use super::table::LockFailure;
 use std::collections::HashMap;
 
-/// Held modes of names in all, at most, while rows are locked.
+/// The most held modes of names in all, checked when rows are locked.
 const MOST: usize = 8 << 20;
-/// Bytes of one in the table and at its holder, about.
+/// Approximate memory of a lock in the table and at its holder, in bytes.
 const LOCK_BYTES: usize = 100;
-/// From so many on, transactions spill their locks of rows early.
+/// From this number on, transactions spill their row locks early.
 const CROWDED: usize = 1 << 20;
-/// Held modes of names of one kind that are not rows, at most: about 300 bytes each.
+/// The most held modes of names of one kind other than rows, at about 300 bytes each.
 const MOST_OF_KIND: usize = 1 << 18;
-/// Held modes of names that are not rows, of one locker, at most.
+/// The most held modes of names other than rows per locker.
 const MOST_OF_LOCKER: usize = 1 << 16;
 
-/// See the head of the module. A name counts once for each mode in which somebody holds it.
+/// Counts of held locks. A name counts once for each holder and mode.
 #[derive(Default)]
 pub(super) struct HeldCounts {
     all: usize,
-    /// Of names that are not rows, by kind.
+    /// Names that are not rows, by kind.
     of_kind: HashMap<u8, usize>,
-    /// The same, by locker.
+    /// Names that are not rows, by locker.
     of_locker: HashMap<LockerId, usize>,
 }
 
 impl HeldCounts {
-    /// All of them.
+    /// The number of all held modes.
     pub(super) fn all(&self) -> usize {
         self.all
     }
 
-    /// Bytes that they take, about, and that those of rows may take.
+    /// The approximate memory of all locks in bytes, and the limit for row locks.
     pub(super) fn bytes(&self) -> (usize, usize) {
         (self.all * LOCK_BYTES, MOST * LOCK_BYTES)
     }
 
-    /// Whether there are so many that those who hold rows should keep them elsewhere.
+    /// Whether there are so many locks that holders of row locks should spill them.
     pub(super) fn is_crowded(&self) -> bool {
         self.all >= CROWDED
     }
 
-    /// Whether a locker may have one more.
+    /// Checks that a locker may have one more lock.
     pub(super) fn check_room(&self, id: LockerId, name: LockName) -> Result<(), LockFailure> {
         if name.kind() == ROW {
             return if self.all < MOST { Ok(()) } else { Err(LockFailure::TooMany) };
@@ -56,7 +56,7 @@ impl HeldCounts {
         }
     }
 
-    /// A locker has one more.
+    /// Counts one more lock of a locker.
     pub(super) fn add(&mut self, id: LockerId, name: LockName) {
         self.all += 1;
         if name.kind() != ROW {
@@ -65,7 +65,7 @@ impl HeldCounts {
         }
     }
 
-    /// A locker has `count` less.
+    /// Counts `count` fewer locks of a locker.
     pub(super) fn subtract(&mut self, id: LockerId, name: LockName, count: usize) {
         self.all = self.all.saturating_sub(count);
         if name.kind() == ROW {

@@ -1,4 +1,4 @@
-//! [`LockHistory`]: the waits for locks that are over, the newest ones, and who is told of long waits and deadlocks.
+//! [`LockHistory`]: the newest waits for locks that have ended, and the observer of long waits and deadlocks.
 
 use super::mode::LockMode;
 use super::table::{CircleMember, WaitingLock};
@@ -8,53 +8,53 @@ use std::collections::VecDeque;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// Waits that are remembered, at most.
+/// The most waits that are remembered.
 const MOST: usize = 1000;
 
 /// How a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitEnd {
-    /// With the lock.
+    /// The locker got the lock.
     Granted,
     /// It took longer than `lock_timeout`.
     TimedOut,
-    /// It would have closed a circle.
+    /// The wait would have closed a cycle.
     Deadlock,
-    /// The statement was cancelled, or its connection is gone.
+    /// The statement was cancelled, or its connection was lost.
     GivenUp,
 }
 
-/// A wait that is over.
+/// A wait that has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndedWait {
-    /// Who: the label of the locker.
+    /// The label of the locker that waited.
     pub label: i32,
-    /// For what.
+    /// The tag of the name it waited for.
     pub tag: Bytes,
-    /// In which mode.
+    /// The mode it wanted.
     pub mode: LockMode,
-    /// Who was in the way when it began.
+    /// The labels of the lockers that blocked it when it began.
     pub blocked_by: Vec<i32>,
-    /// Since when, by the monotonic clock.
+    /// The start of the wait, by the monotonic clock.
     pub since: Duration,
-    /// How long.
+    /// The duration of the wait.
     pub waited: Duration,
-    /// How it ended.
+    /// The reason for its end.
     pub end: WaitEnd,
 }
 
-/// Something a person who runs the server wants to hear of.
+/// An event that the operator of the server should know of.
 #[derive(Debug)]
 pub enum LockEvent<'a> {
-    /// A wait goes on for longer than [`super::table::LONG_WAIT`].
+    /// A wait has lasted for longer than [`super::table::LONG_WAIT`].
     Long(&'a WaitingLock),
-    /// A circle was found.
+    /// A deadlock was found.
     Deadlock(&'a [CircleMember]),
 }
 
 type Observer = Box<dyn Fn(LockEvent<'_>) + Send + Sync>;
 
-/// See the head of the module.
+/// The ended waits, and the observer.
 #[derive(Default)]
 pub(super) struct LockHistory {
     ended: Mutex<VecDeque<EndedWait>>,
@@ -74,7 +74,7 @@ impl LockHistory {
         self.ended.lock().iter().cloned().collect()
     }
 
-    /// Once.
+    /// Sets the observer. Only the first call has an effect.
     pub(super) fn observe(&self, observer: Observer) {
         let _ = self.observer.set(observer);
     }

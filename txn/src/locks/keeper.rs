@@ -1,10 +1,14 @@
-//! [`LockKeeper`]: the locks of all nodes of a store, at the one that is the oracle, so that queues are fair among all and
-//! circles are found at once. Each node has a session, which loses its locks when it is not heard of for [`LEASE`].
+//! [`LockKeeper`]: the locks of all nodes of a store, at the node that is the oracle. So queues are fair
+//! among all nodes, and deadlocks are found at once. Each node has a session, which loses its locks after
+//! [`LEASE`] without a heartbeat.
 //!
-//! When another node becomes the oracle, what nodes hold is known to them alone. So a tenure begins with a *grace*: the nodes that
-//! may hold something reclaim it, and nobody gets anything else until all have done so, or their leases are over. Which nodes those
-//! are lies in the row of the oracle's lease ([`LockKeeper::nodes_to_note`]). It says so before a node is granted anything, and
-//! does not say so any more before what it held is given to others: so of two that claim one lock, one is not in the row.
+//! When another node becomes the oracle, only the nodes themselves know what they hold. So a tenure begins
+//! with a *grace*: nodes that may hold locks reclaim them. Nobody else gets a lock until all have done so or
+//! their leases have expired.
+//!
+//! The row of the oracle's lease lists these nodes ([`LockKeeper::nodes_to_note`]). A node is listed before it
+//! is granted anything, and removed before its locks are given to others. So of two nodes that claim one lock,
+//! one is not listed.
 
 use super::call::{AcquireCall, LockCall, LockReply, LockRequest, SeenLocks};
 use super::kept::KeptSession;
@@ -19,19 +23,19 @@ use std::time::Duration;
 use storage::EnvRef;
 use tokio::sync::Notify;
 
-/// How long a session lives after its last sign of life.
+/// How long a session lives after its last heartbeat.
 pub(crate) const LEASE: Duration = Duration::from_secs(5);
-/// How often the keeper looks who is silent.
+/// The interval of the check for silent sessions.
 const LOOK: Duration = Duration::from_millis(250);
-/// Sessions count as holders of locks until nothing was held or asked for so long.
+/// Sessions count as holders of locks until nothing was held or requested for this long.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// See the head of the module. Made on every node; it has something to do where the oracle is.
+/// The keeper of all locks. Every node makes one; it is active on the oracle's node.
 pub(crate) struct LockKeeper {
     env: EnvRef,
     table: Arc<LockTable>,
     state: Mutex<State>,
-    /// Whether a grace goes on.
+    /// Whether a grace is under way.
     grace: AtomicBool,
     grace_over: Notify,
     this: Weak<LockKeeper>,
@@ -39,24 +43,24 @@ pub(crate) struct LockKeeper {
 
 #[derive(Default)]
 struct State {
-    /// 0: none.
+    /// Zero if there is none.
     tenure: u64,
     grace: Option<Grace>,
     sessions: HashMap<u64, Arc<KeptSession>>,
-    /// Sessions that are over, and whose locks are others' to have when the row does not name them any more.
+    /// Ended sessions. Their locks become free when the row no longer lists their nodes.
     over: Vec<Arc<KeptSession>>,
-    /// Those of them that the row is being changed for.
+    /// Ended sessions for which the row is being changed.
     leaving: Vec<Arc<KeptSession>>,
-    /// Nodes that the row says may hold something.
+    /// Nodes that the row lists.
     noted: BTreeSet<u64>,
-    /// Nodes that it is to name.
+    /// Nodes that the row should list.
     wanted: BTreeSet<u64>,
-    /// When something was last asked for.
+    /// The time of the last request for locks.
     used: Duration,
 }
 
 impl State {
-    /// Whether a node may still reclaim what it holds.
+    /// Whether a node may still reclaim its locks.
     fn awaits(&self, node: u64) -> bool {
         self.grace.as_ref().is_some_and(|grace| !grace.ends && grace.awaited.contains(&node))
     }
@@ -66,7 +70,7 @@ struct Grace {
     until: Duration,
     /// Nodes that have not reclaimed everything.
     awaited: BTreeSet<u64>,
-    /// The row is being changed so that it does not name them any more.
+    /// Whether the row is being changed so that it no longer lists them.
     ends: bool,
 }
 
@@ -83,12 +87,12 @@ impl LockKeeper {
         })
     }
 
-    /// What is locked, where this node is the oracle.
+    /// The table of locks, which is in use while this node is the oracle.
     pub(crate) fn table(&self) -> &Arc<LockTable> {
         &self.table
     }
 
-    /// A tenure of this node begins. `awaited`: nodes that may hold something, by the row.
+    /// Begins a tenure of this node. `awaited`: the nodes that may hold locks, by the row.
     pub(crate) async fn begin(&self, tenure: u64, awaited: BTreeSet<u64>) {
         self.end().await;
         let now = self.env.monotonic();
@@ -121,7 +125,7 @@ impl LockKeeper {
         self.env.spawn("lock-keeper", Box::pin(watch));
     }
 
-    /// The tenure is over: nothing is held here.
+    /// Ends the tenure, with all locks that are kept here.
     pub(crate) async fn end(&self) {
         let State { sessions, over, leaving, .. } = std::mem::take(&mut *self.state.lock());
         self.grace.store(false, Ordering::SeqCst);
@@ -137,13 +141,15 @@ impl LockKeeper {
         self.grace_over.notify_waiters();
     }
 
-    /// Whether commits at snapshot level must look for locks. Set before the first such lock is granted; so who sees it unset
-    /// after its commit_ts was assigned is met, at its prewritten locks, by all who are granted one later.
+    /// Whether commits at snapshot level must look for locks. It is set before the first such lock is granted.
+    /// A commit that finds it unset after its commit_ts was assigned has prewritten its locks. So every later
+    /// lock holder meets them.
     pub(crate) fn must_look(&self) -> bool {
         self.grace.load(Ordering::SeqCst) || self.table.has_row_lockers()
     }
 
-    /// The nodes that the row of the lease is to name. Until [`LockKeeper::noted`] is told, nobody relies on more.
+    /// The nodes that the row of the lease must list. Until [`LockKeeper::noted`] is called, no other node
+    /// may be granted locks.
     pub(crate) fn nodes_to_note(&self) -> BTreeSet<u64> {
         let mut state = self.state.lock();
         let state = &mut *state;
@@ -164,7 +170,7 @@ impl LockKeeper {
         nodes
     }
 
-    /// The row names them, and no others.
+    /// Notes that the row now lists exactly these nodes.
     pub(crate) async fn noted(&self, nodes: BTreeSet<u64>) {
         let left = {
             let mut state = self.state.lock();
@@ -180,7 +186,7 @@ impl LockKeeper {
         }
     }
 
-    /// Whether a session may be granted something; else the row has to name its node first.
+    /// Whether a session may be granted locks. If not, the row must list its node first.
     pub(crate) fn admits(&self, request: &LockRequest) -> bool {
         if !matches!(request.call, LockCall::Acquire(_) | LockCall::Reclaim { .. }) {
             return true;
@@ -188,14 +194,14 @@ impl LockKeeper {
         let mut state = self.state.lock();
         state.used = self.env.monotonic();
         let Some(session) = state.sessions.get(&request.session).cloned() else { return true };
-        // The locks of the keeper's own node are gone when it is.
+        // The locks of the keeper's own node end with it.
         if session.own {
             return true;
         }
         let is_reclaim = matches!(request.call, LockCall::Reclaim { .. });
         if is_reclaim && !state.awaits(session.node) {
-            // It is told that everything is lost. Should it not hear so before the next keeper comes, that one must not wait for
-            // it: others may have had meanwhile what it still takes for its own.
+            // The node will be told that all its locks are lost. If the next keeper starts before the node hears
+            // that, it must not wait for the node: others may have had these locks meanwhile.
             return true;
         }
         if state.noted.contains(&session.node) {
@@ -206,7 +212,8 @@ impl LockKeeper {
         false
     }
 
-    /// Answers a node. `own`: it is this one. Dropped, it waits for nothing any more. Errors, in words: it came late.
+    /// Answers a node. `own`: it is this node. If dropped, it stops waiting for locks. Errors are messages:
+    /// the request came late.
     pub(crate) async fn serve(&self, request: LockRequest, own: bool) -> Result<LockReply, String> {
         let found = {
             let state = self.state.lock();
@@ -244,7 +251,7 @@ impl LockKeeper {
         self.acquire(&session, call).await
     }
 
-    /// A session in the place of those that the node had.
+    /// Opens a session that replaces the node's earlier ones.
     async fn open(&self, node: u64, attempt: u64, own: bool) -> Result<LockReply, String> {
         let id = self.env.random().max(1);
         let (older, awaited): (Vec<Arc<KeptSession>>, bool) = {
@@ -255,8 +262,9 @@ impl LockKeeper {
             let older = state.sessions.extract_if(|_, session| session.node == node).map(|(_, session)| session);
             (older.collect(), state.awaits(node))
         };
-        // What they held is others' to have when the row does not name the node any more: it may not know yet that it has lost it,
-        // and reclaim it at the next keeper. But one that is reclaiming begins again with all of it, and nobody gets any before.
+        // The locks of replaced sessions become free when the row no longer lists the node. Until then the node may
+        // not know that it lost them, and may reclaim them at the next keeper. But a node that is reclaiming starts
+        // again with all of its locks, and nobody gets them before.
         let (held, idle): (Vec<_>, Vec<_>) =
             older.into_iter().partition(|session| session.holds.load(Ordering::SeqCst) && !session.own && !awaited);
         self.state.lock().over.extend(held);
@@ -275,14 +283,14 @@ impl LockKeeper {
         }
     }
 
-    /// Only who is awaited, and only while nobody is granted anything else.
+    /// Whether the session may reclaim locks: its node is awaited, and nobody else is granted locks yet.
     fn may_reclaim(&self, session: &KeptSession) -> bool {
         self.state.lock().awaits(session.node)
     }
 
     fn reclaimed(&self, session: &KeptSession) {
         let mut state = self.state.lock();
-        // One in whose place there is another by now has nothing any more.
+        // A session that was replaced has no locks any more.
         if !state.sessions.values().any(|open| std::ptr::eq(Arc::as_ptr(open), session)) {
             return;
         }
@@ -293,8 +301,8 @@ impl LockKeeper {
         }
     }
 
-    /// Resolves when the grace is over, with what is left of the wait. Who does not want to wait waits for this all the same:
-    /// nobody knows before what is held.
+    /// Resolves when the grace is over, with the rest of the wait. A caller that does not want to wait must wait for
+    /// this too, because before it nobody knows what is held.
     async fn after_grace(&self, wait: LockWait) -> Result<LockWait, LockFailure> {
         let began = self.env.monotonic();
         loop {

@@ -1,5 +1,5 @@
-//! [`KeptSession`]: what one node holds at the keeper, by its lockers. Requests of a session may come late or twice; the numbers
-//! in them say which still count.
+//! [`KeptSession`]: the locks that one node holds at the keeper, by its lockers. Requests may be delayed or
+//! duplicated; their numbers tell which still count.
 
 use super::call::{AcquireCall, GivenBack, HeldLock, Taken};
 use super::locker::{Locker, LockerId};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// What a request comes to that does not count any more.
+/// The error for a request that no longer counts.
 pub(super) struct Late;
 
 /// A locker of another node.
@@ -29,14 +29,14 @@ struct Kept {
 struct KeptState {
     /// The newest acquisition that was begun or abandoned.
     last: u64,
-    /// Whether the table counts it among those whose locks commits must look for.
+    /// Whether the table counts the locker among those whose locks commits must look for.
     looked_for: bool,
     /// Ends the acquisition under way.
     stop: Option<oneshot::Sender<()>>,
 }
 
 impl Kept {
-    /// An acquisition begins; `None`: it was begun before, or nobody waits for it any more.
+    /// Begins an acquisition. `None` if it was begun before, or was abandoned.
     fn begin(&self, number: u64) -> Option<oneshot::Receiver<()>> {
         let mut state = self.state.lock();
         if number <= state.last {
@@ -53,7 +53,7 @@ impl Kept {
         {
             let mut state = self.state.lock();
             state.last = state.last.max(number);
-            // Dropped, it stops who listens.
+            // Dropping the sender stops the acquisition.
             state.stop = None;
         }
         self.busy.lock().await
@@ -72,21 +72,21 @@ impl Kept {
     }
 }
 
-/// See the head of the module.
+/// The session of one node at the keeper.
 pub(super) struct KeptSession {
     pub(super) node: u64,
     /// The number of the request that opened it.
     pub(super) attempt: u64,
-    /// Whether it is of the node that keeps the locks.
+    /// Whether it belongs to the keeper's own node.
     pub(super) own: bool,
-    /// Whether it may hold something: then a successor has to know of it.
+    /// Whether it may hold locks, so that a successor must know of it.
     pub(super) holds: AtomicBool,
     table: Arc<LockTable>,
     heard: Mutex<Duration>,
     lockers: Mutex<HashMap<u64, Arc<Kept>>>,
-    /// Lockers that are gone, and their last acquisitions, until those are certainly over.
+    /// Dropped lockers with their last acquisitions, until these have certainly ended.
     gone: Mutex<HashMap<u64, u64>>,
-    /// The newest release.
+    /// The number of the newest release.
     released: tokio::sync::Mutex<u64>,
     floor: AtomicU64,
     ended: AtomicBool,
@@ -114,13 +114,13 @@ impl KeptSession {
         *self.heard.lock() = self.table.now();
     }
 
-    /// How long it has not been heard of.
+    /// The time since the last heartbeat.
     pub(super) fn silence(&self) -> Duration {
         self.table.now().saturating_sub(*self.heard.lock())
     }
 
     fn kept(&self, locker: u64, label: i32, number: u64) -> Option<Arc<Kept>> {
-        // First: who takes a locker away does so behind having noted that it is gone.
+        // The order matters: a dropped locker is noted in `gone` before it is removed here.
         let mut lockers = self.lockers.lock();
         if number < self.floor.load(Ordering::SeqCst) || self.gone.lock().contains_key(&locker) {
             return None;
@@ -136,8 +136,8 @@ impl KeptSession {
         self.lockers.lock().get(&locker).cloned()
     }
 
-    /// Takes names one after the other, from when `begun` resolves. Dropped, or refused on the way, it may have taken some of
-    /// them: the node gives all back that it was not told of. Errors: the request came late.
+    /// Takes names one after the other, once `begun` resolves. If it is dropped or refused, it may have taken some of
+    /// them. The node then releases all that it was not told of. Errors: the request came late.
     pub(super) async fn acquire(
         &self,
         call: AcquireCall,
@@ -153,7 +153,7 @@ impl KeptSession {
                 Err(failure) => return (taken, Some(failure)),
             };
             if call.looked_for {
-                // Before the first is granted: see `LockKeeper::must_look`.
+                // Before the first lock is granted: see `LockKeeper::must_look`.
                 kept.look_for(&self.table);
             }
             for lock in &call.names {
@@ -172,11 +172,11 @@ impl KeptSession {
         }
     }
 
-    /// Takes what the node held before, where nobody else has it; answers what it did not get.
+    /// Takes the locks that the node held before, if nobody else holds them. Answers those it did not get.
     pub(super) async fn reclaim(&self, locks: Vec<HeldLock>, looked_for: Vec<(u64, i32)>) -> Vec<(u64, LockName)> {
         let mut lost = Vec::new();
         for HeldLock { locker, label, lock } in locks {
-            // Acquisitions begin above 0.
+            // Acquisitions have numbers above 0.
             let Some(kept) = self.kept(locker, label, u64::MAX) else { continue };
             let _busy = kept.busy.lock().await;
             let ended = self.ended.load(Ordering::SeqCst);
@@ -195,7 +195,7 @@ impl KeptSession {
         lost
     }
 
-    /// Takes back what is given back.
+    /// Applies releases, unless this or a newer request was applied before.
     pub(super) async fn release(&self, number: u64, floor: u64, given_back: Vec<GivenBack>) {
         let mut released = self.released.lock().await;
         if number <= *released {
@@ -209,7 +209,8 @@ impl KeptSession {
                     }
                 }
                 GivenBack::Abandoned { locker, label, number, locks } => {
-                    // Made where it is not there, so that it knows the number when the acquisition comes.
+                    // The locker is created if it is absent, so that it knows the number
+                    // when the acquisition arrives.
                     if let Some(kept) = self.kept(locker, label, number) {
                         let _stopped = kept.stop(number).await;
                         self.table.release(kept.locker.id(), &locks);
@@ -234,7 +235,7 @@ impl KeptSession {
         *released = number;
     }
 
-    /// Takes everything from lockers. When it returns they acquire nothing.
+    /// Releases all locks of `lockers`. When it returns, they acquire nothing any more.
     async fn empty(&self, lockers: &[Arc<Kept>]) {
         for kept in lockers {
             let _stopped = kept.stop(u64::MAX).await;
@@ -244,7 +245,7 @@ impl KeptSession {
         self.table.release_everything(&ids);
     }
 
-    /// It is over: what it holds is others' to have.
+    /// Ends the session and frees its locks for others.
     pub(super) async fn end(&self) {
         self.ended.store(true, Ordering::SeqCst);
         let lockers: Vec<Arc<Kept>> = self.lockers.lock().drain().map(|(_, kept)| kept).collect();

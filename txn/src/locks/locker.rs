@@ -1,6 +1,6 @@
-//! [`Locker`]: who holds locks and waits for them: a session, or a commit that nobody's session runs. Its locks are in the
-//! table of this process, or another node keeps them. [`Acquired`]: what one of its transactions took, to be given back together
-//! or from a command on.
+//! [`Locker`]: an owner of locks: a session, or a commit without a session. Its locks are in this process's table, or
+//! another node keeps them. [`Acquired`]: the locks that one of its transactions took, for releasing them together or
+//! from a command on.
 
 use super::agent::LockAgent;
 use super::call::{Taken, WantedLock};
@@ -14,22 +14,22 @@ use parking_lot::Mutex;
 use std::fmt;
 use std::sync::Arc;
 
-/// Identity of a locker.
+/// Identifies a locker in its process.
 pub(crate) type LockerId = u64;
 
-/// Where the locks of a locker are.
+/// The keeper of a locker's locks.
 pub(super) enum Home {
-    /// In this process.
+    /// In this process's table.
     Here(Arc<LockTable>),
-    /// Where the oracle is, for all nodes of a store.
+    /// At the oracle's node, for all nodes of a store.
     Kept(Arc<LockAgent>),
 }
 
-/// One holder of locks. What one of its transactions holds never excludes another of them.
+/// An owner of locks. The locks of its transactions never conflict with each other.
 pub struct Locker {
     home: Home,
     id: LockerId,
-    /// As others are told of it: the session's process id; 0 for none.
+    /// The label that others see: the session's process id, or 0 for none.
     label: i32,
 }
 
@@ -46,8 +46,8 @@ impl Locker {
         self.label
     }
 
-    /// Takes a name, waiting as `wait` says. `tag`: what others are told it is. Answers whether it is newly held in this
-    /// mode, so that it has to be released.
+    /// Takes a name, and waits as `wait` says. `tag` describes the name to others. Answers whether it is newly held
+    /// in this mode, so that the caller must release it.
     pub async fn acquire(
         &self,
         name: LockName,
@@ -68,9 +68,9 @@ impl Locker {
         }
     }
 
-    /// Takes names for a command of one of its transactions, one after the other, each waited for as `wait` says, and notes
-    /// those that are newly held. `spill`: a buffer for locks of rows, once there are many; `None` keeps all of them in memory.
-    /// What became of those up to the first that failed.
+    /// Takes names for a command of a transaction, one after the other, and notes the newly held ones in `acquired`.
+    /// `wait` applies to each name. `spill` makes a buffer for row locks once there are many; `None` keeps them all
+    /// in memory. Answers the results up to the first failure.
     pub(crate) async fn acquire_all(
         &self,
         wanted: Vec<WantedLock>,
@@ -107,7 +107,7 @@ impl Locker {
         }
     }
 
-    /// Who asks for its locks, where another node keeps them.
+    /// The agent that asks for its locks, if another node keeps them.
     fn agent(&self) -> Option<&Arc<LockAgent>> {
         match &self.home {
             Home::Here(_) => None,
@@ -115,7 +115,7 @@ impl Locker {
         }
     }
 
-    /// Gives a mode of a name back.
+    /// Releases a mode of a name.
     pub fn release(&self, name: LockName, mode: LockMode) {
         self.release_all(&[(name, mode)]);
     }
@@ -127,7 +127,7 @@ impl Locker {
         }
     }
 
-    /// A transaction is about to take its first lock that commits elsewhere must look for.
+    /// Notes that a transaction is about to take its first lock that commits elsewhere must look for.
     pub(crate) fn begin_row_locks(&self) {
         match &self.home {
             Home::Here(table) => table.begin_row_locks(),
@@ -135,7 +135,7 @@ impl Locker {
         }
     }
 
-    /// Such a transaction holds none any more.
+    /// Notes that such a transaction holds no lock any more.
     pub(crate) fn end_row_locks(&self) {
         match &self.home {
             Home::Here(table) => table.end_row_locks(),
@@ -143,22 +143,22 @@ impl Locker {
         }
     }
 
-    /// Whether it has held locks, other than of rows, that were lost and that it has not given back since: the node that keeps
-    /// them did not hear of this one for too long, or one died and another had them meanwhile.
+    /// Whether it has lost locks, other than on rows, that it has not released since. The keeper missed this node's
+    /// heartbeats, or died while another node got the locks.
     pub fn has_lost_locks(&self) -> bool {
         self.agent().is_some_and(|agent| agent.has_lost(self.id))
     }
 
-    /// Waits until others can have what it gave back, for a second at most: a client that was told of its COMMIT may tell
-    /// another, who then asks without waiting (NOWAIT). Where the node that keeps the locks does not answer for longer, nobody
-    /// gets any meanwhile, and its successor does not hear of what was given back.
+    /// Waits until its releases have taken effect, for a second at most. A client that was told of its COMMIT may
+    /// tell another, which then asks without waiting (NOWAIT). If the keeper does not answer for longer, nobody gets
+    /// locks meanwhile, and its successor does not learn of the released ones.
     pub async fn has_given_back(&self) {
         if let Some(agent) = self.agent() {
             agent.has_given_back(self.id).await;
         }
     }
 
-    /// Waits until it is certain that it has all its locks at this moment. Errors: some were lost, or nobody can tell.
+    /// Waits until it is certain that it has all its locks now. Errors: some were lost, or nobody can tell.
     pub(crate) async fn confirm(&self) -> Result<(), Lost> {
         match &self.home {
             Home::Here(_) => Ok(()),
@@ -167,7 +167,7 @@ impl Locker {
     }
 }
 
-/// Locks were lost.
+/// The error of a locker that has lost locks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lost;
 
@@ -177,20 +177,20 @@ impl fmt::Debug for Locker {
     }
 }
 
-/// Locks that the table lists for one transaction where it is crowded, at most.
+/// The most locks that a crowded table lists for one transaction.
 const MOST_LISTED_IN_CROWD: usize = 1 << 10;
 
-/// What a transaction acquired.
+/// The locks that a transaction has acquired.
 pub(crate) struct Acquired {
-    /// Locks that the table lists for it, at most, before it spills those of rows.
+    /// The most locks that the table lists for it before row locks are spilled.
     most_listed: usize,
-    /// Oldest first.
+    /// The locks with the commands that took them, oldest first.
     taken: Mutex<Vec<(CommandNumber, LockName, LockMode)>>,
     spilled: Mutex<Option<Arc<SpilledLocks>>>,
 }
 
 impl Acquired {
-    /// Nothing yet. Beyond `most_listed` locks, those of rows are spilled.
+    /// No locks yet. Beyond `most_listed` locks, row locks are spilled.
     pub(crate) fn new(most_listed: usize) -> Acquired {
         Acquired { most_listed, taken: Mutex::default(), spilled: Mutex::default() }
     }
@@ -203,8 +203,8 @@ impl Acquired {
         self.taken.lock().is_empty() && self.spilled.lock().is_none()
     }
 
-    /// Moves a lock that the table has just granted to where it takes no memory, if it is of a row and there are many. Whether
-    /// it did. Errors: [`LockFailure::NotSpilled`]; the table still lists it.
+    /// Spills a lock that the table has just granted, if it is a row lock and there are many. Answers whether it did.
+    /// Errors: [`LockFailure::NotSpilled`]; the table then still lists it.
     fn spill(
         &self,
         locker: &Locker,
@@ -242,7 +242,7 @@ impl Acquired {
         spilled.clone()
     }
 
-    /// Gives back what was taken by `command` and later ones.
+    /// Releases the locks of `command` and later commands.
     pub(crate) fn release_from(&self, locker: &Locker, command: CommandNumber) {
         let mut taken = self.taken.lock();
         let first = taken.partition_point(|(taken, ..)| *taken < command);
@@ -262,7 +262,7 @@ impl Acquired {
         }
     }
 
-    /// Gives rows back.
+    /// Releases the row locks only.
     pub(crate) fn release_rows(&self, locker: &Locker) {
         let mut rows = Vec::new();
         self.taken.lock().retain(|(_, name, mode)| {

@@ -1,18 +1,17 @@
-//! Locks held in memory, by the transactions and sessions of one process: rows that are locked until their transaction ends,
-//! and whatever else is locked by name. Where one log holds every row, one process has them all, so a lock need not
-//! outlive it.
+//! Locks in memory: row locks until the end of a transaction, and locks on other names. On one log, one process has
+//! all rows, so locks need not outlive the process.
 //!
-//! Who commits without having locked what it writes (a transaction at snapshot level) passes a gate: while nobody holds row
-//! locks it goes on at once, else it takes the locks of its writes for as long as the commit lasts. A row lock waits for the
-//! commits that did not look and write that row, as it would for their locks. So what is read after a lock was granted is what all
-//! who held it before have left, and nobody else changes it until the lock is given back (`unlooking` proves it).
+//! A transaction at snapshot level commits without having locked its rows. Its commit passes a gate. While nobody
+//! holds row locks it proceeds at once. Otherwise it locks the rows it writes for the duration of the commit. A row
+//! lock waits for commits under way that did not look and that write its row. So the lock's holder reads what all
+//! earlier holders left, and nobody else changes the row until the lock is released (`unlooking` has the proof).
 //!
-//! A transaction that locks many rows gives most of them to `spilled`, which keeps them on disk.
+//! A transaction that locks many rows moves most of these locks to `spilled`, which keeps them on disk.
 //!
-//! Where several nodes share a store, the one that is the oracle keeps the locks of all (`keeper`), and the others ask it (`agent`).
-//! There the gate is what the oracle tells with each timestamp ([`crate::OracleReading::locked`]).
+//! If several nodes share a store, the oracle's node keeps the locks of all (`keeper`), and the others ask it
+//! (`agent`). There the gate is a flag that the oracle sends with each timestamp ([`crate::OracleReading::locked`]).
 //!
-//! Names are digests; tags are bytes for others to read.
+//! Names are digests, and tags are bytes that describe them to people.
 
 mod agent;
 mod call;

@@ -1,28 +1,28 @@
-//! [`LockMode`]: in which way a name is locked, and [`LockName`]: what is. A mode is a number and the set of numbers that
-//! it excludes, so that row strengths, table modes and advisory locks all are data to the lock table.
+//! [`LockMode`]: the mode in which a name is locked. [`LockName`]: the locked name. A mode is a number and the set of
+//! numbers that it excludes. So row strengths, table modes and advisory locks are all data to the lock table.
 
 use crate::lock::LockStrength;
 use sha2::{Digest, Sha256};
 use std::fmt;
 
-/// A way to hold a name. Modes of one kind of name exclude each other mutually: if `a` excludes `b`, `b` excludes `a`.
+/// A mode of holding a name. Within one kind of name, exclusion is symmetric: if `a` excludes `b`, `b` excludes `a`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LockMode {
     number: u8,
     excludes: u16,
-    /// Modes that make this one superfluous.
+    /// The modes that make this one superfluous, as a set of bits.
     covered_by: u16,
 }
 
 impl LockMode {
-    /// Mode `number` (0 to 15) of a kind of name; `excludes` has a bit set for each number that others may not hold at
-    /// the same time.
+    /// Mode `number` (0 to 15) of a kind of name. `excludes` has a bit for each number that others may not hold
+    /// at the same time.
     pub const fn new(number: u8, excludes: u16) -> LockMode {
         assert!(number < 16, "sixteen modes at most");
         LockMode { number, excludes, covered_by: 1 << number }
     }
 
-    /// The mode of a row's strength (PostgreSQL's manual, table 13.3).
+    /// The mode for a row lock of this strength (PostgreSQL's manual, table 13.3).
     pub const fn of_row(strength: LockStrength) -> LockMode {
         let (number, excludes) = match strength {
             LockStrength::KeyShare => (0, 0b1000),
@@ -43,28 +43,28 @@ impl LockMode {
         }
     }
 
-    /// Its number.
+    /// The mode's number, from 0 to 15.
     pub const fn number(self) -> u8 {
         self.number
     }
 
-    /// Whether another may not hold `other` at the same time.
+    /// Whether another locker may not hold `other` at the same time.
     pub const fn excludes_mode(self, other: LockMode) -> bool {
         self.excludes(other.bit())
     }
 
-    /// Whether it goes together with itself and with every mode of a smaller number: those who hold it keep only stronger
-    /// ones out.
+    /// Whether the mode is compatible with itself and with all modes of smaller numbers, so that it
+    /// excludes only stronger ones.
     pub const fn is_weak(self) -> bool {
         self.excludes & ((2 << self.number) - 1) == 0
     }
 
-    /// All of it in one number, to be sent.
+    /// The whole mode as one number, for sending it.
     pub fn to_bits(self) -> u64 {
         u64::from(self.number) | u64::from(self.excludes) << 16 | u64::from(self.covered_by) << 32
     }
 
-    /// The mode in a number; `None` when there is none.
+    /// The mode in a number of [`LockMode::to_bits`]. `None` if it is not valid.
     pub fn from_bits(bits: u64) -> Option<LockMode> {
         let number = u8::try_from(bits & 0xffff).ok().filter(|number| *number < 16)?;
         let part = |shift: u32| (bits >> shift & 0xffff) as u16;
@@ -75,12 +75,12 @@ impl LockMode {
         1 << self.number
     }
 
-    /// Whether it cannot be held while another holds any of `modes`.
+    /// Whether it cannot be held while another locker holds any of `modes`.
     pub(super) const fn excludes(self, modes: u16) -> bool {
         self.excludes & modes != 0
     }
 
-    /// Whether who holds `modes` needs no more to have this one.
+    /// Whether a holder of `modes` need not also take this one.
     pub(super) const fn is_covered_by(self, modes: u16) -> bool {
         self.covered_by & modes != 0
     }
@@ -92,21 +92,21 @@ impl fmt::Debug for LockMode {
     }
 }
 
-/// What is locked: a kind, and a digest (SHA-256, cut) of its bytes, so that a million held rows take little memory; few bytes, as
-/// those of a table, stand for themselves. Servers of different builds agree on it. Two names that are one by their digests (a chance of
-/// 2^-120 a pair) would only wait for each other.
+/// A locked name: a kind, and a truncated SHA-256 digest of its bytes. So a million held rows take little memory.
+/// Short byte strings, such as those of a table, stand for themselves. Servers of different builds agree on the
+/// names. Two names with the same digest (probability 2^-120 per pair) would only wait for each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LockName(u128);
 
-/// Bytes that need no digest: with their length they take as much as one.
+/// The longest byte string that is not digested. With its length it is as long as a digest.
 const AS_THEY_ARE: usize = 14;
 
 impl LockName {
-    /// The name of `bytes` among those of a kind.
+    /// The name of `bytes` among the names of a kind.
     pub fn new(kind: u8, bytes: &[u8]) -> LockName {
         let append = |name: u128, byte: &u8| name << 8 | u128::from(*byte);
         if bytes.len() <= AS_THEY_ARE {
-            // The length goes before, so that no two are alike.
+            // The length comes first, so that no two names are equal.
             let length = bytes.len() as u128;
             return LockName(u128::from(kind) << 120 | bytes.iter().fold(length, append));
         }
@@ -115,28 +115,28 @@ impl LockName {
         LockName(u128::from(kind) << 120 | low)
     }
 
-    /// The digest in two halves, to be sent.
+    /// The digest in two halves, for sending it.
     pub fn to_halves(self) -> (u64, u64) {
         ((self.0 >> 64) as u64, self.0 as u64)
     }
 
-    /// The name of such halves.
+    /// The name with these halves.
     pub fn from_halves(high: u64, low: u64) -> LockName {
         LockName(u128::from(high) << 64 | u128::from(low))
     }
 
-    /// Among which names it is.
+    /// The kind of the name.
     pub fn kind(self) -> u8 {
         (self.0 >> 120) as u8
     }
 
-    /// A row, by its key.
+    /// The name of the row with this key.
     pub fn row(key: &[u8]) -> LockName {
         LockName::new(ROW, key)
     }
 }
 
-/// The kind of names that stand for rows.
+/// The kind of the names of rows.
 pub const ROW: u8 = 0;
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! [`Registry`]: what the lockers of a node hold at the keeper, as far as the node was told: what it reclaims when another node
-//! becomes the keeper; and what is still to be given back, in order.
+//! [`Registry`]: what a node's lockers hold at the keeper, as far as the node was told. The node reclaims this when
+//! another node becomes the keeper. The registry also holds the releases that are still to be sent, in order.
 
 use super::call::{GivenBack, HeldLock, Taken, WantedLock};
 use super::mode::{LockMode, LockName, ROW};
@@ -7,35 +7,35 @@ use bytes::Bytes;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-/// Names that are given back in one item.
+/// The most names in one release.
 const AT_ONCE: usize = 1024;
-/// Items of one request.
+/// The most releases in one request.
 const ITEMS: usize = 16;
 
-/// What a locker holds.
+/// The locks of a locker.
 struct Holder {
     label: i32,
     locks: HashMap<LockName, Vec<(LockMode, Bytes)>>,
-    /// They were lost, and not given back since.
+    /// Names that were lost and not released since.
     lost: HashSet<LockName>,
-    /// Names held that are not rows.
+    /// The number of held names that are not rows.
     named: usize,
-    /// Transactions whose locks commits must look for.
+    /// The number of transactions whose locks commits must look for.
     looked_for: usize,
-    /// Items of the outbox whose arrival is not known.
+    /// The number of releases in the outbox that are not known to have arrived.
     unsent: usize,
     /// The number of its last acquisition.
     last: u64,
-    /// One acquisition after the other.
+    /// Serializes the locker's acquisitions.
     turn: Arc<tokio::sync::Mutex<()>>,
 }
 
-/// See the head of the module.
+/// The locks and pending releases of a node. See the module documentation.
 #[derive(Default)]
 pub(super) struct Registry {
     holders: HashMap<u64, Holder>,
     outbox: VecDeque<(u64, GivenBack)>,
-    /// Acquisitions under way.
+    /// The numbers of the acquisitions under way.
     under_way: BTreeSet<u64>,
     newest: u64,
 }
@@ -51,19 +51,19 @@ impl Registry {
         self.holders.get(&locker).map(|holder| holder.turn.clone()).unwrap_or_default()
     }
 
-    /// Whether a locker needs nothing more to have this.
+    /// Whether the held modes of a locker cover this lock.
     pub(super) fn covers(&self, locker: u64, lock: &WantedLock) -> bool {
         let modes = self.holders.get(&locker).and_then(|holder| holder.locks.get(&lock.name));
         let held = modes.map_or(0, |modes| modes.iter().fold(0, |bits, (mode, _)| bits | mode.bit()));
         lock.mode.is_covered_by(held)
     }
 
-    /// Whether all that a locker gave back has arrived.
+    /// Whether all releases of a locker have arrived.
     pub(super) fn is_clear(&self, locker: u64) -> bool {
         self.holders.get(&locker).is_none_or(|holder| holder.unsent == 0)
     }
 
-    /// An acquisition begins: its number, the locker's label, and whether commits must look for what it takes.
+    /// Begins an acquisition. Answers its number, the locker's label, and whether commits must look for its locks.
     pub(super) fn begin(&mut self, locker: u64) -> (u64, i32, bool) {
         self.newest += 1;
         self.under_way.insert(self.newest);
@@ -76,7 +76,7 @@ impl Registry {
         }
     }
 
-    /// It has ended with an answer.
+    /// Notes the answer of an acquisition, which ends it.
     pub(super) fn note(&mut self, number: u64, locker: u64, names: &[WantedLock], taken: &[Taken]) {
         self.under_way.remove(&number);
         let Some(holder) = self.holders.get_mut(&locker) else { return };
@@ -84,13 +84,14 @@ impl Registry {
             let row = lock.name.kind() == ROW;
             let modes = holder.locks.entry(lock.name).or_default();
             holder.named += usize::from(!row && modes.is_empty());
-            // What others are told of a row is only told while it is waited for.
+            // The tag of a row is shown only while somebody waits for the row.
             modes.push((lock.mode, if row { Bytes::new() } else { lock.tag.clone() }));
         }
     }
 
-    /// Nobody waits for its answer any more. `open`: it was asked for in the session that is open. Then it is under way until the
-    /// keeper has been told: who is told of a greater floor before takes what comes late for over, and stops nothing.
+    /// Abandons an acquisition. `open`: it was sent in the current session. Then it stays under way until the keeper
+    /// was told, which keeps the floor at or below its number. With a greater floor the keeper would take it for
+    /// ended, and would not stop it.
     pub(super) fn abandon(&mut self, number: u64, locker: u64, names: &[WantedLock], open: bool) {
         let Some(holder) = self.holders.get_mut(&locker).filter(|_| open) else {
             self.under_way.remove(&number);
@@ -143,7 +144,7 @@ impl Registry {
         }
     }
 
-    /// The locker is gone.
+    /// Forgets a dropped locker, and releases its locks.
     pub(super) fn forget(&mut self, locker: u64) {
         if let Some(holder) = self.holders.remove(&locker).filter(|holder| holder.last > 0) {
             self.outbox.push_back((locker, GivenBack::Locker { locker, last: holder.last }));
@@ -154,25 +155,25 @@ impl Registry {
         self.holders.get(&locker).is_some_and(|holder| !holder.lost.is_empty())
     }
 
-    /// The same of names that are not rows.
+    /// Whether a locker has lost names that are not rows.
     pub(super) fn has_lost_named(&self, locker: u64) -> bool {
         self.holders.get(&locker).is_some_and(|holder| holder.lost.iter().any(|name| name.kind() != ROW))
     }
 
-    /// Whether a locker holds anything that is not a row.
+    /// Whether a locker holds any name that is not a row.
     pub(super) fn holds_named(&self, locker: u64) -> bool {
         self.holders.get(&locker).is_some_and(|holder| holder.named > 0)
     }
 
-    /// The oldest of what is to be given back, and the number below which acquisitions are over. They stay until they have
-    /// [`arrived`](Registry::arrived).
+    /// The oldest releases with their number, and the floor: acquisitions below it have ended. The releases stay here
+    /// until they have [`arrived`](Registry::arrived).
     pub(super) fn unsent(&self) -> Option<(usize, u64, Vec<GivenBack>)> {
         let items: Vec<GivenBack> = self.outbox.iter().take(ITEMS).map(|(_, item)| item.clone()).collect();
         let floor = self.under_way.first().copied().unwrap_or(self.newest + 1);
         (!items.is_empty()).then_some((items.len(), floor, items))
     }
 
-    /// So many of the oldest items have arrived.
+    /// Removes the oldest `items` releases, which have arrived.
     pub(super) fn arrived(&mut self, items: usize) {
         for (locker, item) in self.outbox.drain(..items.min(self.outbox.len())) {
             if let GivenBack::Abandoned { number, .. } = item {
@@ -184,7 +185,8 @@ impl Registry {
         }
     }
 
-    /// All that is held, for a session that knows nothing yet: so nothing is to be given back, but from now on.
+    /// All held locks, for reclaiming them in a new session. The session knows nothing yet, so
+    /// earlier releases are dropped.
     pub(super) fn begin_reclaim(&mut self) -> (Vec<HeldLock>, Vec<(u64, i32)>) {
         for (_, item) in self.outbox.drain(..) {
             if let GivenBack::Abandoned { number, .. } = item {
@@ -210,8 +212,8 @@ impl Registry {
         (self.holders.iter().flat_map(of).collect(), looked_for)
     }
 
-    /// These could not be reclaimed. What was given back meanwhile is no loss. Rows too: COMMIT holds what a command wrote against
-    /// commits since its newest read only, which may be newer than the loss.
+    /// Notes names that could not be reclaimed, unless they were released meanwhile. Rows count too: COMMIT validates
+    /// a command's writes against commits since its newest read, which may be newer than the loss.
     pub(super) fn lose(&mut self, lost: &[(u64, LockName)]) {
         for (locker, name) in lost {
             let Some(holder) = self.holders.get_mut(locker) else { continue };

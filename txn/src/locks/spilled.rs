@@ -1,16 +1,15 @@
-//! [`SpilledLocks`]: the row locks of one large transaction that the lock table does not list. They lie in a buffer, which goes to
-//! disk when it is large, so that a transaction may lock any number of rows.
+//! [`SpilledLocks`]: the row locks of one large transaction that the lock table does not list. They are in a buffer,
+//! which goes to disk when it is large. So a transaction may lock any number of rows.
 //!
-//! Be `L` the transaction that spills the lock of row `K`, and `M` another that wants it:
+//! Let `L` be the transaction that spills the lock of row `K`, and `M` another that wants it:
 //!
-//! - `L` takes `K` in the table, adds it here, then gives `K` back to the table.
-//! - `M` takes `K` in the table, then looks here. If it finds `K` here, it lists `L` as a holder in the table, gives `K` back, and
-//!   takes it anew: so it waits in the table's line, where circles are found.
+//! - `L` takes `K` in the table, adds it here, then releases `K` in the table.
+//! - `M` takes `K` in the table, then looks here. If it finds `K`, it lists `L` as a holder in the table, releases
+//!   `K`, and takes it again. So it waits in the table's queue, where deadlocks are found.
 //!
-//! The table's mutex puts both in an order. If `M` is first, `L` waits in the table until `M` ends. If `L` is first, `M` is granted
-//! `K` only after `L` has given it back, and `L` had added it here before. So never do both hold `K`.
-//!
-//! The table answers which names it lists.
+//! The table's mutex orders the two. If `M` is first, `L` waits in the table until `M` ends. If `L` is
+//! first, `M` gets `K` only after `L` has released it, and `L` had added it here before. So both never hold
+//! `K` at the same time.
 
 use super::locker::LockerId;
 use super::mode::{LockMode, LockName};
@@ -24,19 +23,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use storage::StoreError;
 
-/// See the head of the module.
+/// The spilled row locks of one transaction. See the module documentation.
 pub(crate) struct SpilledLocks {
     owner: LockerId,
     rows: RwLock<Buffer>,
     listed: Mutex<Listed>,
 }
 
-/// What of them the table lists, for others wait for it.
+/// The spilled locks that the table lists, because others wait for them.
 #[derive(Default)]
 struct Listed {
-    /// All is given back: nothing is listed any more.
+    /// Whether all locks were released, so that nothing may be listed any more.
     over: bool,
-    /// The newest command that added one.
+    /// The newest command that added a lock.
     last: CommandNumber,
     rows: Vec<ListedRow>,
 }
@@ -53,7 +52,7 @@ fn not_spilled(error: &TxnError) -> LockFailure {
 }
 
 impl SpilledLocks {
-    /// None yet. They are those of `owner`, in `rows`.
+    /// Without locks yet. `rows` will hold the locks of `owner`.
     pub(super) fn new(owner: LockerId, rows: Buffer) -> Arc<SpilledLocks> {
         Arc::new(SpilledLocks { owner, rows: RwLock::new(rows), listed: Mutex::default() })
     }
@@ -66,14 +65,14 @@ impl SpilledLocks {
         self.rows.write().write(command, write).map_err(|error| not_spilled(&error))
     }
 
-    /// The mode that is held of a row. Errors: [`LockFailure::NotSpilled`].
+    /// The mode in which a row is held, if it is. Errors: [`LockFailure::NotSpilled`].
     fn mode_of(&self, key: &[u8]) -> Result<Option<LockMode>, LockFailure> {
         let strength = self.rows.read().strength_of(key).map_err(|error| not_spilled(&error))?;
         Ok(strength.map(LockMode::of_row))
     }
 
-    /// If it excludes `mode` of a row, has `list` list the row as held: by whom, and in which mode. Whether it did.
-    /// Errors: [`LockFailure::NotSpilled`].
+    /// If the row is held in a mode that excludes `mode`, calls `list` with the holder and the held mode. Answers
+    /// whether it did. Errors: [`LockFailure::NotSpilled`].
     fn list(
         &self,
         (name, key): (LockName, &Bytes),
@@ -89,7 +88,7 @@ impl SpilledLocks {
         Ok(true)
     }
 
-    /// Drops what `command` and later ones added. Answers what the table has to list no longer.
+    /// Drops the locks of `command` and later commands. Answers the rows that the table must no longer list.
     pub(super) fn drop_from(&self, command: CommandNumber) -> Vec<ListedRow> {
         let mut listed = self.listed.lock();
         let last = listed.last;
@@ -97,7 +96,7 @@ impl SpilledLocks {
             return Vec::new();
         }
         self.rows.write().rollback_to(command, last);
-        // One that cannot be read stays listed until all are given back.
+        // A row that cannot be read stays listed until all are released.
         let is_held = |row: &ListedRow| match self.mode_of(&row.key) {
             Ok(held) => held.is_some_and(|held| held.strength() >= row.mode.strength()),
             Err(_) => true,
@@ -105,7 +104,7 @@ impl SpilledLocks {
         listed.rows.extract_if(.., |row| !is_held(row)).collect()
     }
 
-    /// Drops all. Answers what the table has to list no longer.
+    /// Drops all locks. Answers the rows that the table must no longer list.
     pub(super) fn end(&self) -> Vec<ListedRow> {
         let mut listed = self.listed.lock();
         listed.over = true;
@@ -117,12 +116,12 @@ impl SpilledLocks {
 #[derive(Default)]
 pub(super) struct AllSpilled {
     all: RwLock<Vec<Arc<SpilledLocks>>>,
-    /// How many there are; changed under the lock of `all`.
+    /// The length of `all`. It changes only under the lock of `all`.
     count: AtomicUsize,
 }
 
 impl AllSpilled {
-    /// Whether there are any.
+    /// Whether any transaction has spilled locks.
     pub(super) fn any(&self) -> bool {
         self.count.load(Ordering::SeqCst) > 0
     }
@@ -139,8 +138,8 @@ impl AllSpilled {
         self.count.store(all.len(), Ordering::SeqCst);
     }
 
-    /// If another than `id` excludes `mode` of a row, has `list` list it in the table. Whether anybody did.
-    /// Errors: [`LockFailure::NotSpilled`].
+    /// If another locker than `id` excludes `mode` of a row, lets `list` list it in the table. Answers whether
+    /// any did. Errors: [`LockFailure::NotSpilled`].
     pub(super) fn list(
         &self,
         id: LockerId,
@@ -148,7 +147,7 @@ impl AllSpilled {
         mode: LockMode,
         list: impl Fn(LockerId, LockMode) -> bool,
     ) -> Result<bool, LockFailure> {
-        // Looked at beside the list: what was spilled lies on disk.
+        // The list is not locked during the look-up, which may read from disk.
         let all = self.all.read().clone();
         for locks in all.iter().filter(|locks| locks.owner != id) {
             if locks.list(row, mode, &list)? {

@@ -1,4 +1,4 @@
-//! Spilled locks beside listed ones: the same rows are free, and the same waits end.
+//! Compares spilled locks with listed ones: the same rows are free, and the same waits end.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use super::call::{Taken, WantedLock};
@@ -21,7 +21,7 @@ fn wanted(row: &str, strength: LockStrength) -> WantedLock {
     WantedLock { name: LockName::row(&tag), mode: LockMode::of_row(strength), tag }
 }
 
-/// A transaction of its own locker.
+/// A transaction with its own locker.
 struct Holder {
     locker: Arc<Locker>,
     acquired: Acquired,
@@ -33,7 +33,7 @@ impl Holder {
         Holder { locker: table.locker(label), acquired: Acquired::new(most_listed), folder: folder.into() }
     }
 
-    /// Locks rows for `command`, each run of the buffer holding one.
+    /// Locks rows for `command`. Each run of the buffer holds one row.
     async fn take(
         &self,
         rows: &[(&str, LockStrength)],
@@ -96,7 +96,7 @@ fn whatever_is_done_the_same_rows_are_free() {
                 _ => holder.try_take(row, strength, commands[who]),
             });
             assert_eq!(answers[0], answers[1], "seed {seed} step {step}: {who} takes {row} {strength:?}");
-            // Numbers that were rolled back are not used again.
+            // Numbers of rolled-back commands are not used again.
             commands[who] += u32::from(what <= 2 || random.below(3) == 0);
         }
         for pair in &holders {

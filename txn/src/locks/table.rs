@@ -1,5 +1,5 @@
-//! [`LockTable`]: who holds and who waits for which name. Fair: a waiter is granted in the order of arrival, unless it
-//! holds the name already in another mode. A wait that would close a circle fails at once.
+//! [`LockTable`]: the holders and waiters of names. It is fair: waiters are granted a name in order of arrival,
+//! unless they already hold it in another mode. A wait that would close a cycle fails at once.
 
 use super::call::SeenLocks;
 use super::held_counts::HeldCounts;
@@ -21,36 +21,36 @@ use storage::EnvRef;
 
 mod unlisted;
 
-/// A wait that goes on for so long is told of, as PostgreSQL's log_lock_waits does after deadlock_timeout.
+/// A wait that lasts for this long is reported, as by PostgreSQL's log_lock_waits after deadlock_timeout.
 pub const LONG_WAIT: Duration = Duration::from_secs(1);
 
-/// What to do about a name that another holds.
+/// What to do if another locker holds the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockWait {
-    /// Wait, so long at most (`lock_timeout`); `None`: as long as it takes.
+    /// Wait, for at most this long (`lock_timeout`). `None` waits without limit.
     For(Option<Duration>),
-    /// Fail (`NOWAIT`), or be skipped (`SKIP LOCKED`).
+    /// Fail (`NOWAIT`), or skip the row (`SKIP LOCKED`).
     No,
 }
 
 /// Why a name was not locked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LockFailure {
-    /// Another holds it, and nobody wanted to wait. SQLSTATE 55P03.
+    /// Another locker holds it, and the caller did not want to wait. SQLSTATE 55P03.
     Held,
-    /// It was waited for too long. SQLSTATE 55P03.
+    /// The wait exceeded its limit. SQLSTATE 55P03.
     TimedOut,
-    /// The lockers, each waiting for the next, the last for the first. SQLSTATE 40P01.
+    /// A deadlock of these lockers. Each waits for the next, and the last for the first. SQLSTATE 40P01.
     Deadlock(Vec<CircleMember>),
     /// Too many rows are locked. SQLSTATE 53200.
     TooMany,
-    /// Too many locks are held that are not on rows, by the locker itself or of their kind in all. SQLSTATE 53200.
+    /// The locker, or all together for names of this kind, hold too many locks other than on rows. SQLSTATE 53200.
     TooManyNamed,
-    /// Another node keeps the locks, and could not be asked for long. SQLSTATE 58030.
+    /// Another node keeps the locks and did not answer in time. SQLSTATE 58030.
     Unavailable,
-    /// Locks of rows that lie on disk could not be written or read. SQLSTATE 53100 where the disk is `full`, else 58030.
+    /// Spilled row locks could not be written or read. SQLSTATE 53100 if the disk is `full`, else 58030.
     NotSpilled {
-        /// There was no room.
+        /// Whether the disk had no room.
         full: bool,
     },
 }
@@ -58,39 +58,39 @@ pub enum LockFailure {
 /// One locker of a deadlock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CircleMember {
-    /// Who waits: the label of the locker.
+    /// The label of the waiting locker.
     pub label: i32,
-    /// For what.
+    /// The tag of the name it waits for.
     pub tag: Bytes,
-    /// In which mode.
+    /// The mode it wants.
     pub mode: LockMode,
-    /// Who holds it, or waits for it before.
+    /// The label of the locker that holds the name, or is before it in the queue.
     pub blocked_by: i32,
 }
 
-/// Somebody who waits.
+/// A wait under way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitingLock {
-    /// Who: the label of the locker.
+    /// The label of the waiting locker.
     pub label: i32,
-    /// For what.
+    /// The tag of the name it waits for.
     pub tag: Bytes,
-    /// In which mode.
+    /// The mode it wants.
     pub mode: LockMode,
-    /// Who is in the way.
+    /// The labels of the lockers that block it.
     pub blocked_by: Vec<i32>,
-    /// Since when, by the monotonic clock.
+    /// The start of the wait, by the monotonic clock.
     pub since: Duration,
 }
 
-/// What somebody holds that is not a row.
+/// A held lock that is not on a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedLock {
-    /// Who: the label of the locker.
+    /// The label of the holder.
     pub label: i32,
-    /// What it is.
+    /// The tag that describes the name to people.
     pub tag: Bytes,
-    /// The numbers of the modes, as a set of bits.
+    /// The numbers of the held modes, as a set of bits.
     pub modes: u16,
 }
 
@@ -102,12 +102,12 @@ struct Waiter {
 
 #[derive(Default)]
 struct Entry {
-    /// Who holds it, and the numbers of the modes as a set of bits.
+    /// The holders, each with the numbers of its modes as a set of bits.
     holders: Vec<(LockerId, u16)>,
-    // Boxed: of a million rows that are held hardly one is waited for.
+    // Boxed, because of a million held rows hardly one has waiters.
     #[allow(clippy::box_collection)]
     queue: Option<Box<VecDeque<Waiter>>>,
-    /// What others are told it is: of names that are not rows.
+    /// Describes the name to others. Not set for rows.
     tag: Option<Box<Bytes>>,
 }
 
@@ -116,7 +116,7 @@ impl Entry {
         self.holders.iter().find(|(holder, _)| *holder == id).map_or(0, |(_, modes)| *modes)
     }
 
-    /// Who keeps `id` from a mode: holders, and those in line before it, unless it holds the name already.
+    /// The lockers that keep `id` from a mode: holders, and waiters before it unless it already holds the name.
     fn blockers(&self, id: LockerId, mode: LockMode) -> impl Iterator<Item = LockerId> + '_ {
         let holders = self.holders.iter().filter(move |(holder, modes)| *holder != id && mode.excludes(*modes));
         let passes = self.modes_of(id) != 0;
@@ -153,14 +153,13 @@ struct Waits {
 struct State {
     entries: HashMap<LockName, Entry>,
     waiting: HashMap<LockerId, Waits>,
-    /// Labels of those who hold or wait.
+    /// The labels of holders and waiters.
     labels: HashMap<LockerId, i32>,
-    /// Held modes.
     held: HeldCounts,
 }
 
 impl State {
-    /// Grants a name to those in line who can have it now.
+    /// Grants a name to the waiters that can have it now.
     fn grant(&mut self, name: LockName) {
         let Some(entry) = self.entries.get_mut(&name) else { return };
         let Some(mut queue) = entry.queue.take() else { return };
@@ -176,7 +175,7 @@ impl State {
             entry.hold(waiter.id, waiter.mode);
             self.held.add(waiter.id, name);
             self.waiting.remove(&waiter.id);
-            // One who went away in this moment gives it back: see `Waiting`.
+            // A waiter that is dropped at this moment releases it: see `Waiting`.
             let _ = waiter.granted.send(());
         }
         if !left.is_empty() {
@@ -185,7 +184,8 @@ impl State {
         }
     }
 
-    /// Lists a row as held by `id`, though another may be about to hold it. Answers whether it was not so listed.
+    /// Lists a row as held by `id`, even if another locker is about to hold it. Answers whether it was
+    /// not listed so before.
     fn list(&mut self, id: LockerId, name: LockName, mode: LockMode) -> bool {
         let entry = self.entries.entry(name).or_default();
         let new = entry.modes_of(id) & mode.bit() == 0;
@@ -196,7 +196,7 @@ impl State {
         new
     }
 
-    /// Takes modes, as a set of bits, away from a holder.
+    /// Releases modes of a holder, given as a set of bits.
     fn release(&mut self, id: LockerId, name: LockName, given_back: u16) {
         let Some(entry) = self.entries.get_mut(&name) else { return };
         let Some(at) = entry.holders.iter().position(|(holder, _)| *holder == id) else { return };
@@ -219,7 +219,7 @@ impl State {
         }
     }
 
-    /// Takes `id` out of the line for a name. False when it is not in it: it has been granted.
+    /// Removes `id` from the queue for a name. False if it is not in the queue, because it was granted the name.
     fn leave_line(&mut self, id: LockerId, name: LockName) -> bool {
         let Some(entry) = self.entries.get_mut(&name) else { return false };
         let Some(queue) = &mut entry.queue else { return false };
@@ -232,7 +232,7 @@ impl State {
             entry.queue = None;
         }
         self.waiting.remove(&id);
-        // Those behind may have waited for this one only.
+        // Waiters behind it may have waited for it alone.
         self.grant(name);
         if self.entries.get(&name).is_some_and(Entry::is_unused) {
             self.entries.remove(&name);
@@ -257,7 +257,7 @@ impl State {
         })
     }
 
-    /// The circle that the wait of `first` closes, if it does: each waits for the next.
+    /// The cycle that the wait of `first` closes, if it does. Each locker waits for the next.
     fn circle(&self, first: LockerId) -> Option<Vec<LockerId>> {
         let mut seen = HashSet::from([first]);
         let mut path = vec![(first, self.blockers(first))];
@@ -291,20 +291,20 @@ impl State {
     }
 }
 
-/// The locks of a process, or of all nodes of a store at the one that keeps them.
+/// The locks of a process, or of all nodes of a store at the node that keeps them.
 pub struct LockTable {
     env: EnvRef,
     state: Mutex<State>,
     history: LockHistory,
     next: AtomicU64,
-    /// Transactions that hold row locks.
+    /// The number of transactions that hold row locks.
     row_lockers: AtomicUsize,
-    /// Commits under way that did not look for them.
+    /// Commits under way that did not look for row locks.
     unlooking: UnlookingCommits,
     spilled: AllSpilled,
 }
 
-/// A commit that does not look for locks, and what it writes. Held until it is published.
+/// A commit that does not look for locks, with its writes. Held until the commit is published.
 pub(crate) struct UnlookingCommit(Arc<LockTable>, Arc<Buffer>);
 
 impl Drop for UnlookingCommit {
@@ -314,7 +314,7 @@ impl Drop for UnlookingCommit {
 }
 
 impl LockTable {
-    /// Nothing is locked.
+    /// A table in which nothing is locked.
     pub(crate) fn new(env: EnvRef) -> Arc<LockTable> {
         Arc::new(LockTable {
             env,
@@ -327,7 +327,7 @@ impl LockTable {
         })
     }
 
-    /// A new locker, who holds nothing. `label`: as others are told of it.
+    /// A new locker that holds nothing. `label` identifies it to others.
     pub fn locker(self: &Arc<Self>, label: i32) -> Arc<Locker> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         if label != 0 {
@@ -340,9 +340,9 @@ impl LockTable {
         self.state.lock().labels.remove(&id);
     }
 
-    /// A permit to commit `writes` without looking for locks; `None` while there are holders of row locks.
+    /// A permit to commit `writes` without looking for locks. `None` if there are holders of row locks.
     pub(crate) fn unlooking_commit(self: &Arc<Self>, writes: &Arc<Buffer>) -> Option<UnlookingCommit> {
-        // In this order: see `unlooking`.
+        // The order matters: see `unlooking`.
         self.unlooking.enter(writes.clone());
         let permit = UnlookingCommit(self.clone(), writes.clone());
         (self.row_lockers.load(Ordering::SeqCst) == 0).then_some(permit)
@@ -353,25 +353,26 @@ impl LockTable {
         self.row_lockers.load(Ordering::SeqCst) > 0
     }
 
-    /// A transaction is about to take its first row lock: from now on, every commit that begins looks for locks. It waits for the
-    /// others row by row. (Of several nodes, commits look by what the oracle tells them.)
+    /// Notes that a transaction is about to take its first row lock. From now on, every commit that begins looks
+    /// for locks. The transaction waits for the other commits row by row. (With several nodes, commits look if the
+    /// oracle tells them to.)
     pub(crate) fn begin_row_locks(&self) {
         self.row_lockers.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// A transaction that began row locks holds none any more.
+    /// Notes that a transaction holds no row locks any more.
     pub(crate) fn end_row_locks(&self) {
         self.row_lockers.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// Whether others keep a locker from a name at this moment.
+    /// Whether other lockers keep this one from a name now.
     pub(crate) fn is_contended(&self, locker: &Locker, name: LockName, mode: LockMode) -> bool {
         let state = self.state.lock();
         let entry = state.entries.get(&name);
         entry.is_some_and(|entry| !mode.is_covered_by(entry.modes_of(locker.id())) && !entry.is_free(locker.id(), mode))
     }
 
-    /// Takes a name, waiting as `wait` says. Answers whether it is newly held in this mode.
+    /// Takes a name, and waits as `wait` says. Answers whether it is newly held in this mode.
     pub(super) async fn acquire(
         &self,
         locker: &Locker,
@@ -396,7 +397,7 @@ impl LockTable {
         }
     }
 
-    /// Whether so many locks are held that a transaction should spill its own early.
+    /// Whether so many locks are held that transactions should spill theirs early.
     pub(super) fn is_crowded(&self) -> bool {
         self.state.lock().held.is_crowded()
     }
@@ -476,7 +477,7 @@ impl LockTable {
                     waiting.end(WaitEnd::TimedOut);
                     return Err(LockFailure::TimedOut);
                 }
-                // Granted in this moment.
+                // It was granted at this moment.
                 Either::Right(_) => {}
             },
             None => drop(granted.await),
@@ -492,7 +493,7 @@ impl LockTable {
     }
 
     pub(super) fn release(&self, id: LockerId, given_back: &[(LockName, LockMode)]) {
-        // Others get in between: a transaction may hold a million.
+        // In chunks, so that others get in between: a transaction may hold a million locks.
         for chunk in given_back.chunks(1024) {
             let mut state = self.state.lock();
             for (name, mode) in chunk {
@@ -501,7 +502,7 @@ impl LockTable {
         }
     }
 
-    /// Takes everything away from lockers that wait for nothing. Looks at all that is held.
+    /// Releases all locks of lockers that wait for nothing. Visits every held lock.
     pub(super) fn release_everything(&self, ids: &HashSet<LockerId>) {
         let of = |(name, entry): (&LockName, &Entry)| {
             let held = entry.holders.iter().filter(|(holder, _)| ids.contains(holder));
@@ -516,28 +517,28 @@ impl LockTable {
         }
     }
 
-    /// By the clock of its waits.
+    /// The time by the clock of its waits.
     pub(super) fn now(&self) -> Duration {
         self.env.monotonic()
     }
 
-    /// Those who wait now, in no order.
+    /// The waits under way, in no order.
     pub fn waiting(&self) -> Vec<WaitingLock> {
         let state = self.state.lock();
         state.waiting.keys().filter_map(|id| state.wait_of(*id)).collect()
     }
 
-    /// The newest waits that are over, oldest first.
+    /// The newest waits that have ended, oldest first.
     pub fn ended_waits(&self) -> Vec<EndedWait> {
         self.history.ended()
     }
 
-    /// From now on `observer` hears of long waits and deadlocks. Only the first is taken.
+    /// Calls `observer` for long waits and deadlocks from now on. Only the first observer is kept.
     pub fn observe(&self, observer: impl Fn(LockEvent<'_>) + Send + Sync + 'static) {
         self.history.observe(Box::new(observer));
     }
 
-    /// What is held that is not a row, in no order.
+    /// The held locks that are not on rows, in no order.
     pub fn named(&self) -> Vec<NamedLock> {
         let state = self.state.lock();
         let mut found = Vec::new();
@@ -550,25 +551,25 @@ impl LockTable {
         found
     }
 
-    /// All that is to be seen at this moment.
+    /// The visible state of the table now.
     pub fn seen(&self) -> SeenLocks {
         let (now, named, waiting) = (self.now(), self.named(), self.waiting());
         SeenLocks { now, named, waiting, ended: self.ended_waits() }
     }
 
-    /// Bytes that locks take, about, and that those of rows may take.
+    /// The approximate memory of all locks in bytes, and the limit for row locks.
     pub fn memory(&self) -> (usize, usize) {
         self.state.lock().held.bytes()
     }
 
-    /// Held modes of names.
+    /// The number of held modes of names.
     pub fn held(&self) -> usize {
         self.state.lock().held.all()
     }
 }
 
-/// Somebody waits. Dropped before its end (a statement was cancelled), it leaves the line, or gives back what it was
-/// granted in the same moment.
+/// A wait under way. If it is dropped before its end because its statement was cancelled, it leaves the queue. If the
+/// lock was granted at that moment, it releases the lock.
 struct Waiting<'a> {
     table: &'a LockTable,
     id: LockerId,

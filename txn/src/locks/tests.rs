@@ -1,4 +1,4 @@
-//! The lock table by itself: who waits for whom, in which order they go on, and what a circle is.
+//! Tests of the lock table alone: who waits for whom, in which order waiters proceed, and what a cycle is.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use super::*;
@@ -21,7 +21,7 @@ fn name(text: &str) -> (LockName, Bytes) {
     (LockName::row(text.as_bytes()), Bytes::copy_from_slice(text.as_bytes()))
 }
 
-/// Begins to take a row.
+/// Starts to take a row.
 fn take<'a>(
     locker: &'a Arc<Locker>,
     row: &str,
@@ -75,7 +75,7 @@ fn waiters_go_on_in_the_order_of_arrival() {
     }
     let mut writer = take(&lockers[1], "r", Update, FOREVER);
     assert!(writer.as_mut().now_or_never().is_none());
-    // A reader who came later does not pass the writer who waits.
+    // A later reader does not overtake a waiting writer.
     let mut reader = take(&lockers[2], "r", Share, FOREVER);
     assert!(reader.as_mut().now_or_never().is_none());
     assert_eq!(take(&lockers[3], "r", Share, LockWait::No).now_or_never(), Some(Err(LockFailure::Held)));
@@ -121,7 +121,7 @@ fn a_circle_fails_who_closes_it_and_tells_its_members() {
     };
     let told: Vec<(i32, i32, &[u8])> = circle.iter().map(|at| (at.label, at.blocked_by, at.tag.as_ref())).collect();
     assert_eq!(told, [(3, 1, &b"a"[..]), (1, 2, b"b"), (2, 3, b"c")]);
-    // The others wait on, and go on when the victim is gone.
+    // The others keep waiting, and proceed when the victim has gone.
     assert_eq!(table.waiting().len(), 2);
     free(&lockers[2], "c", Update);
     assert_eq!(second.now_or_never(), Some(Ok(true)));
@@ -180,7 +180,7 @@ fn a_wait_ends_with_its_timeout() {
     assert!(table.waiting().is_empty());
 }
 
-/// What a commit writes.
+/// The writes of a commit.
 fn writes(rows: &[(&str, LockStrength)]) -> Arc<Buffer> {
     let mut buffer = Buffer::new(usize::MAX, None);
     for (row, strength) in rows {
@@ -199,7 +199,7 @@ fn a_row_lock_waits_for_the_commits_that_did_not_look_and_write_its_row() {
     let other = table.unlooking_commit(&writes(&[("q", Update)])).unwrap();
     table.begin_row_locks();
     assert!(table.unlooking_commit(&writes(&[])).is_none(), "no new ones meanwhile");
-    // Rows that it does not write, or not so that it matters.
+    // Rows that the commit does not write, or writes with a compatible strength.
     assert_eq!(take(&one, "s", Update, LockWait::No).now_or_never(), Some(Ok(true)));
     assert_eq!(take(&one, "shared", NoKeyUpdate, LockWait::No).now_or_never(), Some(Ok(true)));
     assert_eq!(take(&one, "r", KeyShare, LockWait::No).now_or_never(), Some(Err(LockFailure::Held)));

@@ -1,24 +1,25 @@
-//! [`UnlookingCommits`]: commits under way that did not look for row locks, and what they write, so that a row lock waits for
-//! those alone that write its row.
+//! [`UnlookingCommits`]: commits under way that did not look for row locks, with their writes. A row lock waits only
+//! for those that write its row.
 //!
-//! A commit at snapshot level enters itself here, then asks whether anybody holds row locks. If nobody does, it goes on without
-//! looking and stays here until it is published, or has failed. If somebody does, it leaves and takes the locks of its writes. A
-//! transaction that is about to take row locks counts itself first, and then, before each lock, waits for the commits here that
-//! write that row.
+//! A commit at snapshot level enters itself here and then checks whether anybody holds row locks. If nobody does, it
+//! proceeds without looking for locks, and stays here until it is published or has failed. Otherwise it leaves and
+//! locks the rows it writes. A transaction that is about to take row locks first counts itself. Before each lock it
+//! waits for the commits here that write that row.
 //!
-//! So what is read after a lock was granted is the newest, and stays so. Be `L` the transaction that locks `K`, and `C` any commit
-//! that writes `K`:
+//! So the version read under a lock is the newest, and stays the newest. Let `L` be the transaction that locks `K`,
+//! and `C` any commit that writes `K`:
 //!
-//! 1. `C` did not look. Then it found nobody counted, so `L` counted itself later, and looked here later still; `C` had entered
-//!    before. Either `L` found it and waited, or it had left. In both cases `C` is over when `L` takes the lock, and `L` reads at a
-//!    snapshot taken after that.
-//! 2. `C` looked. Then it holds the lock of `K` in [`super::LockTable`] until it has its place in the order of commits. `L` gets
-//!    the lock before `C`, which then waits for `L`'s end, or after, and then reads what `C` wrote.
+//! 1. `C` did not look. Then it found nobody counted, so `L` counted itself later, and looked here later still. `C`
+//!    had entered before. Either `L` found it and waited, or it had already left. In both cases `C` is over when `L`
+//!    takes the lock, and `L` reads at a later snapshot.
+//! 2. `C` looked. Then it holds the lock of `K` in [`super::LockTable`] until it is ordered. If `L` gets the lock
+//!    first, `C` waits for the end of `L`. If `L` gets it later, it reads what `C` wrote.
 //!
-//! No commit enters between 1 and the end of `L` and goes on unlooking: `L` stays counted. Whether anybody is counted and whether
-//! anybody is here is told by two counters, each written before the other is read, in one order that all agree on (`SeqCst`).
+//! No commit enters and proceeds without looking between 1 and the end of `L`, because `L` stays counted. Two
+//! counters tell whether anybody is counted and whether anybody is here. Each side writes its counter before it reads
+//! the other one, in one global order (`SeqCst`).
 //!
-//! A commit here waits for no row lock, so those who wait for it close no circle.
+//! A commit here waits for no row lock, so waiting for it closes no cycle.
 
 use super::mode::LockMode;
 use crate::buffer::Buffer;
@@ -27,14 +28,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::Notify;
 
-/// See the head of the module.
+/// The commits that did not look for row locks. See the module documentation.
 #[derive(Default)]
 pub(super) struct UnlookingCommits {
-    /// What each writes.
     all: Mutex<Vec<Arc<Buffer>>>,
-    /// How many there are; changed under the lock of `all`.
+    /// The length of `all`. It changes only under the lock of `all`.
     count: AtomicUsize,
-    /// One ended.
+    /// Notified when a commit ends.
     ended: Notify,
 }
 
@@ -56,23 +56,23 @@ impl UnlookingCommits {
         self.ended.notify_waiters();
     }
 
-    /// Whether there are any.
+    /// Whether there is any such commit.
     pub(super) fn any(&self) -> bool {
         self.count.load(Ordering::SeqCst) > 0
     }
 
-    /// Whether any of them writes a row so that it excludes a lock of this mode.
+    /// Whether any of them writes a row in a way that excludes a lock of this mode.
     pub(super) fn exclude(&self, key: &[u8], mode: LockMode) -> bool {
-        // Looked at beside the list: what was spilled lies on disk.
+        // The list is not locked during the look-up, which may read from disk.
         let all = self.all.lock().clone();
         all.iter().any(|writes| match writes.strength_of(key) {
             Ok(strength) => strength.is_some_and(|strength| mode.excludes_mode(LockMode::of_row(strength))),
-            // Its commit finds out.
+            // The commit itself will find the error.
             Err(_) => true,
         })
     }
 
-    /// Waits until one has ended, if it does after this call.
+    /// Resolves when a commit ends after this call.
     pub(super) fn ended(&self) -> tokio::sync::futures::Notified<'_> {
         self.ended.notified()
     }

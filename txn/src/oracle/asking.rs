@@ -1,5 +1,5 @@
-//! Asking another node for timestamps. What waits is asked for in one call, one call at a time, and whoever comes while it is
-//! under way waits for the next: nothing is asked for ahead of need, and nothing is kept.
+//! Asks another node for timestamps. One call at a time asks for all waiting requests. A request that comes meanwhile
+//! waits for the next call. No timestamp is requested ahead of need or kept.
 
 use super::election::{Election, Role};
 use super::{Oracle, OracleReading, unavailable};
@@ -13,36 +13,37 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use storage::{BoxFuture, Timestamp};
 
-/// How long a timestamp is waited for: for longer than an election takes.
+/// How long a request waits for a timestamp: longer than an election takes.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long one call may take before the next is made.
+/// Time limit of one call before the next is made.
 const ATTEMPT: Duration = Duration::from_secs(1);
-/// Pauses between calls that fail.
+/// Pause between calls that fail.
 const PAUSE: Duration = Duration::from_millis(20);
-/// Timestamps of one call, at most.
+/// The most timestamps of one call.
 const MAX_COUNT: u64 = 100_000;
 
-/// A call of another node.
+/// A request for timestamps from another node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OracleRequest {
-    /// The tenure that is asked, from the row of the lease: only it may answer.
+    /// The asked tenure, from the row of the lease. Only that tenure may answer.
     pub tenure: u64,
-    /// So many consecutive timestamps.
+    /// How many consecutive timestamps are wanted.
     pub count: u64,
 }
 
-/// How nodes reach each other.
+/// The network between nodes.
 pub trait OracleTransport: Send + Sync + 'static {
-    /// Has [`Oracle::serve`] of the node at `address`, `HOST:PORT`, called; answers the first of the timestamps.
-    /// Errors, in words: there was no answer, or a refusal.
+    /// Calls [`Oracle::serve`] of the node at `address` (`HOST:PORT`), and answers the first of the timestamps.
+    /// Errors are messages: there was no answer, or a refusal.
     fn ask(
         &self,
         address: &str,
         request: OracleRequest,
     ) -> BoxFuture<'static, std::result::Result<OracleReading, String>>;
 
-    /// Has [`Oracle::serve_locks`] of the node at `address` called. Dropped, it should be dropped there too, so that nobody
-    /// waits in line for who is gone. Errors, in words: there was no answer, or a refusal.
+    /// Calls [`Oracle::serve_locks`] of the node at `address`. If the future is dropped, the call should be
+    /// dropped there too, so that no caller waits in a queue after it has gone. Errors are messages: there was no
+    /// answer, or a refusal.
     fn ask_for_locks(
         &self,
         address: &str,
@@ -50,14 +51,14 @@ pub trait OracleTransport: Send + Sync + 'static {
     ) -> BoxFuture<'static, std::result::Result<LockReply, String>>;
 }
 
-/// One who waits for a timestamp.
+/// A request that waits for a timestamp.
 struct Waiter {
-    /// By the monotonic clock.
+    /// The start of the wait, by the monotonic clock.
     since: Duration,
     answer: oneshot::Sender<OracleReading>,
 }
 
-/// Requests that wait.
+/// The requests that wait for timestamps.
 #[derive(Default)]
 pub(super) struct Queue {
     state: Mutex<Waiting>,
@@ -66,22 +67,22 @@ pub(super) struct Queue {
 #[derive(Default)]
 struct Waiting {
     requests: Vec<Waiter>,
-    /// Whether somebody sees to them.
+    /// Whether a task attends to the queue.
     attended: bool,
-    /// Why the last call failed.
+    /// The error of the last call.
     why: String,
 }
 
 impl Waiting {
-    /// Lets those go who have waited too long, or wait no more.
+    /// Removes requests that have waited too long or were dropped.
     fn let_go(&mut self, now: Duration) {
         self.requests.retain(|waiter| now.saturating_sub(waiter.since) < PATIENCE && !waiter.answer.is_canceled());
     }
 }
 
 impl Oracle {
-    /// Answers another node. Whoever is paused between here and its answer assigned it in time. Errors, in words:
-    /// this node does not hold that tenure.
+    /// Answers another node. If the answer is delayed after this point, its timestamps were still assigned in time.
+    /// Errors are messages: this node does not hold that tenure.
     pub async fn serve(&self, request: OracleRequest) -> std::result::Result<OracleReading, String> {
         let holder = match self.election.as_ref().map(Election::role) {
             Some(Role::Holder(row)) => row.tenure == request.tenure,
@@ -96,13 +97,13 @@ impl Oracle {
         self.take_here(request.count).await.map_err(|error| error.to_string())
     }
 
-    /// A timestamp from here, where this node is the oracle, or from who is.
+    /// A timestamp from this node if it is the oracle, or else from the oracle's node.
     pub(super) async fn ask(&self, election: &Election) -> Result<OracleReading> {
         if let Ok((reading, true, _)) = self.try_take(1) {
             return Ok(reading);
         }
         let (answer, receiver) = oneshot::channel();
-        // Who attends looks for those who waited too long: a timer for each would cost more than all else.
+        // The attending task looks for requests that waited too long. A timer for each would cost more than all else.
         let since = self.env.monotonic();
         {
             let mut waiting = election.queue.state.lock();
@@ -124,7 +125,7 @@ impl Oracle {
         Err(unavailable(&failure.unwrap_or_else(|| "this node is stopping".to_owned())))
     }
 
-    /// Answers what waits, until nothing does.
+    /// Answers the waiting requests until there are none.
     async fn attend(&self) {
         let Some(election) = &self.election else { return };
         loop {
@@ -144,7 +145,7 @@ impl Oracle {
             match self.obtain(election, batch.len() as u64).await {
                 Ok(first) => {
                     for (at, request) in (0..).zip(batch) {
-                        // Who went away does not want it.
+                        // The requester may have gone away.
                         let timestamp = Timestamp(first.timestamp.0 + at);
                         let _ = request.answer.send(OracleReading { timestamp, ..first });
                     }
@@ -164,7 +165,7 @@ impl Oracle {
         }
     }
 
-    /// One attempt.
+    /// Makes one attempt to get `count` timestamps, here or from the oracle's node.
     async fn obtain(&self, election: &Election, count: u64) -> std::result::Result<OracleReading, String> {
         let mut changes = election.changes.subscribe();
         let row = match election.role() {
@@ -175,7 +176,7 @@ impl Oracle {
         if row.address.is_empty() {
             return Err(format!("{} hands out timestamps and was started without --advertise", row.name));
         }
-        // Whatever was received until now must lie below what is asked for from now on.
+        // Later requests must get timestamps above all that were received until now.
         let before = self.last();
         let call = election.transport.ask(&row.address, OracleRequest { tenure: row.tenure, count });
         let ended = async {

@@ -1,26 +1,27 @@
-//! [`Clock`]: the oracle's physical clock as one node knows it. Where timestamps are handed out it is the wall clock, but
-//! never backwards; elsewhere it goes on from what the oracle last told, and is behind it by no more than an answer's way.
+//! [`Clock`]: the oracle's physical clock as one node knows it. On the node that hands out timestamps it is the
+//! wall clock, but never goes backwards. Elsewhere it continues from the oracle's last answer, and lags by at most
+//! the answer's travel time.
 //!
-//! When the wall clock jumps ahead, or when the wall clock of a node that becomes the oracle is ahead of what the one before told,
-//! this clock does not jump: it runs twice as fast until it is there. So what expires by it (locks, the age of versions) has half its
-//! time at least, and never none.
+//! The clock does not jump. The wall clock may jump ahead, or a new oracle's wall clock may be ahead of the one
+//! before. Then this clock runs twice as fast until it has caught up. So whatever expires by it (locks, the age of
+//! versions) has at least half of its time.
 
 use storage::Env;
 
-/// How far the wall clock may be ahead to be followed at once: microseconds.
+/// How far the wall clock may be ahead to be followed at once, in microseconds.
 const STEP: u64 = 1_000_000;
-/// A jump of more than this is told: microseconds.
+/// A jump of more than this is logged, in microseconds.
 const TOLD: u64 = 10_000_000;
 
-/// See the head of the module. Microseconds since the Unix epoch.
+/// A clock in microseconds since the Unix epoch. See the module documentation.
 pub(super) struct Clock {
-    /// Reading at `since`.
+    /// The reading at the monotonic time `since`.
     base: u64,
-    /// Monotonic reading, in microseconds.
+    /// A monotonic time, in microseconds.
     since: u64,
-    /// The greatest reading given: no later one is smaller.
+    /// The greatest reading given. Later ones are not smaller.
     newest: u64,
-    /// The wall clock is far ahead, and it was told.
+    /// Whether it was logged that the wall clock is far ahead.
     told: bool,
 }
 
@@ -34,23 +35,23 @@ impl Clock {
         Clock { base, since: monotonic(env), newest: base, told: false }
     }
 
-    /// Goes on from `base`, whatever it showed.
+    /// Sets the clock to `base`, whatever it showed before.
     pub(super) fn set(&mut self, env: &dyn Env, base: u64) {
         (self.base, self.since) = (base, monotonic(env));
     }
 
-    /// What it shows without the wall clock: what the oracle told, and the time since.
+    /// The reading without the wall clock: the oracle's last answer plus the time since.
     pub(super) fn carried(&mut self, env: &dyn Env) -> u64 {
         let carried = self.base + monotonic(env).saturating_sub(self.since);
         self.newest = self.newest.max(carried);
         self.newest
     }
 
-    /// What it shows on the node that hands out timestamps: the wall clock where that is not behind.
+    /// The reading on the node that hands out timestamps: the wall clock, unless that is behind.
     pub(super) fn own(&mut self, env: &dyn Env) -> u64 {
         let (wall, since) = (env.now_micros(), monotonic(env).saturating_sub(self.since));
         let ahead = wall.saturating_sub(self.base + since);
-        // A clock that was never told anything has nothing to go on from.
+        // A clock that was never set has nothing to continue from.
         if self.base == 0 || (ahead > 0 && ahead <= STEP) {
             self.set(env, wall);
             self.told = false;

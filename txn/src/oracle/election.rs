@@ -1,7 +1,9 @@
-//! [`Election`]: which node hands out timestamps. The holder of the lease does, and counts its lease from when a renewal
-//! was *sent*; another takes it when the row lay still for longer than a whole lease, or was given free. Neither asks the
-//! wall clock. A tenure begins above the high-water mark of the one before, so that even an answer which a holder assigned
-//! in time and sent too late lies below all that its successor assigns.
+//! [`Election`]: decides which node hands out timestamps: the holder of the lease. The holder counts its lease from
+//! when a renewal was *sent*. Another node takes the lease when the row was unchanged for longer than a whole lease,
+//! or when the lease was released. No wall clock is involved.
+//!
+//! A tenure begins above the high-water mark of the one before. A former holder may have assigned an answer in time
+//! and sent it late. Even that answer lies below all timestamps of the successor.
 
 use super::asking::{OracleTransport, Queue};
 use super::lease::{self, LeaseRow};
@@ -16,44 +18,44 @@ use std::time::Duration;
 use storage::{Cell, EnvRef, Store, StoreError, StoreRef, Timestamp};
 use tokio::sync::{Notify, watch};
 
-/// How long a renewal is good for, counted from when it was sent.
+/// How long a renewal is valid, from when it was sent.
 const LEASE: Duration = Duration::from_secs(3);
-/// How often it is renewed.
+/// The interval of renewals.
 const RENEWAL: Duration = Duration::from_millis(750);
-/// How much longer than a lease the row must lie still before it is taken: for clocks that do not run alike.
+/// How much longer than a lease the row must be unchanged before it is taken, because clocks run at different speeds.
 const MARGIN: Duration = Duration::from_millis(750);
-/// How often the others look at the row.
+/// How often the other nodes look at the row.
 const LOOK: Duration = Duration::from_millis(500);
-/// How far ahead of need the high-water mark is put: microseconds. A successor waits for longer than that.
+/// How far ahead of need the high-water mark is set, in microseconds. A successor waits for longer than that.
 const RESERVE_MICROS: u64 = 3_000_000;
-/// How long one reading or change of the row may take before the next begins.
+/// Time limit of one read or change of the row.
 const ATTEMPT: Duration = Duration::from_secs(1);
-/// Changes of the row that are attempted in one renewal.
+/// The most attempts to change the row in one renewal.
 const ATTEMPTS: u32 = 5;
 
-/// A node, as the others see it.
+/// A node as the others see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OracleNode {
-    /// Who it is, for people.
+    /// A name for people.
     pub name: String,
-    /// `HOST:PORT` where others ask it for timestamps; without one it must be the only node.
+    /// `HOST:PORT` at which others ask it for timestamps. Without one it must be the only node.
     pub address: Option<String>,
 }
 
-/// Who is the oracle, as far as this node knows.
+/// The oracle, as far as this node knows.
 #[derive(Clone, Debug)]
 pub(super) enum Role {
-    /// This node: the row as it wrote it last.
+    /// This node is the oracle. Holds the row as last written.
     Holder(LeaseRow),
-    /// Another: its row, and since when it lies still.
+    /// Another node is the oracle. Holds its row, and since when that is unchanged.
     Other { cell: Cell, row: LeaseRow, since: Duration },
-    /// Nobody yet.
+    /// No node has been found yet.
     Nobody,
-    /// This node has stopped.
+    /// This node takes no part any more.
     Left,
 }
 
-/// See the head of the module.
+/// A node's part in the election. See the module documentation.
 pub(super) struct Election {
     /// Weak, because a store may hold the oracle.
     store: Weak<dyn Store>,
@@ -62,12 +64,12 @@ pub(super) struct Election {
     pub(super) role: Mutex<Role>,
     /// Counts changes of the role.
     pub(super) changes: watch::Sender<u64>,
-    /// Asks for a look at the row.
+    /// Notified to look at the row.
     look: Arc<Notify>,
     changing: tokio::sync::Mutex<()>,
     pub(super) failure: Mutex<Option<String>>,
     pub(super) queue: Queue,
-    /// The locks of all nodes, where this one is the oracle.
+    /// The locks of all nodes, in use while this node is the oracle.
     pub(super) keeper: Arc<LockKeeper>,
 }
 
@@ -81,7 +83,7 @@ impl Election {
         self.changes.send_modify(|changes| *changes += 1);
     }
 
-    /// Has the row looked at soon.
+    /// Lets the row be looked at soon.
     pub(super) fn look_soon(&self) {
         self.look.notify_one();
     }
@@ -98,7 +100,7 @@ impl Election {
     }
 }
 
-/// Waits for `work`, but no longer than one attempt.
+/// Waits for `work` within the time limit of one attempt.
 async fn soon<T>(env: &EnvRef, work: impl Future<Output = Result<T>>) -> Result<T> {
     match select(pin!(work), env.sleep(ATTEMPT)).await {
         Either::Left((done, _)) => done,
@@ -106,7 +108,7 @@ async fn soon<T>(env: &EnvRef, work: impl Future<Output = Result<T>>) -> Result<
     }
 }
 
-/// Changes the row. `None`: nobody can tell whether it did, and it may yet.
+/// Changes the row. `None`: it is unknown whether the change happened, and it may still happen.
 async fn change(env: &EnvRef, store: &dyn Store, seen: Option<&Cell>, next: &LeaseRow) -> Result<Option<bool>> {
     match soon(env, lease::change(store, seen, &next.cell())).await {
         Err(TxnError::Store(StoreError::Unavailable(_))) => Ok(None),
@@ -115,9 +117,9 @@ async fn change(env: &EnvRef, store: &dyn Store, seen: Option<&Cell>, next: &Lea
 }
 
 impl Oracle {
-    /// Joins the nodes that share `store`: hands out timestamps when it holds the lease, and asks who does otherwise. Takes
-    /// part as long as somebody holds on to what is returned. Errors: `StoreError::InUse` with the name of a node
-    /// that lives and cannot be asked, or could not ask this one.
+    /// Joins the nodes that share `store`. The node hands out timestamps while it holds the lease, and asks the
+    /// holder otherwise. It takes part until the returned value is dropped. Errors: `StoreError::InUse` with the name
+    /// of a live node that cannot be asked, or that could not ask this one.
     pub async fn join(
         store: &StoreRef,
         env: &EnvRef,
@@ -137,7 +139,7 @@ impl Oracle {
             queue: Queue::default(),
             keeper: LockKeeper::new(env.clone()),
         };
-        // Nothing was told yet: its clock shows the distant past, by which nothing expires.
+        // The clock was never set. It shows the distant past, so nothing expires by it.
         let clock = super::Clock::showing(&**env, 0);
         let state = State { last: 0, clock, reserved: 0, tenure: Tenure::Not };
         let oracle = Oracle::with(env.clone(), state, Some(election));
@@ -147,12 +149,12 @@ impl Oracle {
         Ok(oracle)
     }
 
-    /// Waits until it is clear that this node is the oracle or can ask who is.
+    /// Waits until this node is the oracle or can ask the oracle.
     async fn find_place(&self) -> Result<()> {
         let Some(election) = &self.election else { return Ok(()) };
         let mut first: Option<LeaseRow> = None;
         loop {
-            // A store that does not answer at all is told by the error.
+            // If the store does not answer at all, this is the error.
             self.look(election).await?;
             let row = match election.role() {
                 Role::Holder(_) => return Ok(()),
@@ -178,7 +180,7 @@ impl Oracle {
         }
     }
 
-    /// Looks at the row, and takes the lease when nobody has it.
+    /// Looks at the row, and takes the lease if nobody has it.
     async fn look(&self, election: &Election) -> Result<()> {
         let _one_at_a_time = election.changing.lock().await;
         let role = election.role();
@@ -187,7 +189,7 @@ impl Oracle {
         }
         let store = election.store()?;
         let found = soon(&self.env, lease::read(&*store)).await?;
-        // After the row was read: it was written before.
+        // Taken after the read, so the row was written earlier.
         let now = self.env.monotonic();
         let row = found.as_ref().map(LeaseRow::of).transpose()?;
         let (Some(cell), Some(row)) = (&found, &row) else {
@@ -206,7 +208,7 @@ impl Oracle {
         Ok(())
     }
 
-    /// Another node is the oracle, or was.
+    /// Notes that another node is the oracle, or was.
     fn follow(&self, election: &Election, cell: Cell, row: LeaseRow, now: Duration) {
         let known = matches!(election.role(), Role::Other { row: before, .. } if before.tenure == row.tenure);
         let next = Role::Other { cell, row: row.clone(), since: now };
@@ -225,7 +227,7 @@ impl Oracle {
         election.become_(next);
     }
 
-    /// Takes the lease in place of what was seen.
+    /// Takes the lease in place of the row that was seen.
     async fn take_lease(
         &self,
         election: &Election,
@@ -271,7 +273,7 @@ impl Oracle {
             self.start_above(&mut state, floor);
             state.reserved = next.high_water;
         }
-        // Before a timestamp can be had: with each, commits are told whether there are locks to look for.
+        // Before any timestamp is handed out, because each tells commits whether to look for locks.
         election.keeper.begin(next.tenure, next.holders.clone()).await;
         self.state.lock().tenure = Tenure::Until(sent + LEASE);
         tracing::info!(above = floor, "this node hands out timestamps");
@@ -279,7 +281,7 @@ impl Oracle {
         Ok(())
     }
 
-    /// Renews the lease, and puts the high-water mark ahead with the same change.
+    /// Renews the lease, and moves the high-water mark ahead in the same change.
     pub(super) async fn renew_lease(&self, election: &Election) -> Result<()> {
         let _one_at_a_time = election.changing.lock().await;
         let store = election.store()?;
@@ -319,14 +321,15 @@ impl Oracle {
                 election.keeper.end().await;
                 return Err(unavailable("another node is the oracle"));
             }
-            // Ours, by an attempt that may have been sent long before this one: good for nothing but the next.
+            // Our own row, from an attempt that may have been sent long ago. It serves only as the condition
+            // of the next attempt.
             *election.role.lock() = Role::Holder(other);
             self.env.sleep(Duration::from_millis(10) * attempt).await;
         }
         Err(unavailable("the oracle's lease could not be renewed"))
     }
 
-    /// Gives the lease free, so that the next node need not wait. No timestamp can be had here any more.
+    /// Releases the lease, so that the next node need not wait. This node hands out no timestamps afterwards.
     pub async fn leave(&self) -> Result<()> {
         let Some(election) = &self.election else { return Ok(()) };
         let _one_at_a_time = election.changing.lock().await;
@@ -354,7 +357,7 @@ impl Oracle {
         Err(unavailable("the oracle's lease is not given free: another node waits for it"))
     }
 
-    /// Whether this node hands out timestamps at this moment.
+    /// Whether this node hands out timestamps now.
     pub fn is_holder(&self) -> bool {
         match self.state.lock().tenure {
             Tenure::Always => true,
@@ -363,13 +366,14 @@ impl Oracle {
         }
     }
 
-    /// Why this node must stop: another took the store over, or timestamps went backwards.
+    /// The reason why this node must stop, if there is one: another node took the store over,
+    /// or timestamps went backwards.
     pub fn failure(&self) -> Option<String> {
         self.election.as_ref().and_then(|election| election.failure.lock().clone())
     }
 }
 
-/// Renews, or looks, as long as somebody uses the oracle.
+/// Renews the lease, or looks at the row, while the oracle is in use.
 async fn take_part(oracle: Weak<Oracle>, env: EnvRef, look: Arc<Notify>) {
     let mut pause = LOOK;
     loop {

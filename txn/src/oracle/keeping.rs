@@ -1,5 +1,4 @@
-//! The oracle as the node that keeps the locks of all: only its holder does, for as long as its lease is certainly
-//! good.
+//! The oracle's node as keeper of the locks of all nodes, for as long as its lease is certainly valid.
 
 use super::Oracle;
 use super::election::{Election, Role};
@@ -13,12 +12,13 @@ use storage::BoxFuture;
 use tokio::sync::watch;
 
 impl Oracle {
-    /// Answers another node that asks for locks. Errors, in words: this node does not hold that tenure, or not any more.
+    /// Answers another node that asks for locks. Errors are messages: this node does not hold that tenure,
+    /// or no longer does.
     pub async fn serve_locks(&self, request: LockRequest) -> Result<LockReply, String> {
         self.keep(request, false).await
     }
 
-    /// Asks whoever keeps the locks.
+    /// Asks the node that keeps the locks.
     pub(crate) fn ask_for_locks(&self, request: LockRequest) -> BoxFuture<'_, Result<LockReply, String>> {
         let election = match &self.election {
             Some(election) => election,
@@ -33,7 +33,8 @@ impl Oracle {
         }
     }
 
-    /// On its own, as another node's would be: whoever does not look after what it asked for keeps nobody waiting.
+    /// Serves the request in a task of its own, like a remote one. So a caller that does not poll
+    /// its request blocks nobody.
     async fn keep_here(&self, request: LockRequest) -> Result<LockReply, String> {
         let (mut answer, answered) = oneshot::channel();
         if let Some(oracle) = self.this.upgrade() {
@@ -43,7 +44,7 @@ impl Oracle {
                     Either::Left((kept, _)) => kept,
                     Either::Right(_) => return,
                 };
-                // Who went away abandons it.
+                // A caller that has gone abandons the request.
                 let _ = answer.send(kept);
             };
             self.env.spawn("lock-request", Box::pin(work));
@@ -59,7 +60,7 @@ impl Oracle {
             self.renew_lease(election).await.map_err(|error| error.to_string())?;
         }
         let reply = election.keeper.serve(request, own).await?;
-        // While it waited another may have become the keeper.
+        // During the wait another node may have become the keeper.
         self.check_tenure(election, tenure)?;
         Ok(reply)
     }
@@ -71,12 +72,12 @@ impl Oracle {
         }
     }
 
-    /// Whether this node keeps the locks at this moment, in this tenure.
+    /// Whether this node keeps the locks now, in this tenure.
     pub(crate) fn keeps_locks(&self, tenure: u64) -> bool {
         self.election.as_ref().is_some_and(|election| self.check_tenure(election, tenure).is_ok())
     }
 
-    /// The tenure of who keeps the locks now, as far as this node knows.
+    /// The current keeper's tenure, as far as this node knows.
     pub(crate) fn lock_tenure(&self) -> Option<u64> {
         match self.election.as_ref()?.role() {
             Role::Holder(row) | Role::Other { row, .. } => Some(row.tenure),
@@ -84,19 +85,19 @@ impl Oracle {
         }
     }
 
-    /// Tells when another node becomes the oracle; `None` where there is no other.
+    /// Signals when another node becomes the oracle. `None` if there are no other nodes.
     pub(crate) fn role_changes(&self) -> Option<watch::Receiver<u64>> {
         Some(self.election.as_ref()?.changes.subscribe())
     }
 
-    /// Has the row of the lease looked at soon.
+    /// Lets the row of the lease be looked at soon.
     pub(crate) fn look_soon(&self) {
         if let Some(election) = &self.election {
             election.look_soon();
         }
     }
 
-    /// What keeps locks here, where several nodes can share the store.
+    /// The keeper of locks on this node, where several nodes can share the store.
     pub(crate) fn keeper(&self) -> Option<&Arc<LockKeeper>> {
         self.election.as_ref().map(|election| &election.keeper)
     }

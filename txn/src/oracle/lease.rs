@@ -1,5 +1,5 @@
-//! [`LeaseRow`]: the one row that says which node hands out timestamps, for how far ahead, and where it is asked. Changed
-//! only on condition of what it was.
+//! [`LeaseRow`]: the row that tells which node hands out timestamps, how far ahead it may go, and its address. The
+//! row changes only on condition of its contents.
 
 use crate::data::decode_data;
 use crate::error::{Result, TxnError};
@@ -8,25 +8,25 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 use std::collections::BTreeSet;
 use storage::{Cell, Store, StoreError};
 
-/// Set in the byte that says whether it is held: nodes that may hold locks follow.
+/// A bit in the byte for `held`: the nodes that may hold locks follow.
 const HOLDERS: u8 = 2;
 
-/// What the row says.
+/// The contents of the row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct LeaseRow {
-    /// Drawn anew each time a node takes the lease: names its tenure.
+    /// A random number drawn each time a node takes the lease. It identifies the tenure.
     pub(super) tenure: u64,
-    /// Grows with every change.
+    /// Grows with every change of the row.
     pub(super) beat: u64,
-    /// Whether it is held: a holder that stops in order gives it free.
+    /// Whether the lease is held. A holder that stops in order releases it.
     pub(super) held: bool,
-    /// No timestamp above it was handed out. Whoever takes the lease begins above it.
+    /// No timestamp above this mark was handed out. The next holder of the lease begins above it.
     pub(super) high_water: u64,
-    /// Nodes that may hold locks: see `locks::keeper`.
+    /// The nodes that may hold locks: see `locks::keeper`.
     pub(super) holders: BTreeSet<u64>,
-    /// `HOST:PORT` where others ask; empty when they cannot.
+    /// `HOST:PORT` at which others ask the holder. Empty if they cannot.
     pub(super) address: String,
-    /// Who it is, for people.
+    /// The holder's name for people.
     pub(super) name: String,
 }
 
@@ -73,12 +73,12 @@ impl LeaseRow {
     }
 }
 
-/// The row's cell, if the row was ever written.
+/// The row's cell. `None` if the row was never written.
 pub(super) async fn read(store: &dyn Store) -> Result<Option<Cell>> {
     register::read(store, &system::oracle_key()).await
 }
 
-/// Puts `next` in place of what was `seen`. `None`: nobody can tell whether it did.
+/// Replaces the cell `seen` by `next`. `None`: it is unknown whether the change happened.
 pub(super) async fn change(store: &dyn Store, seen: Option<&Cell>, next: &Cell) -> Result<Option<bool>> {
     let (conditions, mutations) = register::change(seen, Some(next));
     match store.check_and_mutate(system::oracle_key(), conditions, mutations).await {

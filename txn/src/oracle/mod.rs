@@ -1,16 +1,16 @@
-//! [`Oracle`]: the source of every timestamp. Strictly increasing microseconds; never handed out
-//! twice, not even after a crash with the clock turned back.
+//! [`Oracle`]: the source of every timestamp: strictly increasing microseconds, never handed out twice, not even
+//! after a crash with the clock set back.
 //!
-//! Percolator's timestamp oracle (paper, section 2.3) reserves ranges by writing their end to
-//! stable storage. So does this one: the high-water mark lies in the store's meta area, is raised ahead
-//! of need, and after a restart the first timestamp lies above it and above every commit that
-//! was recovered. What the committer stamps is durable with the stamped cells themselves, so
-//! [`TimestampSource::take`] need not wait for the mark; [`Oracle::timestamp`], whose results
-//! may be shown to clients or lie in locks, does.
+//! It is Percolator's timestamp oracle (paper, section 2.3), which reserves ranges by writing their end to stable
+//! storage. Here the high-water mark is in the store's meta area and is raised ahead of need. After a restart the
+//! first timestamp lies above the mark and above every recovered commit.
 //!
-//! Where several nodes share a store, one of them hands timestamps out and the others ask it: [`Oracle::join`],
-//! `election`, `asking`. Who it is, and how far it may go, lies in one row: `lease`. None of them prefetches: a
-//! timestamp from before the request would let a transaction miss what was committed before it began.
+//! Cells that the committer stamps make their timestamps durable by themselves. So [`TimestampSource::take`] need not
+//! wait for the mark. [`Oracle::timestamp`] must, because its results may be shown to clients or be in locks.
+//!
+//! If several nodes share a store, one of them hands out timestamps and the others ask it ([`Oracle::join`],
+//! `election`, `asking`). One row (`lease`) names that node and bounds its timestamps. No node prefetches: with a
+//! timestamp from before its request, a transaction could miss commits from before its start.
 
 mod asking;
 mod clock;
@@ -32,66 +32,66 @@ use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 use storage::{BoxFuture, EnvRef, Store, StoreError, StoreRef, Timestamp, TimestampSource};
 
-/// Timestamps are never further ahead of the oracle's clock than this: microseconds.
+/// How far timestamps may lie ahead of the oracle's clock, in microseconds.
 const MAX_AHEAD_MICROS: u64 = 1_000_000;
-/// How far ahead of need the high-water mark is put: microseconds. Not more than the clock's
-/// lead, so that a restart, which begins above the mark, need not wait.
+/// How far ahead of need the high-water mark is set, in microseconds. At most the clock's lead, so that a restart,
+/// which begins above the mark, need not wait.
 const RESERVE_MICROS: u64 = MAX_AHEAD_MICROS;
-/// The mark is raised when less than this is left: microseconds.
+/// The mark is raised when less than this is left, in microseconds.
 const RENEW_MICROS: u64 = RESERVE_MICROS / 2;
 
-/// A timestamp and when it was taken.
+/// A timestamp, and the oracle's clock when it was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OracleReading {
-    /// Orders; does not measure.
+    /// A point in the order of all timestamps. It does not measure time.
     pub timestamp: Timestamp,
-    /// Measures: the oracle's clock, microseconds since the Unix epoch. Never goes backwards.
+    /// The oracle's clock, in microseconds since the Unix epoch. Never goes backwards.
     pub physical_micros: u64,
-    /// Whether, at a moment after the timestamp was assigned, somebody held locks of several nodes that commits at snapshot
-    /// level must look for.
+    /// Whether there were locks that commits at snapshot level must look for, at a moment after the timestamp was
+    /// assigned. Only where several nodes share the store.
     pub locked: bool,
 }
 
-/// Whether this process may hand timestamps out.
+/// Whether this process may hand out timestamps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tenure {
-    /// Nobody else could: the store is its own.
+    /// Always, because the store belongs to this process alone.
     Always,
-    /// Until this moment of the monotonic clock: by its lease.
+    /// Until this moment of the monotonic clock, by its lease.
     Until(Duration),
-    /// Another node does, or nobody.
+    /// Not now: another node may, or none.
     Not,
 }
 
 struct State {
-    /// Newest timestamp handed out, or received.
+    /// The newest timestamp handed out or received.
     last: u64,
     clock: Clock,
-    /// The durable high-water mark; `u64::MAX` while there is no store to keep one.
+    /// The durable high-water mark. `u64::MAX` while there is no store to keep one.
     reserved: u64,
-    /// Under the same lock as `last`: none is handed out after a look at what was handed out last.
+    /// Under the same lock as `last`, so that no timestamp is handed out after the tenure ended.
     tenure: Tenure,
 }
 
-/// Why no timestamp can be had at this moment.
+/// Why no timestamp can be taken now.
 enum Refused {
-    /// The oracle is as far ahead of its clock as it may be: wait so long.
+    /// The oracle is as far ahead of its clock as allowed. The caller must wait this long.
     Ahead(Duration),
     /// The durable mark must be raised first.
     Mark,
-    /// Not here.
+    /// This node does not hand out timestamps.
     NotHere,
 }
 
-/// Hands out timestamps.
+/// The source of timestamps. See the module documentation.
 pub struct Oracle {
     env: EnvRef,
     state: Mutex<State>,
     /// Weak, because the store holds the oracle.
     store: OnceLock<Weak<dyn Store>>,
-    /// Where several nodes share the store.
+    /// Set where several nodes share the store.
     election: Option<Election>,
-    /// What the newest timestamp told of locks.
+    /// The `locked` flag of the newest reading.
     locked: AtomicBool,
     renewing: AtomicBool,
     renewal: tokio::sync::Mutex<()>,
@@ -99,7 +99,7 @@ pub struct Oracle {
 }
 
 impl Oracle {
-    /// An oracle of its own, without a durable mark yet: [`crate::TransactionStore::open`] attaches the store.
+    /// An oracle for one process, without a durable mark yet. [`crate::TransactionStore::open`] attaches the store.
     pub fn new(env: EnvRef) -> Arc<Oracle> {
         let clock = Clock::showing(&*env, env.now_micros());
         Oracle::with(env, State { last: 0, clock, reserved: u64::MAX, tenure: Tenure::Always }, None)
@@ -118,18 +118,18 @@ impl Oracle {
         })
     }
 
-    /// Keeps the high-water mark in `store` from now on; timestamps start above the mark found
-    /// there and above `recovered`, the greatest commit_ts of the store.
+    /// Keeps the high-water mark in `store` from now on. Timestamps start above the mark found there and above
+    /// `recovered`, the greatest commit_ts of the store.
     pub(crate) async fn attach(&self, store: &StoreRef, recovered: Timestamp) -> Result<()> {
         if self.election.is_some() {
-            // The mark lies in the row of the lease.
+            // The mark is in the row of the lease.
             return Ok(());
         }
         let mark = system::load(store, system::HIGH_WATER).await?;
         let floor = mark.max(recovered);
         let wait = floor.0.saturating_sub(self.physical_now() + MAX_AHEAD_MICROS / 2);
         if wait <= MAX_AHEAD_MICROS / 2 {
-            // Restarted at once: begin with room for a burst, not at the limit.
+            // After a quick restart, begin with room for a burst instead of at the limit.
             self.env.sleep(Duration::from_micros(wait)).await;
         }
         {
@@ -137,25 +137,25 @@ impl Oracle {
             self.start_above(&mut state, floor.0);
             state.reserved = state.last;
         }
-        // A second attach (the same oracle, the same store) keeps the first.
+        // A second attach of the same oracle to the same store keeps the first.
         let _ = self.store.set(Arc::downgrade(store));
         self.renew(None).await
     }
 
-    /// Every later timestamp is greater than `floor`.
+    /// Makes every later timestamp greater than `floor`.
     fn start_above(&self, state: &mut State, floor: u64) {
         let now = state.clock.own(&*self.env);
         if floor > now + MAX_AHEAD_MICROS {
-            // The clock was turned back while the server was down, or another node's was ahead. Waiting could
-            // take hours: the oracle's own clock goes on from where it was.
+            // The clock was set back while the server was down, or another node's clock was ahead. Waiting could take
+            // hours, so the oracle's own clock continues from where it was.
             tracing::warn!(behind_micros = floor - now, "the system clock is behind the store's timestamps");
             state.clock.set(&*self.env, floor);
         }
         state.last = state.last.max(floor);
     }
 
-    /// The oracle's clock, in microseconds since the Unix epoch; where another node is the oracle, what it told
-    /// last and the time since: never ahead of it but for what clocks drift apart meanwhile.
+    /// The oracle's clock, in microseconds since the Unix epoch. On other nodes: its last answer plus the time since.
+    /// That is ahead of the oracle only by the drift of the clocks.
     pub fn physical_now(&self) -> u64 {
         let mut state = self.state.lock();
         match state.tenure {
@@ -164,12 +164,12 @@ impl Oracle {
         }
     }
 
-    /// Whether locks were to be looked for when the newest timestamp was taken: a hint.
+    /// Whether the newest timestamp came with locks to look for. A hint.
     pub(crate) fn saw_locks(&self) -> bool {
         self.locked.load(Ordering::Relaxed)
     }
 
-    /// The newest timestamp handed out.
+    /// The newest timestamp handed out or received.
     pub fn last(&self) -> Timestamp {
         Timestamp(self.state.lock().last)
     }
@@ -180,8 +180,8 @@ impl Oracle {
         state.last = state.last.max(ts.0);
     }
 
-    /// `count` consecutive timestamps from here, whether they lie below the durable mark, and whether that is near.
-    /// A single step of the lock: the lease is checked, then they are assigned.
+    /// Takes `count` consecutive timestamps on this node. Also answers whether they lie below the durable mark, and
+    /// whether that is near. Checking the lease and assigning the timestamps is one step under the lock.
     fn try_take(&self, count: u64) -> std::result::Result<(OracleReading, bool, bool), Refused> {
         let mut state = self.state.lock();
         let state = &mut *state;
@@ -193,14 +193,14 @@ impl Oracle {
         let now = state.clock.own(&*self.env);
         let first = now.max(state.last + 1);
         let last = first + count.max(1) - 1;
-        // A request for more than a second's worth at once is served when the oracle is not ahead
-        // already: it could never be served otherwise.
+        // A request for more than a second's worth is served if the oracle is not ahead already. Otherwise it
+        // could never be served.
         let ahead = if count > MAX_AHEAD_MICROS { first } else { last };
         if ahead > now + MAX_AHEAD_MICROS {
             return Err(Refused::Ahead(Duration::from_micros(ahead - now - MAX_AHEAD_MICROS)));
         }
         if last > state.reserved && state.tenure != Tenure::Always {
-            // Not even assigned: what this node knows of as assigned lies below the mark that a successor finds.
+            // Not even assigned, because a successor relies on the mark: all timestamps assigned here lie below it.
             return Err(Refused::Mark);
         }
         state.last = last;
@@ -211,8 +211,8 @@ impl Oracle {
         Ok((reading, last <= state.reserved, near))
     }
 
-    /// A new timestamp, durably above all those of earlier runs and greater than every one that any node had before
-    /// this call. Errors: nobody could be asked for half a minute.
+    /// A new timestamp, durably above those of earlier runs. It is greater than every timestamp that any node had
+    /// before this call. Errors: no oracle answered for half a minute.
     pub async fn timestamp(&self) -> Result<OracleReading> {
         match &self.election {
             None => self.take_here(1).await,
@@ -220,7 +220,7 @@ impl Oracle {
         }
     }
 
-    /// `count` new timestamps from this process.
+    /// Takes `count` new timestamps from this process.
     async fn take_here(&self, count: u64) -> Result<OracleReading> {
         loop {
             match self.try_take(count) {
@@ -257,8 +257,8 @@ impl Oracle {
         );
     }
 
-    /// Raises the durable mark, when it needs it. `below`: what has to lie below the mark. A caller that only wants that waits for
-    /// the sync under way, and not for another one, however long the first took.
+    /// Raises the durable mark if needed. `below`: the timestamp that must lie below the mark. A caller that wants
+    /// only that waits for the sync under way, but not for another one.
     async fn renew(&self, below: Option<u64>) -> Result<()> {
         if let Some(election) = &self.election {
             return self.renew_lease(election).await;
@@ -295,7 +295,7 @@ impl TimestampSource for Oracle {
                     return reading.timestamp;
                 }
                 Err(Refused::Ahead(wait)) => block_on(self.env.sleep(wait)),
-                // An engine that stamps by itself is nobody else's, and its oracle holds no lease.
+                // An engine that stamps cells itself belongs to one process, so its oracle holds no lease.
                 Err(Refused::NotHere | Refused::Mark) => block_on(self.env.sleep(Duration::from_secs(1))),
             }
         }
@@ -310,7 +310,7 @@ impl TimestampSource for Oracle {
                 }
                 let latest = state.clock.own(&*self.env) + MAX_AHEAD_MICROS;
                 if at.0 <= latest {
-                    // As in `take`: what is stamped is durable with its cells.
+                    // As in `take`: the stamped cells make the timestamp durable.
                     state.last = at.0;
                     break;
                 }

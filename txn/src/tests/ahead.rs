@@ -6,8 +6,8 @@ use crate::*;
 use std::sync::atomic::Ordering;
 use storage::Family;
 
-/// Readers push a commit ahead of the oracle. What it depends on is looked at when the oracle is there too: a change that is
-/// locked after that look must not find a timestamp below the commit.
+/// Readers push a commit ahead of the oracle. The commit validates only when the oracle has caught up. A change that
+/// is locked after the validation must not get a timestamp below the commit.
 #[test]
 fn a_commit_that_was_pushed_ahead_of_the_oracle_validates_when_the_oracle_is_there() {
     for serializable in [false, true] {
@@ -18,7 +18,7 @@ fn a_commit_that_was_pushed_ahead_of_the_oracle_validates_when_the_oracle_is_the
                 let other = other.clone();
                 async move {
                     match before {
-                        // The second that pushes goes ahead.
+                        // The second reader that pushes pushes further ahead.
                         0 | 1 => assert_eq!(other.value("row").await, None),
                         2 => drop(other.set("descriptor", "2").await),
                         _ => {}

@@ -1,4 +1,4 @@
-//! What a transaction does, whichever way it commits.
+//! Basic behaviour of transactions, on every commit path.
 
 use super::harness::*;
 use crate::*;
@@ -142,7 +142,7 @@ fn the_first_pairs_are_those_of_a_scan_or_are_left_to_one() {
         let gone = world.begin();
         gone.write(vec![delete("k012"), delete("k029")]).await.unwrap();
         gone.commit().await.unwrap();
-        // From where to where, how many, backwards, and whether a deleted pair is in the way.
+        // The bounds, the limit, the direction, and whether a deleted pair is in the way.
         let cases = [
             ("k000", "k010", 3, false, false),
             ("k000", "k010", 3, true, false),

@@ -1,5 +1,6 @@
-//! Bigtable beneath simulated time: one emulator for all tests of the process, a table for each. Every call is
-//! made and answered within one step of the simulation, so that a run over Bigtable is the same as one in memory.
+//! Bigtable's emulator under simulated time: one emulator for all tests of the process, and a table for each.
+//! Every call starts and ends within one step of the simulation. So a run over Bigtable is deterministic,
+//! like one in memory.
 
 use bytes::Bytes;
 use futures::StreamExt;
@@ -15,9 +16,9 @@ use storage::{
 };
 use tokio::runtime::Runtime;
 
-/// Calls in a thousand that a bad network does something to.
+/// How many calls in a thousand meet a fault on a bad network.
 const FAULTS: u64 = 50;
-/// How late a call may be on it.
+/// The longest delay of a call on a bad network.
 const LATEST: Duration = Duration::from_millis(120);
 
 struct Bench {
@@ -33,7 +34,7 @@ fn bench() -> &'static Bench {
     })
 }
 
-/// A new table; behind a bad network or not.
+/// A new table, behind a bad network if `bad_network`.
 pub(crate) fn store(bad_network: bool) -> StoreRef {
     let Bench { runtime, emulator } = bench();
     let env: EnvRef = SystemEnv::new(runtime.handle().clone());
@@ -57,7 +58,7 @@ pub(crate) fn store(bad_network: bool) -> StoreRef {
     })
 }
 
-/// A store whose calls are over when they return.
+/// A store whose calls have ended when they return.
 struct Blocking {
     inner: Arc<BigtableStore>,
     _proxy: Option<Proxy>,

@@ -1,4 +1,4 @@
-//! Transactions over Bigtable's emulator, behind a proxy that loses, delays, doubles and breaks calls.
+//! Transactions over Bigtable's emulator, behind a proxy that loses, delays, duplicates and breaks calls.
 
 use super::harness::{get, key, put, scan, update};
 use crate::locks::{LockReply, LockRequest};
@@ -20,7 +20,7 @@ fn account(number: u64) -> String {
     format!("account{number:02}")
 }
 
-/// There is no other node.
+/// A transport without other nodes.
 struct Nobody;
 
 impl OracleTransport for Nobody {
@@ -46,7 +46,7 @@ async fn open(proxy: &Proxy, address: &BigtableAddress, env: &EnvRef) -> Arc<Tra
     TransactionStore::open(store, oracle, env.clone(), TransactionStoreOptions::default()).await.unwrap()
 }
 
-/// Moves one from an account to another, and leaves a receipt; whether it is known to be done.
+/// Moves one unit from an account to another and leaves a receipt. Answers whether it is known to be done.
 async fn transfer(store: &Arc<TransactionStore>, from: u64, to: u64, receipt: &str) -> Result<()> {
     let transaction = store.begin(TransactionOptions::default());
     let mut writes = vec![put(receipt, &format!("{from} {to}"))];
@@ -59,7 +59,7 @@ async fn transfer(store: &Arc<TransactionStore>, from: u64, to: u64, receipt: &s
     transaction.commit().await.map(|_| ())
 }
 
-/// The sum of all accounts, at one snapshot.
+/// The sum of all accounts at one snapshot.
 async fn sum(store: &Arc<TransactionStore>) -> Result<i64> {
     let reader = store.begin(TransactionOptions { read_only: true, ..TransactionOptions::default() });
     let mut sum = 0;
@@ -98,7 +98,7 @@ fn no_transfer_is_lost_or_doubled_behind_a_bad_network() {
                     let receipt = format!("receipt{teller}-{turn}");
                     match transfer(&store, from, to, &receipt).await {
                         Ok(()) => acknowledged.push((receipt, true)),
-                        // Certainly not done.
+                        // The transfer has certainly not happened.
                         Err(TxnError::Conflict(_)) => acknowledged.push((receipt, false)),
                         Err(_) => drop(undetermined.fetch_add(1, Ordering::SeqCst)),
                     }
@@ -116,7 +116,7 @@ fn no_transfer_is_lost_or_doubled_behind_a_bad_network() {
             acknowledged.extend(teller.await.unwrap());
         }
         proxy.set(|_| storage::testing::Fault::None);
-        // What is late arrives, what is left over expires.
+        // Delayed requests arrive, and leftover locks expire.
         env.sleep(Duration::from_secs(7)).await;
         assert!(proxy.faults() > 100, "{}", proxy.faults());
         assert_eq!(sum(&store).await.unwrap(), 100 * ACCOUNTS as i64);
@@ -127,7 +127,7 @@ fn no_transfer_is_lost_or_doubled_behind_a_bad_network() {
             done += u64::from(*told);
         }
         let receipts = scan(&reader, RowRange::prefix(key("receipt")), TxnScanOptions::default(), OwnWrites::All).await;
-        // Each receipt's transfer was made once: a sum alone would not tell one made twice.
+        // Each receipt's transfer was made exactly once. A sum alone would not show a transfer made twice.
         let mut expected = vec![100i64; ACCOUNTS as usize];
         for (_, moved) in &receipts {
             let (from, to) = moved.split_once(' ').unwrap();
@@ -151,7 +151,7 @@ fn resident_bytes() -> usize {
     line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() * 1024
 }
 
-/// How long an auditor's point reads took, phase by phase.
+/// The durations of an auditor's point reads, phase by phase.
 #[derive(Default)]
 struct Audit {
     phase: Mutex<&'static str>,
@@ -159,7 +159,7 @@ struct Audit {
 }
 
 impl Audit {
-    /// From now on reads count for `phase`; answers what those before it took.
+    /// Counts later reads for `phase`. Answers the durations of the phase before.
     fn enter(&self, phase: &'static str) -> String {
         let before = std::mem::replace(&mut *self.phase.lock(), phase);
         let mut took = self.took.lock().remove(before).unwrap_or_default();
@@ -180,8 +180,8 @@ impl Audit {
     }
 }
 
-/// Takes minutes in the test profile: `cargo test -p percosql-txn -- --ignored million --nocapture`;
-/// `PERCOSQL_BULK_ROWS` says how many rows instead.
+/// Takes minutes in the test profile: `cargo test -p percosql-txn -- --ignored million --nocapture`.
+/// `PERCOSQL_BULK_ROWS` sets another number of rows.
 #[test]
 #[ignore = "takes minutes"]
 fn a_transaction_of_a_million_rows_over_bigtable_takes_bounded_memory_and_no_reader_waits() {

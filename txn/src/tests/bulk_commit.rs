@@ -1,4 +1,4 @@
-//! Large commits beside each other, and beside small ones, on one log.
+//! Large commits beside each other and beside small ones, on one log.
 
 use super::harness::*;
 use crate::*;
@@ -8,7 +8,7 @@ use storage::{Env, RowRange, Strings};
 #[test]
 fn large_commits_beside_each_other_wait_in_order_and_are_made_once() {
     on_paths(&[Path::InBulk], |world| async move {
-        // Who comes first has most to do.
+        // The first to start has the most rows.
         let begin = |(name, rows): (&'static str, usize)| {
             let transaction = world.begin();
             async move {
@@ -35,7 +35,7 @@ fn a_large_commit_that_is_late_is_made_again() {
         let large = world.begin();
         large.write(vec![put("a", "1"), put("b", "1")]).await.unwrap();
         let (commit, ()) = futures::future::join(large.commit(), async {
-            // Others are given later timestamps meanwhile.
+            // Other commits get later timestamps meanwhile.
             world.env.sleep(Duration::from_secs(3)).await;
             world.store.oracle().timestamp().await.unwrap();
             world.store.fail_points().clear(failpoint::AFTER_PREWRITE);
@@ -47,7 +47,7 @@ fn a_large_commit_that_is_late_is_made_again() {
     });
 }
 
-/// Rows that are put together, with one value.
+/// Puts rows with one value as packed rows.
 async fn put_rows(transaction: &Transaction, keys: &[&str], value: &'static str) {
     let strings = |list: &[&str]| Strings::copied(list.iter().map(|string| string.as_bytes())).unwrap();
     let puts = Puts::new(strings(keys), strings(&vec![value; keys.len()]), LockStrength::Update).unwrap();
@@ -66,7 +66,7 @@ fn rows_put_together_are_committed_like_others() {
         put_rows(&large, &ROWS, "1").await;
         put_rows(&large, &["r0", "r1"], "1").await;
         put_rows(&large, &["s0", "s1"], "1").await;
-        // Behind the others, among them, and one of them.
+        // One row behind the others, one among them, and one of them.
         large.write(vec![put("t", "2"), put("r0a", "2"), put("s1", "2")]).await.unwrap();
         large.commit().await.unwrap();
         let expected =
@@ -94,7 +94,7 @@ fn rows_put_together_meet_what_others_have_written_since() {
                 assert_ne!(world.value(key).await.as_deref(), Some("mine"), "{key}");
             }
         }
-        // What was written since, and lies elsewhere, is in nobody's way.
+        // Rows written since at other keys are no conflict.
         let large = world.begin();
         assert_eq!(get(&large, "a").await, None);
         world.set("p4", "theirs").await;
@@ -119,7 +119,7 @@ fn rows_put_together_are_claimed() {
             for refused in [small, other] {
                 assert!(matches!(refused.commit().await, Err(TxnError::Conflict(_))));
             }
-            // Late: it is made again, and its keys are claimed still.
+            // It is late, so its cells are prepared again. Its keys stay claimed.
             world.env.sleep(Duration::from_secs(3)).await;
             world.store.oracle().timestamp().await.unwrap();
             world.store.fail_points().clear(failpoint::AFTER_PREWRITE);

@@ -1,5 +1,4 @@
-//! Over rows: commits whose answers are lost; signs of life; readers that never wait; and how many calls all that
-//! takes.
+//! Tests over rows: commits whose answers are lost, heartbeats, readers that never wait, and the number of calls.
 
 use super::harness::*;
 use super::hooked::{Call, Fate, HookedStore};
@@ -51,7 +50,7 @@ fn a_commit_whose_answer_was_lost_is_found_and_one_that_was_lost_is_sent_again()
 #[test]
 fn a_commit_that_the_store_does_not_take_is_rolled_back_for_good() {
     over_rows(|world, hooked| async move {
-        // Reads and other changes go through: the fate is certain.
+        // Reads and other changes succeed, so the fate is certain.
         let result = commit_with(&world, &hooked, Fate::LostRequest, u64::MAX).await;
         assert!(matches!(result, Err(TxnError::Store(_))), "{result:?}");
         assert_eq!(world.value("p").await, None);
@@ -71,7 +70,7 @@ fn a_commit_that_arrives_while_it_is_being_settled_is_found() {
                 let fences = matches!(&call, Call::Change(key, mutations) if key == "p" && mutations.len() == 3);
                 match call.commits("p") {
                     true if arrived.load(Ordering::SeqCst) == 0 => Fate::Late,
-                    // Just before it is prevented for ever.
+                    // Just before the commit is prevented for ever.
                     _ if fences && arrived.fetch_add(1, Ordering::SeqCst) == 0 => {
                         assert_eq!(hooked.replay().await.iter().filter(|done| **done).count(), 1);
                         Fate::Done
@@ -143,7 +142,7 @@ fn only_a_store_that_cannot_be_reached_leaves_a_commit_undetermined() {
             });
             let result = transaction.commit().await;
             assert_eq!(result, Err(TxnError::Undetermined { start_ts }));
-            // The store is back: another node is asked.
+            // The store is back, and another node is asked.
             hooked.clear();
             let other = other_node(&world).await;
             world.env.advance(6 * SECOND);
@@ -156,7 +155,7 @@ fn only_a_store_that_cannot_be_reached_leaves_a_commit_undetermined() {
     }
 }
 
-// Keys that have to stay unchanged.
+// Keys that must stay unchanged.
 
 #[test]
 fn a_descriptor_that_changes_before_a_pushed_commit_refuses_it() {
@@ -167,7 +166,7 @@ fn a_descriptor_that_changes_before_a_pushed_commit_refuses_it() {
         let times = hooked.at_commits("row", move |before| {
             let other = in_hook.clone();
             async move {
-                // After the descriptor was looked at: it changes, and a reader above that change comes.
+                // After the check of the descriptor, the descriptor changes, and a reader above that change arrives.
                 if before == 0 {
                     other.set("descriptor", "2").await;
                     assert_eq!(other.value("row").await, None);
@@ -207,7 +206,7 @@ fn a_descriptor_that_is_being_changed_is_waited_for() {
             let writing = async {
                 world.env.sleep(SECOND / 2).await;
                 if taken == "after" {
-                    // Its snapshot may still lie below the change: then it is refused too.
+                    // Its snapshot may still lie below the change. Then it is refused too.
                     world.env.sleep(SECOND).await;
                 }
                 writer.require_unchanged(key("descriptor"));
@@ -221,7 +220,7 @@ fn a_descriptor_that_is_being_changed_is_waited_for() {
     });
 }
 
-// Signs of life.
+// Heartbeats.
 
 #[test]
 fn a_slow_prewrite_is_kept_alive_by_heart_beats() {
@@ -267,7 +266,7 @@ fn a_transaction_that_others_ended_stops_and_leaves_nothing() {
         hooked.set(move |call| {
             let (env, locked) = (env.clone(), locked.clone());
             async move {
-                // Signs of life do not get through, and one row takes long.
+                // Heartbeats do not arrive, and one row takes long.
                 match call {
                     call if call.locks("p") && locked.fetch_add(1, Ordering::SeqCst) > 0 => Fate::Unavailable,
                     call if call.locks("s") => {
@@ -304,7 +303,7 @@ fn readers_that_keep_pushing_do_not_starve_a_commit() {
         let reader = other.clone();
         let pushes = hooked.at_commits("p", move |_| {
             let reader = reader.clone();
-            // Somebody new reads just before every attempt.
+            // A new reader reads just before every attempt.
             async move { assert_eq!(reader.value("p").await, None) }
         });
         let transaction = world.begin();
@@ -320,7 +319,7 @@ fn readers_that_keep_pushing_do_not_starve_a_commit() {
 #[test]
 fn readers_that_keep_pushing_on_a_slow_store_do_not_starve_heart_beats() {
     over_rows(|world, hooked| async move {
-        // Calls of the owner take long, and one row longer than its lock lives.
+        // Calls of the owner are slow, and one row takes longer than its lock lives.
         hooked.slow_down(|call| if call.locks("s") { 12 * SECOND } else { Duration::from_millis(80) });
         let other = other_node(&world).await;
         let transaction = world.begin();
@@ -412,13 +411,13 @@ fn auditors_stay_as_fast_while_a_large_transaction_commits() {
         };
         let (took, busy) = futures::future::join(committing, latencies(auditor, done.clone())).await;
         println!("auditors of 11 calls: idle {idle:?}, beside a commit of {took:?} {busy:?}");
-        // One question, and one push at most, for the one owner of all those locks.
+        // One question and at most one push for the one owner of all those locks.
         assert!(busy.2 <= idle.2 + 3 * RTT, "p99 {:?} idle, {:?} beside a commit", idle.2, busy.2);
     };
     env.block_on(work).unwrap();
 }
 
-// How many calls.
+// The number of calls.
 
 #[test]
 fn reads_are_one_call_and_a_commit_is_two_waves() {
@@ -458,7 +457,7 @@ fn reads_are_one_call_and_a_commit_is_two_waves() {
 
 // Keys that nobody else knows.
 
-/// Says that the keys from `f` on, before `g`, are new, and puts `count` of them.
+/// Declares the keys from `f` up to `g` as new, and puts `count` of them.
 async fn made(world: &World, count: u32) -> Arc<Transaction> {
     let transaction = world.begin();
     transaction.snapshot_ts().await.unwrap();
@@ -513,7 +512,7 @@ fn keys_that_nobody_else_knows_go_when_another_key_conflicts() {
 #[test]
 fn a_late_copy_of_locks_that_nobody_else_knew_says_what_is_there_already() {
     over_rows(|world, hooked| async move {
-        // What a request for many rows wrote, as it lies there before the primary commits.
+        // The locks of a request for many rows, before the primary commits.
         let (copied, of_hook, of_world) = (Arc::new(Mutex::new(Vec::new())), world.dump(), world.store.clone());
         assert!(of_hook.iter().all(|row| !row.key.starts_with(b"f")));
         let transaction = made(&world, 20).await;
@@ -537,7 +536,7 @@ fn a_late_copy_of_locks_that_nobody_else_knew_says_what_is_there_already() {
         transaction.commit().await.unwrap();
         hooked.clear();
         world.settle().await;
-        // Some change before the copy comes.
+        // Some keys change before the copy arrives.
         world.set("f00001", "newer").await;
         let gone = world.begin();
         gone.write(vec![delete("f00007")]).await.unwrap();

@@ -1,7 +1,7 @@
-//! Three nodes over one table of Bigtable's emulator, each behind a bad network of its own: nodes die in the middle of
-//! whatever they do, or are cut off for longer than their locks live, while tellers move money between accounts,
-//! auditors add it up and garbage is collected behind a short history. Takes [`SECONDS`], or as many as
-//! `PERCOSQL_CHAOS_SECONDS` says.
+//! A chaos test with three nodes over one table of Bigtable's emulator, each behind its own bad network. Nodes
+//! die in the middle of their work, or are cut off for longer than their locks live. Meanwhile tellers move money
+//! between accounts, auditors add it up, and garbage is collected behind a short history. Takes [`SECONDS`], or
+//! the time in `PERCOSQL_CHAOS_SECONDS`.
 
 use super::harness::{get, key, put, scan, update};
 use crate::*;
@@ -20,10 +20,10 @@ const ACCOUNTS: u64 = 16;
 const TELLERS: u64 = 3;
 const OPENING: i64 = 100;
 
-/// What tellers and auditors learned, whatever became of their nodes.
+/// The findings of tellers and auditors, which survive their nodes.
 #[derive(Default)]
 struct Ledger {
-    /// Receipts, and whether the transfer is known to be done; `None`: nobody was told.
+    /// Receipts, and whether the transfer is known to be done. `None` if nobody was told.
     told: Mutex<BTreeMap<String, Option<bool>>>,
     /// Transfers whose commits ended undetermined.
     undetermined: Mutex<Vec<(String, Timestamp)>>,
@@ -60,7 +60,7 @@ fn account(number: u64) -> String {
     format!("account{number:02}")
 }
 
-/// Moves one from an account to another, and leaves a receipt.
+/// Moves one unit from an account to another and leaves a receipt.
 async fn transfer(store: &Arc<TransactionStore>, ledger: &Ledger, env: &EnvRef, receipt: String) -> Result<()> {
     let from = env.random() % ACCOUNTS;
     let to = (from + 1 + env.random() % (ACCOUNTS - 1)) % ACCOUNTS;
@@ -77,7 +77,7 @@ async fn transfer(store: &Arc<TransactionStore>, ledger: &Ledger, env: &EnvRef, 
     ledger.told.lock().insert(receipt.clone(), None);
     let told = match transaction.commit().await {
         Ok(_) => Some(true),
-        // Nobody knows, or only the store that does not answer.
+        // The outcome is unknown, or only the store knows it and does not answer.
         Err(TxnError::Undetermined { .. }) => {
             ledger.undetermined.lock().extend(start_ts.map(|start_ts| (receipt.clone(), start_ts)));
             None
@@ -116,7 +116,7 @@ impl Town {
         BigtableOptions { emulator: Some(self.emulator.address().to_owned()), ..BigtableOptions::default() }
     }
 
-    /// A node without tellers and faults, which keeps the oracle's mark.
+    /// A node without tellers and faults, which keeps the oracle's high-water mark.
     fn town_hall(&self) -> Arc<TransactionStore> {
         let env: EnvRef = SystemEnv::new(self.runtime.handle().clone());
         self.runtime.block_on(async {
@@ -149,7 +149,7 @@ impl Town {
                     if ledger.over.load(Ordering::SeqCst) {
                         return;
                     }
-                    // What fails before the commit is sent did not happen.
+                    // A transfer that fails before its commit is sent has not happened.
                     let _ = transfer(&store, &ledger, &env, format!("receipt{number}-{teller}-{turn}")).await;
                 }
             };
@@ -201,7 +201,7 @@ fn three_nodes_that_die_and_are_cut_off_lose_and_double_nothing() {
     for node in &nodes {
         node.proxy.set(|_| Fault::None);
     }
-    // What is late arrives, what nobody owns expires.
+    // Delayed requests arrive, and locks without owners expire.
     sleep(5000);
     let ledger = &town.ledger;
     let last = nodes[0].store.clone();
@@ -235,7 +235,7 @@ fn three_nodes_that_die_and_are_cut_off_lose_and_double_nothing() {
                 Outcome::InProgress => panic!("{receipt} is still in progress"),
             }
         }
-        // The first to meet a lock that has expired removes it.
+        // The first reader of an expired lock removes it.
         drop(scan(&reader, RowRange::all(), TxnScanOptions::default(), OwnWrites::All).await);
         env.sleep(Duration::from_secs(1)).await;
         let filter = ReadFilter::new().with(Family::Lock, TimestampRange::ALL, usize::MAX);

@@ -1,4 +1,5 @@
-//! What definitions need: keys that are locked and compared, writes that are no conflict, reads of the newest.
+//! Tests of operations for definitions: locked and compared keys, writes without conflicts, reads
+//! of the newest commits.
 
 use super::harness::*;
 use super::row_locks::beside;
@@ -31,9 +32,9 @@ fn locked_keys_tell_what_was_committed_since_the_snapshot() {
             let keys = [
                 (key("changed"), LockStrength::NoKeyUpdate),
                 (key("same"), LockStrength::Update),
-                // A lock-only record stands against who takes the key away, and nobody else.
+                // A lock-only record conflicts only with a transaction that removes the key.
                 (key("shared"), LockStrength::Update),
-                // An update that keeps the key does not stand against who only holds it.
+                // An update that keeps the key does not conflict with a holder of the key.
                 (key("held"), LockStrength::KeyShare),
             ];
             assert_eq!(

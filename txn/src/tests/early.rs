@@ -1,4 +1,4 @@
-//! Large transactions over rows, which lock what they wrote before COMMIT.
+//! Large transactions over rows, which lock their writes before COMMIT.
 
 use super::harness::*;
 use super::hooked::{Call, Fate, HookedStore};
@@ -12,7 +12,7 @@ use std::time::Duration;
 use storage::testing::SimEnv;
 use storage::{Env, Family, Mutation, RowRange};
 
-/// Nothing stays in memory: every write is locked at once.
+/// Options with no memory for buffers: every write is locked at once.
 fn early(spill_dir: &std::path::Path) -> TransactionStoreOptions {
     TransactionStoreOptions { spill_dir: Some(spill_dir.to_owned()), early_prewrite_bytes: 0, ..options(Path::ByRow) }
 }
@@ -77,7 +77,7 @@ fn what_was_locked_before_commit_is_seen_by_its_transaction_alone() {
     });
 }
 
-/// What a transaction writes, savepoint by savepoint, and what is left of it.
+/// A transaction writes, rolls savepoints back and commits. The undone writes leave nothing, not even by a late copy.
 #[test]
 fn what_a_savepoint_undid_leaves_nothing_not_even_by_a_late_copy() {
     for dies in [false, true] {
@@ -99,7 +99,7 @@ fn what_a_savepoint_undid_leaves_nothing_not_even_by_a_late_copy() {
             transaction.commit().await.unwrap();
             world.settle().await;
             hooked.clear();
-            // Whoever meets its locks finishes them by what they say.
+            // Another node that meets its locks finishes them by their contents.
             let other = other_node(&world).await;
             let expected = pairs(&[("b", "0"), ("c", "first"), ("d", "1"), ("e", "1")]);
             assert_eq!(everything(&other.begin(), OwnWrites::All).await, expected);
@@ -159,7 +159,8 @@ fn a_conflict_is_told_when_it_is_met_and_leaves_nothing() {
         let savepoint = transaction.advance_command();
         let refused = transaction.write(vec![update("b", "1")]).await;
         assert!(matches!(refused, Err(TxnError::Conflict(_))), "{refused:?}");
-        // It cannot be undone: the transaction reads what the other overwrote, and may not go on as if it did not.
+        // The rollback cannot undo the conflict. The transaction's snapshot shows the row that the other overwrote,
+        // so it must not go on.
         transaction.rollback_to(savepoint).await.unwrap();
         assert_eq!(conflict_kind(transaction.commit().await), Some(ConflictKind::Write));
         world.settle().await;
@@ -190,7 +191,7 @@ fn signs_of_life_begin_with_the_first_lock_and_end_with_the_transaction() {
         let other = other_node(&world).await;
         let transaction = world.begin();
         transaction.write(vec![put("a", "1")]).await.unwrap();
-        // The client thinks for longer than a lock lives.
+        // The client pauses for longer than a lock lives.
         for _ in 0..10 {
             world.env.sleep(2 * SECOND).await;
             assert_eq!(other.value("a").await, None);
@@ -202,7 +203,7 @@ fn signs_of_life_begin_with_the_first_lock_and_end_with_the_transaction() {
         transaction.commit().await.unwrap();
         assert_eq!(other.value("b").await.as_deref(), Some("1"));
         world.settle().await;
-        // One that goes away without a word is ended by others.
+        // A transaction whose client vanishes is ended by others.
         let gone = world.begin();
         gone.write(vec![update("a", "gone")]).await.unwrap();
         drop(gone);
@@ -255,7 +256,7 @@ fn a_statement_that_is_cancelled_while_it_locks_leaves_nothing() {
         let transaction = world.begin();
         transaction.write(vec![put("a", "1")]).await.unwrap();
         let savepoint = transaction.advance_command();
-        // One row's lock comes through, one is on its way, one was not sent.
+        // The lock of one row arrives, one is delayed, and one was not sent.
         hooked.set(|call| async move {
             match call {
                 call if call.locks("c") => std::future::pending().await,
@@ -289,7 +290,7 @@ fn readers_of_a_node_push_a_live_owner_once_and_remember_it() {
         let rows: Vec<String> = (0..50).map(|i| format!("k{i:02}")).collect();
         transaction.write(rows.iter().map(|name| put(name, "1")).collect()).await.unwrap();
         let other = other_over(&world, &hooked).await;
-        // The first pushes just above itself, the second further ahead.
+        // The first reader pushes just above itself, and the second further ahead.
         for _ in 0..2 {
             assert_eq!(other.value("k00").await, None);
         }
@@ -305,7 +306,7 @@ fn readers_of_a_node_push_a_live_owner_once_and_remember_it() {
     });
 }
 
-/// Whatever is written, undone, lost and late: what is committed is what remained.
+/// After random writes, savepoints, losses and delays, the committed state is what remained in the end.
 #[test]
 fn random_transactions_leave_what_remained() {
     for seed in 0..150 {
@@ -342,7 +343,7 @@ async fn random_transaction(world: World, hooked: Arc<HookedStore>, seed: u64) {
         async move { fate }
     });
     let transaction = world.begin();
-    // States at savepoints that can be returned to.
+    // States at savepoints that can be rolled back to.
     let mut savepoints = vec![(transaction.advance_command(), model.clone())];
     for step in 0..30 {
         let name = names[draw(8) as usize].clone();
@@ -380,7 +381,7 @@ async fn random_transaction(world: World, hooked: Arc<HookedStore>, seed: u64) {
         model = names.iter().take(4).map(|name| (name.clone(), "before".to_owned())).collect();
     }
     hooked.clear();
-    // Where even the rollback was lost, the locks have to expire.
+    // If even the rollback was lost, the locks must expire.
     world.env.sleep(7 * SECOND).await;
     let expected: Vec<_> = model.into_iter().collect();
     let other = other_node(&world).await;

@@ -1,4 +1,4 @@
-//! One oracle for all nodes, whatever the store, the network and the clocks do.
+//! Tests of the election: all nodes have one oracle, whatever the store, the network and the clocks do.
 
 use super::hooked::AheadEnv;
 use crate::locks::{LockReply, LockRequest};
@@ -13,24 +13,24 @@ use std::time::Duration;
 use storage::testing::{CountingTimestamps, Faults, FaultyStore, MemoryOptions, MemoryStore, SimEnv};
 use storage::{BoxFuture, EnvRef, StoreError, StoreRef, Timestamp};
 
-/// A network that delays, loses and repeats what nodes say to each other.
+/// A network that delays, loses and repeats messages between nodes.
 pub(crate) struct Network {
     env: EnvRef,
     nodes: Mutex<HashMap<String, Weak<Oracle>>>,
     calls: AtomicU64,
-    /// Thousandths of requests, and of answers.
+    /// Lost requests, and lost answers, in thousandths.
     pub(crate) lost: AtomicU64,
-    /// Microseconds, at most, each way.
+    /// The longest delay each way, in microseconds.
     pub(crate) delay: AtomicU64,
-    /// Thousandths of requests about locks that arrive twice.
+    /// Requests about locks that arrive twice, in thousandths.
     pub(crate) repeated: AtomicU64,
-    /// Nodes that nobody reaches, and that reach nobody.
+    /// Nodes without any connection.
     pub(crate) cut_off: Mutex<BTreeSet<String>>,
-    /// What every answer is made of, when it is told to lie.
+    /// If not zero, the timestamp that all answers are made from.
     lie: AtomicU64,
 }
 
-/// What a node, by its name, reaches the others by.
+/// The connection of a node, by its name, to the others.
 struct Link(Arc<Network>, String);
 
 impl Network {
@@ -58,7 +58,7 @@ impl OracleTransport for Link {
         Box::pin(async move {
             network.calls.fetch_add(1, Ordering::SeqCst);
             let (sender, receiver) = futures::channel::oneshot::channel();
-            // On its own: it arrives when nobody waits for its answer any more.
+            // A task of its own: the request arrives even when nobody awaits its answer any more.
             let arrives = network.clone();
             network.env.clone().spawn(
                 "call",
@@ -108,7 +108,7 @@ impl OracleTransport for Link {
     }
 }
 
-/// What nodes share.
+/// The store, network and clocks that nodes share.
 #[derive(Clone)]
 pub(crate) struct World {
     pub(crate) sim: Arc<SimEnv>,
@@ -159,7 +159,7 @@ impl World {
         self.try_join(name, false, &self.memory, &self.env).await.unwrap()
     }
 
-    /// Runs a test in a world of its own.
+    /// Runs a test in its own world.
     pub(crate) fn run<Work: Future<Output = ()> + Send + 'static>(seed: u64, test: impl FnOnce(World) -> Work) {
         let world = World::new(seed);
         let sim = world.sim.clone();
@@ -190,7 +190,7 @@ fn the_first_node_is_the_oracle_and_gives_it_free() {
             }
             world.env.sleep(Duration::from_millis(99)).await;
         }
-        // What another told goes on by itself.
+        // The clock continues by itself from another node's last answer.
         let drift = second.physical_now().abs_diff(world.env.now_micros());
         assert!(drift < 1000, "{drift}");
         let before = world.env.monotonic();
@@ -280,7 +280,7 @@ fn what_waits_is_asked_for_in_one_call_and_nothing_is_kept() {
         world.network.delay.store(1000, Ordering::SeqCst);
         let all = join_all((0..1000).map(|_| take(&second))).await;
         assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), 1000);
-        // The first asks for itself; whoever came meanwhile, together.
+        // The first request is sent alone, and those that came meanwhile together.
         let calls = world.network.calls.load(Ordering::SeqCst);
         assert!(calls <= 2, "{calls}");
         let between = take(&first).await;
@@ -354,7 +354,7 @@ fn a_successor_that_was_told_nothing_begins_above_the_mark() {
     });
 }
 
-/// Whatever goes wrong, a timestamp asked for after another was had is greater, on all nodes.
+/// Under all faults, a timestamp requested after another was received is greater, on all nodes.
 #[test]
 fn timestamps_follow_the_order_of_requests_under_faults() {
     let mut taken = 0;
@@ -378,7 +378,7 @@ fn timestamps_follow_the_order_of_requests_under_faults() {
                 });
                 let slot = Arc::new(Mutex::new(None));
                 nodes.push(slot.clone());
-                // Its life, and its next.
+                // The node's life, and its next life.
                 let life = world.clone();
                 world.env.spawn(
                     "node",
@@ -435,6 +435,6 @@ fn timestamps_follow_the_order_of_requests_under_faults() {
         });
         taken += total.load(Ordering::SeqCst);
     }
-    // Most of the time there is an oracle.
+    // There is an oracle most of the time.
     assert!(taken > 100_000, "{taken}");
 }

@@ -1,4 +1,4 @@
-//! The real engine beneath: restarts, transactions larger than memory may hold, and a crash in
+//! Tests over the embedded engine: restarts, transactions larger than their memory limit, and crashes in
 //! the middle of them.
 
 use super::harness::{delete, get, key, put, scan, update};
@@ -19,8 +19,8 @@ async fn open(folder: &Path, options: &TransactionStoreOptions) -> Arc<Transacti
     TransactionStore::open(store, oracle, env, options.clone()).await.unwrap()
 }
 
-/// Drops the store and everything that holds it, as a crash would: tasks that stopped half way
-/// belong to the runtime that is dropped.
+/// Runs `work` and then drops the store and everything that holds it, like a crash. Tasks that stopped halfway belong
+/// to the dropped runtime.
 fn run<Work: Future<Output = ()>>(work: Work) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(work);
@@ -70,7 +70,7 @@ fn commits_survive_a_restart_and_timestamps_go_on() {
             let commit_ts = transaction.commit().await.unwrap();
             assert!(commit_ts > last);
             last = commit_ts;
-            // Two phases at once behind one phase, on the same key.
+            // A two-phase commit directly after a one-phase commit of the same key.
             let transaction = store.begin(TransactionOptions::default());
             transaction.write(vec![update("a", &format!("{round}")), put("long", &"x".repeat(150_000))]).await.unwrap();
             last = transaction.commit().await.unwrap();
@@ -87,7 +87,7 @@ fn a_transaction_larger_than_its_memory_commits_and_a_crash_half_way_shows_nothi
         write_many(&store, "first").await.commit().await.unwrap();
         assert_eq!(count(&store, "first").await, ROWS);
     });
-    // Dead with every lock written.
+    // A crash after every lock was written.
     run(async {
         let store = open(folder.path(), &options).await;
         assert_eq!(count(&store, "first").await, ROWS);
@@ -98,7 +98,8 @@ fn a_transaction_larger_than_its_memory_commits_and_a_crash_half_way_shows_nothi
         assert_eq!(count(&store, "first").await, ROWS);
         assert_eq!(count(&store, "second").await, 0);
     });
-    // Dead with the primary committed and no secondary: acknowledged, so all of it is there.
+    // A crash after the primary committed and before any secondary. The commit was acknowledged, so all of
+    // it must be there.
     run(async {
         let store = open(folder.path(), &options).await;
         assert_eq!(count(&store, "first").await, ROWS);
@@ -110,7 +111,7 @@ fn a_transaction_larger_than_its_memory_commits_and_a_crash_half_way_shows_nothi
     run(async {
         let store = open(folder.path(), &options).await;
         assert_eq!(count(&store, "third").await, ROWS);
-        // A writer does not wait for what the restart finishes in the background, nor does it hide anything.
+        // The background work of a restart neither blocks writers nor hides anything.
         let transaction = store.begin(TransactionOptions::default());
         transaction.write(vec![update("k00000007", "third")]).await.unwrap();
         transaction.commit().await.unwrap();
@@ -121,7 +122,7 @@ fn a_transaction_larger_than_its_memory_commits_and_a_crash_half_way_shows_nothi
     assert_eq!(left, 0, "temporary files are gone");
 }
 
-/// Waits until what a crash cut short is finished in the background.
+/// Waits until the background work after a crash is finished.
 async fn finished(store: &Arc<TransactionStore>) {
     let begin = std::time::Instant::now();
     while !store.intents.is_lean(storage::Timestamp::MAX) || !store.intents.finished().is_empty() {
@@ -130,7 +131,7 @@ async fn finished(store: &Arc<TransactionStore>) {
     }
 }
 
-/// Rows that are in the store below, and cells that are no write records.
+/// The number of rows in the store, and of cells that are not write records.
 async fn stored(store: &Arc<TransactionStore>, prefix: &'static str) -> (usize, usize) {
     let all = Family::ALL.into_iter();
     let filter = all.fold(ReadFilter::new(), |filter, family| filter.with(family, TimestampRange::ALL, usize::MAX));
@@ -171,14 +172,14 @@ fn rows_that_nobody_else_knows_are_written_once_and_go_with_their_transaction() 
         assert_eq!(get(&reader, "z-definition").await.as_deref(), Some("one"));
         let pairs = scan(&reader, RowRange::prefix("one/"), TxnScanOptions::default(), OwnWrites::All).await;
         assert_eq!(pairs.len(), LEFT);
-        // Refused, when all rows are there: another changed the definition, whose key is the last, meanwhile.
+        // Refused after all rows were written: another transaction has changed the definition, whose key is the last.
         let refused = make(&store, "two/", "two").await;
         let other = store.begin(TransactionOptions::default());
         other.write(vec![put("z-definition", "other")]).await.unwrap();
         other.commit().await.unwrap();
         assert!(matches!(refused.commit().await, Err(TxnError::Conflict(_))));
         assert_eq!(stored(&store, "two/").await, (0, 0));
-        // What was written is an ordinary row from then on.
+        // After that the row is an ordinary one.
         let writer = store.begin(TransactionOptions::default());
         writer.write(vec![update("one/00000002", "changed")]).await.unwrap();
         writer.commit().await.unwrap();
@@ -190,7 +191,7 @@ fn rows_that_nobody_else_knows_are_written_once_and_go_with_their_transaction() 
         first.commit().await.unwrap();
         assert!(matches!(second.commit().await, Err(TxnError::Conflict(_))));
     });
-    // Dead with every row written.
+    // A crash after every row was written.
     run(async {
         let store = open(folder.path(), &options).await;
         store.fail_points().set(failpoint::BEFORE_COMMIT_PRIMARY, FailAction::Stop);
@@ -199,7 +200,7 @@ fn rows_that_nobody_else_knows_are_written_once_and_go_with_their_transaction() 
         assert!(commit.await.is_err());
         assert_eq!(stored(&store, "three/").await.0, LEFT);
     });
-    // Dead with the commit done and nothing tidied.
+    // A crash after the commit and before any clean-up.
     run(async {
         let store = open(folder.path(), &options).await;
         finished(&store).await;
@@ -229,7 +230,7 @@ fn many_writers_of_one_counter_lose_nothing() {
                     while done < 25 {
                         let transaction = store.begin(TransactionOptions::default());
                         let value = get(&transaction, "counter").await.map_or(0, |text| text.parse::<u64>().unwrap());
-                        // Every fifth takes two phases: its value is too long for one.
+                        // Every fifth commit takes two phases, because its value is too long for one.
                         let mut writes = vec![update("counter", &format!("{}", value + 1))];
                         if done % 5 == 0 {
                             writes.push(put("long", &"x".repeat(120_000)));
@@ -273,7 +274,7 @@ fn what_was_written_since_the_snapshot_is_known_before_commit() {
         let keys = [key("b"), key("absent"), key("a")];
         for isolation in [Isolation::Snapshot, Isolation::Serializable, Isolation::ReadCommitted] {
             let early = store.begin(TransactionOptions { isolation, ..TransactionOptions::default() });
-            // It looks at one of the rows, and not at the other.
+            // It reads one of the rows, and not the other.
             assert!(get(&early, "a").await.is_some());
             assert_eq!(early.changed_since(&keys).await.unwrap(), None);
             let found = write("a", "2").await;
@@ -327,7 +328,7 @@ fn a_transaction_of_a_million_rows_commits_in_bounded_memory() {
         }
         eprintln!("counted after {:?}", started.elapsed());
         assert_eq!(rows, 1_000_000);
-        // Memtables, block cache and recent commits are bounded by options of their own.
+        // Memtables, block cache and recent commits have limits of their own.
         assert!(resident_bytes() - before < 700 << 20);
     });
 }

@@ -19,7 +19,7 @@ fn past(world: &World, ts: Timestamp) -> Arc<Transaction> {
     world.store.begin(TransactionOptions { as_of: Some(ts), ..TransactionOptions::default() })
 }
 
-/// Lets time pass, with what runs beside.
+/// Lets time pass, with background work.
 async fn pass(world: &World, duration: Duration) {
     world.env.sleep(duration).await;
 }
@@ -32,7 +32,7 @@ fn one_node_collects_at_a_time_and_another_takes_over_when_it_dies() {
         world.settle().await;
         pass(&world, 2 * HOUR).await;
         let other = other_node(&world).await;
-        // The first removal of the first node takes for ever: it died there.
+        // The first removal of the first node never ends, as if the node died there.
         hooked.set(|call| async move {
             if matches!(call, Call::ChangeMany(_)) {
                 std::future::pending::<()>().await;
@@ -47,7 +47,7 @@ fn one_node_collects_at_a_time_and_another_takes_over_when_it_dies() {
         pass(&world, 61 * SECOND).await;
         assert_eq!(other.store.collect_garbage().await.unwrap().removed, 1);
         assert_eq!(versions(&world, "a"), 1);
-        // In the background, a pass that another node has just finished is not repeated.
+        // The background task does not repeat a pass that another node has just finished.
         let third = other_node(&world).await;
         assert!(third.store.begin_collecting(HOUR).await.unwrap().is_none());
         assert!(third.store.begin_collecting(Duration::ZERO).await.unwrap().is_some());
@@ -97,7 +97,7 @@ fn the_safe_point_is_durable_before_anything_is_removed() {
         let removed = log.iter().position(|(_, call)| matches!(call, Call::ChangeMany(_)));
         assert!(moved.unwrap() < removed.unwrap());
         assert!(world.store.begin_collecting(HOUR).await.unwrap().is_some(), "a pass that failed is soon repeated");
-        // Another node refuses what may be gone, even though it looked before.
+        // Another node refuses snapshots that may have been collected, even if it has checked the safe point before.
         let other = other_node(&world).await;
         assert!(matches!(past(&other, old).snapshot_ts().await, Err(TxnError::SnapshotTooOld { .. })));
     });
@@ -114,7 +114,7 @@ fn a_lock_is_resolved_before_its_owners_record_is_collected_in_another_tablet() 
         transaction.write(vec![put("a", "1"), put("z", "1")]).await.unwrap();
         transaction.commit().await.unwrap();
         world.store.fail_points().clear(failpoint::BEFORE_COMMIT_SECONDARY);
-        // The primary is overwritten, and its record shadowed.
+        // The primary is overwritten, and its record is shadowed.
         world.set("a", "2").await;
         let other = other_node(&world).await;
         pass(&world, 2 * HOUR).await;
@@ -136,7 +136,7 @@ fn what_tells_the_fate_of_a_lock_stays_while_the_lock_does() {
         world.set("a", "2").await;
         let other = other_over(&world, &hooked).await;
         pass(&world, 2 * HOUR).await;
-        // The row that is locked cannot be changed, and nobody learns that it was not.
+        // The locked row cannot be changed, and the answer is lost.
         hooked.set(|call| async move {
             match call {
                 Call::Change(name, _) if name == "z" => Fate::LostRequest,
@@ -146,7 +146,7 @@ fn what_tells_the_fate_of_a_lock_stays_while_the_lock_does() {
         let report = other.store.collect_garbage().await.unwrap();
         assert_eq!((report.locks, versions(&world, "a")), (0, 2));
         hooked.clear();
-        // The next pass has it all.
+        // The next pass removes everything.
         let report = other.store.collect_garbage().await.unwrap();
         assert_eq!((report.locks, versions(&world, "a")), (1, 1));
         assert_eq!(other.value("z").await.as_deref(), Some("1"));
@@ -163,13 +163,13 @@ fn readers_of_the_past_on_another_node_are_respected_while_it_lives() {
         pass(&world, HOUR - 600 * SECOND).await;
         let reader = past(&world, old);
         assert_eq!(get(&reader, "a").await.as_deref(), Some("1"));
-        // The history passes it while it reads.
+        // The history passes the snapshot while it is in use.
         pass(&world, 1200 * SECOND).await;
         let report = other.store.collect_garbage().await.unwrap();
         assert_eq!(report.safe_point, old);
         assert_eq!(versions(&world, "a"), 2);
         assert_eq!(get(&reader, "a").await.as_deref(), Some("1"));
-        // Its node can no longer say so.
+        // Its node can no longer renew its hold.
         hooked.set(|_| async { Fate::Unavailable });
         pass(&world, 2 * SECOND).await;
         assert_eq!(other.store.collect_garbage().await.unwrap().safe_point, old);
@@ -189,7 +189,7 @@ fn a_reader_of_the_past_that_comes_while_the_safe_point_moves_is_refused_or_resp
         world.set("a", "2").await;
         world.settle().await;
         pass(&world, 2 * HOUR).await;
-        // It comes when the collector has looked for holds, and before it moves the safe point.
+        // The hold arrives after the collector has looked for holds, and before it moves the safe point.
         let other = other_node(&world).await;
         let reader = past(&other, old);
         let (in_hook, safe_point) = (reader.clone(), crate::system::safe_point_key());
@@ -229,7 +229,7 @@ fn a_named_snapshot_is_kept_until_it_is_released() {
             assert_eq!(get(&past(&again, old), "a").await.as_deref(), Some("1"));
             assert!(again.store.release_snapshot("monthly").await.unwrap());
             assert!(!again.store.release_snapshot("monthly").await.unwrap());
-            // One that has just started does not know yet what is old.
+            // A node that has just started does not know yet which timestamps are old.
             pass(&world, HOUR).await;
             again.store.collect_garbage().await.unwrap();
             assert_eq!(versions(&world, "a"), 1);
@@ -257,7 +257,7 @@ fn a_node_ends_its_own_transactions_at_half_the_history() {
     });
 }
 
-/// Another server over the same rows, whose clock shows `ahead` more when it becomes the oracle.
+/// Another server over the same rows. Its clock shows `ahead` more when it becomes the oracle.
 async fn successor(world: &World, ahead: Duration) -> World {
     world.env.jump_wall_clock(ahead.as_micros() as i64);
     let oracle = Oracle::new(world.env.clone());
@@ -281,7 +281,7 @@ fn a_jump_of_the_oracles_clock_takes_nothing_from_an_open_snapshot() {
             assert!(report.safe_point < old && report.removed == 0, "{report:?}");
         }
         assert_eq!(get(&reader, "a").await.as_deref(), Some("1"));
-        // What was older than the history before and is read nowhere goes.
+        // Versions that were older than the history before, and that nobody reads, are removed.
         pass(&world, 2 * HOUR).await;
         assert!(matches!(reader.get(b"a", OwnWrites::All).await, Err(TxnError::SnapshotTooOld { .. })));
         assert_eq!(other.store.collect_garbage().await.unwrap().removed, 1);
@@ -295,7 +295,7 @@ fn a_jump_of_the_oracles_clock_ends_no_hold() {
         let old = world.set("a", "1").await;
         world.set("a", "2").await;
         world.settle().await;
-        // Its clock is ahead, and it has been there for long enough to collect.
+        // Its clock is ahead, and it has run for long enough to collect.
         let other = successor(&world, Duration::from_secs(61 * 60)).await;
         pass(&world, HOUR - 300 * SECOND).await;
         let reader = past(&world, old);
@@ -315,13 +315,14 @@ fn a_node_that_is_alone_collects_what_none_of_its_readers_sees() {
         assert_eq!(get(&reader, "a").await.as_deref(), Some("1"));
         world.set("a", "2").await;
         world.settle().await;
-        // It takes the clock over as it is, as one that has just started.
+        // Like a node that has just started, it takes the oracle's clock over.
         let other = successor(&world, 2 * HOUR).await;
         let again = other.begin();
         assert_eq!(get(&again, "a").await.as_deref(), Some("2"));
         assert_eq!(other.store.collect_garbage().await.unwrap().removed, 1);
         assert_eq!(get(&again, "a").await.as_deref(), Some("2"));
-        // The one before may not know that it was succeeded. It knows when the safe point has passed it.
+        // The former oracle may not know that it was replaced. It notices when the safe point
+        // has passed its snapshot.
         world.store.reload_safe_point().await.unwrap();
         let read = reader.get(b"a", OwnWrites::All).await;
         assert!(matches!(read, Err(TxnError::SnapshotTooOld { .. })), "{read:?}");

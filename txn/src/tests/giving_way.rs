@@ -1,4 +1,4 @@
-//! Who gives way where commits over rows wait for each other.
+//! Tests of which transaction gives way when commits over rows wait for each other.
 
 use super::harness::*;
 use super::nodes::*;
@@ -50,7 +50,7 @@ fn who_has_to_give_way_waits_for_an_end_and_may_go_on() {
     let options = TransactionStoreOptions { lock_wait: 30 * SECOND, ..options(Path::ByRow) };
     over_rows_with(options, |world, hooked| async move {
         let other = other_node(&world).await;
-        // The older one is refused in the end: nothing hinders the younger one then.
+        // The older one is refused in the end. After that nothing blocks the younger one.
         hooked.slow_down(|call| if call.locks("s") { SECOND } else { Duration::ZERO });
         let (older, younger) = (world.begin(), other.begin());
         older.snapshot_ts().await.unwrap();
@@ -91,7 +91,7 @@ fn a_large_transaction_gives_way_to_none_that_are_not() {
         small.write(vec![put("a", "small"), put("c", "small")]).await.unwrap();
         let commit_after = async {
             world.env.sleep(SECOND).await;
-            // The small one holds it, and waits.
+            // The small transaction holds the row, and waits.
             large.write(vec![put("c", "large")]).await.unwrap();
             large.commit().await
         };

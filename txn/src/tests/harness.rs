@@ -1,4 +1,4 @@
-//! What the tests share: a store in memory with a simulated environment, on either commit path.
+//! The tests' common harness: a store in memory with a simulated environment, on each commit path.
 
 use super::bench;
 use super::hooked::HookedStore;
@@ -16,31 +16,31 @@ use storage::{Env, Family, ReadFilter, Row, RowRange, ScanOptions, StoreRef, Tim
 pub(crate) enum Path {
     /// One batch through the committer.
     OnePhase,
-    /// Cells that lie ready, beside the log.
+    /// Cells prepared beside the log.
     InBulk,
-    /// Locks, on an engine whose one log holds every row.
+    /// Two phases on an engine with one log for all rows.
     Embedded,
-    /// Locks, row by row, as over Bigtable.
+    /// Two phases row by row, in memory.
     ByRow,
-    /// Locks, row by row, over Bigtable's emulator.
+    /// Two phases row by row, over Bigtable's emulator.
     Bigtable,
-    /// The same behind a network that loses, doubles, delays and breaks calls.
+    /// Like `Bigtable`, behind a network that loses, duplicates, delays and breaks calls.
     BadNetwork,
 }
 
 pub(crate) const PATHS: [Path; 6] =
     [Path::OnePhase, Path::InBulk, Path::Embedded, Path::ByRow, Path::Bigtable, Path::BadNetwork];
-/// Those that lock.
+/// The paths that write locks.
 pub(crate) const LOCKS: [Path; 4] = [Path::Embedded, Path::ByRow, Path::Bigtable, Path::BadNetwork];
-/// Those over rows.
+/// The paths of stores that change one row at a time.
 pub(crate) const ROWS: [Path; 3] = [Path::ByRow, Path::Bigtable, Path::BadNetwork];
 
 #[derive(Clone)]
 pub(crate) struct World {
     pub(crate) env: Arc<SimEnv>,
-    /// The rows, beneath everything.
+    /// The rows, below all wrappers.
     pub(crate) raw: StoreRef,
-    /// The same, when they are in memory.
+    /// The rows, if they are in memory.
     pub(crate) memory: Option<Arc<MemoryStore>>,
     pub(crate) store: Arc<TransactionStore>,
     pub(crate) options: TransactionStoreOptions,
@@ -56,7 +56,6 @@ pub(crate) fn options(path: Path) -> TransactionStoreOptions {
     }
 }
 
-/// An empty store.
 fn rows(path: Path, oracle: &Arc<Oracle>) -> (StoreRef, Option<Arc<MemoryStore>>) {
     match path {
         Path::Bigtable => (bench::store(false), None),
@@ -100,7 +99,7 @@ impl World {
         batches.into_iter().flat_map(|batch| batch.unwrap()).collect()
     }
 
-    /// The same rows after a crash: nothing in memory survives, the oracle goes on.
+    /// The same rows after a crash: nothing in memory survives, and the oracle goes on.
     pub(crate) async fn reopen(&self) -> World {
         let oracle = self.store.oracle().clone();
         let env = self.env.clone();
@@ -112,7 +111,7 @@ impl World {
         self.store.begin(TransactionOptions::default())
     }
 
-    /// Commits one value in a transaction of its own.
+    /// Commits one value in its own transaction.
     pub(crate) async fn set(&self, key: &str, value: &str) -> Timestamp {
         let transaction = self.begin();
         transaction.write(vec![put(key, value)]).await.unwrap();
@@ -124,7 +123,7 @@ impl World {
         get(&self.begin(), key).await
     }
 
-    /// Lets background tasks (secondaries) finish.
+    /// Lets background tasks finish, such as the commit of secondaries.
     pub(crate) async fn settle(&self) {
         self.env.sleep(Duration::from_millis(1)).await;
     }
@@ -139,7 +138,8 @@ pub(crate) fn on_paths<Work: Future<Output = ()> + Send + 'static>(paths: &[Path
     on_paths_with(paths, options, test);
 }
 
-/// The same by a node that has every store to itself, so that it holds all locks: listed in memory, then all of them spilled.
+/// Runs a test on every path with a node that has the store to itself and so holds all locks. First all locks are
+/// listed in memory, then all are spilled.
 pub(crate) fn on_paths_alone<Work: Future<Output = ()> + Send + 'static>(test: impl Fn(World) -> Work) {
     let alone = |path| TransactionStoreOptions { alone: true, ..options(path) };
     on_paths_with(&PATHS, alone, &test);
@@ -204,7 +204,7 @@ pub(crate) async fn scan(
     pairs
 }
 
-/// Keys and values, to be read by a person.
+/// Keys and values as text.
 pub(crate) fn texts(pairs: Vec<KeyValue>) -> impl Iterator<Item = (String, String)> {
     let text = |bytes: Bytes| String::from_utf8_lossy(&bytes).into_owned();
     pairs.into_iter().map(move |(key, value)| (text(key), text(value)))

@@ -1,5 +1,5 @@
-//! A store that counts its calls, and does to each what a test says: another's work first, a delay, an answer
-//! or a request that is lost. And an environment whose wall clock is wrong.
+//! A store that counts its calls and runs a test's hook before each. The hook may do other work, delay the call, or
+//! lose its request or answer. Also an environment with a wrong wall clock.
 
 use bytes::Bytes;
 use futures::stream::{self, BoxStream, StreamExt};
@@ -12,26 +12,26 @@ use storage::{
     Result, Row, RowMutation, RowRange, ScanOptions, Store, StoreError, StoreRef, Timestamp,
 };
 
-/// A call.
+/// A call to the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Call {
     Read(Vec<Bytes>),
     Scan,
     /// A conditional change of one row.
     Change(Bytes, Vec<Mutation>),
-    /// A blind change of this many rows.
+    /// An unconditional change of this many rows.
     ChangeMany(usize),
 }
 
 impl Call {
-    /// Whether it writes a commit's record.
+    /// Whether it writes a commit's record at `name`.
     pub(crate) fn commits(&self, name: &str) -> bool {
         self.changes(name, |mutation| {
             matches!(mutation, Mutation::Set { family: Family::Write | Family::Rollback, timestamp, value }
                 if value.first() != Some(&crate::write::ROLLBACK_CLASS) && *timestamp > Timestamp::ZERO)
         })
     }
-    /// Whether it writes a lock.
+    /// Whether it writes a lock at `name`.
     pub(crate) fn locks(&self, name: &str) -> bool {
         self.changes(name, |mutation| matches!(mutation, Mutation::Set { family: Family::Lock, .. }))
     }
@@ -40,19 +40,18 @@ impl Call {
     }
 }
 
-/// What becomes of a call.
+/// The fate of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Done,
-    /// Not done, and nobody knows.
+    /// Not done, and the caller learns nothing.
     LostRequest,
-    /// Done, and nobody knows.
+    /// Done, and the caller learns nothing.
     LostAnswer,
-    /// Not done.
     Unavailable,
-    /// Done, and a copy stays behind: see [`HookedStore::replay`].
+    /// Done, and a copy stays under way: see [`HookedStore::replay`].
     Copied,
-    /// Not done, nobody knows, and it may arrive later: see [`HookedStore::replay`].
+    /// Not done, and the caller learns nothing. It may arrive later: see [`HookedStore::replay`].
     Late,
 }
 
@@ -79,7 +78,8 @@ impl HookedStore {
         *self.hook.lock() = Some(Arc::new(move |call| Box::pin(hook(call))));
     }
 
-    /// Does `work` before every later attempt to commit at `name`; it is told how many there were before. Answers their number.
+    /// Runs `work` before every later attempt to commit at `name`, with the number of earlier attempts. Answers
+    /// the counter of attempts.
     pub(crate) fn at_commits<Work: Future<Output = ()> + Send + 'static>(
         &self,
         name: &'static str,
@@ -99,7 +99,7 @@ impl HookedStore {
         attempts
     }
 
-    /// Lets every later call begin so much later, as `delay` says.
+    /// Delays every later call as `delay` says.
     pub(crate) fn slow_down(&self, delay: impl Fn(&Call) -> Duration + Send + Sync + 'static) {
         let env = self.env.clone();
         self.set(move |call| {
@@ -115,12 +115,12 @@ impl HookedStore {
         *self.hook.lock() = None;
     }
 
-    /// The calls since the last time, and when each began.
+    /// The calls since the last time, each with its start.
     pub(crate) fn take_log(&self) -> Vec<(Duration, Call)> {
         std::mem::take(&mut *self.log.lock())
     }
 
-    /// The conditional changes that stayed behind arrive. Answers what became of them.
+    /// Lets the delayed conditional changes arrive. Answers whether each was applied.
     pub(crate) async fn replay(&self) -> Vec<bool> {
         let copies = std::mem::take(&mut *self.copies.lock());
         let mut done = Vec::new();
@@ -197,7 +197,7 @@ impl Store for HookedStore {
     storage::delegate_store_questions!(inner);
 }
 
-/// Reached only when the inner store has the capability.
+/// Only called if the inner store has the capability.
 impl AtomicCommit for HookedStore {
     fn commit_atomic(
         &self,

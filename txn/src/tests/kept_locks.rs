@@ -1,4 +1,4 @@
-//! The locks of several nodes, kept by the one that is the oracle: whatever the network does, whoever dies.
+//! Tests of the locks of several nodes, kept at the oracle's node, under faults of the network and deaths of nodes.
 
 use super::election::World;
 use super::harness;
@@ -15,7 +15,7 @@ use storage::testing::Faults;
 
 const FOREVER: LockWait = LockWait::For(None);
 const SECOND: Duration = Duration::from_secs(1);
-/// Excludes itself.
+/// A mode that excludes itself.
 const ALONE: LockMode = LockMode::new(1, 0b11);
 
 struct Node {
@@ -29,7 +29,7 @@ async fn node(world: &World, name: &str) -> Node {
 
 async fn node_over(world: &World, name: &str, store: &StoreRef) -> Node {
     let oracle = loop {
-        // One that cannot say who is the oracle tries again.
+        // A node that cannot find the oracle tries again.
         match world.try_join(name, false, store, &world.env).await {
             Ok(oracle) => break oracle,
             Err(_) => world.env.sleep(SECOND).await,
@@ -86,7 +86,7 @@ fn what_was_given_back_can_be_had_elsewhere_once_it_is_said_to_be() {
             give(&one, "a");
             one.has_given_back().await;
         }
-        // Whom the keeper does not answer tells its client after a while.
+        // A node that the keeper does not answer still answers its client after a while.
         assert_eq!(take(&two, "a", FOREVER).await, Ok(true));
         world.network.cut_off.lock().insert("second".to_owned());
         give(&two, "a");
@@ -126,7 +126,7 @@ fn wanted(name: &str) -> WantedLock {
     WantedLock { name: LockName::new(1, name.as_bytes()), mode: ALONE, tag }
 }
 
-/// Waits for a second, then for nothing any more.
+/// Waits for a second, and then gives up.
 async fn wait_in_vain(world: &World, work: impl Future) {
     let work = std::pin::pin!(work);
     let ended = futures::future::select(work, world.env.sleep(SECOND)).await;
@@ -149,7 +149,7 @@ fn many_who_stop_waiting_at_once_leave_nothing_locked() {
         for at in 0..50 {
             assert_eq!(take(&one, &format!("own {at}"), LockWait::No).await, Ok(true), "{at}");
         }
-        // Nobody of them stands in a line either.
+        // None of them is still in a queue.
         give(&one, "hot");
         one.has_given_back().await;
         world.env.sleep(SECOND).await;
@@ -163,7 +163,7 @@ fn what_was_had_before_the_wait_that_was_broken_off_is_given_back() {
         let (first, second) = (node(&world, "first").await, node(&world, "second").await);
         let (one, two) = (first.agent.locker(1), second.agent.locker(2));
         assert_eq!(take(&one, "hot", FOREVER).await, Ok(true));
-        // More than one request asks for.
+        // More names than one request holds.
         let many = (0..3000).map(|at| wanted(&at.to_string())).chain([wanted("hot")]).collect();
         let acquired = Acquired::new(usize::MAX);
         wait_in_vain(&world, two.acquire_all(many, FOREVER, &acquired, 1, || None)).await;
@@ -213,7 +213,7 @@ fn locks_outlive_who_keeps_them() {
                 true => first.oracle.leave().await.unwrap(),
                 false => {
                     faulty.set_faults(Faults { lost_writes: 1000, lost_reads: 1000, ..Faults::default() });
-                    // One that holds something comes late.
+                    // A node that holds something comes late.
                     world.network.cut_off.lock().extend(["first".to_owned(), "third".to_owned()]);
                     let heals = world.clone();
                     let later = async move {
@@ -223,10 +223,10 @@ fn locks_outlive_who_keeps_them() {
                     world.env.spawn("heals", Box::pin(later));
                 }
             }
-            // What the dead one held is free, what the others held is not, and who waited waits on.
+            // The locks of the dead node are free, those of the others are not, and waiters keep waiting.
             assert_eq!(take(&two, "a", FOREVER).await, Ok(true));
             let waited = world.env.monotonic() - before;
-            // Of a lease of 3 s, for how long the row must lie still, and how often nodes look.
+            // The sum of a lease of 3 s, the time for which the row must be unchanged, and the interval of looks.
             assert!(waited < if in_order { SECOND } else { 8 * SECOND }, "{waited:?}");
             assert_eq!(take(&two, "c", LockWait::No).await, Err(LockFailure::Held));
             assert!(two.confirm().await.is_ok() && three.confirm().await.is_ok());
@@ -250,7 +250,7 @@ fn nobody_waits_for_a_new_keeper_where_nothing_was_held() {
     });
 }
 
-/// Stays held by one locker that is sure to have it at its end.
+/// A lock stays held by one locker that is sure to have it at its end.
 struct Held {
     name: usize,
     from: Duration,
@@ -258,8 +258,8 @@ struct Held {
     who: (usize, usize),
 }
 
-/// Whatever is lost, late or repeated, and whoever is cut off: of two who hold one name at the same time, at most one is sure of it
-/// in the end.
+/// Under loss, delay, repetition and partitions, two lockers may hold one name at the same time. At most one of them
+/// is sure of it in the end.
 #[test]
 fn who_is_sure_of_a_lock_has_had_it_alone() {
     const NAMES: [&str; 3] = ["a", "b", "c"];
@@ -309,7 +309,7 @@ fn who_is_sure_of_a_lock_has_had_it_alone() {
                 }
                 let (env, world) = (world.env.clone(), world.clone());
                 let trouble = async move {
-                    // Held on to, as the node lives.
+                    // Kept, because the node lives.
                     let _node = node;
                     loop {
                         world.env.sleep(Duration::from_millis(world.env.random() % 20_000)).await;
@@ -334,12 +334,12 @@ fn who_is_sure_of_a_lock_has_had_it_alone() {
         });
         sure += total.load(Ordering::SeqCst);
     }
-    // Most of the time somebody has a lock.
+    // Somebody has a lock most of the time.
     assert!(sure > 300, "{sure}");
 }
 
-/// Many on two nodes count up the same few rows, at both levels: no count is lost, and at READ COMMITTED nobody is told to try
-/// again, though commits at snapshot level do not look for locks before there are some.
+/// Many clients on two nodes increment the same few rows at both levels. No count is lost, and no client is refused
+/// at READ COMMITTED. Yet commits at snapshot level look for locks only if there are some.
 #[test]
 fn counts_of_two_nodes_are_never_lost() {
     for seed in 0..30 {
@@ -348,7 +348,8 @@ fn counts_of_two_nodes_are_never_lost() {
             let mut nodes = Vec::new();
             for name in ["first", "second"] {
                 let raw = world.memory.clone();
-                // Who is granted a row may meet the locks of a commit that did not look, which is about to give way.
+                // A transaction that is granted a row may meet the locks of a commit that did not look, and that is
+                // about to give way.
                 let options = TransactionStoreOptions { lock_wait: SECOND, ..harness::options(harness::Path::ByRow) };
                 let oracle = world.join(name).await;
                 let store =

@@ -1,4 +1,4 @@
-//! Several nodes over the same rows, the first of which has its calls hooked; and cells planted into the rows.
+//! Several nodes over the same rows, where calls of the first are hooked. Also plants cells into rows.
 
 use super::harness::*;
 use super::hooked::{AheadEnv, HookedStore};
@@ -30,7 +30,7 @@ pub(crate) fn over_rows_with<Work: Future<Output = ()> + Send + 'static>(
     }
 }
 
-/// Another node over the same rows, which asks the same oracle.
+/// Another node over the same rows, with the same oracle.
 pub(crate) async fn other_node(world: &World) -> World {
     other_node_with(world, world.options.clone(), Duration::ZERO).await
 }

@@ -1,4 +1,4 @@
-//! What the oracle promises.
+//! Tests of the oracle's guarantees.
 
 use crate::Oracle;
 use std::time::Duration;
@@ -77,7 +77,7 @@ fn a_restart_never_repeats_a_timestamp_even_with_the_clock_turned_back() {
 
 #[test]
 fn it_starts_above_the_greatest_recovered_commit() {
-    // Ahead of the clock by less than the room kept for a burst, by less than a second, by more.
+    // Ahead of the clock by less than the room kept for a burst, by less than a second, and by more.
     for ahead_micros in [300_000, 700_000, 30_000_000] {
         let env = SimEnv::new(1);
         let oracle = Oracle::new(env.clone());

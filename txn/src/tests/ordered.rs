@@ -1,4 +1,5 @@
-//! Commits that are ordered in the log and not yet published: who may have their rows, and who may be told of them.
+//! Tests of commits that are ordered in the log and not yet published: who may lock their rows, and who
+//! may learn of them.
 
 use super::harness::*;
 use super::row_locks::beside;
@@ -26,7 +27,7 @@ async fn newest(transaction: &Transaction, name: &str) -> Option<String> {
     value.map(|value| String::from_utf8_lossy(&value).into_owned())
 }
 
-/// Commits beside the test.
+/// Runs commits beside the test.
 async fn committing(
     world: &World,
     transaction: &Arc<Transaction>,
@@ -75,11 +76,11 @@ fn nobody_is_told_of_what_is_not_published() {
         one.write(vec![update("a", "2"), update("b", "2")]).await.unwrap();
         let first = committing(&world, &one).await;
         assert_eq!(locked(&two, "a").await, LockedRow::Changed);
-        // A statement that tells nobody sees the commit whole, as does a lock.
+        // A quiet statement sees the whole commit, and so does a lock.
         let quiet = two.for_statement(true);
         assert_eq!(get(&quiet, "b").await.as_deref(), Some("2"));
         assert!(quiet.settled().now_or_never().is_none());
-        // One that shows what it reads waits, rather than see less than the one before.
+        // A statement that shows what it reads waits, so that it does not see less than the one before.
         let shows = two.for_statement(false);
         let other = shows.clone();
         let mut reads = beside(&world.env, async move { get(&other, "b").await });
@@ -107,7 +108,7 @@ fn who_has_looked_at_nothing_does_not_wait() {
         assert_eq!(get(&reader.for_statement(false), "a").await.as_deref(), Some("1"));
         assert_eq!(get(&reader.for_statement(true), "a").await.as_deref(), Some("1"));
         assert_eq!(world.value("a").await.as_deref(), Some("1"));
-        // At snapshot level, too, a row that is locked is looked at as it is.
+        // At snapshot level too, a locked row is read at its newest version.
         let at_snapshot = world.begin();
         get(&at_snapshot, "a").await;
         let rows = [(key("a"), LockStrength::NoKeyUpdate)];
@@ -130,7 +131,7 @@ fn who_knows_the_key_of_a_locked_row_waits_before_looking() {
         let contended = async |statement: &Transaction, name: &str| {
             statement.lock_contended(&key(name), LockStrength::NoKeyUpdate, FOREVER).await.unwrap();
         };
-        // Rows that are free, or not there, are not waited for; nor by who shows what it reads.
+        // Rows that are free or absent are not waited for. Nor does a statement that shows what it reads wait.
         contended(&two.for_statement(true), "b").await;
         contended(&two.for_statement(true), "new").await;
         contended(&two.for_statement(false), "a").await;
@@ -145,7 +146,7 @@ fn who_knows_the_key_of_a_locked_row_waits_before_looking() {
         assert!((&mut waits).now_or_never().is_none());
         let first = committing(&world, &one).await;
         waits.await.unwrap();
-        // It sees what it waited for, and has the row.
+        // It sees the commit that it waited for, and holds the row.
         assert_eq!(get(&quiet, "a").await.as_deref(), Some("2"));
         assert_eq!(locked(&quiet, "a").await, LockedRow::Same);
         assert!(quiet.settled().now_or_never().is_none(), "nobody is told before it is published");
@@ -200,7 +201,7 @@ fn who_is_refused_for_what_is_not_published_is_told_when_it_is() {
         memory.publish();
         let conflict = refused.await.unwrap().unwrap().unwrap();
         assert_eq!((conflict.key, conflict.found), (key("a"), first.await.unwrap()));
-        // A transaction that begins now is not refused for it.
+        // A transaction that begins now is not refused because of it.
         let again = world.begin();
         assert_eq!(get(&again, "a").await.as_deref(), Some("2"));
         assert_eq!(again.changed_since(&[key("a")]).await.unwrap(), None);

@@ -1,18 +1,18 @@
-//! Which way a COMMIT takes, by how much it writes.
+//! Tests of the path that COMMIT chooses by the amount of writes.
 
 use super::harness::*;
 use crate::*;
 use storage::testing::SimEnv;
 
-/// Where a test can see a commit pass.
+/// The fail point that a commit passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     OneBatch,
-    /// Two phases, or cells made ready beside the log: both pass the point behind their first step.
+    /// Two phases, or cells prepared beside the log. Both pass the fail point behind their first step.
     InSteps,
 }
 
-/// The way of a commit of `rows` rows whose values are `bytes` long.
+/// The path of a commit of `rows` rows with values of `bytes` bytes.
 fn way(options: TransactionStoreOptions, rows: usize, bytes: usize) -> Way {
     let env = SimEnv::new(1);
     let for_world = env.clone();
@@ -35,8 +35,8 @@ fn many_writes_are_no_batch_however_short_they_are() {
     let at_most = |writes| TransactionStoreOptions { one_phase_limit_writes: writes, ..options(Path::OnePhase) };
     assert_eq!(way(at_most(100), 100, 1), Way::OneBatch);
     assert_eq!(way(at_most(100), 101, 1), Way::InSteps);
-    // A batch holds each of its writes several times while it passes the committer, the log and a memtable: at some
-    // hundred bytes each this is what keeps one below a hundred megabytes.
+    // A batch holds each of its writes several times while it passes the committer, the log and a memtable, at some
+    // hundred bytes each. The limit keeps a batch below a hundred megabytes.
     assert!(TransactionStoreOptions::default().one_phase_limit_writes <= 1 << 17);
 }
 

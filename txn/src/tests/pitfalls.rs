@@ -1,4 +1,4 @@
-//! The pitfalls that other systems fell into (docs/protocol.md, section 5): each a test of its own.
+//! The pitfalls of other systems (docs/protocol.md, section 5), each as a test.
 
 use super::harness::*;
 use crate::data::RecordKind;
@@ -14,7 +14,7 @@ use std::time::Duration;
 use storage::testing::SimEnv;
 use storage::{Env, Family, Mutation, RowMutation, RowRange, Timestamp};
 
-/// A lock of a transaction that never comes back, with its primary at `primary`.
+/// Plants a lock of a transaction that never returns, with its primary at `primary`.
 async fn plant_lock(world: &World, name: &str, primary: &str, start_ts: Timestamp, value: &str) {
     let lock = Lock {
         strength: LockStrength::Update,
@@ -40,7 +40,7 @@ fn late_prewrite_after_rollback_is_refused() {
         let late = world.begin();
         let start_ts = late.start_ts().await.unwrap();
         late.write(vec![put("a", "late")]).await.unwrap();
-        // The outcome row is its primary; somebody ended it there, and on the row.
+        // The row of the outcome is its primary. Somebody ended it there, and on the row.
         for name in [key("a"), crate::system::outcome_key(start_ts)] {
             let row = RowMutation { key: name, mutations: roll_back_mutations(start_ts) };
             world.store.store().mutate_rows(vec![row]).await.unwrap();
@@ -74,7 +74,7 @@ fn own_prewrite_retry_is_idempotent() {
     on_paths(&ROWS, |world| async move {
         let transaction = world.begin();
         let start_ts = transaction.snapshot_ts().await.unwrap();
-        // What an attempt whose answer was lost left behind.
+        // The remains of an attempt whose answer was lost.
         plant_lock(&world, "a", "a", start_ts, "1").await;
         transaction.write(vec![put("a", "1")]).await.unwrap();
         transaction.commit().await.unwrap();
@@ -84,7 +84,7 @@ fn own_prewrite_retry_is_idempotent() {
 
 #[test]
 fn commit_then_update_at_once_on_an_idle_server() {
-    // With one timestamp for snapshot and start, this conflicts for ever.
+    // With one timestamp for both snapshot and start, this conflicts for ever.
     on_every_path(|world| async move {
         for value in ["1", "2", "3", "4"] {
             let transaction = world.begin();
@@ -239,7 +239,7 @@ fn a_scan_that_meets_a_lock_half_way_loses_and_repeats_nothing() {
         }
         writer.commit().await.unwrap();
         world.settle().await;
-        // A commit whose secondaries are still locked, and a dead transaction's locks.
+        // A commit with locked secondaries, and the locks of a dead transaction.
         world.store.fail_points().set(failpoint::BEFORE_COMMIT_SECONDARY, FailAction::Stop);
         let writer = world.begin();
         for i in (0..50).step_by(3) {
@@ -276,7 +276,7 @@ fn only_proven_outcomes_are_reported() {
         let transaction = world.begin();
         transaction.write(vec![put("a", "1")]).await.unwrap();
         if world.options.always_two_phase {
-            // It failed before the primary's commit was sent: proven not to have happened.
+            // It failed before the primary's commit was sent, so it has certainly not happened.
             world.store.fail_points().set(failpoint::BEFORE_COMMIT_PRIMARY, FailAction::Error);
             assert!(matches!(transaction.commit().await, Err(TxnError::Store(_))), "refused before it was sent");
             world.store.fail_points().clear(failpoint::BEFORE_COMMIT_PRIMARY);
@@ -318,7 +318,7 @@ fn a_snapshot_below_the_safe_point_is_too_old() {
         world.store.collect_garbage().await.unwrap();
         let reader = world.store.begin(TransactionOptions { as_of: Some(old), ..Default::default() });
         assert!(matches!(reader.get(b"a", OwnWrites::All).await, Err(TxnError::SnapshotTooOld { .. })));
-        // And it stays so after a restart.
+        // It stays so after a restart.
         let again = world.reopen().await;
         assert_eq!(again.store.safe_point(), world.store.safe_point());
     });
@@ -388,7 +388,7 @@ fn a_reader_registers_first_and_then_looks_at_the_safe_point() {
         let first = streams[0].next().await.unwrap().unwrap();
         assert_eq!(first, [(Bytes::from_static(b"a"), Bytes::from_static(b"1"))]);
         drop(reader);
-        // The stream alone keeps the snapshot.
+        // Only the stream keeps the snapshot.
         world.set("a", "2").await;
         world.env.advance(Duration::from_secs(3 * 3600));
         let report = world.store.collect_garbage().await.unwrap();
@@ -409,14 +409,14 @@ fn garbage_is_collected_in_the_background_until_the_store_goes() {
     });
 }
 
-/// A store may pass over rows of one version, but for those of which nothing has to stay.
+/// A store may skip rows of one version, except those of which nothing must stay.
 #[test]
 fn what_garbage_collection_leaves_alone_is_what_somebody_may_see() {
     on_paths(&[Path::OnePhase], |world| async move {
         world.set("a", "1").await;
         let transaction = world.store.begin(TransactionOptions::default());
         transaction.start_ts().await.unwrap();
-        // A marker with nothing beneath it, as of an index entry that was not there; and an outcome.
+        // A delete marker with nothing beneath it, as of an absent index entry, and an outcome.
         transaction.write(vec![delete("absent")]).await.unwrap();
         transaction.commit().await.unwrap();
         let left = |world: &World| {

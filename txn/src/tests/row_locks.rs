@@ -1,4 +1,5 @@
-//! Rows that are locked while others wait, and statements with snapshots of their own: where one process has all locks.
+//! Tests of locked rows that others wait for, and of statements with their own snapshots, where one
+//! process has all locks.
 
 use super::harness::*;
 use crate::locks::{LockFailure, LockWait};
@@ -21,7 +22,7 @@ async fn lock_row(transaction: &Transaction, name: &str) -> Result<LockedRow> {
     Ok(locked[0])
 }
 
-/// What is there now, whatever the statement's snapshot sees.
+/// The newest committed value, whatever the statement's snapshot sees.
 async fn newest(transaction: &Transaction, name: &str) -> Option<String> {
     let value = transaction.get(name.as_bytes(), OwnWrites::Newest).await.unwrap();
     value.map(|value| String::from_utf8_lossy(&value).into_owned())
@@ -154,7 +155,7 @@ fn what_was_not_locked_is_held_against_commits_since_its_statement() {
         get(&first, "a").await;
         first.write(vec![update("a", "2")]).await.unwrap();
         world.set("a", "3").await;
-        // A later statement sees the change; what the first wrote was not allowed to know.
+        // A later statement sees the change. The writes of the first could not know of it.
         transaction.advance_command();
         let second = transaction.for_statement(false);
         get(&second, "b").await;
@@ -199,8 +200,8 @@ fn a_deadlock_ends_one_of_both() {
     });
 }
 
-/// Many count up the same few rows, at both levels and in every order of their steps: no count is lost, and at READ
-/// COMMITTED nobody is told to try again.
+/// Many clients increment the same few rows at both levels, in every order of their steps. No count is lost, and no
+/// client is refused at READ COMMITTED.
 #[test]
 fn counts_are_never_lost() {
     for seed in 0..60 {
@@ -261,7 +262,7 @@ pub(super) async fn count_up(world: World, number: u64, done: Arc<AtomicU64>) {
     }
 }
 
-/// Runs a future beside others, and hands out what it came to.
+/// Runs a future beside others, and answers its result.
 pub(super) fn beside<T: Send + 'static>(
     env: &Arc<SimEnv>,
     work: impl Future<Output = T> + Send + 'static,

@@ -1,7 +1,7 @@
-//! Goldenscripts: what a transaction writes, cell by cell. `txn/testscripts/` holds the scripts;
-//! `UPDATE_GOLDENFILES=1 cargo test` writes their output anew, to be reviewed.
+//! Goldenscripts: the cells that a transaction writes, one by one. `txn/testscripts/` holds the scripts.
+//! `UPDATE_GOLDENFILES=1 cargo test` rewrites their output, which must then be reviewed.
 //!
-//! Timestamps are shown as microseconds since the simulated clock's start, so the first is @0.
+//! Timestamps are shown as microseconds since the start of the simulated clock, so the first is @0.
 
 use super::harness::*;
 use crate::data::{RecordKind, decode_data};
@@ -28,7 +28,7 @@ struct Script {
     world: Option<World>,
     transactions: BTreeMap<String, Arc<Transaction>>,
     cells: Cells,
-    /// What stands for rows: memory, or Bigtable.
+    /// The store of rows: memory, or Bigtable.
     rows: Path,
 }
 
@@ -43,7 +43,7 @@ impl Script {
         Ok(self.world.clone().ok_or("no engine")?)
     }
 
-    /// Runs `future`, then all that it left running. `None`: it stopped half way.
+    /// Runs `future`, and then all background work. `None` if it stopped halfway.
     fn block_on<T: Send + 'static>(&self, future: impl Future<Output = T> + Send + 'static) -> Option<T> {
         let result = self.env.block_on(future).ok();
         while self.env.step() {}
@@ -291,7 +291,7 @@ impl Runner for Script {
                 Ok(format!("start {}", self.at(taken?)))
             }
             "fail" => self.fail(command),
-            // The process dies: nothing in memory survives. Another starts on the same rows.
+            // The process dies: nothing in memory survives. Another process starts on the same rows.
             "crash" => {
                 self.transactions.clear();
                 let world = self.world()?;
@@ -320,7 +320,7 @@ impl Runner for Script {
         }
     }
 
-    /// With the tag `[cells]`, what the command changed in the store.
+    /// With the tag `[cells]`, prints the changes of the command in the store.
     fn end_command(&mut self, command: &Command) -> Outcome<String> {
         let now = self.all_cells()?;
         let before = std::mem::replace(&mut self.cells, now);
@@ -343,7 +343,7 @@ impl Runner for Script {
     }
 }
 
-/// Runs every script, with `rows` for rows. Answers how many.
+/// Runs every wanted script on the store `rows`. Answers their number.
 fn run_scripts(rows: Path, wanted: impl Fn(&str) -> bool) -> usize {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("testscripts");
     let mut ran = 0;
@@ -365,7 +365,7 @@ fn scripts() {
     assert!(run_scripts(Path::ByRow, |_| true) >= 20);
 }
 
-/// The same cells, to the byte, as in memory.
+/// Over Bigtable the cells must be the same to the byte as in memory.
 #[test]
 fn scripts_over_bigtable() {
     assert!(run_scripts(Path::Bigtable, |script| script.contains("engine by-row")) >= 10);

@@ -1,4 +1,4 @@
-//! What a transaction has read is validated when it commits: on every engine.
+//! Tests of the validation of reads at COMMIT, on every engine.
 
 use super::harness::*;
 use crate::*;
@@ -25,7 +25,8 @@ async fn scanned(transaction: &Arc<Transaction>, range: RowRange, limit: Option<
     found
 }
 
-/// What one transaction reads, what another writes meanwhile, and whether that is in the way of the first.
+/// A read of one transaction. Each case pairs it with another transaction's write and says whether
+/// that is a conflict.
 enum Read {
     Key(&'static str),
     Keys(&'static [&'static str]),
@@ -33,7 +34,7 @@ enum Read {
     Ranges([(&'static str, &'static str); 3]),
     First(&'static str, &'static str),
     Last(&'static str, &'static str),
-    /// So many at most, of which it finds so many in one look.
+    /// A read with a limit that finds a number of rows in one read of the store.
     AtOnce(&'static str, &'static str, usize, usize),
     Nothing,
 }
@@ -96,7 +97,7 @@ fn a_write_of_what_was_read_is_in_the_way_and_no_other() {
                 Read::First(from, to) => {
                     assert_eq!(scanned(&transaction, range(from, to), Some(1), false).await.len(), 1);
                 }
-                // The emulator of Bigtable cannot scan backwards.
+                // Bigtable's emulator cannot scan backwards.
                 Read::Last(from, to) if world.raw.can_scan_reverse() => {
                     assert_eq!(scanned(&transaction, range(from, to), Some(1), true).await, [key("c")]);
                 }
@@ -131,7 +132,7 @@ fn who_only_reads_is_never_refused() {
     });
 }
 
-/// Two that read what the other writes and commit beside each other: one at most commits, whatever the order.
+/// Two transactions that read each other's writes and commit concurrently. At most one commits, in every order.
 #[test]
 fn write_skew_beside_each_other() {
     on_paths(&PATHS, |world| async move {
@@ -148,7 +149,7 @@ fn write_skew_beside_each_other() {
     });
 }
 
-/// The committer does not remember as far back as this snapshot: what was read is read again.
+/// The committer does not remember as far back as this snapshot, so the read ranges are read again.
 #[test]
 fn an_old_snapshot_is_validated_by_reading() {
     on_paths(&[Path::OnePhase, Path::Embedded], |world| async move {
@@ -156,7 +157,7 @@ fn an_old_snapshot_is_validated_by_reading() {
             world.set(name, "0").await;
         }
         let old: Timestamp = world.begin().snapshot_ts().await.unwrap();
-        // Nobody validates now, so nobody remembers.
+        // No transaction validates now, so no write is remembered.
         world.set("b", "1").await;
         let options = TransactionOptions {
             isolation: Isolation::Serializable,
@@ -178,7 +179,7 @@ fn an_old_snapshot_is_validated_by_reading() {
     });
 }
 
-/// A read set that outgrows its memory refuses more, and lets nothing through.
+/// A read set that exceeds its memory refuses more commits, and misses no conflict.
 #[test]
 fn a_read_set_that_widens_loses_no_read() {
     let env = storage::testing::SimEnv::new(7);
@@ -206,7 +207,7 @@ fn a_read_set_that_widens_loses_no_read() {
     env.block_on(test).unwrap();
 }
 
-/// Whoever asks comes after writes that are under way: those it must know of too.
+/// The validation comes after writes that are under way. It must know of those too.
 #[test]
 fn keys_of_unfinished_commits_count() {
     on_paths(&[Path::Embedded], |world| async move {
@@ -216,7 +217,7 @@ fn keys_of_unfinished_commits_count() {
         get(&transaction, "b").await;
         transaction.write(vec![update("own", "1")]).await.unwrap();
         let other = world.begin();
-        // Of two phases: the second key's record may come after the answer.
+        // In two phases, the second key's record may come after the answer.
         other.write(vec![update("0 primary", "2"), update("b", "2")]).await.unwrap();
         other.commit().await.unwrap();
         assert_eq!(conflict_kind(transaction.commit().await), Some(ConflictKind::Read));

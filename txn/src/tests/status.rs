@@ -1,4 +1,4 @@
-//! What a status means, row by row of the table in `resolver`; and what `pg_xact_status` says.
+//! Tests of the status of a transaction, row by row of the table in `resolver`, and of `pg_xact_status`.
 
 use super::harness::*;
 use super::hooked::{Call, Fate, HookedStore};
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use storage::{Env, Family, Mutation, Timestamp};
 
-/// A lock of the transaction `start_ts`, whose primary is `p`.
+/// Plants a lock of the transaction `start_ts`, whose primary is `p`.
 async fn plant_lock(world: &World, name: &str, start_ts: Timestamp, time_to_live: Duration) {
     let expires_at = world.store.oracle().physical_now() + time_to_live.as_micros() as u64;
     let (strength, kind, primary) = (LockStrength::NoKeyUpdate, RecordKind::Put, key("p"));
@@ -24,8 +24,8 @@ fn record(start_ts: Timestamp, kind: RecordKind, strength: LockStrength) -> Writ
     WriteRecord { strength, kind, start_ts, inlined: (kind == RecordKind::Put).then(|| key("new")) }
 }
 
-/// The owner of `start_ts` locks its primary, or gives a sign of life, just before the first change there. Answers how
-/// many changes there were.
+/// The owner of `start_ts` locks its primary, or sends a heartbeat, just before the first change there. Answers a
+/// counter of the changes.
 fn locked_just_before_a_change(world: &World, hooked: &HookedStore, start_ts: Timestamp) -> Arc<AtomicU64> {
     let changes = Arc::new(AtomicU64::new(0));
     let (owner, times) = (world.clone(), changes.clone());
@@ -55,7 +55,7 @@ fn a_write_that_points_at_the_start_means_committed() {
             let before = world.begin();
             before.snapshot_ts().await.unwrap();
             let commit_ts = now(&world).await;
-            // A key that was only locked can be the primary too: its record is in the other family.
+            // A key that was only locked can also be the primary. Its record is in the other family.
             let record = record(start_ts, kind, LockStrength::KeyShare);
             plant(&world, "p", record.family(), commit_ts, record.encode()).await;
             hooked.take_log();
@@ -123,7 +123,7 @@ fn an_expired_lock_is_ended_at_the_primary_exactly_as_it_was_seen() {
         plant(&world, "p", Family::Data, start_ts, encode_data(b"long")).await;
         plant_lock(&world, "s", start_ts, SECOND).await;
         world.env.advance(2 * SECOND);
-        // Its owner gives a sign of life after the resolver has looked.
+        // Its owner sends a heartbeat after the resolver has looked.
         let beaten = locked_just_before_a_change(&world, &hooked, start_ts);
         assert_eq!(world.value("s").await.as_deref(), Some("old"));
         assert!(beaten.load(Ordering::SeqCst) > 0);
@@ -160,8 +160,9 @@ fn a_later_write_of_another_says_nothing_before_the_time_to_live_is_over() {
     });
 }
 
-/// A statement of its own snapshot reads, and then writes, what was committed after its transaction began. Whoever meets a
-/// secondary before the primary is locked must not take that commit for one that its owner cannot have seen.
+/// A statement with its own snapshot reads and then writes a row that was committed after its transaction began. A
+/// reader meets a secondary before the primary is locked. It must not conclude from that commit that the transaction
+/// can no longer prewrite.
 #[test]
 fn a_primary_written_since_the_transaction_began_is_no_rollback() {
     over_rows(|world, hooked| async move {
@@ -181,7 +182,7 @@ fn a_primary_written_since_the_transaction_began_is_no_rollback() {
         hooked.set(move |call| {
             let (reader, times, here) = (reader.clone(), times.clone(), here.clone());
             async move {
-                // The lock of the primary is on its way; that of the secondary has arrived.
+                // The lock of the primary is delayed. That of the secondary has arrived.
                 if matches!(&call, Call::Change(key, _) if key == "p") && times.fetch_add(1, Ordering::SeqCst) == 0 {
                     while row(&here, "s").newest(Family::Lock).is_none() {
                         here.env.sleep(Duration::from_millis(1)).await;
@@ -192,7 +193,7 @@ fn a_primary_written_since_the_transaction_began_is_no_rollback() {
                 Fate::Done
             }
         });
-        // Its owner dies behind the commit: what is left of it are the locks.
+        // Its owner dies after the commit. Only the locks are left.
         world.store.fail_points().set(failpoint::BEFORE_COMMIT_SECONDARY, FailAction::Stop);
         transaction.commit().await.unwrap();
         world.settle().await;
@@ -224,7 +225,7 @@ fn nothing_at_all_is_a_rollback_once_the_time_to_live_is_over() {
 #[test]
 fn a_record_of_another_at_exactly_the_start_is_neither_taken_for_a_rollback_nor_overwritten() {
     over_rows(|world, hooked| async move {
-        // Readers pushed another's commit to the very timestamp that a transaction then began with.
+        // Readers pushed another commit to exactly the timestamp that a transaction then started with.
         let transaction = world.begin();
         let start_ts = transaction.snapshot_ts().await.unwrap();
         let another = record(Timestamp(start_ts.0 - 5), RecordKind::Lock, LockStrength::KeyShare);
@@ -232,7 +233,7 @@ fn a_record_of_another_at_exactly_the_start_is_neither_taken_for_a_rollback_nor_
         transaction.write(vec![lock("p", LockStrength::KeyShare), put("s", "1")]).await.unwrap();
         assert_eq!(conflict_kind(transaction.commit().await), Some(ConflictKind::LockOnly));
         assert_eq!(row(&world, "p").newest(Family::Rollback).unwrap().value, another.encode());
-        // A lock that was left behind is rolled back without a change there.
+        // A leftover lock is rolled back without a change there.
         plant_lock(&world, "s", start_ts, Duration::ZERO).await;
         world.env.advance(SECOND);
         hooked.take_log();
@@ -283,12 +284,12 @@ fn the_status_of_a_transaction_on_another_node() {
         assert!(other.store.outcome(Timestamp(start_ts.0 + 60_000_000)).await.is_err(), "in the future");
         let commit_ts = transaction.commit().await.unwrap();
         assert_eq!(other.store.outcome(start_ts).await.unwrap(), Outcome::Committed(commit_ts));
-        // Committed without a write of its own: so was its identity.
+        // It commits without writes of its own, and its identity is recorded as committed.
         let idle = world.begin();
         let idle_ts = idle.start_ts().await.unwrap();
         idle.commit().await.unwrap();
         assert!(matches!(other.store.outcome(idle_ts).await.unwrap(), Outcome::Committed(_)));
-        // Its node died after the locks.
+        // Its node died after writing the locks.
         let dead = world.begin();
         let dead_ts = dead.start_ts().await.unwrap();
         dead.write(vec![put("p", "2")]).await.unwrap();
@@ -304,7 +305,7 @@ fn the_status_of_a_transaction_on_another_node() {
         let left_ts = left.start_ts().await.unwrap();
         left.rollback().await;
         assert_eq!(other.store.outcome(left_ts).await.unwrap(), Outcome::Aborted);
-        // Its node died before: nobody can tell until it would have been ended.
+        // Its node died earlier, so the outcome is unknown until the transaction would have been ended.
         let gone = world.begin();
         let gone_ts = gone.start_ts().await.unwrap();
         world.env.advance(1900 * SECOND);
@@ -318,7 +319,7 @@ fn the_status_of_a_transaction_on_another_node() {
 
 #[test]
 fn an_undetermined_commit_is_answered_soon_and_told_later() {
-    // The request is lost, or only its answer; and whether the transaction asked for its identity.
+    // The request or only its answer is lost, with and without a request for the identity.
     for (fate, applied) in [(Fate::LostRequest, false), (Fate::LostAnswer, true)] {
         for asked in [false, true] {
             over_rows(move |world, hooked| async move {

@@ -1,4 +1,4 @@
-//! What COMMIT would refuse, told before it where that costs no call. Must not be relied on: COMMIT decides.
+//! Finds conflicts before COMMIT, if that costs no call. COMMIT still decides.
 
 use super::Transaction;
 use crate::error::{Conflict, ConflictKind, Result};
@@ -6,12 +6,13 @@ use bytes::Bytes;
 use storage::{Family, FamilyFilter, TimestampRange};
 
 impl Transaction {
-    /// That another has written one of `keys` since the snapshot, which all of the transaction's writes are held against: writing
-    /// that key would be refused at COMMIT. For rows that were just read: the store is asked for what it has at hand, and where
-    /// it has nothing, or where statements have snapshots of their own, `None` says nothing.
+    /// A committed write of another transaction to one of `keys` since the snapshot, if one is found. COMMIT would
+    /// refuse a write of that key. Only for transactions with one snapshot, and for rows that were just read: the
+    /// store answers from what it has at hand. `None` means nothing.
     ///
-    /// Answers when what was found can be read, as COMMIT's refusal does: who is told earlier and runs again takes a snapshot
-    /// without it, and is refused for the same commit again and again for as long as the log is being synced.
+    /// Answers when the found commit is published, as COMMIT's refusal does. Otherwise the transaction would
+    /// run again with a snapshot that misses the commit. It would be refused again and again for as long as the
+    /// log is being synced.
     pub async fn changed_since(&self, keys: &[Bytes]) -> Result<Option<Conflict>> {
         if !self.isolation().has_one_snapshot() {
             return Ok(None);

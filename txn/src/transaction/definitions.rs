@@ -1,5 +1,5 @@
-//! What definitions and checks need beyond a snapshot: the newest of what is committed, keys that are locked and compared with the
-//! snapshot, and writes that are no conflict with those of others.
+//! Operations for definitions and checks beyond a snapshot: reads of the newest commits, locked keys that are
+//! compared with the snapshot, and writes that do not conflict with those of others.
 
 use super::{CommandNumber, Shared, Transaction, Write};
 use crate::error::{Result, TxnError};
@@ -11,34 +11,34 @@ use std::collections::HashSet;
 use std::sync::{Arc, Weak};
 use storage::{Family, ReadFilter, TimestampRange};
 
-/// Knows a transaction again, and whether it is still there.
+/// Identifies a transaction without keeping it alive.
 #[derive(Clone, Default)]
 pub struct TransactionHandle(Weak<Shared>);
 
 impl TransactionHandle {
-    /// Whether it is the handle of this transaction, in whichever statement.
+    /// Whether it identifies this transaction, in any of its statements.
     pub fn is_of(&self, transaction: &Transaction) -> bool {
         std::ptr::eq(self.0.as_ptr(), Arc::as_ptr(&transaction.shared))
     }
-    /// Whether nobody has the transaction any more.
+    /// Whether the transaction no longer exists.
     pub fn is_gone(&self) -> bool {
         self.0.strong_count() == 0
     }
 }
 
 impl Transaction {
-    /// See [`TransactionHandle`].
+    /// A handle that identifies this transaction.
     pub fn handle(&self) -> TransactionHandle {
         TransactionHandle(Arc::downgrade(&self.shared))
     }
 
-    /// The transaction as a statement sees it that looks at what is newest, at every level. For reads that must know of commits after
-    /// the snapshot: what is written is still held against the transaction's own.
+    /// The transaction from the view of a statement that reads the newest commits, at every level. For reads that
+    /// must know of commits after the snapshot. Writes are still validated against the transaction's own snapshot.
     pub async fn for_newest(self: &Arc<Self>) -> Result<Arc<Transaction>> {
         if !self.isolation().has_one_snapshot() {
             return Ok(self.for_statement(self.quiet));
         }
-        // The transaction's own snapshot comes first: over rows it names the transaction.
+        // The transaction's own snapshot comes first, because over rows it defines the start_ts.
         let own = self.snapshot().await?.ts();
         let mut newest = self.shared.store.take_snapshot(None).await?;
         newest.locks_at = Some(own);
@@ -46,10 +46,12 @@ impl Transaction {
         Ok(Arc::new(Transaction { shared: self.shared.clone(), snapshot, quiet: self.quiet }))
     }
 
-    /// Locks keys as rows are locked, until the transaction ends, and answers of each whether another has committed something to it
-    /// since the statement's snapshot that excludes the strength: a write or a lock-only record. Unlike
-    /// [`lock_rows`](Transaction::lock_rows) it leaves to the caller what follows from that, and others that commit at snapshot level
-    /// do not look for these locks: whoever writes such keys takes them first. Errors: [`TxnError::NotLocked`].
+    /// Locks keys like rows, until the transaction ends. Answers for each key whether another transaction has
+    /// committed a conflicting write or lock-only record since the statement's snapshot.
+    ///
+    /// Unlike [`lock_rows`](Transaction::lock_rows) it leaves the consequence to the caller.
+    /// Commits at snapshot level do not look for these locks, so every writer of such keys must
+    /// take them first. Errors: [`TxnError::NotLocked`].
     pub async fn lock_keys(&self, keys: &[(Bytes, LockStrength)], wait: LockWait) -> Result<Vec<bool>> {
         let snapshot = self.snapshot().await?;
         for (key, strength) in keys {
@@ -60,7 +62,7 @@ impl Transaction {
         let newest = self.newest().await?;
         let range = TimestampRange { from: snapshot.ts().next(), to: newest.ts() };
         let filter = ReadFilter::new().with(Family::Write, range, usize::MAX).with(Family::Rollback, range, usize::MAX);
-        // Asked before it is read: of a commit that ends meanwhile the read may have met a lock where a record stands now.
+        // Asked before the read. If a commit ends meanwhile, the read may have met a lock where a record is now.
         let lean = store.is_lean(&newest);
         if !lean {
             // A committed record may still be a lock.
@@ -81,15 +83,15 @@ impl Transaction {
             }
         }
         if !written.is_empty() {
-            // Who looks again must see it.
+            // A later look must see it.
             self.when_published(newest.ts()).await?;
         }
         Ok(names.iter().map(|key| written.contains(key)).collect())
     }
 
-    /// Buffers writes that do not depend on what their keys held: what others committed to those since the snapshot is no conflict. Each key
-    /// is locked first, so that nobody else writes it before this transaction ends. The writes are a command of their own. Errors:
-    /// [`TxnError::NotLocked`].
+    /// Buffers writes that do not depend on their keys' old values, so commits of others to these keys since the
+    /// snapshot are no conflict. Each key is locked first, so that nobody else writes it before this transaction
+    /// ends. The writes are a command of their own. Errors: [`TxnError::NotLocked`].
     pub async fn overwrite(&self, writes: Vec<Write>, wait: LockWait) -> Result<()> {
         if writes.is_empty() {
             return Ok(());
@@ -108,8 +110,8 @@ impl Transaction {
         Ok(())
     }
 
-    /// Drops what was buffered under `command` and later numbers, and keeps the locks that were taken meanwhile. The numbers are not used
-    /// again: the current one advances.
+    /// Drops the writes of `command` and later commands, and keeps the locks taken meanwhile. The numbers are not
+    /// used again: the current number advances.
     pub fn undo_writes(&self, command: CommandNumber) {
         let mut buffer = self.shared.buffer.write();
         buffer.rollback_to(command, self.command());

@@ -1,5 +1,4 @@
-//! How a transaction ends: COMMIT and ROLLBACK, as its owner asks for them. How a commit is done is in
-//! [`crate::commit`].
+//! Ends a transaction by COMMIT or ROLLBACK, as its owner asks. [`crate::commit`] does the commit.
 
 use super::{ENDED, Transaction};
 use crate::buffer::Buffer;
@@ -13,11 +12,11 @@ use std::sync::atomic::Ordering;
 use storage::Timestamp;
 
 impl Transaction {
-    /// Commits. The timestamp is the commit_ts (the snapshot's when nothing was written). An
-    /// error other than `Undetermined` means that nothing was or will be written.
+    /// Commits. Answers the commit_ts, or the snapshot's timestamp if nothing was written. After an error other than
+    /// `Undetermined`, nothing was or will be written.
     pub async fn commit(&self) -> Result<Timestamp> {
         let committed = self.commit_writes().await;
-        // What is left of its locks is given back after it was published.
+        // The remaining locks are released after the commit was published.
         self.shared.row_locks.end();
         committed
     }
@@ -33,13 +32,13 @@ impl Transaction {
             state.start_ts
         };
         *self.snapshot.write() = None;
-        // Nobody writes to it any more.
+        // No statement writes to it any more.
         if start_ts.is_none() && shared.buffer.read().is_empty() {
             shared.let_go();
             return shared.row_locks.confirm().await.map(|()| snapshot.ts());
         }
         let buffer = std::mem::replace(&mut *shared.buffer.write(), Buffer::new(usize::MAX, None));
-        // The future of a commit is large, and who only reads does not move it about.
+        // Boxed, because the future of a commit is large and read-only transactions should not carry it.
         Box::pin(self.commit_buffer(snapshot, buffer, start_ts)).await
     }
 
@@ -57,7 +56,7 @@ impl Transaction {
         let buffer = Arc::new(buffer);
         let one_snapshot = shared.options.isolation.has_one_snapshot();
         let looks = one_snapshot && shared.store.can_lock_rows();
-        // Where another node keeps the locks the timestamp of the commit tells whether it should have looked.
+        // If another node keeps the locks, the commit timestamp tells whether the commit should have looked for them.
         let elsewhere = shared.store.agent.is_some();
         let unlooking = if looks && !elsewhere { shared.store.locks.unlooking_commit(&buffer) } else { None };
         let must_look = looks && if elsewhere { shared.store.oracle.saw_locks() } else { unlooking.is_none() };
@@ -91,7 +90,7 @@ impl Transaction {
         }
         let result = job.run().await;
         shared.let_go();
-        // On one log nobody can tell before a restart how it ended.
+        // On one log the outcome stays unknown until a restart.
         if matches!(result, Err(TxnError::Undetermined { .. })) && !by_row {
             shared.undetermined.store(true, Ordering::SeqCst);
         } else {
@@ -100,7 +99,7 @@ impl Transaction {
         result
     }
 
-    /// Ends the transaction; nothing was committed. Infallible: what it leaves behind, others resolve.
+    /// Ends the transaction without a commit. Cannot fail: others resolve what it leaves behind.
     pub async fn rollback(&self) {
         let start_ts = {
             let mut state = self.shared.state.write();

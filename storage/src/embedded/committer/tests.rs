@@ -1,4 +1,4 @@
-//! The committer's threads over a log that waits for leave to write and to sync.
+//! Tests of the committer's threads over a log that waits for permission to write and to sync.
 
 use super::*;
 use crate::bulk::PreparedCells;
@@ -15,7 +15,7 @@ use futures::future::join_all;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
-/// What reached the log: the number of changes, or a sync.
+/// An event at the log: a write with its number of changes, or a sync.
 #[derive(Debug, PartialEq, Eq)]
 enum Event {
     Write(usize),
@@ -24,9 +24,9 @@ enum Event {
 
 struct Recorder {
     events: mpsc::Sender<Event>,
-    /// Each write waits for one of these, which says whether it succeeds.
+    /// Each write waits for a permit, which says whether the write succeeds.
     permits: mpsc::Receiver<bool>,
-    /// What is not to wait is not written.
+    /// While set, a write that must not wait is refused.
     stalled: Arc<AtomicBool>,
 }
 
@@ -73,9 +73,9 @@ impl CommitLog for Recorder {
 }
 
 struct Harness {
-    /// Each sync waits for one, as writes do, as long as this is there.
+    /// Permits for syncs, as for writes. Without a sender, syncs need no permit.
     syncs: mpsc::Sender<bool>,
-    /// Its requests are left to the thread, unless it is given the next.
+    /// Leaves all requests to the committer's thread, unless a test gives it `orderer`.
     thread: CommitterThread,
     orderer: Option<Arc<dyn Order>>,
     permits: mpsc::Sender<bool>,
@@ -107,7 +107,7 @@ fn batch(key: &str, durable: bool) -> Request {
 }
 
 impl Harness {
-    /// Hands a request over and lets it be written. Answers what tells of its order, and the answer to come.
+    /// Queues a request and permits its write. Returns the channel for its order, and the pending answer.
     fn ask(&self, key: &str, durable: bool) -> (oneshot::Receiver<Timestamp>, BoxFuture<'_, Answer>) {
         let (ordered, told) = oneshot::channel();
         let mut answer = self.thread.request(batch(key, durable), Some(ordered)).boxed();
@@ -126,14 +126,14 @@ fn the_next_are_ordered_while_one_is_synced() {
     let harness = start();
     let (first, mut one) = harness.ask("a", true);
     assert_eq!(block_on(first), Ok(Timestamp(11)));
-    // The sync of the first is under way, or about to be.
+    // The sync of the first commit is under way, or about to be.
     let (second, mut two) = harness.ask("b", true);
     assert_eq!(block_on(second), Ok(Timestamp(12)));
     let (third, mut three) = harness.ask("c", false);
     assert_eq!(block_on(third), Ok(Timestamp(13)));
     assert_eq!(harness.snapshots.ordered_snapshot().timestamp(), Timestamp(13));
     assert!(poll(&mut one).is_pending() && poll(&mut two).is_pending());
-    // It needs no sync, but it may not be seen before those that do.
+    // This commit needs no sync, but must not be visible before earlier commits that do.
     assert!(poll(&mut three).is_pending());
     assert_eq!(harness.snapshots.published(), Timestamp::ZERO);
     harness.syncs.send(true).unwrap();
@@ -151,12 +151,12 @@ fn who_asks_for_little_orders_it_itself() {
     let (ordered, mut told) = oneshot::channel();
     let mut answer = harness.thread.request(batch("a", true), Some(ordered)).boxed();
     assert!(poll(&mut answer).is_pending());
-    // No thread had a hand in it.
+    // No thread switch was needed.
     assert_eq!(told.try_recv(), Ok(Some(Timestamp(11))));
     let long = Request::Commit(contract::batch(&["b"], Timestamp::MAX, &"v".repeat(LITTLE_BYTES)));
     let mut thread = harness.thread.request(long, None).boxed();
     assert!(poll(&mut thread).is_pending());
-    // While the thread is at it, the next is left to it.
+    // While the committer's thread is busy, the next request is left to it.
     let mut third = harness.thread.request(batch("c", true), None).boxed();
     while !harness.thread.queue.state.lock().requests.is_empty() {
         std::thread::yield_now();
@@ -172,7 +172,7 @@ fn a_log_that_would_have_to_wait_is_left_to_the_thread() {
     let mut harness = start();
     harness.thread.orderer = harness.orderer.take();
     harness.stalled.store(true, Ordering::SeqCst);
-    // Neither waits for the log, which is given leave to write below.
+    // Neither request waits for the log, whose writes are permitted below.
     let (ordered, mut told) = oneshot::channel();
     let mut first = harness.thread.request(batch("a", true), Some(ordered)).boxed();
     assert!(poll(&mut first).is_pending());
@@ -236,7 +236,7 @@ fn those_who_wait_for_one_sync_share_the_next() {
     assert!(block_on(one).unwrap().is_ok());
     assert!(block_on(join_all(rest)).iter().all(|answer| matches!(answer, Ok(Ok(_)))));
     let left: Vec<Event> = harness.events.try_iter().collect();
-    // The first may have waited for the others.
+    // The first sync may have waited for the other groups.
     assert!(left.len() <= 2 && left.iter().all(|event| *event == Event::Sync), "{left:?}");
 }
 
@@ -274,7 +274,7 @@ fn a_sync_that_failed_leaves_all_behind_it_unknown() {
     let (second, two) = harness.ask("b", true);
     assert_eq!((block_on(first), block_on(second)), (Ok(Timestamp(11)), Ok(Timestamp(12))));
     harness.syncs.send(false).unwrap();
-    // Should there be a second one, it does not help.
+    // A second sync would not help.
     let _ = harness.syncs.send(true);
     for answer in block_on(join_all([one, two])) {
         assert!(matches!(answer, Err(StoreError::Undetermined(_))), "{answer:?}");
@@ -288,7 +288,7 @@ fn a_sync_that_failed_leaves_all_behind_it_unknown() {
 #[test]
 fn a_thread_that_dies_answers_everybody() {
     let harness = start();
-    // The log panics when it cannot wait for permits any more.
+    // Without permits the log panics.
     drop(harness.permits);
     let answer = block_on(harness.thread.request(batch("a", true), None));
     assert!(matches!(answer, Err(StoreError::Undetermined(_))));

@@ -1,5 +1,5 @@
-//! [`Leaf`]: the newest cells of all rows whose keys differ in nothing but their last byte, in one piece of memory: of a table
-//! by numbers some two hundred rows that follow each other.
+//! [`Leaf`]: the newest cells of all rows whose keys differ only in their last byte, in one allocation. In a table
+//! with numeric keys these are some two hundred consecutive rows.
 
 use crate::contract::{Cell, Family};
 use crate::embedded::key::HEAD_BYTES;
@@ -8,16 +8,16 @@ use crate::timestamp::Timestamp;
 use bytes::Bytes;
 use std::ops::RangeInclusive;
 
-/// Rows that a leaf can have: one for each last byte.
+/// The most rows in a leaf: one for each last byte.
 pub const MOST_ROWS: usize = 256;
-/// A leaf with more bytes is not kept.
+/// The largest leaf that is cached, in bytes.
 pub const MOST_BYTES: usize = 128 << 10;
-/// What a leaf takes beside its rows, about.
+/// Approximate memory of a leaf beside its rows, in bytes.
 const LEAF_BYTES: usize = 224;
-/// Bytes of values that were replaced which are left lying, beside as many as are in use.
+/// Bytes of replaced values that are tolerated, beside as many bytes in use. Beyond that the leaf is compacted.
 const SLACK_BYTES: usize = 4 << 10;
 
-/// Where the cell of a row lies.
+/// The position and timestamp of a row's cell.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     timestamp: Timestamp,
@@ -25,27 +25,27 @@ struct Slot {
     length: u32,
 }
 
-/// See the head of the module.
+/// The newest cells of all rows with a common key prefix. See the module documentation.
 #[derive(Clone, Debug, Default)]
 pub struct Leaf {
-    /// A bit for each last byte: whether there is such a row.
+    /// One bit for each last byte: whether that row exists.
     present: [u64; 4],
-    /// Of the rows that there are, in key order.
+    /// The slots of the existing rows, in key order.
     slots: Vec<Slot>,
     values: Vec<u8>,
-    /// Bytes of `values` that are in use.
+    /// Bytes of `values` in use.
     used: usize,
 }
 
-/// What the keys of a leaf begin with, and the last byte of this one; `None` for a key that is in none, for it is not longer than
-/// what tells whose it is.
+/// Splits a key into its leaf's prefix and its last byte. `None` if the key is no longer than a head ([`HEAD_BYTES`])
+/// and so belongs to no leaf.
 pub fn split(key: &[u8]) -> Option<(&[u8], u8)> {
     let (last, prefix) = key.split_last()?;
     (prefix.len() >= HEAD_BYTES).then_some((prefix, *last))
 }
 
 impl Leaf {
-    /// Of all rows there are whose keys begin with `prefix`, in key order. `None` when one has a longer key, or none.
+    /// A leaf of all rows whose keys begin with `prefix`, in key order. `None` if the length of a key does not fit.
     pub fn of(prefix: &[u8], rows: &PackedRows) -> Option<Leaf> {
         let mut leaf = Leaf { slots: Vec::with_capacity(rows.len()), ..Leaf::default() };
         leaf.values.reserve(rows.bytes().saturating_sub(rows.len() * (prefix.len() + 1)));
@@ -58,7 +58,7 @@ impl Leaf {
         Some(leaf)
     }
 
-    /// Whether there is a row with this last byte, and which of the slots is its, or would be.
+    /// Whether the row with this last byte exists, and the index of its slot.
     fn place(&self, last: u8) -> (bool, usize) {
         let (word, bit) = (usize::from(last / 64), 1_u64 << (last % 64));
         let before: u32 = self.present.iter().take(word).map(|bits| bits.count_ones()).sum();
@@ -76,20 +76,21 @@ impl Leaf {
         self.values.get(start..start + slot.length as usize).unwrap_or_default()
     }
 
-    /// When the newest cell of the row with this last byte was written; `None` when it has none.
+    /// The timestamp of the newest cell of the row with this last byte. `None` if the row has none.
     pub fn timestamp(&self, last: u8) -> Option<Timestamp> {
         self.slot(last).map(|slot| slot.timestamp)
     }
 
-    /// That cell, its value a copy: what is read must not keep a whole leaf in memory.
+    /// The newest cell of the row with this last byte. Its value is a copy, because a read must not keep the
+    /// whole leaf in memory.
     pub fn cell(&self, last: u8) -> Option<Cell> {
         let slot = self.slot(last)?;
         let value = Bytes::copy_from_slice(self.value(slot));
         Some(Cell { family: Family::Write, timestamp: slot.timestamp, value })
     }
 
-    /// Calls `visit` with the rows with these last bytes, in key order or backwards, until it answers false: with the last byte, when
-    /// its newest cell was written, and its value.
+    /// Calls `visit` with the last byte, timestamp and value of each row in the range `lasts`, until it answers
+    /// false. In key order, or backwards if `reverse`.
     pub fn visit(&self, lasts: RangeInclusive<u8>, reverse: bool, mut visit: impl FnMut(u8, Timestamp, &[u8]) -> bool) {
         let (_, mut at) = self.place(*lasts.start());
         let (present_at_end, end) = self.place(*lasts.end());
@@ -117,7 +118,7 @@ impl Leaf {
         };
     }
 
-    /// Sets the cell of a row, unless it has a newer one.
+    /// Sets the cell of a row unless the row has a newer one.
     pub fn set(&mut self, last: u8, timestamp: Timestamp, value: &[u8]) {
         let (present, at) = self.place(last);
         let length = u32::try_from(value.len()).unwrap_or(u32::MAX);
@@ -126,7 +127,7 @@ impl Leaf {
             slot.timestamp = timestamp;
             let start = slot.start as usize;
             if slot.length == length {
-                // Rows of a table mostly stay as long as they are.
+                // Updated rows of a table mostly keep their length.
                 if let Some(old) = self.values.get_mut(start..start + value.len()) {
                     old.copy_from_slice(value);
                 }
@@ -148,7 +149,7 @@ impl Leaf {
         }
     }
 
-    /// Leaves out what was replaced.
+    /// Compacts `values`, leaving out the replaced ones.
     fn pack(&mut self) {
         let mut values = Vec::with_capacity(self.used);
         for slot in &mut self.slots {
@@ -159,7 +160,7 @@ impl Leaf {
         self.values = values;
     }
 
-    /// Bytes that it takes, about.
+    /// The approximate memory of the leaf, in bytes.
     pub fn bytes(&self) -> usize {
         LEAF_BYTES + self.slots.capacity() * size_of::<Slot>() + self.values.capacity()
     }

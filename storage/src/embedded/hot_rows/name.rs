@@ -1,14 +1,14 @@
-//! [`Name`]: by which a row or a leaf is found among those that are kept.
+//! [`Name`]: the cache key of a row or of a leaf.
 
 use quick_cache::Equivalent;
 use std::hash::{Hash, Hasher};
 
-/// By which something is kept: a row by its key, a leaf by what its keys begin with.
+/// The cache key: the key of a row, or the prefix of a leaf.
 #[derive(Clone, Copy, Debug)]
 pub struct Name<'n> {
-    /// Of the key.
+    /// The row's key or the leaf's prefix.
     pub bytes: &'n [u8],
-    /// Whether it is a leaf.
+    /// Whether this names a leaf.
     pub leaf: bool,
 }
 
@@ -18,17 +18,17 @@ impl Hash for Name<'_> {
     }
 }
 
-/// The same, kept.
+/// An owned [`Name`], as the cache stores it.
 #[derive(Debug)]
 pub struct OwnName {
-    /// Of the key.
+    /// The row's key or the leaf's prefix.
     pub bytes: Box<[u8]>,
-    /// Whether it is a leaf.
+    /// Whether this names a leaf.
     pub leaf: bool,
 }
 
 impl OwnName {
-    /// As it is asked for.
+    /// The borrowed name, for look-ups.
     pub fn name(&self) -> Name<'_> {
         Name { bytes: &self.bytes, leaf: self.leaf }
     }
@@ -55,17 +55,17 @@ impl Equivalent<OwnName> for Name<'_> {
 }
 
 impl<'n> Name<'n> {
-    /// Of a row, by its key.
+    /// The name of the row with this key.
     pub fn row(bytes: &'n [u8]) -> Name<'n> {
         Name { bytes, leaf: false }
     }
 
-    /// Of a leaf, by what its keys begin with.
+    /// The name of the leaf with this prefix.
     pub fn leaf(bytes: &'n [u8]) -> Name<'n> {
         Name { bytes, leaf: true }
     }
 
-    /// A copy: the one at hand may be part of a larger piece of memory.
+    /// An owned copy, which does not keep the larger buffer of a key alive.
     pub fn own(self) -> OwnName {
         OwnName { bytes: self.bytes.into(), leaf: self.leaf }
     }

@@ -1,4 +1,4 @@
-//! [`Shard`]: a part of the rows that are kept, locked by itself. A leaf and all of its rows are in the same.
+//! [`Shard`]: a part of the cache with its own lock. A leaf and its rows are in the same shard.
 
 use super::leaf::{self, Leaf};
 use super::name::{Name, OwnName};
@@ -9,30 +9,30 @@ use bytes::Bytes;
 use quick_cache::Weighter;
 use quick_cache::unsync::Cache;
 
-/// Changes are counted for so many groups of rows in each part.
+/// Places per shard, each with its own count of changes.
 const PLACES: usize = 256;
-/// Rows that were missed are counted in so many places of each part.
+/// Slots per shard that count missed rows.
 const ASKED: usize = 1024;
-/// So many in one place, and the leaf of the last of them is read: which takes about as long as they took (some 100 µs, and a seek
-/// 5), so that who asks for few rows of each leaf does not pay for all.
+/// A leaf is read after this many misses in its slot. Reading a leaf takes about as long as these misses (some 100
+/// µs, against 5 µs for a seek). So a client that reads few rows of each leaf does not pay much for leaves.
 pub(super) const MISSES_PER_LEAF: u32 = 16;
-/// Longer values are not kept.
+/// The longest value that is cached, in bytes.
 pub(super) const MOST_VALUE_BYTES: usize = 4 << 10;
-/// Leaves are not made of rows that are longer than this: few of them would be kept.
+/// The longest value of a row that triggers reading its leaf, in bytes. Few leaves of longer rows would fit.
 pub(super) const MOST_LEAF_VALUE_BYTES: usize = leaf::MOST_BYTES / leaf::MOST_ROWS;
-/// What a row takes beside its key and value, about.
+/// Approximate memory of a row beside its key and value, in bytes.
 const ROW_BYTES: u64 = 160;
-/// Where there is no more room a leaf is paid for with what was asked since the one before, too, so that who reads more rows than
-/// there is room for is not much slower for it: a row that was found pays
+/// In a full shard, reading a leaf also costs credit, which look-ups earn. This bounds the slowdown when a client
+/// reads more rows than the cache holds. Credit for a row that was found:
 pub(super) const PAID_BY_FOUND: u32 = 4;
-/// and one that was missed
+/// Credit for a row that was missed.
 const PAID_BY_MISSED: u32 = 1;
-/// of
+/// The price of reading a leaf.
 pub(super) const PRICE_OF_LEAF: u32 = 256;
-/// So much is saved at most.
+/// The most credit that a shard saves up.
 const MOST_SAVED: u32 = 16 * PRICE_OF_LEAF;
 
-/// What is kept by a name.
+/// A cached row or leaf.
 #[derive(Debug)]
 enum Kept {
     Row(Cell),
@@ -52,54 +52,54 @@ impl Weighter<OwnName, Kept> for Weight {
     }
 }
 
-/// See the head of the module.
+/// A part of the cache. See the module documentation.
 pub struct Shard {
     kept: Cache<OwnName, Kept, Weight>,
-    /// Bytes that there is room for.
+    /// The capacity in bytes.
     share: u64,
     changes: [u32; PLACES],
     asked: Box<[Asked]>,
-    /// What was paid for leaves.
+    /// Credit for reading leaves.
     saved: u32,
 }
 
-/// What is known of rows that were missed, of several leaves.
+/// The misses of rows in several leaves that share a slot.
 #[derive(Clone, Copy, Debug, Default)]
 struct Asked {
-    /// How many, up to [`MISSES_PER_LEAF`].
+    /// The number of misses, up to [`MISSES_PER_LEAF`].
     misses: u32,
-    /// [`Place::mark`] of what turned out to be no leaf.
+    /// The [`Place::mark`] of a prefix whose rows form no leaf.
     refused: u32,
 }
 
-/// The word that a row was not there.
+/// Proof of a miss, with the place's change count at that moment.
 #[derive(Clone, Copy, Debug)]
 pub struct Missed {
     pub(super) place: Place,
     changes: u32,
-    /// Whether rows were missed before it, so that its leaf is wanted.
+    /// Whether enough rows were missed before, so that the leaf should be read.
     again: bool,
 }
 
-/// Where a row, and all of its leaf, belongs.
+/// The shard, change counter and miss slot of a row and of its whole leaf.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     pub(super) shard: usize,
     changes: usize,
     asked: usize,
-    /// By which a leaf is known among those of its place. Never 0.
+    /// Tells the leaves of one slot apart. Never 0.
     mark: u32,
 }
 
 impl Missed {
-    /// Whether its leaf is worth reading.
+    /// Whether the leaf of the missed row is worth reading.
     pub fn is_wanted(&self) -> bool {
         self.again
     }
 }
 
 impl Place {
-    /// By the hash of what the keys of the leaf begin with, in one of so many shards.
+    /// The place of a leaf, from the hash of its prefix and the number of shards.
     pub fn new(hash: u64, shards: usize) -> Place {
         let (low, high) = (hash as usize, (hash >> 32) as u32);
         Place { shard: low % shards, changes: high as usize % PLACES, asked: low / shards % ASKED, mark: high | 1 }
@@ -107,7 +107,7 @@ impl Place {
 }
 
 impl Shard {
-    /// Room for about `share` bytes.
+    /// A shard with a capacity of about `share` bytes.
     pub fn new(share: u64) -> Shard {
         let items = usize::try_from(share / (ROW_BYTES + 64)).unwrap_or(0);
         Shard {
@@ -119,7 +119,7 @@ impl Shard {
         }
     }
 
-    /// What is known of a row.
+    /// Looks a row up. `None` if neither the row nor its leaf is cached.
     pub fn find(&mut self, key: &[u8], wanted: &FamilyFilter) -> Option<Known> {
         let known = match leaf::split(key).and_then(|(prefix, last)| Some((self.leaf(prefix)?, last))) {
             Some((leaf, last)) => {
@@ -134,7 +134,7 @@ impl Shard {
         Some(known)
     }
 
-    /// The leaf whose keys begin with `prefix`.
+    /// The cached leaf with this prefix.
     pub fn leaf(&self, prefix: &[u8]) -> Option<&Leaf> {
         match self.kept.get(&Name::leaf(prefix)) {
             Some(Kept::Leaf(leaf)) => Some(leaf),
@@ -142,7 +142,7 @@ impl Shard {
         }
     }
 
-    /// A row of which nothing is known was asked for.
+    /// Counts a miss of a row.
     pub fn miss(&mut self, place: Place) -> Missed {
         self.pay(PAID_BY_MISSED);
         let changes = self.changes.get(place.changes).copied().unwrap_or(0);
@@ -164,17 +164,17 @@ impl Shard {
         self.changes.get(missed.place.changes) == Some(&missed.changes)
     }
 
-    /// Keeps the newest cell of a row that was missed.
+    /// Caches the newest cell of a missed row.
     pub fn keep(&mut self, missed: Missed, key: &[u8], newest: &Cell) {
         if newest.value.len() <= MOST_VALUE_BYTES && self.is_as_it_was(missed) {
             self.kept.insert(Name::row(key).own(), Kept::Row(newest.clone()));
         }
     }
 
-    /// Whether the leaf is to be read whose keys begin with `prefix`: one of its rows was missed, whose value has so many bytes.
+    /// Whether the leaf with this prefix should be read. One of its rows was missed, and its value has `bytes` bytes.
     pub fn wants_leaf(&mut self, missed: Missed, prefix: &[u8], bytes: usize) -> bool {
         let Some(asked) = self.asked.get_mut(missed.place.asked) else { return false };
-        // Of many keys that are asked for at once several may be in one.
+        // One request for many keys may miss several rows of the same leaf.
         let is_known = asked.refused == missed.place.mark || self.kept.contains_key(&Name::leaf(prefix));
         if !missed.is_wanted() || bytes > MOST_LEAF_VALUE_BYTES || is_known {
             return false;
@@ -187,7 +187,7 @@ impl Shard {
         true
     }
 
-    /// Keeps a leaf of which a row was missed. `None`: the rows that begin with `prefix` are none.
+    /// Caches the leaf of a missed row. `None` if the rows with this prefix form no leaf.
     pub fn keep_leaf(&mut self, missed: Missed, prefix: &[u8], leaf: Option<Leaf>) {
         match leaf.filter(|leaf| leaf.bytes() <= leaf::MOST_BYTES) {
             Some(leaf) if self.is_as_it_was(missed) => {
@@ -202,7 +202,7 @@ impl Shard {
         }
     }
 
-    /// A cell of a row was written, or removed when there is no value.
+    /// Applies a written cell of a row, or a removed one if there is no value.
     pub fn change(&mut self, place: Place, key: &[u8], timestamp: Timestamp, value: Option<&Bytes>) {
         self.count_change(place);
         self.change_row(key, timestamp, value);
@@ -217,7 +217,7 @@ impl Shard {
         match value {
             Some(_) if newest.timestamp > timestamp => {}
             Some(value) if value.len() <= MOST_VALUE_BYTES => {
-                // A copy: the one at hand may be part of a whole batch.
+                // A copy, because the value may be a slice of a whole batch.
                 let cell = Cell { family: Family::Write, timestamp, value: Bytes::copy_from_slice(value) };
                 self.kept.insert(name.own(), Kept::Row(cell));
             }
@@ -233,23 +233,23 @@ impl Shard {
         let Some(mut kept) = self.kept.peek_mut(&name) else { return };
         let Kept::Leaf(leaf) = &mut *kept else { return };
         let goes_on = match value {
-            // Not even copied.
+            // A value that is too long is not even copied.
             Some(value) if value.len() > leaf::MOST_BYTES => false,
             Some(value) => {
                 leaf.set(last, timestamp, value);
                 leaf.bytes() <= leaf::MOST_BYTES
             }
-            // Garbage collection removes what lies beneath the newest cells, too.
+            // Garbage collection also removes cells beneath the newest ones.
             None => leaf.timestamp(last) != Some(timestamp),
         };
         drop(kept);
-        // What is kept makes room for what comes new, not for what grows.
+        // A full cache evicts entries for new ones, but not for one that grows.
         if !goes_on || self.kept.weight() > self.share {
             self.kept.remove(&name);
         }
     }
 
-    /// A key of another length begins as those of a leaf do.
+    /// Evicts the leaf with this prefix, because a key of another length begins with it.
     pub fn end_leaf(&mut self, place: Place, prefix: &[u8]) {
         self.count_change(place);
         self.kept.remove(&Name::leaf(prefix));
@@ -261,18 +261,18 @@ impl Shard {
         }
     }
 
-    /// Forgets rows and leaves, and what is being read of any.
+    /// Evicts rows and leaves, and invalidates the reads under way.
     pub fn forget(&mut self, which: impl Fn(Name<'_>) -> bool) {
         self.kept.retain(|name, _| !which(name.name()));
         self.changes.iter_mut().for_each(|seen| *seen = seen.wrapping_add(1));
     }
 
-    /// Bytes that are taken, about.
+    /// The approximate memory in use, in bytes.
     pub fn bytes(&self) -> u64 {
         self.kept.weight()
     }
 
-    /// Forgets which rows were missed.
+    /// Forgets the counted misses.
     #[cfg(test)]
     pub fn forget_asked(&mut self) {
         self.asked.fill(Asked::default());

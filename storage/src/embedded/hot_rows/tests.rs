@@ -1,4 +1,4 @@
-//! Tests of what is kept of rows, one by one and together.
+//! Tests of the cache of rows, single ones and leaves.
 
 use super::shard::{MISSES_PER_LEAF, MOST_LEAF_VALUE_BYTES, MOST_VALUE_BYTES, PAID_BY_FOUND, PRICE_OF_LEAF};
 use super::*;
@@ -44,7 +44,7 @@ fn a_row_is_what_was_written_last() {
     assert!(matches!(rows.find(b"a", &later), Known::Nothing));
     rows.changed(&[set("a", 7, "seven"), set("b", 7, "other")]);
     assert_eq!((found(&rows, "a", 9), found(&rows, "a", 6)), ("seven".into(), "Newer".into()));
-    // An older cell that comes late, and the removal of one, leave the newest.
+    // A late older cell, and the removal of an older cell, leave the newest one.
     rows.changed(&[set("a", 6, "six"), remove("a", 5)]);
     assert_eq!(found(&rows, "a", 9), "seven");
     rows.changed(&[remove("a", 7)]);
@@ -92,7 +92,7 @@ fn leaf(rows: &[(&str, u64, &str)]) -> Option<Leaf> {
     Leaf::of(PREFIX.as_bytes(), &packed)
 }
 
-/// Rows are missed, one after the other, until the leaf that they are in is wanted.
+/// Misses rows one after the other until their leaf is wanted.
 fn wanted(rows: &HotRows) -> Missed {
     let mut word = missed(rows, "a table\0:1");
     for _ in 1..MISSES_PER_LEAF {
@@ -111,7 +111,7 @@ fn forget_asked(rows: &HotRows) {
 fn keep_leaf(rows: &HotRows) {
     let word = wanted(rows);
     rows.keep_leaf(word, PREFIX.as_bytes(), leaf(&[("1", 5, "one"), ("3", 7, "three")]));
-    // Who asks for many rows at once may have missed several of them.
+    // A request for many rows may have missed several rows of one leaf.
     assert!(!rows.wants_leaf(word, PREFIX.as_bytes(), 9));
 }
 
@@ -134,13 +134,13 @@ fn rows_beside_each_other_are_kept_together() {
     rows.changed(&[set("a table\0:2", 8, "two"), set("a table\0:1", 9, "longer"), set("a table\0:3", 6, "six")]);
     assert_eq!(all(&rows, 9), ["longer", "two", "three"]);
     assert_eq!(all(&rows, 8), ["Newer", "two", "three"]);
-    // What is no row of it.
+    // A key that cannot be a row of this leaf.
     rows.changed(&["a table\0", "a table\0;1"].map(|key| set(key, 9, "another")));
     rows.changed(&[remove("a table\0:3", 6), remove("a table\0:4", 7)]);
     assert_eq!(all(&rows, 9), ["longer", "two", "three"]);
 }
 
-/// What begins as the keys of a leaf do is in the leaf, or there is no leaf: ranges are read from it.
+/// Every key that begins with a leaf's prefix is in the leaf, or the leaf is not cached: scans of ranges rely on it.
 #[test]
 fn a_key_of_another_length_ends_a_leaf() {
     let rows = HotRows::new(64 << 20);
@@ -155,14 +155,14 @@ fn a_key_of_another_length_ends_a_leaf() {
         rows.changed(&[set(other, 9, "another's")]);
         missed(&rows, "a table\0:1");
         forget_asked(&rows);
-        // While it is read, too.
+        // Also while the leaf is being read.
         let word = wanted(&rows);
         rows.changed(&[set(other, 9, "another's")]);
         rows.keep_leaf(word, PREFIX.as_bytes(), leaf(&[("1", 5, "one"), ("3", 7, "three")]));
         missed(&rows, "a table\0:1");
         forget_asked(&rows);
     }
-    // What is longer than all keys of leaves may be.
+    // Keys that are too long for a leaf never want one.
     let long = format!("a table\0:{}", "1".repeat(80));
     for _ in 0..2 * MISSES_PER_LEAF {
         assert!(!rows.wants_leaf(missed(&rows, &long), &long.as_bytes()[..long.len() - 1], 9));
@@ -215,7 +215,7 @@ fn what_is_no_leaf_is_not_read_again() {
         let word = wanted(&rows);
         rows.keep_leaf(word, PREFIX.as_bytes(), none);
         let again = missed(&rows, "a table\0:1");
-        // Of those that were missed at once, either.
+        // Also for rows that were missed in the same request.
         for word in [word, again] {
             assert!(!rows.wants_leaf(word, PREFIX.as_bytes(), 9));
         }

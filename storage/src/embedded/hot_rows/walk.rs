@@ -1,4 +1,4 @@
-//! [`Walk`]: a short range of rows, from one leaf to the next.
+//! [`Walk`]: a read of a short range of rows, from leaf to adjacent leaf.
 
 use super::shard::Missed;
 use super::{HotRows, leaf};
@@ -9,38 +9,38 @@ use crate::timestamp::Timestamp;
 use smallvec::SmallVec;
 use std::ops::RangeInclusive;
 
-/// Leaves that a walk looks at, at most: where keys lie far apart a cursor is faster.
+/// The most leaves that a walk visits. If keys are further apart, a cursor is faster.
 const MOST_LEAVES: usize = 4;
 
-/// What the keys of a leaf begin with.
+/// The common prefix of a leaf's keys.
 pub type Prefix = SmallVec<[u8; 32]>;
 
-/// Which rows are looked for.
+/// A read of the newest cells of rows in a range.
 #[derive(Clone, Copy, Debug)]
 pub struct Walk<'w> {
-    /// Between these keys,
+    /// The keys to read. A range without end is not walked.
     pub range: &'w RowRange,
-    /// the newest cell of each, of these timestamps,
+    /// The timestamps that the cells may have.
     pub wanted: TimestampRange,
-    /// from the end to the start,
+    /// Whether to walk from the end to the start.
     pub reverse: bool,
-    /// so many at most.
+    /// The most rows to return.
     pub limit: usize,
 }
 
-/// How far it came.
+/// How far a walk came.
 #[derive(Debug)]
 pub enum Walked {
-    /// To the end of the range, or, if not, to as many rows as were wanted.
+    /// True: to the end of the range. False: to `limit` rows.
     Through(bool),
-    /// To a leaf that is not there; no row was taken.
+    /// To a leaf that is not cached. No row was returned.
     Missed(Missed, Prefix),
-    /// Nowhere: no row was taken.
+    /// The range cannot be walked. No row was returned.
     Nowhere,
 }
 
 impl Walk<'_> {
-    /// The last bytes of the keys within the range that begin with `prefix`.
+    /// The last bytes of the range's keys in the leaf `prefix`.
     fn lasts(&self, prefix: &[u8], end: &[u8]) -> Option<RangeInclusive<u8>> {
         let first = match self.range.start.strip_prefix(prefix) {
             Some([]) => 0,
@@ -59,7 +59,7 @@ impl Walk<'_> {
         Some(first..=last)
     }
 
-    /// Whether no row of the range lies beyond those that begin with `prefix`.
+    /// Whether no row of the range lies beyond the leaf `prefix`, in the direction of the walk.
     fn ends_within(&self, prefix: &[u8], end: &[u8]) -> bool {
         match self.reverse {
             true => *self.range.start >= *prefix,
@@ -68,8 +68,8 @@ impl Walk<'_> {
     }
 }
 
-/// What the keys of the leaf beside another begin with, if there can be no row between the two: that keys of another length lie
-/// there, which begin with less, is only known where no more than the last byte differs.
+/// Moves to the prefix of the adjacent leaf, if no row can lie between the two. Keys of another length with a shorter
+/// prefix could lie there, unless the two prefixes differ only in their last byte.
 fn step(prefix: &mut Prefix, reverse: bool) -> bool {
     if prefix.len() <= HEAD_BYTES {
         return false;
@@ -86,7 +86,7 @@ fn step(prefix: &mut Prefix, reverse: bool) -> bool {
 }
 
 impl HotRows {
-    /// Adds the rows of a range to `rows`, in the order of the walk.
+    /// Appends the rows of a range to `rows`, in the order of the walk.
     pub fn walk(&self, walk: Walk<'_>, rows: &mut PackedRows) -> Walked {
         let Walk { range, wanted, reverse, limit } = walk;
         let Some(end) = range.end.as_deref() else { return Walked::Nowhere };
@@ -148,7 +148,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    /// The end of a key: mostly of two bytes, where leaves and what begins with their keys' beginnings meet.
+    /// Key endings, mostly of two bytes, so that leaves meet keys of other lengths.
     fn ends() -> impl Strategy<Value = Vec<u8>> {
         let byte = || prop_oneof![Just(0u8), Just(1), Just(2), Just(0xfe), Just(0xff)];
         prop_oneof![
@@ -171,7 +171,7 @@ mod tests {
         packed
     }
 
-    /// All leaves of rows that there are and of the first bytes named, but those that are none.
+    /// Caches all leaves with these first bytes that form leaves.
     fn keep(hot: &HotRows, truth: &Truth, firsts: &[u8]) {
         for first in firsts {
             let (prefix, row) = (key(&[*first]), key(&[*first, 0]));
@@ -249,12 +249,12 @@ mod tests {
         );
         assert_eq!(walked(&[1, 7], &[2, 7], true, 9), (through.clone(), vec![vec![2, 0], vec![1, 0xff], vec![1, 7]]));
         assert_eq!(walked(&[], &[3, 1], true, 2), (first.clone(), vec![vec![3, 0], vec![2, 0xff]]));
-        // Where the next leaf begins nothing more is looked for.
+        // The walk ends at the start of the next leaf and looks no further.
         assert_eq!(walked(&[5, 7], &[6], false, 9), (through.clone(), vec![vec![5, 7], vec![5, 0xff]]));
         assert_eq!(walked(&[5, 7], &[6, 1], false, 9).0, "Missed(Missed");
-        // What may lie before the first leaf is not known.
+        // Rows before the first leaf may exist.
         assert_eq!(walked(&[], &[1, 1], true, 2).0, "Missed(Missed");
-        // Nor how many leaves there are between rows that lie far apart.
+        // The number of leaves between distant rows is unknown.
         assert_eq!(walked(&[1, 7], &[5, 9], false, 99).0, "Nowhere");
     }
 }

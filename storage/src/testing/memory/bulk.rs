@@ -1,4 +1,4 @@
-//! [`BulkLoad`] and [`BulkCommit`] of the engine in memory: cells lie ready as the blocks that they came in.
+//! [`BulkLoad`] and [`BulkCommit`] of the memory engine: prepared cells stay in the blocks that they came in.
 
 use super::{MemoryStore, set_block};
 use crate::bulk::{BulkCommit, BulkLoad, CellBlock, ClaimedKeys, Medium, PreparedCells, PreparedCommit};

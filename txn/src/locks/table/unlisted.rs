@@ -1,5 +1,5 @@
-//! Row locks that [`LockTable`] does not list: those of commits that did not look for locks, and those that lie on disk. A row
-//! is taken only past both.
+//! Row locks that [`LockTable`] does not list: those of commits that did not look for locks, and those on disk. A row
+//! is granted only after passing both.
 
 use super::{LockFailure, LockTable, LockWait};
 use crate::locks::locker::{Locker, LockerId};
@@ -11,8 +11,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 impl LockTable {
-    /// Waits for the commits that write a row without having looked for its locks, and answers how long the lock may still be
-    /// waited for.
+    /// Waits for the commits that write a row without having looked for its locks. Answers the rest of the wait.
     pub(super) async fn pass_unlooking(
         &self,
         key: &[u8],
@@ -22,7 +21,7 @@ impl LockTable {
         let began = self.env.monotonic();
         loop {
             let mut ended = pin!(self.unlooking.ended());
-            // Before it looks, so that no end falls between.
+            // Registered before the check, so that no end is missed.
             ended.as_mut().enable();
             let excluded = self.unlooking.exclude(key, mode);
             let waited = self.env.monotonic().saturating_sub(began);
@@ -39,7 +38,7 @@ impl LockTable {
         }
     }
 
-    /// A row was taken: gives it back and takes it anew as long as others hold it that the table did not list.
+    /// After a row was taken: releases it and takes it again while others hold it that the table did not list.
     pub(super) async fn pass_spilled(
         &self,
         locker: &Locker,
@@ -66,18 +65,18 @@ impl LockTable {
         }
     }
 
-    /// From now on all look at `locks` before they have a row.
+    /// From now on every acquisition of a row looks at `locks`.
     pub(in crate::locks) fn begin_spilled(&self, locks: &Arc<SpilledLocks>) {
         self.spilled.enter(locks.clone());
     }
 
-    /// `locks` are no more: their owner gives all of them back.
+    /// Notes that all of `locks` will be released by their owner.
     pub(in crate::locks) fn end_spilled(&self, id: LockerId, locks: &Arc<SpilledLocks>) {
         self.spilled.leave(locks);
         self.release_listed(id, locks.end());
     }
 
-    /// Gives back rows that were listed for the spilled locks of `id`.
+    /// Releases rows that were listed for the spilled locks of `id`.
     pub(in crate::locks) fn release_listed(&self, id: LockerId, rows: Vec<ListedRow>) {
         let rows: Vec<(LockName, LockMode)> = rows.into_iter().map(|row| (row.name, row.mode)).collect();
         self.release(id, &rows);

@@ -1,4 +1,4 @@
-//! What must hold of every run's history, named one by one.
+//! The invariants of every run's history.
 
 use super::scenarios::Record;
 use crate::write::{Record as Cell, decode_record};
@@ -10,7 +10,7 @@ use storage::{Family, Timestamp};
 /// Committed versions of each key: commit_ts to value.
 pub(super) type Versions = BTreeMap<String, BTreeMap<Timestamp, Option<String>>>;
 
-/// What the store holds in the end, once every lock is resolved.
+/// The committed versions in the store, once every lock is resolved.
 pub(super) fn versions(memory: &MemoryStore) -> Versions {
     let mut versions = Versions::new();
     for row in memory.dump() {
@@ -25,7 +25,7 @@ pub(super) fn versions(memory: &MemoryStore) -> Versions {
     versions
 }
 
-/// Every invariant.
+/// Checks all invariants of a run.
 pub(super) fn check(records: &[Record], versions: &Versions) {
     for record in records {
         all_or_nothing(record, versions);
@@ -38,7 +38,7 @@ pub(super) fn check(records: &[Record], versions: &Versions) {
     no_update_is_lost(records, versions);
 }
 
-/// Where a transaction committed, by its values in the store.
+/// The commit timestamp of a transaction, by its values in the store.
 pub(super) fn commit_ts(record: &Record, versions: &Versions) -> Option<Timestamp> {
     let mut found = None;
     for (key, kind) in &record.writes {
@@ -100,7 +100,7 @@ fn unchanged_until_the_commit(record: &Record, versions: &Versions) {
     }
 }
 
-/// Strictly: a snapshot taken after an acknowledgement is at or above that commit.
+/// In real time: a snapshot taken after an acknowledgement is at or above that commit.
 fn snapshots_see_what_was_acknowledged(record: &Record, records: &[Record]) {
     let Some(snapshot_ts) = record.snapshot_ts else { return };
     for earlier in records {

@@ -1,10 +1,9 @@
-//! The explorer: runs the real protocol over the real committer in every order of its steps, up
-//! to a number of departures from the default order, and with a crash at every step, and checks
-//! each run's history. Nothing here knows how the protocol works.
+//! The explorer runs the real protocol over the real committer in many orders of its steps, and checks each run's
+//! history. It tries every order up to a number of departures from the default one, with a crash at every step. It
+//! knows nothing of how the protocol works.
 //!
-//! A step is one poll of one actor: a transaction's script, a task that it spawned, or a request
-//! on its way to the store. Requests are actors of their own, so that they arrive at any time,
-//! even after whoever sent them has died.
+//! A step is one poll of one actor. Actors are a transaction's script, a task that it spawned, or a request on its
+//! way to the store. So a request may arrive at any time, even after its sender has died.
 
 mod checks;
 mod scenarios;

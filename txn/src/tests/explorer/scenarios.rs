@@ -1,4 +1,4 @@
-//! What is explored: scripts of transactions, engines, clocks; and the search itself.
+//! The explored scenarios (scripts of transactions, engines, clocks), and the search itself.
 
 use super::checks::{Versions, check, commit_ts, versions};
 use super::scheduler::{Clock, NodeEnv, Scheduler, Spawner, Step, block_on, yield_now};
@@ -12,33 +12,33 @@ use std::time::Duration;
 use storage::testing::{MemoryOptions, MemoryStore};
 use storage::{EnvRef, RowRange, StoreRef, Timestamp};
 
-/// One statement of a script.
+/// A statement of a script.
 #[derive(Clone, Copy, Debug)]
 enum Op {
     Get(&'static str),
-    /// Every key from the first to before the second.
+    /// Every key from the first up to, but without, the second.
     Scan(&'static str, &'static str),
-    /// An update that leaves keys alone; the value is the transaction's name.
+    /// An update that leaves keys alone. The value is the transaction's name.
     Update(&'static str),
     Insert(&'static str),
     Delete(&'static str),
     Lock(&'static str, LockStrength),
-    /// The key has to stay unchanged until COMMIT.
+    /// The key must stay unchanged until COMMIT.
     Unchanged(&'static str),
-    /// Nobody else knows the keys from the first to before the second.
+    /// Only this transaction knows the keys from the first up to, but without, the second.
     Made(&'static str, &'static str),
-    /// Reads the second key where the first is not as it was in the beginning: as who learns of it there.
+    /// Reads the second key if the first has changed since the beginning, like a reader that learns of it there.
     Follow(&'static str, &'static str),
-    /// What is written from here on may be undone.
+    /// Begins a savepoint: later writes may be undone.
     Savepoint,
-    /// Undoes what was written since the savepoint.
+    /// Undoes the writes since the savepoint.
     Undo,
-    /// At the head of a script: what it reads is validated.
+    /// At the head of a script: its reads are validated.
     Serializable,
 }
 use Op::*;
 
-/// What one transaction did and saw.
+/// The actions and observations of one transaction.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Record {
     pub(super) name: String,
@@ -46,7 +46,7 @@ pub(super) struct Record {
     pub(super) snapshot_ts: Option<Timestamp>,
     pub(super) reads: Vec<(String, Option<String>)>,
     pub(super) writes: Vec<(String, WriteKind)>,
-    /// Writes of a savepoint that was rolled back, of keys that were not written otherwise.
+    /// Undone writes of a savepoint, for keys without other writes.
     pub(super) undone: Vec<String>,
     pub(super) unchanged: Vec<String>,
     pub(super) acknowledged_at: u64,
@@ -58,16 +58,16 @@ struct Scenario {
     path: Path,
     /// Scripts that write one key commit in one phase, the others in two.
     mixed: bool,
-    /// Every lock looks expired to others: live transactions are rolled back by their readers.
+    /// Every lock looks expired to others, so readers roll live transactions back.
     impatient: bool,
     crashes: bool,
     /// Every write is locked at once, before COMMIT.
     early: bool,
-    /// One answer is lost, or one request arrives twice; over rows.
+    /// One answer is lost, or one request arrives twice. Only over rows.
     faults: bool,
-    /// Departures from the default order.
+    /// The most departures from the default order.
     departures: usize,
-    /// What else must hold at the end.
+    /// Further conditions on the final state.
     verify: fn(&[Record], &Versions),
 }
 
@@ -78,7 +78,7 @@ struct Run {
     clock: Clock,
     steps: Arc<Mutex<u64>>,
     open: Box<dyn Fn(usize, &mut Scheduler) -> Arc<TransactionStore>>,
-    /// Where buffers spill.
+    /// Holds the folder for spilled buffers.
     _folder: Option<tempfile::TempDir>,
 }
 
@@ -105,7 +105,7 @@ impl Scenario {
             step_rows: if self.path == Path::InBulk { 1 } else { 1024 },
             one_phase_limit_bytes: if self.mixed { "xt1".len() } else { 1 << 20 },
             lock_wait: Duration::ZERO,
-            // Whoever goes before another ends it at once, except where a crash leaves locks to meet.
+            // A transaction that goes first ends the other at once, unless a crash leaves locks to meet.
             wound_after: if self.crashes { Duration::MAX } else { Duration::ZERO },
             lock_time_to_live: if self.impatient { Duration::ZERO } else { Duration::from_secs(5) },
             ..TransactionStoreOptions::default()
@@ -129,12 +129,12 @@ impl Scenario {
         Run { scheduler, records, memory, clock, steps: Arc::default(), open: Box::new(open), _folder: folder }
     }
 
-    /// One run. `choices` says which option is taken at each step; beyond its end, the first.
-    /// Answers how many options each step had.
+    /// Makes one run. `choices` selects an option at each step; beyond its end, the first option is taken. Answers
+    /// the number of options at each step.
     fn run(&self, choices: &[usize]) -> Vec<(usize, usize)> {
         let mut run = self.start();
         let by_row = self.path == Path::ByRow;
-        // Over rows, every transaction has a node of its own; else all share the one process.
+        // Over rows, every transaction has its own node. Otherwise all share one process.
         let nodes = if by_row { self.scripts.len() } else { 1 };
         let stores: Vec<_> = (0..nodes).map(|node| (run.open)(node, &mut run.scheduler)).collect();
         for (at, script) in self.scripts.iter().enumerate() {
@@ -180,7 +180,7 @@ impl Scenario {
         taken
     }
 
-    /// Restarts, resolves all that is left, and checks.
+    /// Restarts, resolves everything that is left, and checks.
     fn verify(&self, mut run: Run) {
         run.clock.advance(Duration::from_secs(3600));
         let store = (run.open)(usize::MAX - 2, &mut run.scheduler);
@@ -200,7 +200,7 @@ impl Scenario {
         (self.verify)(&records, &versions);
     }
 
-    /// Every run within the bound.
+    /// Makes every run within the bound.
     fn explore(&self) {
         let mut choices: Vec<usize> = Vec::new();
         let mut runs = 0u64;
@@ -209,7 +209,7 @@ impl Scenario {
             let Ok(taken) = attempt else { panic!("after {runs} runs, with choices {choices:?}") };
             runs += 1;
             choices.resize(taken.len(), 0);
-            // The last step that can still be decided otherwise.
+            // The last step with an option that was not tried.
             loop {
                 let Some(last) = choices.pop() else {
                     let Scenario { path, impatient, crashes, faults, early, .. } = self;
@@ -221,7 +221,7 @@ impl Scenario {
                 };
                 let (options, polls) = taken[choices.len()];
                 let departures = choices.iter().enumerate().filter(|(at, choice)| {
-                    // A crash or a fault is not a departure from the order of the living.
+                    // A crash or a fault is no departure from the default order.
                     **choice > 0 && **choice < taken[*at].1
                 });
                 let left = self.departures - departures.count();
@@ -323,7 +323,7 @@ async fn perform(
         };
         note(&|record| record.writes.push(((*key_name).to_owned(), kind.clone())));
         if let Err(error) = transaction.write(vec![Write { key: key(key_name), kind, strength }]).await {
-            // Met before COMMIT: as a session does.
+            // It failed before COMMIT, so it is rolled back, as a session does.
             transaction.rollback().await;
             note(&|record| record.result = Some(Err(error.clone())));
             return;
@@ -339,7 +339,7 @@ async fn perform(
 
 fn anything(_: &[Record], _: &Versions) {}
 
-/// Whether both committed though neither saw what the other did.
+/// Whether both committed though neither saw the other's write.
 fn both_unseen(records: &[Record], seen: Option<&str>) -> bool {
     records.iter().all(|record| {
         let committed = matches!(record.result, Some(Ok(_)));
@@ -347,7 +347,7 @@ fn both_unseen(records: &[Record], seen: Option<&str>) -> bool {
     })
 }
 
-/// A child whose parent was deleted beside it, neither seeing the other: exactly one wins.
+/// A child whose parent was deleted concurrently, neither seeing the other: exactly one commits.
 fn no_orphan(records: &[Record], versions: &Versions) {
     let child = commit_ts(&records[0], versions).is_some();
     let parent_deleted = versions["x"].values().any(Option::is_none);
@@ -356,12 +356,12 @@ fn no_orphan(records: &[Record], versions: &Versions) {
     assert!(!(child && parent_deleted && unseen), "a child without its parent: {records:?}");
 }
 
-/// Both inserted the same new key: one at most.
+/// Both inserted the same new key: at most one commits.
 fn one_winner(records: &[Record], _: &Versions) {
     assert!(!both_unseen(records, None), "{records:?}");
 }
 
-/// Children of one parent never disturb each other.
+/// Children of one parent do not conflict.
 fn nobody_refused(records: &[Record], _: &Versions) {
     for record in records {
         assert!(!matches!(record.result, Some(Err(_))), "{record:?}");
@@ -417,7 +417,7 @@ fn explore(
     impatient: bool,
     verify: fn(&[Record], &Versions),
 ) {
-    // Beside the log there are about as many steps as with locks.
+    // A commit beside the log has about as many steps as one with locks.
     let departures = [departures[0], departures[1], departures[1], departures[2]];
     for (path, departures) in [Path::OnePhase, Path::InBulk, Path::Embedded, Path::ByRow].into_iter().zip(departures) {
         for (crashes, faults) in [(false, false), (true, false), (false, true), (true, true)] {
@@ -445,7 +445,7 @@ fn explore(
     }
 }
 
-/// One-phase commits beside two-phase ones, and beside such as lie ready, on one engine.
+/// One-phase, two-phase and prepared commits beside each other, on one engine.
 fn explore_mixed(scripts: &'static [&'static [Op]], departures: usize, verify: fn(&[Record], &Versions)) {
     let crashes = [(false, departures), (true, departures - 1)];
     let all =
@@ -456,12 +456,12 @@ fn explore_mixed(scripts: &'static [&'static [Op]], departures: usize, verify: f
     }
 }
 
-/// Transactions that lock what they write at once, over rows.
+/// Transactions over rows that lock their writes at once.
 fn explore_early(scripts: &'static [&'static [Op]], departures: usize, verify: fn(&[Record], &Versions)) {
     explore_rows(scripts, departures, true, verify);
 }
 
-/// Over rows alone. `early`: every write is locked at once.
+/// Over rows only. `early`: every write is locked at once.
 fn explore_rows(scripts: &'static [&'static [Op]], departures: usize, early: bool, verify: fn(&[Record], &Versions)) {
     for (crashes, faults) in [(false, false), (true, false), (false, true)] {
         let departures = departures - usize::from(crashes || faults);
@@ -535,7 +535,7 @@ fn three_a_writer_beside_a_change_of_its_descriptor_and_a_reader() {
     explore(DESCRIPTOR_AND_READER, [3, 2, 2], false, anything);
 }
 
-/// The second to push goes ahead of the oracle.
+/// The second reader that pushes pushes ahead of the oracle.
 #[test]
 fn three_a_writer_and_two_readers() {
     explore(TWO_READERS, [3, 2, 2], false, anything);

@@ -1,4 +1,4 @@
-//! Actors, and who is polled next. Deterministic: a run follows from its list of choices.
+//! Actors, and the choice of the next one. Deterministic: a run follows from its list of choices.
 
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, VecDeque};
@@ -10,9 +10,9 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 use storage::{BoxFuture, Env};
 
-/// Requests in flight belong to no node.
+/// The pseudo-node of requests in flight, which belong to no node.
 pub(super) const NETWORK: usize = usize::MAX;
-/// Sleeps at least this long are timers, which the scheduler fires; shorter ones are over at once.
+/// Sleeps of at least this length are timers, which the scheduler fires. Shorter ones end at once.
 const TIMER: Duration = Duration::from_millis(100);
 
 struct Flag(AtomicBool);
@@ -27,15 +27,15 @@ struct Actor {
     node: usize,
     future: BoxFuture<'static, ()>,
     woken: Arc<Flag>,
-    /// Whether it comes last in the default order: requests whose answers nobody awaits any more.
+    /// Whether it comes last in the default order: a request whose answer nobody awaits any more.
     late: bool,
 }
 
-/// A request in flight, and what the network may do to it.
+/// A request in flight, with the faults that can happen to it.
 pub(super) struct Request {
-    /// Tells who sent it that nobody knows whether it was done. `None`: it was answered.
+    /// Tells the sender that the outcome is unknown. `None` once it was answered.
     pub(super) lose: Option<Box<dyn FnOnce() + Send>>,
-    /// Does it once more.
+    /// Does the request once more.
     pub(super) repeat: Box<dyn Fn() -> BoxFuture<'static, ()> + Send>,
 }
 
@@ -43,12 +43,11 @@ pub(super) struct Request {
 struct Pool {
     new: VecDeque<(usize, BoxFuture<'static, ()>)>,
     timers: Vec<Arc<Timer>>,
-    /// The requests in flight.
     requests: BTreeMap<u64, Request>,
     sent: u64,
 }
 
-/// Where new actors, timers and requests are put until the scheduler takes them up.
+/// Collects new actors, timers and requests until the scheduler takes them up.
 #[derive(Clone, Default)]
 pub(super) struct Spawner(Arc<Mutex<Pool>>);
 
@@ -57,7 +56,7 @@ impl Spawner {
         self.0.lock().new.push_back((node, future));
     }
 
-    /// Notes a request that is being sent; answers its number.
+    /// Adds a request that is being sent. Answers its number.
     pub(super) fn sent(&self, request: Request) -> u64 {
         let mut pool = self.0.lock();
         pool.sent += 1;
@@ -66,7 +65,7 @@ impl Spawner {
         number
     }
 
-    /// A request was done: nothing can happen to it any more.
+    /// Removes a request that was done: no fault can happen to it any more.
     pub(super) fn done(&self, number: u64) {
         self.0.lock().requests.remove(&number);
     }
@@ -101,7 +100,7 @@ impl Drop for Sleep {
     }
 }
 
-/// Time stands still, but for sleeps and for ticks.
+/// A clock that advances only by sleeps and by ticks.
 #[derive(Clone)]
 pub(super) struct Clock {
     now: Arc<AtomicU64>,
@@ -109,7 +108,7 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// A clock that moves by `tick` microseconds whenever it is read.
+    /// A clock that advances by `tick` microseconds whenever it is read.
     pub(super) fn new(tick: u64) -> Self {
         Clock { now: Arc::new(AtomicU64::new(1_000_000)), tick }
     }
@@ -153,7 +152,7 @@ impl Env for NodeEnv {
     }
 }
 
-/// Pending once, and woken at once: a step ends here.
+/// Pending once and woken at once, which ends a step.
 pub(super) fn yield_now() -> impl Future<Output = ()> + Send {
     struct YieldNow(bool);
     impl Future for YieldNow {
@@ -169,18 +168,18 @@ pub(super) fn yield_now() -> impl Future<Output = ()> + Send {
     YieldNow(false)
 }
 
-/// What may happen next.
+/// A possible next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Poll this actor.
+    /// Polls an actor once.
     Poll(usize),
     /// The next timer fires: time passes.
     Fire,
-    /// This node dies.
+    /// A node dies with all its actors.
     Crash(usize),
-    /// The answer to this request is lost; the request itself may arrive at any time.
+    /// The answer to this request is lost. The request itself may arrive at any time.
     Lose(u64),
-    /// A copy of this request stays behind, and may arrive at any time.
+    /// A copy of this request stays in flight and may arrive at any time.
     Repeat(u64),
 }
 
@@ -190,7 +189,6 @@ pub(super) struct Scheduler {
     current: usize,
     spawner: Spawner,
     clock: Clock,
-    /// Steps so far.
     pub(super) steps: u64,
 }
 
@@ -199,7 +197,7 @@ impl Scheduler {
         Scheduler { actors: Vec::new(), current: 0, spawner, clock, steps: 0 }
     }
 
-    /// A new actor of a node.
+    /// Adds an actor of a node.
     pub(super) fn spawn(&self, node: usize, future: BoxFuture<'static, ()>) {
         self.spawner.spawn(node, future);
     }
@@ -211,7 +209,7 @@ impl Scheduler {
         }
     }
 
-    /// What may happen, the default first: who was polled last, then the newest, then what is late; then time.
+    /// The possible next steps, the default first: the actor polled last, then the newest, then late ones, then time.
     pub(super) fn options(&mut self) -> Vec<Step> {
         self.adopt();
         let (mut first, mut others, mut late) = (None, Vec::new(), Vec::new());
@@ -230,14 +228,14 @@ impl Scheduler {
         options
     }
 
-    /// What the network may do to the requests in flight.
+    /// The faults that can happen to the requests in flight.
     pub(super) fn faults(&self) -> Vec<Step> {
         let pool = self.spawner.0.lock();
         let unanswered = pool.requests.iter().filter(|(_, request)| request.lose.is_some());
         unanswered.flat_map(|(number, _)| [Step::Lose(*number), Step::Repeat(*number)]).collect()
     }
 
-    /// Does what the network does.
+    /// Applies a fault of the network.
     pub(super) fn fault(&mut self, step: Step) {
         self.steps += 1;
         self.adopt();
@@ -275,7 +273,7 @@ impl Scheduler {
         }
     }
 
-    /// Does `step`, which is no crash.
+    /// Takes a step that is not a crash.
     pub(super) fn take(&mut self, step: Step) {
         match step {
             Step::Poll(at) => self.poll(at),
@@ -284,7 +282,6 @@ impl Scheduler {
         }
     }
 
-    /// Polls one actor.
     fn poll(&mut self, at: usize) {
         self.steps += 1;
         self.current = at;
@@ -297,7 +294,7 @@ impl Scheduler {
         self.adopt();
     }
 
-    /// Drops the actors of a node; with `network`, requests in flight too.
+    /// Drops the actors of a node. With `network`, also requests in flight.
     pub(super) fn crash(&mut self, node: usize, network: bool) {
         self.adopt();
         for actor in &mut self.actors {
@@ -317,7 +314,7 @@ impl Scheduler {
     }
 }
 
-/// Runs one future, and what it spawns, to its end in the default order.
+/// Runs one future, and everything it spawns, to its end in the default order.
 pub(super) fn block_on<T: Send + 'static>(
     scheduler: &mut Scheduler,
     future: impl Future<Output = T> + Send + 'static,

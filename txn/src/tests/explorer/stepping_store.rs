@@ -1,5 +1,5 @@
-//! A store whose every call is a step of its own. Reads happen when their caller is polled
-//! again; changes travel as requests, which happen, and are answered, when the scheduler says.
+//! A store in which every call is a step of its own. A read happens when its caller is polled again. A change travels
+//! as a request, which is done and answered when the scheduler says.
 
 use super::scheduler::{NETWORK, Request, Spawner, yield_now};
 use bytes::Bytes;
@@ -20,8 +20,7 @@ pub(super) struct SteppingStore {
 }
 
 impl SteppingStore {
-    /// Sends a request. When its answer is lost, the copy that the scheduler keeps stands for it: the first
-    /// one then does nothing.
+    /// Sends a request. If its answer is lost, the scheduler's copy replaces it, and the first one does nothing.
     fn send<T: Send + 'static>(
         &self,
         request: impl Fn(Arc<MemoryStore>) -> BoxFuture<'static, Result<T>> + Send + Sync + 'static,
@@ -47,7 +46,7 @@ impl SteppingStore {
             let work = async move {
                 of_work.done(number);
                 let Some(sender) = sender.lock().take() else { return };
-                // The sender may have died: the request was on its way nevertheless.
+                // The request is done even if its sender has died.
                 let _ = sender.send(request(memory).await);
             };
             spawner.spawn(NETWORK, Box::pin(work));
@@ -65,7 +64,7 @@ impl Store for SteppingStore {
     }
     fn scan(&self, range: RowRange, filter: ReadFilter, options: ScanOptions) -> BoxStream<'_, Result<Vec<Row>>> {
         let batches = self.memory.scan(range, filter, ScanOptions { batch_rows: 1, ..options });
-        // A step before each row, so that the scan meets what happens half way.
+        // A step before each row, so that the scan meets concurrent changes.
         futures::stream::unfold(batches, |mut batches| async move {
             yield_now().await;
             batches.next().await.map(|batch| (batch, batches))
