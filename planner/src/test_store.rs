@@ -42,7 +42,7 @@ pub(crate) async fn open_by_row(oracle: &Arc<Oracle>, env: &EnvRef) -> StoreRef 
 }
 
 async fn bigtable(env: &EnvRef) -> StoreRef {
-    // One for all tests of the process; it ends with it.
+    // All tests of the process share one emulator, which ends with the process.
     static EMULATOR: OnceLock<Emulator> = OnceLock::new();
     let emulator = EMULATOR.get_or_init(|| Emulator::start().unwrap());
     let address: BigtableAddress = format!("bigtable://p/i/{}", emulator.table()).parse().unwrap();
