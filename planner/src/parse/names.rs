@@ -1,10 +1,10 @@
-//! Identifiers as PostgreSQL reads them: folded to lower case unless quoted, at most 63 bytes.
+//! Identifiers as in PostgreSQL: folded to lower case unless quoted, at most 63 bytes.
 
 use crate::error::{Result, SqlError, state};
 use sqlparser::ast::{Ident, ObjectName, ObjectNamePart};
 use sqlparser::tokenizer::{Span, Token};
 
-/// Longest identifier, in bytes (NAMEDATALEN - 1).
+/// The longest identifier in bytes (NAMEDATALEN - 1).
 pub const LONGEST: usize = 63;
 
 /// Folds and truncates an identifier.
@@ -25,7 +25,7 @@ pub fn fold_text(value: &str, quoted: bool) -> String {
     name
 }
 
-/// That a name's database is the one at hand. Errors: 0A000. `shown`: all that was written.
+/// Checks that a name's database is the present one. `shown` is the name as written. Errors: 0A000.
 pub fn own_database(database: &str, own: &str, shown: &str) -> Result<()> {
     if database == own {
         return Ok(());
@@ -34,13 +34,13 @@ pub fn own_database(database: &str, own: &str, shown: &str) -> Result<()> {
     Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message))
 }
 
-/// Whether every table has a column of this name beside its own.
+/// Whether this is the name of a system column, which every table has.
 pub fn is_system_column(name: &str) -> bool {
     ["tableoid", "cmax", "xmax", "cmin", "xmin", "ctid"].contains(&name)
 }
 
-/// Schema (when given) and name of an object. A database in front is accepted as PostgreSQL does, and left out. Errors: 42601 for
-/// a reserved word without quotes.
+/// The optional schema and the name of an object. A database before them is accepted as in PostgreSQL and omitted.
+/// Errors: 42601 for a reserved word without quotes.
 pub fn fold_name(name: &ObjectName) -> Result<(Option<String>, String)> {
     let mut parts = Vec::with_capacity(name.0.len());
     for part in &name.0 {
@@ -64,7 +64,7 @@ pub fn fold_name(name: &ObjectName) -> Result<(Option<String>, String)> {
     }
 }
 
-/// An identifier as SQL text: quoted when it must be.
+/// An identifier as SQL text, quoted if necessary.
 pub fn quote(name: &str) -> String {
     let plain = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '$')
@@ -72,19 +72,19 @@ pub fn quote(name: &str) -> String {
     if plain { name.to_string() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
 
-/// Folds the name of a column or relation, or the first word of a longer one. Errors: 42601 for a word that is reserved, which
-/// must be quoted for that.
+/// Folds the name of a column or relation, or the first part of a longer one. Errors: 42601 for a reserved word without
+/// quotes.
 pub fn fold_plain(ident: &Ident) -> Result<String> {
     let name = fold(ident);
     if is_reserved(&name) && ident.quote_style.is_none() { Err(misplaced(ident)) } else { Ok(name) }
 }
 
-/// Whether a folded word names no column or relation unless it is quoted.
+/// Whether a folded word must be quoted to name a column or relation.
 pub fn is_reserved(word: &str) -> bool {
     [RESERVED, CALLED, VALUES, FUNCTION_WORDS].iter().any(|words| words.contains(&word))
 }
 
-/// Whether a token is a word that names no column or relation as it is written.
+/// Whether a token is an unquoted word that cannot name a column or relation.
 pub fn is_reserved_word(token: &Token) -> bool {
     match token {
         Token::Word(word) => word.quote_style.is_none() && is_reserved(&fold_text(&word.value, false)),
@@ -92,7 +92,7 @@ pub fn is_reserved_word(token: &Token) -> bool {
     }
 }
 
-/// Whether a folded word names no role unless it is quoted.
+/// Whether a folded word must be quoted to name a role.
 pub fn is_reserved_for_roles(word: &str) -> bool {
     [RESERVED, CALLED, VALUES].iter().any(|words| words.contains(&word))
 }
@@ -102,7 +102,7 @@ fn misplaced(word: &Ident) -> SqlError {
     if word.span == Span::empty() { error.about(word.value.clone()) } else { error.about_part(word.span) }
 }
 
-/// Words that name columns without quotes, but no functions or types (PostgreSQL's manual, appendix C).
+/// Words that can name columns without quotes, but not functions or types (PostgreSQL's manual, appendix C).
 const COLUMN_WORDS: &[&str] = &[
     "between",
     "bigint",
@@ -157,7 +157,7 @@ const COLUMN_WORDS: &[&str] = &[
     "xmltable",
 ];
 
-/// Words that name functions and types without quotes, but nothing else.
+/// Words that can name only functions and types without quotes.
 const FUNCTION_WORDS: &[&str] = &[
     "authorization",
     "binary",
@@ -184,10 +184,10 @@ const FUNCTION_WORDS: &[&str] = &[
     "verbose",
 ];
 
-/// The reserved word that is called, although it is no function.
+/// A reserved word that is followed by parentheses, although it is not a function.
 const CALLED: &[&str] = &["array"];
 
-/// Reserved words that are values by themselves.
+/// Reserved words that are values.
 pub const VALUES: &[&str] = &[
     "current_catalog",
     "current_date",
@@ -201,7 +201,7 @@ pub const VALUES: &[&str] = &[
     "user",
 ];
 
-/// PostgreSQL's other reserved words: without quotes they name nothing.
+/// PostgreSQL's other reserved words, which need quotes to be names.
 const RESERVED: &[&str] = &[
     "all",
     "analyse",
