@@ -156,7 +156,6 @@ fn computes(rest: &str) -> bool {
 
 fn push(out: &mut String, values: &mut Vec<Lifted>, lifted: Lifted) -> Option<()> {
     values.push(lifted);
-    // Spaces separate the parameter from its neighbours.
     write!(out, "${}", values.len()).ok()?;
     (values.len() <= MOST_VALUES).then_some(())
 }

@@ -1,5 +1,5 @@
-//! Definitions of things as SQL text, as `pg_get_indexdef`, `pg_get_constraintdef`, `pg_get_expr`
-//! and `format_type` print them. Pure functions of the catalog.
+//! Definitions of objects as SQL text, as `pg_get_indexdef`, `pg_get_constraintdef`, `pg_get_expr` and `format_type`
+//! print them. Pure functions of the catalog.
 
 use super::deparse::{self, Context};
 use crate::catalog::{
@@ -13,10 +13,10 @@ use crate::types::{BaseType, Oid, SqlType};
 
 /// PostgreSQL's number of the encoding UTF8.
 pub const UTF8: i32 = 6;
-/// First OID of what `information_schema` and other views of the system have in PostgreSQL.
+/// The first OID of PostgreSQL's system views, such as those of `information_schema`.
 const FIRST_VIEW: Oid = 12_000;
 
-/// `pg_class.relkind`. PostgreSQL's catalogs are tables to it, so they are shown as such.
+/// `pg_class.relkind`. PostgreSQL's catalogs are tables there, so they are shown as tables.
 pub fn relation_kind(table: &TableDescriptor) -> &'static str {
     match table.kind {
         RelationKind::Table => "r",
@@ -31,17 +31,17 @@ pub fn role_name(catalog: &Catalog, oid: Oid) -> String {
     catalog.role_by_oid(oid).map_or_else(|| format!("unknown (OID={oid})"), |role| role.name.clone())
 }
 
-/// OID of a default in pg_attrdef: above every OID that is given out, made of the table's.
+/// The OID of a default in pg_attrdef. It is computed from the table's OID and lies above every assigned OID.
 pub fn default_oid(table: Oid, column: ColumnId) -> Oid {
     0x8000_0000 | (table.wrapping_mul(1601).wrapping_add(Oid::from(column.unsigned_abs())) & 0x7fff_ffff)
 }
 
-/// OID of one of the triggers that PostgreSQL keeps a FOREIGN KEY by, made of the key's like [`default_oid`].
+/// The OID of a trigger of a FOREIGN KEY, computed from the key's OID like [`default_oid`].
 pub fn trigger_oid(key: Oid, number: i16) -> Oid {
     default_oid(key, number)
 }
 
-/// OIDs of what belongs to a relation without being a relation or a type: constraints, their triggers, defaults, rules.
+/// The OIDs of a relation's constraints, triggers, defaults and rules.
 pub fn parts(table: &TableDescriptor) -> Vec<Oid> {
     let mut parts: Vec<Oid> = table.indexes.iter().filter_map(|index| index.constraint).collect();
     parts.extend(table.checks.iter().map(|check| check.oid));
@@ -55,7 +55,7 @@ pub fn parts(table: &TableDescriptor) -> Vec<Oid> {
     parts
 }
 
-/// The name that the standard's views give to NOT NULL.
+/// The constraint name of a NOT NULL in `information_schema`.
 pub fn not_null_name(table: &TableDescriptor, column: ColumnId) -> String {
     format!("{}_{}_{column}_not_null", table.schema_oid, table.oid)
 }
@@ -72,11 +72,11 @@ pub fn named_columns(table: &TableDescriptor, stored: &str) -> Vec<ColumnId> {
     names.iter().filter_map(|name| table.column_named(name)).map(|column| column.id).collect()
 }
 
-/// `format_type`: the name of a type with its modifier; `None` for unknown OIDs as PostgreSQL's `???`.
+/// `format_type`: the name of a type with its modifier. Unknown OIDs give PostgreSQL's `???`.
 pub fn format_type(oid: Oid, modifier: Option<i32>) -> String {
     let Some(ty) = SqlType::from_oid(oid) else {
         if let Some(name) = super::builtin::type_name(oid) {
-            // bit, bit varying and arrays of them.
+            // bit, bit varying and their arrays.
             return match modifier.filter(|modifier| *modifier >= 0 && (1560..=1563).contains(&oid)) {
                 Some(length) => match name.strip_suffix("[]") {
                     Some(element) => format!("{element}({length})[]"),
@@ -101,12 +101,12 @@ pub fn format_type(oid: Oid, modifier: Option<i32>) -> String {
     }
 }
 
-/// Names of an index's columns: one that was there before has a number behind it.
+/// Makes the names of an index's columns distinct: repetitions get a number.
 pub fn each_once<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
     numbered(names, "")
 }
 
-/// Names of a relation's columns in FROM, in the same way with `_` before the number.
+/// Makes the names of a relation's columns in FROM distinct: repetitions get `_` and a number.
 pub fn each_alias<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
     numbered(names, "_")
 }
@@ -138,7 +138,7 @@ fn key_text(
     let id = index.columns.get(position).map(|key| key.column).or(included.copied());
     let expression = index.parts().nth(position).and_then(|(_, expression)| expression);
     let mut text = match expression {
-        // An expression stands in brackets, unless it is a call.
+        // An expression has parentheses, unless it is a call.
         Some(expression) => match deparse::index_key(context, table, &expression.text, pretty) {
             Some((text, true)) => text,
             Some((text, false)) => format!("({text})"),
@@ -186,7 +186,7 @@ fn column_list(
     text
 }
 
-/// `pg_get_indexdef(oid)`.
+/// `pg_get_indexdef(oid)`: the CREATE INDEX of an index.
 pub fn index_definition(
     context: &Context<'_>,
     table: &TableDescriptor,
@@ -207,7 +207,7 @@ pub fn index_definition(
     format!("CREATE {unique}INDEX {name} ON {schema}{of} USING btree {list}{nulls}{with}{condition}")
 }
 
-/// A storage parameter's value: a word stands alone.
+/// The value of a storage parameter. A word needs no quotes.
 fn parameter(value: &str) -> String {
     if quote(value) == value { value.to_string() } else { canonical::literal(value) }
 }
@@ -225,7 +225,7 @@ pub fn index_column(
         .then(|| key_text(context, table, index, position, false, pretty))
 }
 
-/// A FOREIGN KEY as `pg_get_constraintdef` prints it.
+/// The definition of a FOREIGN KEY, as `pg_get_constraintdef` prints it.
 fn foreign_key_definition(
     catalog: &Catalog,
     table: &TableDescriptor,
@@ -265,7 +265,7 @@ fn foreign_key_definition(
     Some(text)
 }
 
-/// `pg_get_constraintdef(oid, pretty)`.
+/// `pg_get_constraintdef(oid, pretty)`: the definition of a constraint.
 pub fn constraint_definition(context: &Context<'_>, oid: Oid, pretty: bool) -> Option<String> {
     for table in context.catalog.relations_with(oid) {
         if let Some(index) = table.indexes.iter().find(|index| index.constraint == Some(oid)) {
@@ -291,7 +291,7 @@ pub fn constraint_definition(context: &Context<'_>, oid: Oid, pretty: bool) -> O
     None
 }
 
-/// A CHECK as `pg_get_constraintdef` prints it.
+/// The definition of a CHECK, as `pg_get_constraintdef` prints it.
 pub fn check_definition(
     context: &Context<'_>,
     table: &TableDescriptor,
@@ -303,7 +303,7 @@ pub fn check_definition(
     format!("CHECK ({}){no_inherit}{not_valid}", condition(context, table, &check.expression, pretty))
 }
 
-/// A stored condition.
+/// Prints a stored condition.
 fn condition(context: &Context<'_>, table: &TableDescriptor, stored: &str, pretty: bool) -> String {
     deparse::expression(context, Some(table), stored, Some(SqlType::BOOL), pretty).unwrap_or_else(|| {
         let shown = shown_default(stored, context.catalog, context.search_path);
@@ -311,16 +311,16 @@ fn condition(context: &Context<'_>, table: &TableDescriptor, stored: &str, prett
     })
 }
 
-/// What a column gets of itself, its default or what it is computed of, as `pg_get_expr` prints it.
+/// The default or generation expression of a column, as `pg_get_expr` prints it.
 pub fn column_value(context: &Context<'_>, table: &TableDescriptor, column: &ColumnDescriptor) -> Option<String> {
     let stored = column.default.as_ref().or(column.generated.as_ref())?;
     let shown = deparse::expression(context, Some(table), stored, Some(column.ty), false);
     Some(shown.unwrap_or_else(|| shown_default(stored, context.catalog, context.search_path)))
 }
 
-/// `pg_get_expr`: a stored expression of a table.
+/// `pg_get_expr`: prints a stored expression of a table.
 pub fn stored_expression(context: &Context<'_>, table: Option<&TableDescriptor>, stored: &str, pretty: bool) -> String {
-    // What a column gets is of its type.
+    // A default or generation expression has the type of its column.
     let column = table
         .into_iter()
         .flat_map(TableDescriptor::live_columns)
@@ -331,18 +331,18 @@ pub fn stored_expression(context: &Context<'_>, table: Option<&TableDescriptor>,
     })
 }
 
-/// A stored expression without the brackets that PostgreSQL's pretty printing leaves out.
+/// A stored expression without the parentheses that PostgreSQL's pretty printing omits.
 pub fn pretty_expression(stored: &str) -> String {
     parse_expression(stored).map_or_else(|_| stored.to_string(), |(expr, _)| canonical::pretty(&expr))
 }
 
-/// A stored default as `pg_get_expr` shows it: schemas that are on the search path are left out.
+/// A stored default as `pg_get_expr` shows it: schemas on the search path are omitted.
 pub fn shown_default(stored: &str, catalog: &Catalog, search_path: &[String]) -> String {
     let Some(rest) = stored.strip_prefix("nextval('") else { return without_schemas(stored, catalog, search_path) };
     for schema in catalog.effective_path(search_path) {
         let prefix = format!("{}.", quote(schema));
         let Some(name) = rest.strip_prefix(prefix.as_str()) else { continue };
-        // Only when that name finds the same sequence.
+        // Only if the unqualified name resolves to the same sequence.
         let bare = name.split('\'').next().unwrap_or_default().trim_matches('"');
         let found = catalog.relation(None, bare, search_path);
         if found.is_some_and(|found| found.schema == schema) {
@@ -352,7 +352,7 @@ pub fn shown_default(stored: &str, catalog: &Catalog, search_path: &[String]) ->
     stored.to_string()
 }
 
-/// A stored expression with the enums that are on the search path named without their schemas.
+/// A stored expression in which enums on the search path are unqualified.
 fn without_schemas(stored: &str, catalog: &Catalog, search_path: &[String]) -> String {
     let mut shown = stored.to_string();
     for ty in catalog.enums() {
@@ -362,7 +362,7 @@ fn without_schemas(stored: &str, catalog: &Catalog, search_path: &[String]) -> S
     shown
 }
 
-/// A relation's name as regclass prints it: with its schema unless it is visible.
+/// A relation's name as regclass prints it: qualified unless visible.
 pub fn relation_name(catalog: &Catalog, oid: Oid, search_path: &[String]) -> Option<String> {
     let (schema, name) = match catalog.relation_by_oid(oid) {
         Some(table) => (table.schema.clone(), table.name.clone()),
@@ -377,7 +377,7 @@ pub fn relation_name(catalog: &Catalog, oid: Oid, search_path: &[String]) -> Opt
     Some(format!("{}.{}", quote(&schema), quote(&name)))
 }
 
-/// `pg_table_is_visible`; `None` when there is no such relation.
+/// `pg_table_is_visible`. `None` if the relation does not exist.
 pub fn relation_is_visible(catalog: &Catalog, oid: Oid, search_path: &[String]) -> Option<bool> {
     let (schema, name) = match catalog.relation_by_oid(oid) {
         Some(table) => (table.schema.clone(), table.name.clone()),
@@ -390,7 +390,7 @@ pub fn relation_is_visible(catalog: &Catalog, oid: Oid, search_path: &[String]) 
     Some(first == Some(schema.as_str()))
 }
 
-/// Finds the OID of a table, sequence, view or index by a name as regclass reads it.
+/// The OID of a table, sequence, view or index by the name that regclass reads.
 pub fn relation_oid(catalog: &Catalog, schema: Option<&str>, name: &str, search_path: &[String]) -> Option<Oid> {
     let find = |schema: &str| -> Option<Oid> {
         let one = [schema.to_string()];
@@ -408,7 +408,7 @@ pub fn relation_oid(catalog: &Catalog, schema: Option<&str>, name: &str, search_
     }
 }
 
-/// `pg_get_serial_sequence`: the sequence of a column, with its schema, which is `pg_temp` when it is the session's own.
+/// `pg_get_serial_sequence`: the sequence of a column, qualified. The session's own temporary schema is `pg_temp`.
 pub fn serial_sequence(catalog: &Catalog, table: Oid, column: ColumnId, own: Option<&str>) -> Option<String> {
     let sequence = catalog.owned_sequence(table, column)?;
     let schema = if own == Some(sequence.schema.as_str()) { "pg_temp" } else { &sequence.schema };
