@@ -151,7 +151,7 @@ pub enum Missing {
 /// The fields of an error or notice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fields {
-    /// The SQLSTATE.
+    /// The SQLSTATE, of five characters.
     pub state: SqlState,
     /// One line, lower case, no full stop.
     pub message: String,
@@ -163,9 +163,9 @@ pub struct Fields {
     pub position: Option<usize>,
     /// The schema of the object concerned.
     pub schema: Option<String>,
-    /// The table concerned.
+    /// The name of the table concerned.
     pub table: Option<String>,
-    /// The column concerned.
+    /// The name of the column concerned.
     pub column: Option<String>,
     /// The name of the data type concerned.
     pub data_type: Option<String>,
@@ -177,13 +177,13 @@ pub struct Fields {
     pub row: Option<u64>,
     /// The part of the statement concerned, while its position is not computed yet. Not sent to clients.
     pub about: Option<About>,
-    /// PostgreSQL raises this error at run time, so it has no position, even if a constant caused it. Not sent to
-    /// clients.
+    /// PostgreSQL raises this error at run time, so it has no position, even if a constant caused it.
+    /// Not sent to clients.
     pub run_time: bool,
     /// The missing object. Not sent to clients.
     pub missing: Option<Missing>,
-    /// The table's definition changed while the statement waited for the table's lock, so the plan is stale. Not sent
-    /// to clients.
+    /// The table's definition changed while the statement waited for the table's lock, so the plan is stale.
+    /// Not sent to clients.
     pub outdated: bool,
 }
 
@@ -281,8 +281,8 @@ impl SqlError {
         self.0.about = Some(About::Behind(part, count));
         self
     }
-    /// Points the error at words: their `nth` occurrence (from 0) after a node of the tree. An empty node means the
-    /// whole statement.
+    /// Points the error at words: their `nth` occurrence (from 0) after a node of the tree. An empty node
+    /// means the whole statement.
     #[must_use]
     pub fn about_words(mut self, words: &'static [&'static str], behind: Span, nth: usize) -> Self {
         self.0.about = Some(About::Words { words, behind, nth });
@@ -346,7 +346,7 @@ impl SqlError {
     pub fn fields(&self) -> &Fields {
         &self.0
     }
-    /// The error's SQLSTATE.
+    /// The SQLSTATE of the error.
     pub fn state(&self) -> SqlState {
         self.0.state
     }

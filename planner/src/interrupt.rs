@@ -1,6 +1,6 @@
-//! [`check`] tells whether the statement that computes on this thread must stop. It serves functions that compute long
-//! over a few values. Operators check by themselves between rows and batches. Must not know who stops a statement, or
-//! why.
+//! [`check`] tells whether the statement that computes on this thread must stop. It serves functions that
+//! compute long over a few values. Operators check by themselves between rows and batches. Must not know who
+//! stops a statement, or why.
 
 use crate::error::{Result, SqlError};
 use datafusion::common::runtime::{JoinSetTracer, set_join_set_tracer};
@@ -29,8 +29,8 @@ tokio::task_local! {
     static CURRENT: Arc<dyn Interrupt>;
 }
 
-/// Errors if the statement that computes on this thread must stop. Cheap, except that a time limit costs a look at the
-/// clock.
+/// Errors if the statement that computes on this thread must stop. Cheap, except that a time limit costs a
+/// look at the clock.
 pub fn check() -> Result<()> {
     // The error belongs to no position in the text.
     CURRENT.try_with(|current| current.check()).unwrap_or(Ok(())).map_err(SqlError::of_values)

@@ -1,5 +1,5 @@
-//! The store that tests of this crate run over. `PERCOSQL_TEST_STORE` chooses: unset, the engine in memory; `rows`, the same
-//! without commits across rows; `bigtable`, a table of its own in Bigtable's emulator.
+//! The store that tests of this crate run over. `PERCOSQL_TEST_STORE` chooses: unset, the engine in memory; `rows`, the
+//! same without commits across rows; `bigtable`, a table of its own in Bigtable's emulator.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::sync::{Arc, OnceLock};

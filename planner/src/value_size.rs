@@ -1,9 +1,9 @@
 //! Limits the size of a value, and accounts for the memory of large values.
 //!
 //! Every function that builds a value calls [`room`] before it allocates. `room` refuses what PostgreSQL refuses
-//! (54000). It claims the memory of a large value from the pool of the current statement (53200). The claim lasts until
-//! the function returns. `counted` then ties a claim to the buffers of the result, so a large value counts for as long
-//! as it lives.
+//! (54000). It claims the memory of a large value from the pool of the current statement (53200). The claim lasts
+//! until the function returns. `counted` then ties a claim to the buffers of the result, so a large value counts for
+//! as long as it lives.
 //!
 //! While a plan is made ([`folding`]) no large constant is computed: a plan would hold it, and each rule would copy it.
 

@@ -53,8 +53,8 @@ impl Making<'_> {
         }
     }
 
-    /// Validates the expression of a generated column, once all columns exist. Errors: 42703, 42P17, 42804, and as in a
-    /// statement.
+    /// Validates the expression of a generated column, once all columns exist. Errors: 42703, 42P17, 42804, and
+    /// as in a statement.
     pub(super) fn validate_generated(&mut self, id: ColumnId) -> Result<()> {
         let Some(column) = self.table.column(id) else { return Ok(()) };
         let Some(text) = &column.generated else { return Ok(()) };

@@ -22,7 +22,7 @@ impl DdlContext {
             .find(|database| database.name == name)
             .ok_or_else(|| SqlError::new(state::INVALID_CATALOG_NAME, format!("database \"{name}\" does not exist")))
     }
-    /// Errors: 42501.
+    /// Errors: 42501 if the user does not own the database.
     pub(super) fn must_own_database(&self, database: &DatabaseDescriptor) -> Result<()> {
         if self.is_owner(database.owner) {
             return Ok(());
@@ -31,8 +31,8 @@ impl DdlContext {
     }
 }
 
-/// ALTER ROLE … [IN DATABASE …] SET and RESET, ALTER DATABASE … SET and RESET. Errors: 42704, 3D000, 42501, and those of
-/// SET.
+/// ALTER ROLE … [IN DATABASE …] SET and RESET, ALTER DATABASE … SET and RESET. Errors: 42704, 3D000, 42501,
+/// and those of SET.
 pub async fn alter_settings(context: &DdlContext, alter: &AlterSettings) -> Result<String> {
     let catalog = &context.catalog;
     let role = match &alter.role {
@@ -137,9 +137,9 @@ fn change(context: &DdlContext, settings: &mut StoredSettings, change: &SettingC
     Ok(())
 }
 
-/// The initial settings of a session of a role in a database, in PostgreSQL's order: those of all sessions, of the
-/// database, of the role, and of the role in the database. The second part holds the errors of settings that are no
-/// longer valid.
+/// The initial settings of a session of a role in a database, in PostgreSQL's order: those of all sessions, of
+/// the database, of the role, and of the role in the database. The second part holds the errors of settings that
+/// are no longer valid.
 pub fn first_settings(
     mut settings: Settings,
     roles: &[Arc<RoleDescriptor>],

@@ -1,5 +1,5 @@
-//! ALTER TABLE … ALTER COLUMN … TYPE: converts all columns with new types together, from the state before the
-//! statement.
+//! ALTER TABLE … ALTER COLUMN … TYPE: converts all columns with new types together, from the
+//! state before the statement.
 
 use super::alter_column::named;
 use super::alter_passes::Part;

@@ -20,10 +20,10 @@ use std::sync::Arc;
 use storage::{Family, ReadFilter, RowRange, ScanOptions, TimestampRange};
 use txn::{KeyValue, LockStrength, OwnWrites, Transaction, TransactionOptions, TxnScanOptions, Write, WriteKind};
 
-/// The transaction for reading a locked table. A snapshot from before the lock may miss commits made until then. A
-/// transaction without writes reads through a fresh one. At READ COMMITTED the next statement's snapshot sees those
-/// commits and own writes. A transaction with one snapshot for all statements fails if the table changed since. Errors:
-/// 40001.
+/// The transaction for reading a locked table. A snapshot from before the lock may miss commits made until
+/// then. A transaction without writes reads through a fresh one. At READ COMMITTED the next statement's
+/// snapshot sees those commits and own writes. A transaction with one snapshot for all statements fails if the
+/// table changed since. Errors: 40001.
 pub(super) async fn reader(context: &DdlContext, storage_id: StorageId) -> Result<Arc<Transaction>> {
     let own = &context.transaction;
     if !own.has_writes() {

@@ -1,5 +1,5 @@
-//! CHECK INDEX and CHECK TABLE: compare an index with its table in both directions, in bounded memory and at the
-//! statement's snapshot.
+//! CHECK INDEX and CHECK TABLE: compare an index with its table in both directions, in bounded memory and
+//! at the statement's snapshot.
 
 use super::backfill::Rows;
 use super::computed::index_writer;

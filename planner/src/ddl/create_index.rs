@@ -37,8 +37,8 @@ pub(super) async fn execute(context: &DdlContext, create: &CreateIndex) -> Resul
     Ok("CREATE INDEX".into())
 }
 
-/// Validates the statement and returns the table. `None` if IF NOT EXISTS finds an index of that name. Errors: 42P01,
-/// 42P07, 42809, 42501.
+/// Validates the statement and returns the table. `None` if IF NOT EXISTS finds an index of that name. Errors:
+/// 42P01, 42P07, 42809, 42501.
 pub(super) fn target(context: &DdlContext, create: &CreateIndex) -> Result<Option<Arc<TableDescriptor>>> {
     // All fields are listed, so that a new one does not compile until it is handled.
     let CreateIndex {

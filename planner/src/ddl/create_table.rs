@@ -81,7 +81,6 @@ pub(super) enum Constraint<'a> {
     },
 }
 
-/// Runs CREATE TABLE.
 pub(super) async fn execute(context: &DdlContext, create: &CreateTable) -> Result<String> {
     refuse(create)?;
     let at_name = |error| places::at_new_name(error, &create.name);

@@ -15,9 +15,9 @@ pub(super) struct Options {
     pub(super) source: Option<String>,
     /// ENCODING, as PostgreSQL's number.
     encoding: Option<i32>,
-    /// LC_COLLATE or LOCALE.
+    /// From LC_COLLATE or LOCALE.
     pub(super) collate: Option<String>,
-    /// LC_CTYPE or LOCALE.
+    /// From LC_CTYPE or LOCALE.
     pub(super) ctype: Option<String>,
     /// Whether LOCALE_PROVIDER is icu.
     icu: bool,

@@ -19,7 +19,7 @@ pub(super) enum Object {
 
 /// A relation that must be dropped together with another object.
 pub(super) struct Dependent {
-    /// The dependent relation.
+    /// The relation to be dropped.
     pub relation: Arc<TableDescriptor>,
     /// The object that it depends on, for messages.
     because_of: String,
@@ -105,8 +105,8 @@ impl Search<'_> {
     }
 }
 
-/// The relations that depend on objects to be dropped, in the order in which PostgreSQL names them. Errors: 2BP01,
-/// unless `cascade`.
+/// The relations that depend on objects to be dropped, in the order in which PostgreSQL names them.
+/// Errors: 2BP01, unless `cascade`.
 pub(super) fn of(context: &DdlContext, objects: &[Object], cascade: bool) -> Result<Vec<Dependent>> {
     let given = objects.iter().filter_map(|object| match object {
         Object::Relation(oid) => Some(*oid),

@@ -62,8 +62,8 @@ fn relations(context: &DdlContext) -> Vec<&Arc<TableDescriptor>> {
     all
 }
 
-/// Drops the dependents of enums: columns of these types, defaults and constraints that name them, and views. Returns
-/// their descriptions.
+/// Drops the dependents of enums: columns of these types, defaults and constraints that name them, and
+/// views. Returns their descriptions.
 async fn cascade(
     context: &DdlContext,
     writer: &mut CatalogWriter<'_>,

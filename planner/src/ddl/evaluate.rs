@@ -91,8 +91,8 @@ fn check_expression(
     Ok(typed.expr)
 }
 
-/// Checks that a CHECK is valid over a table's columns. Returns the text to store if it differs. Errors: as in a
-/// statement.
+/// Checks that a CHECK is valid over a table's columns. Returns the text to store if it differs. Errors:
+/// as in a statement.
 pub(super) fn validate_check_text(
     context: &DdlContext,
     table: &TableDescriptor,
@@ -102,8 +102,8 @@ pub(super) fn validate_check_text(
     Ok(fixed_expression(stored, "check constraint", bind)?.1)
 }
 
-/// The first value of an array as a constant in stored expressions: `'…'::type`. It does not depend on settings, and
-/// `encoding` recognizes it.
+/// The first value of an array as a constant in stored expressions: `'…'::type`. It does not depend on settings,
+/// and `encoding` recognizes it.
 pub(super) fn constant(ty: SqlType, values: &dyn Array) -> Result<String> {
     let text = constant_text(ty, values)?;
     Ok(format!("'{}'::{}", text.replace('\'', "''"), enumeration::stored_name(&ty)))
@@ -197,8 +197,8 @@ pub(super) struct Converted {
 }
 
 impl Converted {
-    /// Prepares the USING expression, or the column itself, with an assignment cast to `ty`. Errors: 42804, and as in a
-    /// statement.
+    /// Prepares the USING expression, or the column itself, with an assignment cast to `ty`. Errors: 42804, and
+    /// as in a statement.
     pub(super) fn new(
         context: &DdlContext,
         table: &TableDescriptor,

@@ -11,9 +11,9 @@ use crate::types::datetime::Reading;
 use sqlparser::ast::Expr;
 use sqlparser::tokenizer::Token;
 
-/// Binds a stored expression. Returns the result of `bind`, and a new text to store if the old one depends on time or
-/// settings. `what` names it in messages. Errors: those of `bind`, and 0A000 if the new text would still depend on the
-/// time.
+/// Binds a stored expression. Returns the result of `bind`, and a new text to store if the old one depends on
+/// time or settings. `what` names it in messages. Errors: those of `bind`, and 0A000 if the new text would still
+/// depend on the time.
 pub(super) fn fixed_expression<T>(
     stored: &str,
     what: &str,

@@ -252,8 +252,8 @@ impl Making<'_> {
         self.table.foreign_keys.push(key);
     }
 
-    /// Adds a deferrable unique constraint to a table that may have rows. They are validated at the end of the
-    /// statement.
+    /// Adds a deferrable unique constraint to a table that may have rows. They are validated at the
+    /// end of the statement.
     pub(super) fn add_deferrable(&mut self, index: IndexDescriptor) {
         self.unvalidated.extend(index.constraint);
         self.table.indexes.push(index);

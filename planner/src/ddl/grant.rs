@@ -318,8 +318,8 @@ fn may_act_for(context: &DdlContext, role: &RoleDescriptor, what: &str) -> Resul
     Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, format!("permission denied to {what} objects")))
 }
 
-/// A role whose objects are to be dropped or reassigned. Messages use `verb` for the permission and `done` for the
-/// objects.
+/// A role whose objects are to be dropped or reassigned. Messages use `verb` for the permission and
+/// `done` for the objects.
 fn named_owner(context: &DdlContext, name: &str, verb: &str, done: &str) -> Result<Arc<RoleDescriptor>> {
     let role = super::owner::role_called(context, name)?;
     let role = context.catalog.role_by_oid(role).ok_or_else(|| SqlError::internal("a named role is missing"))?;

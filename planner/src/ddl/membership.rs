@@ -15,7 +15,6 @@ pub(super) struct Memberships<'c> {
 }
 
 impl<'c> Memberships<'c> {
-    /// Begins without changes.
     pub(super) fn new(context: &'c DdlContext) -> Self {
         Memberships { context, changed: BTreeMap::new() }
     }

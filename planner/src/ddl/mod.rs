@@ -272,8 +272,8 @@ pub fn is_ddl(statement: &Statement) -> bool {
     )
 }
 
-/// Runs a DDL statement. Returns its command tag. The caller then advances the command number and reads the catalog
-/// again.
+/// Runs a DDL statement. Returns its command tag. The caller then advances the command number and
+/// reads the catalog again.
 pub async fn execute(context: &DdlContext, statement: &Statement) -> Result<String> {
     let tag = match statement {
         Statement::CreateTable(create) => create_table::execute(context, create).await?,

@@ -133,8 +133,8 @@ impl DdlContext {
         expect_kind(&table, RelationKind::Table)?;
         Ok(table)
     }
-    /// The newest descriptor of a table, once its lock is held. COMMIT requires that the descriptor did not change
-    /// since.
+    /// The newest descriptor of a table, once its lock is held. COMMIT requires that the descriptor
+    /// did not change since.
     pub(super) async fn locked_table(&self, name: &ObjectName) -> Result<TableDescriptor> {
         let table = self.table(name)?;
         self.lock(&table).await?;

@@ -69,7 +69,7 @@ pub struct OnlineContext {
     pub settings: Arc<Settings>,
     /// The session, which receives notices.
     pub session: Arc<SessionShared>,
-    /// The current role.
+    /// The role that runs the statement.
     pub user: Oid,
     /// The OID of the database.
     pub database: Oid,
@@ -352,7 +352,6 @@ impl IndexBuild {
         let (store, locks) = (Arc::clone(&self.store), Arc::clone(&self.locks));
         IndexBuild { store, locks, timeout: None, cancel: CancelToken::new(), ..*self }
     }
-    /// Removes the index.
     async fn remove(&self) -> Result<()> {
         // During the removal, too, no writer should fail for being two versions behind.
         let (_, table, index) = self.begin().await?;

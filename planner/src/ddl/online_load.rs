@@ -1,10 +1,10 @@
 //! [`Load`]: creates the index entries of existing rows at one snapshot, bypassing the log, if the store supports it.
 //! Writers maintain the index meanwhile. The loaded entries lie beneath newer versions of the same keys.
 //!
-//! Writers of a unique index check whether a key exists. Those that checked before the load may have written another
-//! row's key. So the build waits for them and shuts them out after the load. It then counts rows and entries at a later
-//! snapshot: each row must have its own entry. If not, [`Backfill`](super::online_backfill::Backfill) finds the
-//! duplicate.
+//! Writers of a unique index check whether a key exists. Those that checked before the load may have written
+//! another row's key. So the build waits for them and shuts them out after the load. It then counts rows and
+//! entries at a later snapshot: each row must have its own entry. If not,
+//! [`Backfill`](super::online_backfill::Backfill) finds the duplicate.
 
 use super::backfill::Rows;
 use super::computed::index_writer;

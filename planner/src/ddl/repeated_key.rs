@@ -3,8 +3,8 @@
 
 use super::create_table::Constraint;
 
-/// Removes UNIQUE constraints that repeat a PRIMARY KEY or an earlier UNIQUE. The first one takes over a name if it has
-/// none.
+/// Removes UNIQUE constraints that repeat a PRIMARY KEY or an earlier UNIQUE. The first one takes over a name
+/// if it has none.
 pub(super) fn without_repeats(mut constraints: Vec<Constraint<'_>>) -> Vec<Constraint<'_>> {
     // Primary keys come first, wherever they were written. The sort is stable.
     let mut order: Vec<usize> = (0..constraints.len()).filter(|at| constraints.get(*at).is_some_and(is_key)).collect();

@@ -331,8 +331,8 @@ pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectN
     Ok("DROP ROLE".into())
 }
 
-/// The objects that a role owns or has privileges on in this database, and databases. The messages list the oldest
-/// first.
+/// The objects that a role owns or has privileges on in this database, and databases. The messages
+/// list the oldest first.
 async fn dependents(context: &DdlContext, role: &RoleDescriptor) -> Result<Vec<String>> {
     let mut found = within(context, &context.catalog, role);
     found.extend(super::large_object::dependents(context, context.catalog.database().oid, role.oid).await?);

@@ -160,8 +160,8 @@ async fn move_tables(
     Ok(())
 }
 
-/// The objects dropped with a schema in creation order, each followed by its dependents. Each comes with the object it
-/// depends on.
+/// The objects dropped with a schema in creation order, each followed by its dependents. Each comes with the
+/// object it depends on.
 fn listed(
     context: &DdlContext,
     schema: &SchemaDescriptor,

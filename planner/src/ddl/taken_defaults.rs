@@ -1,5 +1,5 @@
-//! Column defaults that use a sequence: they prevent dropping it, or are dropped with it. Must not know what drops the
-//! sequence.
+//! Column defaults that use a sequence: they prevent dropping it, or are dropped with it. Must not know
+//! what drops the sequence.
 
 use super::DdlContext;
 use super::create_table::Making;
@@ -77,8 +77,8 @@ fn forget(table: &mut TableDescriptor, column: &ColumnDescriptor) {
 }
 
 impl Making<'_> {
-    /// The defaults of other columns, in this table's present state and in other tables, that use a column's own
-    /// sequence.
+    /// The defaults of other columns, in this table's present state and in other tables, that use
+    /// a column's own sequence.
     pub(super) fn taking_from(&self, column: ColumnId) -> Vec<TakenDefault> {
         let owned = self.context.catalog.owned_sequence(self.table.oid, column);
         let owned: Vec<Arc<TableDescriptor>> = owned.into_iter().collect();

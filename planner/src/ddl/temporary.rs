@@ -219,8 +219,8 @@ pub async fn at_commit(context: &DdlContext, schema: Oid) -> Result<()> {
     Ok(())
 }
 
-/// Removes all rows under a storage id, in steps. Only the transaction's buffer holds the pending writes, and it spills
-/// to disk.
+/// Removes all rows under a storage id, in steps. Only the transaction's buffer holds the pending writes, and
+/// it spills to disk.
 async fn delete_rows(context: &DdlContext, storage_id: StorageId) -> Result<()> {
     let mut range = keys::rows_of(storage_id);
     loop {

@@ -1,5 +1,5 @@
-//! Tests of DDL over the engine in memory: the state of the catalog inside the transaction, after COMMIT and after
-//! ROLLBACK.
+//! Tests of DDL over the engine in memory: the state of the catalog inside the transaction, after
+//! COMMIT and after ROLLBACK.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use super::*;

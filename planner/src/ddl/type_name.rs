@@ -41,8 +41,8 @@ pub fn of_pseudo_type(error: SqlError, column: &str, ty: &DataType) -> SqlError 
     SqlError::new(state::INVALID_TABLE_DEFINITION, message)
 }
 
-/// A type's name as PostgreSQL's parser sees it, for notices of DROP … IF EXISTS. Standard names become names of its
-/// catalog.
+/// A type's name as PostgreSQL's parser sees it, for notices of DROP … IF EXISTS. Standard names become
+/// names of its catalog.
 pub fn as_read(ty: &DataType) -> String {
     let standard = match ty {
         DataType::Int(_) | DataType::Integer(_) => "int4",

@@ -105,7 +105,7 @@ fn text(text: String) -> Value {
     Value::Text(text)
 }
 
-/// Describes an operator.
+/// Describes an operator for EXPLAIN.
 pub fn describe(operator: &Arc<dyn ExecutionPlan>) -> Line {
     scan(operator).or_else(|| join(operator)).or_else(|| other(operator)).unwrap_or_else(|| {
         // Writing operators describe themselves. DataFusion's rare operators appear under their own names.

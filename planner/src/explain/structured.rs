@@ -9,15 +9,15 @@ pub type Members = Vec<(&'static str, Value)>;
 /// The value of a member.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// A string.
+    /// A string, quoted on output.
     Text(String),
     /// A number, in its final text form.
     Number(String),
-    /// A Boolean.
+    /// A Boolean, `true` or `false`.
     Truth(bool),
     /// A list of strings.
     List(Vec<String>),
-    /// A nested object.
+    /// A nested object with its members.
     Object(Members),
     /// A list of objects, with the XML name of each element.
     Objects(&'static str, Vec<Members>),

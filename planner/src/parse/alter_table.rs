@@ -1,5 +1,5 @@
-//! ALTER TABLE, for statements with actions that sqlparser does not know. Each action becomes ours or sqlparser's.
-//! Knows no tables.
+//! ALTER TABLE, for statements with actions that sqlparser does not know. Each action becomes ours or
+//! sqlparser's. Knows no tables.
 
 use super::cursor::{Cursor, is_word};
 use super::statement::{AlterAction, AlterRelation, ReplicaIdentityClause, StatementKind, TableClauses};

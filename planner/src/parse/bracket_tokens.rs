@@ -15,8 +15,8 @@ const MARKER: &str = "\u{1}brackets";
 /// Words that continue a query in parentheses.
 const GOES_ON: [&str; 8] = ["union", "intersect", "except", "order", "limit", "offset", "fetch", "for"];
 
-/// Inserts a WITH after the parenthesis at `at`, if it holds a query that begins with a parenthesis and continues after
-/// it.
+/// Inserts a WITH after the parenthesis at `at`, if it holds a query that begins with a parenthesis
+/// and continues after it.
 pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     if !sign_at(tokens, at, &Token::LParen) || !sign_at(tokens, at + 1, &Token::LParen) {
         return;

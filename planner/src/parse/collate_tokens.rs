@@ -1,6 +1,6 @@
-//! COLLATE after a cast or after another COLLATE, which sqlparser does not read. `x::text COLLATE c` becomes
-//! `x::text::marker.c`, because a cast binds as COLLATE does there. The tree is corrected afterwards. Knows no
-//! collations.
+//! COLLATE after a cast or after another COLLATE, which sqlparser does not read. `x::text COLLATE c`
+//! becomes `x::text::marker.c`, because a cast binds as COLLATE does there. The tree is corrected
+//! afterwards. Knows no collations.
 
 use super::tokens::{closing, follows, sign_at, word, word_at};
 use sqlparser::ast::{self, CastKind, DataType, Expr, ObjectName};

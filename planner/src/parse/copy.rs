@@ -9,7 +9,7 @@ use sqlparser::ast::{self, ObjectName};
 use sqlparser::tokenizer::{Span, Token};
 use std::sync::Arc;
 
-/// A COPY statement.
+/// A parsed COPY statement.
 #[derive(Clone, Debug)]
 pub struct Copy {
     /// The table or query to copy.
@@ -67,7 +67,7 @@ pub enum CopyHeader {
 /// The columns named by an option of csv.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CopyColumns {
-    /// `*`: all columns.
+    /// `*`, that is all columns.
     All,
     /// The columns with these folded names.
     Some(Vec<String>),
@@ -269,8 +269,8 @@ fn format_named(name: &str) -> Result<CopyFormat> {
     }
 }
 
-/// Parses an option in parentheses. Its errors point at the option's name, except those of a missing or non-Boolean
-/// value.
+/// Parses an option in parentheses. Its errors point at the option's name, except those of a
+/// missing or non-Boolean value.
 fn option(cursor: &mut Cursor<'_>, given: &mut Given) -> Result<()> {
     let place = cursor.peek().map_or_else(Span::empty, |token| token.span);
     let source = Arc::clone(cursor.source);

@@ -72,7 +72,7 @@ impl<'a> Cursor<'a> {
         self.at += usize::from(token.is_some());
         token
     }
-    /// The unread tokens.
+    /// The tokens after the position.
     pub fn rest(&self) -> &'a [TokenWithSpan] {
         self.tokens.get(self.at..).unwrap_or(&[])
     }

@@ -16,7 +16,7 @@ pub struct DropAbsent {
     pub kind: &'static str,
     /// Whether IF EXISTS was written.
     pub if_exists: bool,
-    /// The named objects.
+    /// The objects that it names.
     pub objects: Vec<AbsentObject>,
 }
 
@@ -167,7 +167,7 @@ fn object(cursor: &mut Cursor<'_>, kind: &str, naming: Naming) -> Result<AbsentO
     Ok(found)
 }
 
-/// `schema.@@`, `@@`.
+/// `schema.@@` or `@@`, as an optional schema and the sign.
 fn sign(cursor: &mut Cursor<'_>) -> Result<(Option<String>, String)> {
     let rest = cursor.rest();
     let at = rest.iter().position(|token| token.token == Token::LParen).ok_or_else(|| cursor.error())?;
@@ -204,7 +204,7 @@ fn operands(cursor: &mut Cursor<'_>) -> Result<Vec<DataType>> {
     }
 }
 
-/// `(int, text)`, `(*)`.
+/// `(int, text)` or `(*)`: argument types.
 fn arguments(cursor: &mut Cursor<'_>) -> Result<Vec<DataType>> {
     let mark = cursor.mark();
     if cursor.sign(&Token::LParen) && cursor.sign(&Token::Mul) && cursor.sign(&Token::RParen) {

@@ -79,8 +79,8 @@ fn named_with_schema(tokens: &mut [TokenWithSpan], at: usize) -> bool {
     true
 }
 
-/// `x IN ((SELECT …), y)` becomes `x IN (coalesce((SELECT …)), y)`: sqlparser takes a list that begins with a query for
-/// a query.
+/// `x IN ((SELECT …), y)` becomes `x IN (coalesce((SELECT …)), y)`: sqlparser takes a list that begins with a
+/// query for a query.
 fn listed_query(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     let open = at + 2;
     if !sign_at(tokens, at + 1, &Token::LParen) || !sign_at(tokens, open, &Token::LParen) {
@@ -97,8 +97,8 @@ fn listed_query(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     tokens.insert(open, word(Keyword::NoKeyword, "coalesce", &before));
 }
 
-/// `x LIKE ALL (SELECT …)` becomes `x LIKE ALL ((SELECT …))`: sqlparser reads ALL as a function, whose query argument
-/// needs parentheses.
+/// `x LIKE ALL (SELECT …)` becomes `x LIKE ALL ((SELECT …))`: sqlparser reads ALL as a function, whose
+/// query argument needs parentheses.
 fn query_of_patterns(tokens: &mut Vec<TokenWithSpan>, open: usize) {
     let first = (open..).find(|place| !sign_at(tokens, *place, &Token::LParen)).unwrap_or(open);
     if !word_at(tokens, first, &["select", "with", "values"]) {
@@ -208,8 +208,8 @@ fn typed_constant(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     tokens.splice(at..=end, cast);
 }
 
-/// `RANGE BETWEEN 'a' PRECEDING AND 'b' FOLLOWING` gets strings such as `E'a'`: sqlparser takes plain ones for
-/// intervals.
+/// `RANGE BETWEEN 'a' PRECEDING AND 'b' FOLLOWING` gets strings such as `E'a'`: sqlparser takes
+/// plain ones for intervals.
 fn frame_offsets(tokens: &mut [TokenWithSpan], at: usize) {
     let escape = |token: Option<&mut TokenWithSpan>| {
         if let Some(TokenWithSpan { token, .. }) = token

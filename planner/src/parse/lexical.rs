@@ -9,8 +9,8 @@ use std::ops::Range;
 /// The result of scanning a text.
 #[derive(Debug, Default)]
 pub struct Scanned {
-    /// The text with those strings blanked that sqlparser cannot read. It has as many characters and lines. `None` if
-    /// it is unchanged.
+    /// The text with those strings blanked that sqlparser cannot read. It has as many characters and lines. `None`
+    /// if it is unchanged.
     pub text: Option<String>,
     /// The strings and names that were blanked.
     pub literals: Vec<Literal>,
@@ -25,7 +25,7 @@ pub struct Literal {
     pub start: Location,
     /// The number of characters before the quote: those of `E` or `U&`.
     pub prefix: u64,
-    /// The decoded value.
+    /// The value after decoding the escapes.
     pub text: String,
 }
 
@@ -46,8 +46,8 @@ struct Scanner<'t> {
     column: u64,
     found: Scanned,
     hidden: Vec<(Range<usize>, Fill)>,
-    /// With `standard_conforming_strings = off`: the plain strings with backslashes, and the character after each one's
-    /// first backslash.
+    /// With `standard_conforming_strings = off`: the plain strings with backslashes, and the character after
+    /// each one's first backslash.
     escapes: Option<Vec<(usize, char)>>,
 }
 

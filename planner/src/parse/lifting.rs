@@ -15,9 +15,9 @@ const MOST_BYTES: usize = 8 << 10;
 /// A lifted number, with the type that PostgreSQL gives it (manual, chapter 4.1.2.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lifted {
-    /// An `integer`.
+    /// A number of type `integer`.
     Int4(i32),
-    /// A `bigint`.
+    /// A number of type `bigint`.
     Int8(i64),
 }
 

@@ -7,8 +7,8 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// The greatest nesting depth of parentheses.
 pub const DEPTH: usize = 96;
-/// The greatest total cost of the open parentheses and the operators in them. The tree of `a + b + c …` is as deep as
-/// it is long.
+/// The greatest total cost of the open parentheses and the operators in them. The tree of `a + b + c …` is as deep
+/// as it is long.
 const COST: usize = 4_096;
 const OPERATOR: usize = 16;
 /// The cost of AND and OR. Their chains become balanced trees, so an operand in a long chain lies no deeper.

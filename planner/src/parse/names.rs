@@ -72,8 +72,8 @@ pub fn quote(name: &str) -> String {
     if plain { name.to_string() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
 
-/// Folds the name of a column or relation, or the first part of a longer one. Errors: 42601 for a reserved word without
-/// quotes.
+/// Folds the name of a column or relation, or the first part of a longer one. Errors: 42601 for a
+/// reserved word without quotes.
 pub fn fold_plain(ident: &Ident) -> Result<String> {
     let name = fold(ident);
     if is_reserved(&name) && ident.quote_style.is_none() { Err(misplaced(ident)) } else { Ok(name) }

@@ -1,9 +1,9 @@
-//! `OPERATOR(schema.sign)` between two operands, and operators before ANY and ALL that sqlparser refuses there. Knows
-//! no operators.
+//! `OPERATOR(schema.sign)` between two operands, and operators before ANY and ALL that sqlparser refuses
+//! there. Knows no operators.
 //!
-//! sqlparser gives `OPERATOR(…)` the precedence of LIKE. PostgreSQL gives it that of user-defined signs, so it becomes
-//! such a sign. `x <sign> ANY (y)` becomes `x <sign> any((y))`, a call of a name that cannot be written. The tree is
-//! corrected afterwards.
+//! sqlparser gives `OPERATOR(…)` the precedence of LIKE. PostgreSQL gives it that of user-defined signs, so it
+//! becomes such a sign. `x <sign> ANY (y)` becomes `x <sign> any((y))`, a call of a name that cannot be written. The
+//! tree is corrected afterwards.
 
 use super::cursor::is_word;
 use super::source::ends_operand;

@@ -1,6 +1,6 @@
-//! [`Reduced`]: time types with more than six fractional digits. They mean six digits, and PostgreSQL warns. For a
-//! column it warns twice: with a position when it reads the type, and without one when it creates the column. So does
-//! this module.
+//! [`Reduced`]: time types with more than six fractional digits. They mean six digits, and PostgreSQL warns. For
+//! a column it warns twice: with a position when it reads the type, and without one when it creates the column.
+//! So does this module.
 
 use super::cursor::is_word;
 use super::source::Source;
@@ -38,8 +38,8 @@ pub fn reduced(source: &Source, tokens: &[TokenWithSpan]) -> Vec<Reduced> {
     columns
 }
 
-/// The warning for a type that begins at a token, and the token that it points at. CURRENT_TIME and its kin have no
-/// such token.
+/// The warning for a type that begins at a token, and the token that it points at. CURRENT_TIME and its kin
+/// have no such token.
 fn type_at(tokens: &[TokenWithSpan], at: usize) -> Option<(String, Option<&TokenWithSpan>)> {
     let Token::Word(word) = &tokens.get(at)?.token else { return None };
     if word.quote_style.is_some()

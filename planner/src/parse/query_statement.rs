@@ -1,5 +1,5 @@
-//! Statements around a query: CREATE TABLE AS, CREATE VIEW, EXPLAIN and DECLARE, and the directions of FETCH. Knows no
-//! objects.
+//! Statements around a query: CREATE TABLE AS, CREATE VIEW, EXPLAIN and DECLARE, and the directions of
+//! FETCH. Knows no objects.
 
 use super::statement::{Statement, TableClauses};
 use sqlparser::ast;
@@ -66,7 +66,7 @@ impl ExplainFormat {
     }
 }
 
-/// An EXPLAIN statement.
+/// A parsed EXPLAIN statement.
 #[derive(Clone, Debug)]
 pub struct Explain {
     /// Whether the statement runs and EXPLAIN shows its figures.
@@ -79,7 +79,7 @@ pub struct Explain {
     pub timing: Option<bool>,
     /// Whether planning and execution time are shown at the end. `None` means as ANALYZE says.
     pub summary: Option<bool>,
-    /// The output format.
+    /// The format of the output.
     pub format: ExplainFormat,
     /// The statement to explain.
     pub statement: Statement,
@@ -107,7 +107,7 @@ pub struct DeclareCursor {
 pub enum FetchDirection {
     /// This many rows forward, or backward if negative. `None` means all forward.
     Relative(Option<i64>),
-    /// All rows backward.
+    /// All rows before the position, backward.
     BackwardAll,
     /// The row at this distance from the position.
     RelativeRow(i64),

@@ -131,8 +131,8 @@ fn current_of(source: &Source, tokens: &mut Vec<TokenWithSpan>, at: usize) -> Re
     Ok(())
 }
 
-/// `TABLE t` becomes `SELECT * FROM t`, as a command and after the table of an INSERT. There sqlparser would take TABLE
-/// for an alias.
+/// `TABLE t` becomes `SELECT * FROM t`, as a command and after the table of an INSERT. There sqlparser would take
+/// TABLE for an alias.
 fn table_command(tokens: &mut Vec<TokenWithSpan>) {
     let mut at = 0;
     if follows(tokens, 0, &["insert", "into"]) {
@@ -148,8 +148,8 @@ fn table_command(tokens: &mut Vec<TokenWithSpan>) {
     tokens.splice(at..=at, [select, star, from]);
 }
 
-/// `CREATE USER` becomes `CREATE ROLE … LOGIN`. `ALTER USER` and `DROP USER` become those of roles. ENCRYPTED has no
-/// effect.
+/// `CREATE USER` becomes `CREATE ROLE … LOGIN`. `ALTER USER` and `DROP USER` become those of roles.
+/// ENCRYPTED has no effect.
 fn roles(tokens: &mut Vec<TokenWithSpan>) -> Result<()> {
     let user = ["create", "alter", "drop"].iter().find(|verb| follows(tokens, 0, &[verb, "user"]));
     let group = ["create", "alter", "drop"].iter().any(|verb| follows(tokens, 0, &[verb, "group"]));
@@ -194,8 +194,8 @@ fn roles(tokens: &mut Vec<TokenWithSpan>) -> Result<()> {
     Ok(())
 }
 
-/// Removes `USING btree` from CREATE INDEX, and refuses other methods. CONCURRENTLY has no effect here: an index build
-/// never blocks reads.
+/// Removes `USING btree` from CREATE INDEX, and refuses other methods. CONCURRENTLY has no effect here: an index
+/// build never blocks reads.
 fn index_method(source: &Source, tokens: &mut Vec<TokenWithSpan>) -> Result<()> {
     let index = follows(tokens, 0, &["create", "index"]) || follows(tokens, 0, &["create", "unique", "index"]);
     if !index {

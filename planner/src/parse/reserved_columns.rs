@@ -7,7 +7,6 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 /// The permitted contents of a list.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum List {
-    /// Names only.
     Names,
     /// Names, or a query instead.
     NamesOrQuery,

@@ -32,7 +32,7 @@ pub struct Grant {
 pub enum GrantObjects {
     /// Tables, views or sequences, by name.
     Tables(Vec<ast::ObjectName>),
-    /// Sequences, by name.
+    /// Sequences, by their possibly qualified names.
     Sequences(Vec<ast::ObjectName>),
     /// All tables and views, or all sequences, in schemas.
     AllIn {
@@ -43,13 +43,13 @@ pub enum GrantObjects {
     },
     /// All functions in schemas, by the names of the schemas.
     FunctionsIn(Vec<String>),
-    /// Schemas, by name.
+    /// Schemas, by their folded names.
     Schemas(Vec<String>),
-    /// Databases, by name.
+    /// Databases, by their folded names.
     Databases(Vec<String>),
     /// Large objects, by OID.
     LargeObjects(Vec<crate::types::Oid>),
-    /// Types or domains.
+    /// Types or domains, by name.
     Types {
         /// Whether ON DOMAIN was written.
         domains: bool,
@@ -61,7 +61,7 @@ pub enum GrantObjects {
 /// The role in ALTER ROLE … SET.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SettingRole {
-    /// ALL: every role.
+    /// ALL: the settings of every role.
     All,
     /// One role: its folded name, or `current_user` or a similar word.
     Named(String),

@@ -65,8 +65,8 @@ const LOCKS: [&[&str]; 4] = [&["update"], &["share"], &["no", "key", "update"], 
 const CLAUSES: [&str; 11] =
     ["from", "where", "group", "having", "window", "order", "limit", "offset", "fetch", "values", "for"];
 
-/// `OPERATOR(pg_catalog.-) x` becomes `- x` if no operator binds x more tightly. OPERATOR(…) has a lower precedence
-/// than arithmetic signs.
+/// `OPERATOR(pg_catalog.-) x` becomes `- x` if no operator binds x more tightly. OPERATOR(…) has a lower
+/// precedence than arithmetic signs.
 pub fn prefix_operator(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     let infix = at.checked_sub(1).filter(|before| sign_at(tokens, *before, &Token::RParen)).is_some_and(|before| {
         let opens = |place: &usize| sign_at(tokens, *place, &Token::LParen);

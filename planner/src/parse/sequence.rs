@@ -1,5 +1,5 @@
-//! Clauses of CREATE SEQUENCE, ALTER SEQUENCE and identity columns: PostgreSQL accepts any order, sqlparser only one.
-//! Knows no sequences.
+//! Clauses of CREATE SEQUENCE, ALTER SEQUENCE and identity columns: PostgreSQL accepts any order, sqlparser only
+//! one. Knows no sequences.
 
 use super::cursor::{Cursor, is_word};
 use super::source::Source;
@@ -143,8 +143,8 @@ fn column_around(tokens: &[TokenWithSpan], at: usize, alters: bool) -> Option<St
     }
 }
 
-/// Puts the clauses of CREATE SEQUENCE and of identity columns in sqlparser's order. Those that it cannot represent go
-/// into `extras`.
+/// Puts the clauses of CREATE SEQUENCE and of identity columns in sqlparser's order. Those that it cannot
+/// represent go into `extras`.
 pub fn reorder(source: &Arc<Source>, tokens: &mut Vec<TokenWithSpan>, extras: &mut TableClauses) -> Result<()> {
     let mut cursor = Cursor::new(source, tokens);
     let alters = cursor.at_word("alter");

@@ -45,8 +45,8 @@ fn bracketed_source(tokens: &mut Vec<TokenWithSpan>, insert: usize) {
     }
 }
 
-/// `INSERT … SELECT 1 ON CONFLICT` becomes `INSERT … SELECT 1 WHERE true ON CONFLICT`: sqlparser takes ON for a
-/// column's label.
+/// `INSERT … SELECT 1 ON CONFLICT` becomes `INSERT … SELECT 1 WHERE true ON CONFLICT`: sqlparser takes ON
+/// for a column's label.
 fn bare_select(tokens: &mut Vec<TokenWithSpan>, insert: usize) {
     let Some(conflict) = end_of(tokens, insert, |at, _| follows(tokens, at, &["on", "conflict"])) else { return };
     let Some(mut select) = end_of(tokens, insert, |_, token| is_word(token, "select")) else { return };
@@ -87,8 +87,8 @@ fn joined_source(tokens: &mut Vec<TokenWithSpan>) {
     }
 }
 
-/// `(VALUES … LIMIT 1)` in an expression, and any VALUES after ANY, ALL and SOME, becomes `(SELECT * FROM (VALUES …) AS
-/// "*VALUES*")`.
+/// `(VALUES … LIMIT 1)` in an expression, and any VALUES after ANY, ALL and SOME, becomes `(SELECT * FROM
+/// (VALUES …) AS "*VALUES*")`.
 fn values_in_brackets(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     if !sign_at(tokens, at, &Token::LParen) || !word_at(tokens, at + 1, &["values"]) || at == 0 {
         return;

@@ -13,8 +13,8 @@ pub struct Source {
     text: Arc<str>,
     /// For each line the number of characters before it.
     lines: Vec<usize>,
-    /// The byte offset of every [`MARKED`]th character. A text of many statements may be one long line, in which each
-    /// is looked up.
+    /// The byte offset of every [`MARKED`]th character. A text of many statements may be one long line, in which
+    /// each is looked up.
     marks: Vec<usize>,
     /// Names beyond the maximum length, folded, in order.
     long_names: Vec<String>,
@@ -250,8 +250,8 @@ impl Source {
         positioned(SqlError::syntax(format!("syntax error at or near \"{near}\"")), self.start(token.span))
     }
 
-    /// A syntax error at the end of the statement with this last token: at the semicolon after it, or at the end of the
-    /// input.
+    /// A syntax error at the end of the statement with this last token: at the semicolon after it, or at the
+    /// end of the input.
     pub fn syntax_error_behind(&self, last: Option<&TokenWithSpan>) -> SqlError {
         let tokens = self.tokens().unwrap_or_default();
         let behind = |token: &&TokenWithSpan| last.is_none_or(|last| token.span.start >= last.span.end);

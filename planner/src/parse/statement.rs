@@ -94,12 +94,12 @@ pub enum StatementKind {
     Sql(Box<ast::Statement>),
     /// BEGIN or START TRANSACTION.
     Begin(TransactionModes),
-    /// COMMIT or END.
+    /// COMMIT or END of a block.
     Commit {
         /// Whether AND CHAIN was written.
         chain: bool,
     },
-    /// ROLLBACK or ABORT.
+    /// ROLLBACK or ABORT of a block.
     Rollback {
         /// Whether AND CHAIN was written.
         chain: bool,
@@ -143,20 +143,20 @@ pub enum StatementKind {
     Show(String),
     /// SHOW ALL: returns all settings.
     ShowAll,
-    /// A COPY statement.
+    /// COPY of a table or query.
     Copy(Box<Copy>),
-    /// An EXPLAIN statement.
+    /// EXPLAIN of a statement.
     Explain(Box<Explain>),
-    /// A VACUUM statement.
+    /// VACUUM of some or all tables.
     Vacuum {
-        /// The options.
+        /// The options, such as VERBOSE.
         options: VacuumOptions,
         /// The tables. Empty means all.
         tables: Vec<AnalyzedTable>,
     },
-    /// An ANALYZE statement.
+    /// ANALYZE of some or all tables.
     Analyze {
-        /// The options.
+        /// The options, such as VERBOSE.
         options: VacuumOptions,
         /// The tables. Empty means all.
         tables: Vec<AnalyzedTable>,
@@ -173,23 +173,23 @@ pub enum StatementKind {
     Database(Box<DatabaseStatement>),
     /// An ALTER DEFAULT PRIVILEGES statement.
     DefaultPrivileges(Box<DefaultPrivileges>),
-    /// GRANT or REVOKE.
+    /// GRANT or REVOKE of privileges or roles.
     Grant(Box<Grant>),
     /// A REASSIGN OWNED statement.
     ReassignOwned {
-        /// The present owners.
+        /// The roles that own the objects now.
         from: Vec<String>,
-        /// The new owner.
+        /// The role that becomes the owner.
         to: String,
     },
     /// A DROP OWNED statement.
     DropOwned {
-        /// The owners.
+        /// The roles that own the objects.
         of: Vec<String>,
         /// Whether CASCADE was written.
         cascade: bool,
     },
-    /// A REINDEX statement.
+    /// REINDEX of an index, table, schema or database.
     Reindex(Reindex),
     /// CREATE SCHEMA with elements.
     CreateSchema(Box<CreateSchema>),
@@ -205,9 +205,9 @@ pub enum StatementKind {
     CreateView(Box<CreateView>),
     /// ALTER VIEW, represented as an ALTER TABLE.
     AlterView(Box<ast::Statement>),
-    /// A DISCARD statement.
+    /// DISCARD of a part of the session's state.
     Discard(Discard),
-    /// A PREPARE statement.
+    /// PREPARE of a statement under a name.
     Prepare {
         /// The name of the prepared statement.
         name: String,
@@ -216,7 +216,7 @@ pub enum StatementKind {
         /// The statement to prepare.
         statement: Box<Statement>,
     },
-    /// An EXECUTE statement.
+    /// EXECUTE of a prepared statement.
     Execute {
         /// The name of the prepared statement.
         name: String,
@@ -227,7 +227,7 @@ pub enum StatementKind {
     Deallocate(Option<String>),
     /// A DECLARE … CURSOR statement.
     DeclareCursor(Box<DeclareCursor>),
-    /// FETCH or MOVE.
+    /// FETCH or MOVE of a cursor.
     Fetch {
         /// The name of the cursor.
         cursor: String,
@@ -242,7 +242,7 @@ pub enum StatementKind {
     Listen(String),
     /// UNLISTEN from this channel. `None` for `*`.
     Unlisten(Option<String>),
-    /// A NOTIFY statement.
+    /// NOTIFY on a channel.
     Notify {
         /// The name of the channel.
         channel: String,
@@ -262,14 +262,14 @@ pub enum StatementKind {
     AlterLargeObject {
         /// The OID of the large object.
         oid: crate::types::Oid,
-        /// The new owner.
+        /// The role that becomes the owner.
         owner: String,
     },
     /// A LOCK TABLE statement.
     LockTable {
         /// The names of the tables.
         tables: Vec<ast::ObjectName>,
-        /// The lock mode.
+        /// The mode of the lock.
         mode: TableLockMode,
         /// Whether NOWAIT was written: the statement then fails instead of waiting.
         nowait: bool,
@@ -361,7 +361,7 @@ impl Isolation {
     }
 }
 
-/// A REINDEX statement.
+/// A REINDEX statement with its operand.
 #[derive(Clone, Debug)]
 pub struct Reindex {
     /// The kind of the named object.
@@ -431,7 +431,7 @@ pub struct AlterSequence {
 /// A COMMENT ON statement.
 #[derive(Clone, Debug)]
 pub struct Comment {
-    /// The object.
+    /// The object that it describes.
     pub on: CommentOn,
     /// The comment. `None` removes it.
     pub text: Option<String>,

@@ -9,7 +9,7 @@ pub enum StringKind {
     Escaped,
     /// Code points after an escape character.
     Unicode {
-        /// The escape character.
+        /// The character that begins an escape.
         escape: char,
         /// The quote. A doubled quote stands for one.
         quote: char,

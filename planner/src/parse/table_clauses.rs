@@ -178,8 +178,8 @@ fn of_alter(mut cursor: Cursor<'_>) -> Result<Option<Vec<TokenWithSpan>>> {
     Ok(changed.then_some(kept))
 }
 
-/// Parses a clause of a constraint's index: USING INDEX TABLESPACE, or WITH (…) after the constraint's columns or
-/// words.
+/// Parses a clause of a constraint's index: USING INDEX TABLESPACE, or WITH (…) after the
+/// constraint's columns or words.
 fn of_constraint(cursor: &mut Cursor<'_>, kept: &mut Vec<TokenWithSpan>) -> Result<bool> {
     if cursor.words(&["using", "index", "tablespace"]) {
         tablespace(cursor)?;

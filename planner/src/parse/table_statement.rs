@@ -106,11 +106,11 @@ pub enum AlterAction {
     SetType {
         /// The name of the column.
         name: String,
-        /// The new type.
+        /// The new type of the column.
         data_type: ast::DataType,
-        /// The new collation.
+        /// The new collation of the column.
         collation: ast::ObjectName,
-        /// The USING expression.
+        /// The USING expression that converts the values.
         using: Option<Box<ast::Expr>>,
     },
     /// RENAME TO of an index: its new name.

@@ -228,7 +228,6 @@ fn alter_type(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     Ok(None)
 }
 
-/// LOCK.
 fn lock(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
     cursor.word("table");
     let mut tables = Vec::new();
@@ -252,7 +251,6 @@ fn lock(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
     Ok(StatementKind::LockTable { tables, mode, nowait })
 }
 
-/// REINDEX.
 fn reindex(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
     let mut concurrently = false;
     if cursor.sign(&Token::LParen) {
@@ -300,7 +298,7 @@ fn discard(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
     Ok(StatementKind::Discard(what))
 }
 
-/// `(int, text)`.
+/// The types in `(int, text)`. Errors: 42601.
 pub fn types_in_brackets(cursor: &mut Cursor<'_>) -> Result<Vec<ast::DataType>> {
     let tokens = cursor.bracketed()?;
     if tokens.iter().all(|token| token.token == Token::EOF) {

@@ -17,8 +17,8 @@ pub fn analyze(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
     Ok(StatementKind::Analyze { options, tables: tables(cursor)? })
 }
 
-/// The options in parentheses, or the old keywords in their order. Options without an effect here are validated as in
-/// PostgreSQL.
+/// The options in parentheses, or the old keywords in their order. Options without an effect here are
+/// validated as in PostgreSQL.
 fn options(cursor: &mut Cursor<'_>, vacuum: bool) -> Result<VacuumOptions> {
     if cursor.sign(&Token::LParen) {
         return in_brackets(cursor, vacuum);

@@ -11,7 +11,7 @@ use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 
 /// The single item that stands for an empty select list.
 pub const NOTHING: &str = "\u{1}nothing";
-/// `(row).*` becomes `(row).all`.
+/// The marker for all fields: `(row).*` becomes `(row).all`.
 pub const ALL_FIELDS: &str = "\u{1}all";
 /// The argument name that marks VARIADIC.
 pub const VARIADIC: &str = "\u{1}variadic";
@@ -126,8 +126,8 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, at: usize) -> R
     Ok(())
 }
 
-/// 42601 for an operator that a DEFAULT may contain only in parentheses, because the words after it could continue the
-/// definition.
+/// 42601 for an operator that a DEFAULT may contain only in parentheses, because the words after it
+/// could continue the definition.
 fn restricted(source: &Source, tokens: &[TokenWithSpan], from: usize) -> Result<()> {
     const NOT_THERE: [&str; 8] = ["and", "or", "in", "between", "like", "ilike", "similar", "isnull"];
     const ENDS: [&str; 8] = ["constraint", "not", "null", "check", "unique", "primary", "references", "generated"];

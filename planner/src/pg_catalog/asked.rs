@@ -214,7 +214,7 @@ pub struct IndexedRows {
 }
 
 impl IndexedRows {
-    /// Takes existing rows.
+    /// Makes an index over existing rows.
     pub fn new(rows: RecordBatch) -> IndexedRows {
         let places = rows.columns().iter().map(|_| OnceLock::new()).collect();
         IndexedRows { rows, places }

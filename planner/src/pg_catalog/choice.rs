@@ -27,8 +27,8 @@ pub enum Choice {
     Chosen {
         /// The OID of the function, or of the operator's function.
         function: Oid,
-        /// The types that the arguments are converted to. `None` if an argument is unchanged, or its type is not
-        /// supported.
+        /// The types that the arguments are converted to. `None` if an argument is unchanged, or its
+        /// type is not supported.
         arguments: Vec<Option<SqlType>>,
         /// The index of the first argument that becomes an element of a variadic array.
         elements_from: Option<usize>,
@@ -82,11 +82,11 @@ fn takes_what_is_not_here(function: &Function) -> bool {
 /// The kind of function in a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// An ordinary function.
+    /// An ordinary function, called with single arguments.
     Plain,
     /// An ordinary function called with VARIADIC: the last argument is the array of the variadic values.
     Spread,
-    /// An aggregate function.
+    /// An aggregate or ordered-set function.
     Aggregate,
 }
 

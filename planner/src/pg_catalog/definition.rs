@@ -20,7 +20,7 @@ use std::sync::{Arc, OnceLock};
 
 /// The source of a view's rows.
 pub(super) enum Fill {
-    /// The catalog alone.
+    /// The catalog alone supplies the rows.
     Now(fn(&StatementContext, &mut Rows) -> Result<()>),
     /// The catalog and the store.
     Later(for<'a> fn(&'a StatementContext, &'a mut Rows) -> BoxFuture<'a, Result<()>>),
@@ -57,7 +57,6 @@ pub(super) struct View {
     columns: Arc<[Column]>,
     places: Arc<HashMap<&'static str, usize>>,
     fill: &'static Fill,
-    /// The constant rows.
     fixed: OnceLock<IndexedRows>,
 }
 

@@ -388,8 +388,8 @@ fn sizes() -> Vec<ScalarFunction> {
         }
         Ok(Some(Datum::Int64(Some(sum))))
     }
-    /// The size of a database. NULL for another database, which is not measured. Errors: 42501 for a role that may not
-    /// connect to it.
+    /// The size of a database. NULL for another database, which is not measured. Errors: 42501 for a role that may
+    /// not connect to it.
     fn size_of(context: &StatementContext, database: Option<&Arc<DatabaseDescriptor>>) -> Result<Option<Datum>> {
         let Some(database) = database else { return Ok(None) };
         let (role, kind, acl) = (context.role(), Kind::Database, database.acl.as_ref());

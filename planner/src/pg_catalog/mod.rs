@@ -106,9 +106,9 @@ pub const PG_CATALOG: &str = "pg_catalog";
 /// The schemas that cannot be changed, with their OIDs.
 pub const SYSTEM_SCHEMAS: [(Oid, &str); 3] = [(11, PG_CATALOG), (13_000, "information_schema"), (13_001, "percosql")];
 
-/// The schema of our own views. Lists of schemas and tables omit it, and its views are found by name. PostgreSQL's
-/// tools (`\\dn`, pg_dump, reflection) hide `pg_…` and `information_schema` by name, and would take it for a user's
-/// schema.
+/// The schema of our own views. Lists of schemas and tables omit it, and its views are found by name.
+/// PostgreSQL's tools (`\\dn`, pg_dump, reflection) hide `pg_…` and `information_schema` by name, and would take
+/// it for a user's schema.
 pub const OWN_SCHEMA: &str = "percosql";
 
 /// Whether PostgreSQL has functions of this name and none of them is supported.
@@ -119,7 +119,7 @@ pub fn is_missing_function(name: &str) -> bool {
 /// A function that a client calls by its OID.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CalledFunction {
-    /// The unqualified name.
+    /// The name without its schema.
     pub name: &'static str,
     /// The OIDs of the argument types.
     pub arguments: Vec<Oid>,
@@ -277,7 +277,7 @@ static VIEWS: LazyLock<Views> = LazyLock::new(|| {
     views
 });
 
-/// Every system view.
+/// Every system view, with or without rows.
 pub fn views() -> impl Iterator<Item = &'static Arc<dyn SystemView>> {
     VIEWS.all.iter()
 }

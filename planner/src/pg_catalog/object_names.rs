@@ -45,8 +45,8 @@ pub(super) struct Place<'a> {
     pub(super) search_path: &'a [String],
 }
 
-/// Parses the text input of an object-name type: a number, `-` for none, or a name. Errors: 42883, 42704, 42725, 42P01,
-/// 3F000, 42602, 22P02.
+/// Parses the text input of an object-name type: a number, `-` for none, or a name. Errors: 42883, 42704, 42725,
+/// 42P01, 3F000, 42602, 22P02.
 pub fn read(base: BaseType, text: &str, catalog: Option<&Catalog>, search_path: &[String]) -> Result<i64> {
     // "-" is an operator too.
     if text == "-" && !matches!(base, BaseType::Regoper | BaseType::Regoperator) {

@@ -1,6 +1,6 @@
-//! `percosql.memory`: the server's memory by area, for members of pg_read_all_stats (pg_monitor is one). `process` is
-//! the whole process as the system counts it. The areas listed do not add up to it: code and stacks, among others, are
-//! missing.
+//! `percosql.memory`: the server's memory by area, for members of pg_read_all_stats (pg_monitor is one).
+//! `process` is the whole process as the system counts it. The areas listed do not add up to it: code and stacks,
+//! among others, are missing.
 
 use super::definition::{Definition, Fill, Rows, value};
 use crate::catalog::predefined;

@@ -1,7 +1,7 @@
-//! `percosql.plan_cache`: the planned statements of this server, for superusers. `hits` counts executions that found a
-//! free plan instance. `misses` counts executions that had to make one: the first one, and concurrent ones.
-//! `idle_plans` counts free instances, with their approximate memory. A row without a query sums up evicted plans of
-//! all databases.
+//! `percosql.plan_cache`: the planned statements of this server, for superusers. `hits` counts executions that
+//! found a free plan instance. `misses` counts executions that had to make one: the first one, and concurrent
+//! ones. `idle_plans` counts free instances, with their approximate memory. A row without a query sums up evicted
+//! plans of all databases.
 
 use super::definition::{Definition, Fill, Rows, value};
 use crate::error::Result;

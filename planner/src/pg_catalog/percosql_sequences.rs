@@ -1,5 +1,5 @@
-//! `percosql.sequences`: the state of every sequence, for roles that may read all of them. `SELECT * FROM sequence`
-//! reads its row.
+//! `percosql.sequences`: the state of every sequence, for roles that may read all of them. `SELECT * FROM
+//! sequence` reads its row.
 
 use super::definition::{Definition, Fill, Rows, value};
 use crate::error::Result;

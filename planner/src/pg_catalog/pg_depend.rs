@@ -26,8 +26,8 @@ const PG_NAMESPACE: Oid = 2615;
 const PG_REWRITE: Oid = 2618;
 const PG_TRIGGER: Oid = 2620;
 
-/// A relation's OID, or that of a part of it, finds the objects that it depends on. The reverse look-up scans all
-/// relations.
+/// A relation's OID, or that of a part of it, finds the objects that it depends on. The reverse
+/// look-up scans all relations.
 const KEYS: [RelationKey; 1] = [RelationKey::Object("objid")];
 
 /// An object: the OID of its catalog, its own OID, and a column number.

@@ -1,5 +1,5 @@
-//! `pg_stat_ssl` and `pg_stat_gssapi`: the encryption of clients' connections. They show the sessions that
-//! `pg_stat_activity` shows.
+//! `pg_stat_ssl` and `pg_stat_gssapi`: the encryption of clients' connections. They show the
+//! sessions that `pg_stat_activity` shows.
 
 use super::definition::{Definition, Fill, value};
 use crate::catalog::predefined;

@@ -1,5 +1,5 @@
-//! `information_schema.table_privileges`, `role_table_grants`, `column_privileges`, `enabled_roles` and
-//! `applicable_roles`.
+//! `information_schema.table_privileges`, `role_table_grants`,
+//! `column_privileges`, `enabled_roles` and `applicable_roles`.
 
 use super::definition::{Definition, Fill, Rows, value};
 use crate::catalog::acl::{self, Grant, Kind, PUBLIC};

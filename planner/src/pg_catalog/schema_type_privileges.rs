@@ -1,5 +1,5 @@
-//! `information_schema.udt_privileges`, `role_udt_grants`, `usage_privileges` and `role_usage_grants`: USAGE on types
-//! and sequences.
+//! `information_schema.udt_privileges`, `role_udt_grants`, `usage_privileges` and `role_usage_grants`: USAGE
+//! on types and sequences.
 
 use super::definition::{Definition, Fill, Rows, value};
 use super::schema_privileges::{acting, role_name, seen};

@@ -1,5 +1,5 @@
-//! The names of the parameters of PostgreSQL's functions, and the defaults of omitted ones. Must not know how calls are
-//! bound.
+//! The names of the parameters of PostgreSQL's functions, and the defaults of omitted ones. Must not know
+//! how calls are bound.
 
 use super::builtin::{ALL_FUNCTIONS, Function};
 use crate::functions::Stability;

@@ -1,5 +1,5 @@
-//! `pg_timezone_names` and `pg_timezone_abbrevs`: the time zones known to TimeZone and dates, with their offsets at the
-//! transaction's start.
+//! `pg_timezone_names` and `pg_timezone_abbrevs`: the time zones known to TimeZone and dates, with their offsets
+//! at the transaction's start.
 
 use super::definition::{Definition, Fill, Rows, value};
 use crate::error::Result;

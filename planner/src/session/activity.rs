@@ -24,7 +24,7 @@ pub struct Backend {
     pub started: i64,
     /// Cancels the statement that runs.
     pub cancel: CancelToken,
-    /// Ends the connection.
+    /// Ends the connection to the client.
     pub terminate: CancelToken,
 }
 
@@ -41,7 +41,7 @@ pub struct Doing {
     pub transaction_start: Option<i64>,
     /// The time at which `state` last changed.
     pub state_change: Option<i64>,
-    /// The session's application_name.
+    /// The value of the session's application_name.
     pub application_name: Arc<str>,
 }
 
@@ -115,7 +115,7 @@ impl Activities {
         state.sessions.insert(number, Arc::downgrade(&activity));
         activity
     }
-    /// All current sessions.
+    /// All sessions that exist now, oldest first.
     pub fn list(&self) -> Vec<Arc<Activity>> {
         // Dropping an [`Activity`] takes the lock again, so the entries are collected under the lock and dropped after
         // it.

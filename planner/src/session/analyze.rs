@@ -9,16 +9,16 @@ use crate::types::Oid;
 use std::sync::Arc;
 use txn::TransactionOptions;
 
-/// Attempts to store a table's statistics. An attempt fails if another transaction changes the table's definition
-/// meanwhile.
+/// Attempts to store a table's statistics. An attempt fails if another transaction changes
+/// the table's definition meanwhile.
 const TRIES: usize = 10;
 
 /// A table and the named columns. `None` means all columns.
 type Target = (Arc<TableDescriptor>, Option<Vec<ColumnId>>);
 
 impl Session {
-    /// Gathers statistics of tables: of all that the user may analyze if the statement names none. Errors: 42P01,
-    /// 42703, 42701.
+    /// Gathers statistics of tables: of all that the user may analyze if the statement names none.
+    /// Errors: 42P01, 42703, 42701.
     pub(super) async fn analyze(&mut self, tables: &[AnalyzedTable], verbose: bool) -> Result<()> {
         // Other transactions cannot see what this transaction wrote. Outside a block each table gets a transaction of
         // its own.
@@ -74,8 +74,8 @@ impl Session {
         Wanted { columns, target: target.unwrap_or(crate::statistics::gather::DEFAULT_TARGET), automatic: false }
     }
 
-    /// Analyzes one table in a transaction of its own. It retries in a new one after a conflict. `None` if the table
-    /// was dropped.
+    /// Analyzes one table in a transaction of its own. It retries in a new one after a conflict. `None` if
+    /// the table was dropped.
     async fn analyze_alone(&self, table: &TableDescriptor, columns: Option<&[ColumnId]>) -> Result<Option<Gathered>> {
         let (store, database) = (self.database.catalog(), self.shared.database_oid);
         let counted = table.changes.count();

@@ -59,8 +59,8 @@ impl Session {
         })
     }
 
-    /// Does the work that precedes a commit, with or without a block. Errors: 23503, 54000, and the errors of that
-    /// work.
+    /// Does the work that precedes a commit, with or without a block. Errors: 23503, 54000, and the
+    /// errors of that work.
     pub(super) async fn before_commit(&mut self) -> Result<()> {
         if self.shared.references.lock().has_later() {
             Box::pin(self.hold_to_deferred()).await?;
@@ -81,8 +81,8 @@ impl Session {
         room
     }
 
-    /// Checks the deferred FOREIGN KEYs of the transaction that is about to commit. A failure rolls it back. Errors:
-    /// 23503.
+    /// Checks the deferred FOREIGN KEYs of the transaction that is about to commit. A failure rolls
+    /// it back. Errors: 23503.
     async fn hold_to_deferred(&mut self) -> Result<()> {
         if self.block.is_failed() || !self.shared.references.lock().has_later() {
             return Ok(());
@@ -118,7 +118,6 @@ impl Session {
         }
     }
 
-    /// Runs SET CONSTRAINTS.
     pub(super) async fn set_constraints(
         &mut self,
         alone: bool,

@@ -84,7 +84,7 @@ impl CursorRows {
         self.parts.front().map(|part| part.first)
     }
 
-    /// Drops all rows.
+    /// Drops all rows and their files.
     pub fn clear(&mut self) {
         self.parts.clear();
         self.bytes = 0;

@@ -77,8 +77,8 @@ impl Session {
         Ok(done("DECLARE CURSOR"))
     }
 
-    /// The plan of a cursor's query. If its rows can be identified, the plan returns their identities as further
-    /// columns.
+    /// The plan of a cursor's query. If its rows can be identified, the plan returns their
+    /// identities as further columns.
     async fn planned_cursor(
         &mut self,
         declare: &DeclareCursor,

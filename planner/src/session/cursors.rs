@@ -38,8 +38,8 @@ pub struct Cursor {
     pub created: i64,
     /// The columns that the client sees.
     pub columns: Arc<[OutputColumn]>,
-    /// The command of the DECLARE. Rolling back to an earlier savepoint removes the cursor. `None` once its transaction
-    /// committed.
+    /// The command of the DECLARE. Rolling back to an earlier savepoint removes the cursor. `None`
+    /// once its transaction committed.
     command: Option<CommandNumber>,
     /// The schema of the rows read: the visible columns, then the row identities (see `tables`).
     schema: SchemaRef,
@@ -194,8 +194,8 @@ impl Cursor {
         Ok(fetched)
     }
 
-    /// Moves the cursor. `None` if it passes no row. With `unseen`, no row passed is returned, and at most that many
-    /// bytes are kept.
+    /// Moves the cursor. `None` if it passes no row. With `unseen`, no row passed is returned, and at most that
+    /// many bytes are kept.
     async fn go(&mut self, direction: FetchDirection, unseen: Option<usize>) -> Result<Option<Span>> {
         match direction {
             FetchDirection::Relative(None) => self.forward(u64::MAX, unseen).await,
@@ -346,8 +346,8 @@ impl Cursors {
     pub fn columns(&self, name: &str) -> Option<Arc<[OutputColumn]>> {
         self.by_name.get(name).map(|cursor| cursor.columns.clone())
     }
-    /// A column of the identity of the row that a cursor stands on: of its primary key, by index, or the row key.
-    /// Errors: 34000, 24000.
+    /// A column of the identity of the row that a cursor stands on: of its primary key, by index, or the row
+    /// key. Errors: 34000, 24000.
     pub fn current(&self, name: &str, table: &TableDescriptor, place: usize) -> Result<Datum> {
         let cursor = self.by_name.get(name).ok_or_else(|| missing(name))?;
         cursor.current(name, table, place)
@@ -370,7 +370,7 @@ impl Cursors {
     pub fn iter(&self) -> impl Iterator<Item = (&String, &Cursor)> {
         self.by_name.iter()
     }
-    /// CLOSE ALL.
+    /// Closes all cursors, for CLOSE ALL.
     pub fn clear(&mut self) {
         self.by_name.clear();
     }

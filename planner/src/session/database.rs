@@ -40,7 +40,6 @@ pub struct Database {
     started: i64,
     /// Encodes and decodes values in PostgreSQL's binary format.
     binary: OnceLock<BinaryCodec>,
-    /// The server's `default_transaction_isolation`.
     isolation: OnceLock<&'static str>,
     /// The settings that are fixed at server start.
     server_settings: OnceLock<Vec<(&'static str, String)>>,
@@ -62,8 +61,8 @@ impl Database {
     pub(super) fn isolation(&self) -> Option<&'static str> {
         self.isolation.get().copied()
     }
-    /// Sets the settings that are fixed at server start: names and canonical values, as SHOW prints them. Only the
-    /// first call counts.
+    /// Sets the settings that are fixed at server start: names and canonical values, as SHOW prints them. Only
+    /// the first call counts.
     pub fn set_server_settings(&self, settings: Vec<(&'static str, String)>) {
         let _ = self.server_settings.set(settings);
     }
@@ -172,11 +171,11 @@ impl Database {
     pub async fn any_password(&self) -> Result<bool> {
         Ok(self.roles().await?.iter().any(|role| role.password.is_some()))
     }
-    /// The transactional store.
+    /// The store that transactions run on.
     pub fn transactions(&self) -> &Arc<TransactionStore> {
         &self.transactions
     }
-    /// The stored catalog.
+    /// The store of the catalog.
     pub fn catalog(&self) -> &Arc<CatalogStore> {
         &self.catalog
     }
@@ -217,11 +216,11 @@ impl Database {
     pub(super) fn lifted(&self) -> &LiftedStatements {
         &self.lifted
     }
-    /// The plan cache.
+    /// The plan cache of all sessions.
     pub fn plans(&self) -> &PlanCache {
         &self.plans
     }
-    /// The LISTEN registrations.
+    /// The LISTEN registrations of all sessions.
     pub fn channels(&self) -> &Channels {
         &self.channels
     }

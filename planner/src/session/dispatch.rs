@@ -578,8 +578,8 @@ fn in_block(what: &str) -> SqlError {
     SqlError::new(state::ACTIVE_SQL_TRANSACTION, format!("{what} cannot run inside a transaction block"))
 }
 
-/// Refuses statements that cannot be undone within a text of several statements, which form one transaction. Errors:
-/// 25001.
+/// Refuses statements that cannot be undone within a text of several statements, which form
+/// one transaction. Errors: 25001.
 pub(super) fn refuse_among_others(statement: &Statement) -> Result<()> {
     let what = match &statement.kind {
         _ if statement.alone => return Ok(()),

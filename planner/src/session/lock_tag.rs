@@ -2,7 +2,7 @@
 
 use bytes::{BufMut, Bytes, BytesMut};
 
-/// Encodes a tag.
+/// Encodes a kind and numbers as a tag.
 pub fn of(kind: u8, numbers: &[u32]) -> Bytes {
     let mut tag = BytesMut::with_capacity(1 + 4 * numbers.len());
     tag.put_u8(kind);

@@ -343,8 +343,8 @@ impl Session {
             None => Ok(()),
         }
     }
-    /// The number of the block's last command. It tells whether a portal is older or newer than a savepoint. `None`
-    /// outside a block.
+    /// The number of the block's last command. It tells whether a portal is older or newer than a savepoint.
+    /// `None` outside a block.
     pub fn command(&self) -> Option<CommandNumber> {
         self.block.command()
     }
@@ -352,8 +352,8 @@ impl Session {
     pub fn has_savepoint(&self) -> bool {
         self.block.has_savepoint()
     }
-    /// The first command that ROLLBACK TO SAVEPOINT undid since the last call. The caller closes portals made since
-    /// that command.
+    /// The first command that ROLLBACK TO SAVEPOINT undid since the last call. The caller closes portals
+    /// made since that command.
     pub fn take_undone(&mut self) -> Option<CommandNumber> {
         self.block.take_undone()
     }
@@ -475,8 +475,8 @@ impl Session {
             self.shared.said.lock().forget();
         }
     }
-    /// The notices since the last call that client_min_messages permits. The server sends them before the command's
-    /// completion.
+    /// The notices since the last call that client_min_messages permits. The server sends them
+    /// before the command's completion.
     pub fn take_notices(&mut self) -> Vec<Notice> {
         let mut notices = self.shared.take_notices();
         if notices.is_empty() {
@@ -486,8 +486,8 @@ impl Session {
         notices.retain(|notice| severity_rank(notice.severity) >= least);
         notices
     }
-    /// The reported settings whose values changed since the last call, for ParameterStatus. The first call returns all
-    /// of them.
+    /// The reported settings whose values changed since the last call, for ParameterStatus. The first call
+    /// returns all of them.
     pub fn take_parameter_changes(&mut self) -> Vec<(String, String)> {
         let settings = self.shared.settings();
         let mut changes = Vec::new();
@@ -496,12 +496,12 @@ impl Session {
         self.reported = Some(settings);
         changes
     }
-    /// The prepared statements that DEALLOCATE and DISCARD ALL removed since the last call. The server drops its own
-    /// copies.
+    /// The prepared statements that DEALLOCATE and DISCARD ALL removed since the last call. The server
+    /// drops its own copies.
     pub fn take_deallocated(&mut self) -> Vec<Deallocated> {
         std::mem::take(&mut self.deallocated)
     }
-    /// The current settings.
+    /// The settings at present, including SET LOCAL.
     pub fn settings(&self) -> Arc<Settings> {
         self.shared.settings()
     }

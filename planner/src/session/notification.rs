@@ -17,7 +17,7 @@ const QUEUE_BYTES: usize = 64 << 20;
 /// The size in bytes of a notification without its texts.
 const NOTIFICATION_BYTES: usize = size_of::<Notification>() + 32;
 
-/// One notification.
+/// The notification of one NOTIFY.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notification {
     /// `pg_backend_pid()` of the sender.
@@ -218,7 +218,7 @@ impl Said {
     pub fn over(channels: &Channels) -> Said {
         Said { claim: Claim { queue: Arc::clone(&channels.queue), bytes: 0 }, ..Said::default() }
     }
-    /// Records a LISTEN.
+    /// Records a LISTEN, which COMMIT applies.
     pub fn listen(&mut self, channel: &str) {
         self.actions.push(Action::Listen(channel.to_string()));
     }
@@ -247,7 +247,7 @@ impl Said {
         }
         Ok(())
     }
-    /// Records a SAVEPOINT.
+    /// Records a SAVEPOINT of this name.
     pub fn savepoint(&mut self, name: &str) {
         self.marks.push((name.to_string(), self.actions.len()));
     }

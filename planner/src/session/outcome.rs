@@ -64,7 +64,7 @@ pub enum Outcome {
 /// A prepared statement that DEALLOCATE removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Deallocated {
-    /// Every prepared statement.
+    /// Every prepared statement of the session.
     All,
     /// A statement of PREPARE. The protocol level has none of that name.
     Named(String),
@@ -115,7 +115,7 @@ impl Notice {
     fn new(severity: &'static str, state: SqlState, message: impl Into<String>) -> Self {
         Notice { severity, fields: SqlError::new(state, message).fields().clone() }
     }
-    /// Replaces the SQLSTATE.
+    /// Replaces the SQLSTATE of the message.
     #[must_use]
     pub fn state(mut self, state: SqlState) -> Self {
         self.fields.state = state;

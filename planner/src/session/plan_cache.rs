@@ -94,8 +94,8 @@ impl PlanCache {
         Ok(planned)
     }
 
-    /// Registers the catalog of a plan that is about to be cached. Beyond `CATALOGS`, evicts the plans of the oldest
-    /// catalog.
+    /// Registers the catalog of a plan that is about to be cached. Beyond `CATALOGS`, evicts the plans
+    /// of the oldest catalog.
     fn keep_catalog(&self, version: u64) {
         let oldest = {
             let mut catalogs = self.catalogs.lock();
@@ -136,7 +136,7 @@ impl PlanCache {
         difference
     }
 
-    /// All cached plans.
+    /// All cached plans with their keys.
     pub fn list(&self) -> Vec<(PlanKey, Arc<PlannedQuery>)> {
         self.kept.iter().collect()
     }

@@ -54,7 +54,7 @@ impl Prepared {
     pub(super) fn text(&self) -> &Arc<str> {
         self.sent.as_ref().unwrap_or(&self.statement.text)
     }
-    /// The parsed statement.
+    /// The parsed statement that was prepared.
     pub fn statement(&self) -> &Arc<Statement> {
         &self.statement
     }

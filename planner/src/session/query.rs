@@ -64,12 +64,12 @@ impl Surroundings {
 /// The kind of a planned statement.
 #[derive(Clone, Debug)]
 pub enum QueryKind {
-    /// A query.
+    /// A query, which returns rows.
     Query {
         /// Whether it locks rows (FOR UPDATE and its kin).
         locks: bool,
     },
-    /// A write.
+    /// A write, which returns rows only with RETURNING.
     Write {
         /// INSERT, UPDATE, DELETE or another write.
         verb: Verb,
@@ -213,8 +213,8 @@ impl PlannedQuery {
         std::iter::once(&self.plan).chain(self.parts.iter().map(|part| &part.plan))
     }
 
-    /// The size in bytes of its text or of the whole text around it, whichever is longer. Its memory is proportional to
-    /// that.
+    /// The size in bytes of its text or of the whole text around it, whichever is longer. Its memory
+    /// is proportional to that.
     pub fn text_bytes(&self) -> usize {
         self.text.len().max(self.source_bytes)
     }

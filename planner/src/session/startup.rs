@@ -38,7 +38,7 @@ pub struct Startup {
     pub options: Vec<(String, String)>,
     /// The process number for the client (`pg_backend_pid()`).
     pub backend_pid: i32,
-    /// The connection.
+    /// The connection to the client.
     pub link: Link,
     /// Cancels the session's statements.
     pub cancel: CancelToken,

@@ -1,5 +1,5 @@
-//! [`StatementMemory`] accounts for the memory of statements that sessions keep by name. A statement with several names
-//! counts once.
+//! [`StatementMemory`] accounts for the memory of statements that sessions keep by name. A statement with
+//! several names counts once.
 
 use super::statement::Statement;
 use crate::error::{Result, SqlError, state};

@@ -10,8 +10,8 @@ use crate::parse::{OnCommitClause, StatementKind};
 use std::sync::Arc;
 
 impl Session {
-    /// Gives the session a schema for temporary relations before a definition that may create one. Nothing is stored
-    /// yet.
+    /// Gives the session a schema for temporary relations before a definition that may create one.
+    /// Nothing is stored yet.
     pub(super) async fn prepare_temporary(&mut self, statement: &Statement) -> Result<()> {
         let clauses = match &statement.kind {
             StatementKind::CreateTableAs(create) => &create.clauses,

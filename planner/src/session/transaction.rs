@@ -34,7 +34,6 @@ pub struct TransactionBlock {
     moment: i64,
 }
 
-/// The current transaction.
 struct Open {
     transaction: Arc<Transaction>,
     /// The metadata locks, released with the transaction.
@@ -143,8 +142,8 @@ impl TransactionBlock {
         let isolation = self.open.as_ref().map_or(txn::Isolation::Snapshot, |open| open.transaction.isolation());
         self.begin_anew(isolation).await
     }
-    /// Undoes the statement that began with this command, and keeps its locks. The next one gets a new snapshot. At
-    /// READ COMMITTED only.
+    /// Undoes the statement that began with this command, and keeps its locks. The next one gets a new snapshot.
+    /// At READ COMMITTED only.
     pub fn run_again(&mut self, command: CommandNumber) {
         let Some(open) = &mut self.open else { return };
         self.shared.references.lock().rolled_back_to(command);
@@ -209,8 +208,8 @@ impl TransactionBlock {
         self.statement_of(counts, false).await
     }
 
-    /// The same. A `quiet` statement does not announce its reads before it has settled
-    /// ([`Transaction::for_statement`]).
+    /// The same. A `quiet` statement does not announce its reads before
+    /// it has settled ([`Transaction::for_statement`]).
     pub async fn statement_of(&mut self, counts: bool, quiet: bool) -> Result<StatementTransaction> {
         if self.open.is_none() {
             self.start(false, TransactionModes::default())?;
@@ -242,9 +241,9 @@ impl TransactionBlock {
         Ok(StatementTransaction { transaction: open.transaction.clone(), command, started: open.started, catalog })
     }
 
-    /// Waits for its turn before a snapshot, if earlier transactions of the session lost several times in a row.
-    /// Applies to a block that may write and to a retried statement. At READ COMMITTED row locks already provide an
-    /// order.
+    /// Waits for its turn before a snapshot, if earlier transactions of the session lost several times in a
+    /// row. Applies to a block that may write and to a retried statement. At READ COMMITTED row locks
+    /// already provide an order.
     async fn wait_for_turn(&mut self) {
         let Some(open) = self.open.as_mut().filter(|open| !open.read_only && open.turn.is_none()) else { return };
         let again = open.explicit || self.shared.retries() > 0;
@@ -317,7 +316,7 @@ impl TransactionBlock {
         }
     }
 
-    /// BEGIN.
+    /// BEGIN. In a block it warns and sets the modes.
     pub async fn begin(&mut self, modes: TransactionModes) -> Result<()> {
         if self.open.as_ref().is_some_and(|open| open.explicit) {
             self.warn(state::ACTIVE_SQL_TRANSACTION, "there is already a transaction in progress");
@@ -442,7 +441,7 @@ impl TransactionBlock {
         }
         Ok(if failed { "ROLLBACK" } else { "COMMIT" })
     }
-    /// ROLLBACK.
+    /// ROLLBACK. `chain` begins another block at once.
     pub async fn rollback(&mut self, chain: bool) -> Result<()> {
         let explicit = self.open.as_ref().is_some_and(|open| open.explicit);
         if !explicit {
@@ -463,7 +462,7 @@ impl TransactionBlock {
         TransactionModes { isolation: Some(isolation), read_only: Some(read_only), deferrable: Some(deferrable) }
     }
 
-    /// SAVEPOINT.
+    /// SAVEPOINT. Errors: 25P01 outside a block.
     pub fn savepoint(&mut self, name: &str) -> Result<()> {
         let open = self.block("SAVEPOINT")?;
         let command = open.transaction.advance_command();

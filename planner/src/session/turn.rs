@@ -69,7 +69,6 @@ impl Turns {
 /// The recent losses of a session's transactions.
 #[derive(Debug, Default)]
 pub struct Losses {
-    /// Consecutive refusals.
     in_a_row: u32,
     /// The row of the last refusal, until the session waits for its turn.
     key: Option<Bytes>,

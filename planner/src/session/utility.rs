@@ -229,8 +229,8 @@ impl Session {
         self.shared.prepared.lock().insert(name.to_string(), shown);
     }
 
-    /// Records in `pg_prepared_statements` that the server keeps a statement under a name, or with `None` that it
-    /// dropped it.
+    /// Records in `pg_prepared_statements` that the server keeps a statement under a name, or with `None`
+    /// that it dropped it.
     pub fn note_prepared(&self, name: &str, prepared: Option<&Prepared>) {
         match prepared {
             Some(prepared) => self.show_prepared(name, prepared.statement.source.shared_text(), prepared, false),

@@ -35,7 +35,7 @@ impl Analysis<'_> {
         Some(if distinct { node } else { Node::Not(Box::new(node)) })
     }
 
-    /// Analyzes `IN (list)`.
+    /// Analyzes `IN (list)` and its negation.
     pub fn in_list(&self, expr: &ast::Expr, list: &[ast::Expr], negated: bool, scope: &Scope<'_>) -> Option<Node> {
         let name = if negated { "<>" } else { "=" };
         if let Some(items) = row_items(expr) {

@@ -349,7 +349,7 @@ impl Analysis<'_> {
         })
     }
 
-    /// Analyzes `ARRAY[…]`.
+    /// Analyzes `ARRAY[…]` of these items.
     pub fn array(&self, items: Vec<Node>) -> Option<Node> {
         let order: Vec<_> = items.iter().map(|node| node.ty().oid).collect();
         let (items, ty) = self.unify(items, &order)?;

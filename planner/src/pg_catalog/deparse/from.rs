@@ -252,8 +252,8 @@ impl Analysis<'_> {
         Some(of_function(kind, called, named(columns, &aliases), lateral))
     }
 
-    /// The functions of ROWS FROM: their calls, their columns, whether they refer to items to the left, and the first
-    /// one's name.
+    /// The functions of ROWS FROM: their calls, their columns, whether they refer to items to the left, and
+    /// the first one's name.
     #[allow(clippy::type_complexity)]
     fn functions_in_step(
         &self,

@@ -4,7 +4,7 @@
 use super::types::{Ty, oid};
 use crate::parse::LockStrength;
 
-/// A resolved expression.
+/// An expression with resolved names and types.
 #[derive(Clone, Debug)]
 pub enum Node {
     /// A constant in the text form of its type. `None` is NULL.
@@ -27,7 +27,7 @@ pub enum Node {
     Junction { or: bool, parts: Vec<Node> },
     /// NOT of a condition.
     Not(Box<Node>),
-    /// `IS [NOT] NULL`.
+    /// `IS [NOT] NULL` of an expression.
     NullTest { arg: Box<Node>, negated: bool },
     /// `IS TRUE` and its kin.
     TruthTest { arg: Box<Node>, words: &'static str },
@@ -60,7 +60,7 @@ pub enum Node {
 /// A subscript of one dimension.
 #[derive(Clone, Debug)]
 pub enum Place {
-    /// A single element.
+    /// A single element of the array.
     At(Node),
     /// A slice from a lower to an upper bound.
     Part(Option<Node>, Option<Node>),
@@ -85,9 +85,9 @@ pub struct Call {
     pub order_by: Vec<Sort>,
     /// Whether `order_by` belongs to WITHIN GROUP.
     pub within_group: bool,
-    /// The FILTER condition.
+    /// The condition of the FILTER clause.
     pub filter: Option<Box<Node>>,
-    /// The OVER clause.
+    /// The window of the OVER clause.
     pub over: Option<Box<Window>>,
     /// The type of the result.
     pub ty: Ty,
@@ -192,7 +192,7 @@ pub struct Sub {
     pub left: Vec<Node>,
     /// The operator of that comparison.
     pub operator: String,
-    /// The query itself.
+    /// The query within the expression.
     pub query: Box<Query>,
     /// The type of the result.
     pub ty: Ty,
@@ -222,9 +222,9 @@ pub struct Query {
     pub columns: Vec<(String, Ty)>,
     /// The keys of ORDER BY.
     pub order_by: Vec<Sort>,
-    /// The OFFSET expression.
+    /// The expression of the OFFSET clause.
     pub offset: Option<Node>,
-    /// The LIMIT expression.
+    /// The expression of the LIMIT clause.
     pub limit: Option<Node>,
     /// Whether it is FETCH FIRST … WITH TIES.
     pub with_ties: bool,
@@ -263,7 +263,7 @@ pub struct Common {
     pub aliases: Vec<String>,
     /// MATERIALIZED (true) or NOT MATERIALIZED (false).
     pub materialized: Option<bool>,
-    /// The query itself.
+    /// The query in the WITH clause.
     pub query: Query,
 }
 
@@ -273,9 +273,9 @@ pub enum Body {
     /// The initial value, before analysis.
     #[default]
     Empty,
-    /// A SELECT body.
+    /// SELECT with all its clauses.
     Select(Box<Select>),
-    /// VALUES, by rows.
+    /// VALUES, as rows of expressions.
     Values(Vec<Vec<Node>>),
     /// UNION, INTERSECT or EXCEPT.
     Set {
@@ -292,7 +292,7 @@ pub enum Body {
 pub enum SetArm {
     /// A query, with its own clauses.
     Query(Box<Query>),
-    /// Another set operation.
+    /// Another set operation with its operands.
     Set { words: &'static str, all: bool, left: Box<SetArm>, right: Box<SetArm> },
 }
 
@@ -307,13 +307,13 @@ pub struct Select {
     pub items: Vec<Node>,
     /// The items of FROM.
     pub from: Vec<From>,
-    /// The WHERE condition.
+    /// The condition of the WHERE clause.
     pub filter: Option<Node>,
     /// The items of GROUP BY.
     pub group_by: Vec<Group>,
     /// Whether it is GROUP BY DISTINCT.
     pub group_distinct: bool,
-    /// The HAVING condition.
+    /// The condition of the HAVING clause.
     pub having: Option<Node>,
     /// The named windows of WINDOW.
     pub windows: Vec<(String, Window)>,
@@ -322,7 +322,7 @@ pub struct Select {
 /// An item of GROUP BY.
 #[derive(Clone, Debug)]
 pub enum Group {
-    /// A grouping expression.
+    /// A single expression to group by.
     Key(Key),
     /// ROLLUP or CUBE with its sets of expressions.
     Sets(&'static str, Vec<Vec<Key>>),
@@ -346,11 +346,11 @@ pub enum From {
 pub struct Join {
     /// `JOIN`, `LEFT JOIN` and their kin.
     pub words: &'static str,
-    /// The left operand.
+    /// The item left of JOIN.
     pub left: From,
-    /// The right operand.
+    /// The item right of JOIN.
     pub right: From,
-    /// The ON condition.
+    /// The condition of the ON clause.
     pub on: Option<Node>,
     /// The columns of USING.
     pub using: Vec<String>,
@@ -386,7 +386,7 @@ pub enum RelationKind {
     Table {
         /// The name to print, qualified if necessary.
         shown: String,
-        /// The unqualified name.
+        /// The name without its schema.
         name: String,
     },
     /// A WITH query of this name.

@@ -24,7 +24,7 @@ impl Names<'_> {
 }
 
 impl Printer<'_> {
-    /// Prints a query.
+    /// Prints a query with its WITH clause.
     pub fn query(&mut self, query: &Query, names: Names<'_>) {
         self.name_relations(query);
         if !query.with.is_empty() {
@@ -182,8 +182,8 @@ impl Printer<'_> {
         }
     }
 
-    /// Appends an item of a list, on its own line if the line would be too long. Returns whether the item has several
-    /// lines.
+    /// Appends an item of a list, on its own line if the line would be too long. Returns whether the
+    /// item has several lines.
     fn item(&mut self, text: &str, later: bool, after_lines: bool) -> bool {
         let Some(wrap) = self.wrap else {
             self.push(text);

@@ -35,7 +35,7 @@ impl<'a> Printer<'a> {
         Printer { context, text: String::new(), pretty, indent: 0, wrap: Some(0), relations, names }
     }
 
-    /// Appends text.
+    /// Appends text as it is.
     pub fn push(&mut self, text: &str) {
         self.text.push_str(text);
     }
@@ -72,7 +72,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Closes that parenthesis.
+    /// Closes a parenthesis opened by [`Printer::open`].
     pub fn close(&mut self) {
         if !self.pretty {
             self.text.push(')');

@@ -174,7 +174,7 @@ impl Analysis<'_> {
         Some(Common { name, aliases, materialized, query })
     }
 
-    /// Analyzes VALUES.
+    /// Analyzes the rows of VALUES.
     fn values(&self, rows: &[&[Expr]], outer: Option<&Scope<'_>>) -> Option<(Vec<Vec<Node>>, Columns)> {
         let scope = Scope::within(outer);
         let mut made: Vec<Vec<Node>> = Vec::new();

@@ -215,8 +215,8 @@ fn finish<T>(types: Types<'_>, candidate: Candidate<T>, given: &[Oid]) -> Result
     Ok(Chosen { what, arguments, result })
 }
 
-/// The types of arguments and result after replacing polymorphic types. Errors: if the given types contradict each
-/// other.
+/// The types of arguments and result after replacing polymorphic types. Errors: if the given
+/// types contradict each other.
 fn actual(types: Types<'_>, declared: &[Oid], result: Oid, given: &[Oid]) -> Result<(Vec<Oid>, Oid), Failure> {
     if !declared.iter().any(|ty| is_polymorphic(*ty)) {
         return if is_polymorphic(result) { Err(Failure::Undetermined) } else { Ok((declared.to_vec(), result)) };

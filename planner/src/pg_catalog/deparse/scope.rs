@@ -17,7 +17,7 @@ pub struct Item {
 /// The names of a query and of its outer queries.
 #[derive(Clone, Debug, Default)]
 pub struct Scope<'s> {
-    /// The visible relations.
+    /// The relations visible in the query itself.
     pub items: Vec<Item>,
     /// The scope of the outer query.
     pub outer: Option<&'s Scope<'s>>,

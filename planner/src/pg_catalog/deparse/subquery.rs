@@ -8,7 +8,7 @@ use crate::bind::row_items;
 use sqlparser::ast;
 
 impl Analysis<'_> {
-    /// Analyzes EXISTS.
+    /// Analyzes EXISTS and NOT EXISTS.
     pub fn exists(&self, query: &ast::Query, negated: bool, scope: &Scope<'_>) -> Option<Node> {
         let query = Box::new(self.query(query, Some(scope))?);
         let (kind, ty) = (SubKind::Exists, Ty::of(oid::BOOL));
@@ -24,7 +24,7 @@ impl Analysis<'_> {
         Some(Node::Sub(Sub { kind, left: Vec::new(), operator: String::new(), query, ty }))
     }
 
-    /// Analyzes `ARRAY(query)`.
+    /// Analyzes an `ARRAY(query)` expression.
     pub fn array_subquery(&self, query: &ast::Query, scope: &Scope<'_>) -> Option<Node> {
         let query = Box::new(self.query(query, Some(scope))?);
         let [(_, ty)] = query.columns.as_slice() else { return None };
@@ -33,7 +33,7 @@ impl Analysis<'_> {
         Some(Node::Sub(Sub { kind, left: Vec::new(), operator: String::new(), query, ty }))
     }
 
-    /// Analyzes `IN (query)`.
+    /// Analyzes `IN (query)` and its negation.
     pub fn in_subquery(&self, left: &ast::Expr, query: &ast::Query, negated: bool, scope: &Scope<'_>) -> Option<Node> {
         let node = self.compared_subquery(left, "=", query, SubKind::Any, scope)?;
         Some(if negated { Node::Not(Box::new(node)) } else { node })

@@ -1,5 +1,5 @@
-//! Look-ups of objects by name (`to_regclass` and its kin), and declarations of functions (`pg_get_function_arguments`,
-//! …).
+//! Look-ups of objects by name (`to_regclass` and its kin), and declarations
+//! of functions (`pg_get_function_arguments`, …).
 
 use super::super::builtin::{ALL_FUNCTIONS, Function, Row};
 use super::super::object_names::{COLLATIONS, Found, Place, find};

@@ -1,5 +1,5 @@
-//! Descriptions of objects, and privileges on objects that all roles or only superusers may use: functions, types,
-//! languages, parameters.
+//! Descriptions of objects, and privileges on objects that all roles or only superusers may use:
+//! functions, types, languages, parameters.
 
 use super::super::definition::value;
 use super::super::object_names::{Found, Place, find};

@@ -59,8 +59,8 @@ impl BinaryReader {
     pub fn line(&self) -> u64 {
         self.rows
     }
-    /// The next row, which must have this many columns. `None` if the data ends too early or, with `last`, at the end.
-    /// Errors: 22P04.
+    /// The next row, which must have this many columns. `None` if the data ends too early or, with `last`, at
+    /// the end. Errors: 22P04.
     pub fn next(&mut self, columns: usize, last: bool) -> Result<Option<Row>> {
         if !self.begun && !self.begin(last)? {
             return Ok(None);
@@ -132,9 +132,8 @@ impl BinaryReader {
 enum Frame {
     /// A complete row of this many bytes.
     Row(usize),
-    /// The trailer.
     End,
-    /// Incomplete data.
+    /// More data is needed for the frame.
     Missing,
 }
 

@@ -111,8 +111,8 @@ impl CopyFilter {
         self.defaults.iter().map(|expr| Ok(expr.evaluate(&batch)?.into_array(rows)?)).collect()
     }
 
-    /// For each row whether the condition is true. Errors: those of the condition, with the index of the first failing
-    /// row.
+    /// For each row whether the condition is true. Errors: those of the condition, with the index of
+    /// the first failing row.
     pub fn holds(&self, columns: &[ArrayRef], rows: usize) -> std::result::Result<BooleanArray, (usize, SqlError)> {
         let of = |columns: &[ArrayRef], rows: usize| -> Result<BooleanArray> {
             let all = self.places.iter().zip(self.schema.fields()).map(|(place, field)| {

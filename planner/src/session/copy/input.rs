@@ -38,8 +38,8 @@ const BATCH_ROWS: usize = 4096;
 /// A batch with this many bytes of data is sent, however few rows it has.
 const BATCH_BYTES: usize = 1 << 20;
 
-/// A running `COPY … FROM STDIN`. Feed it, then call `finish` or `fail`. After dropping it unfinished, the caller must
-/// fail the session.
+/// A running `COPY … FROM STDIN`. Feed it, then call `finish` or `fail`. After dropping it unfinished, the caller
+/// must fail the session.
 pub struct CopyIn {
     table: String,
     columns: Vec<ColumnDescriptor>,
@@ -55,7 +55,6 @@ pub struct CopyIn {
     /// Whether the header line was read.
     begun: bool,
     origins: Origins,
-    /// The WHERE clause.
     filter: Option<CopyFilter>,
     force_not_null: Vec<bool>,
     force_null: Vec<bool>,

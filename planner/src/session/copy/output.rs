@@ -32,7 +32,7 @@ pub struct CopyOut {
 /// A piece of COPY TO data.
 #[derive(Clone, Debug)]
 pub struct CopyChunk {
-    /// Whole lines.
+    /// The bytes of whole lines.
     pub bytes: Bytes,
     /// The end offset of each line: drivers take one CopyData message for one row.
     pub ends: Vec<usize>,

@@ -1,5 +1,5 @@
-//! [`RecordReader`] cuts COPY data, which arrives in arbitrary pieces, into records and fields. Knows the formats, not
-//! types or tables.
+//! [`RecordReader`] cuts COPY data, which arrives in arbitrary pieces, into records and fields. Knows the formats,
+//! not types or tables.
 
 use crate::error::{Result, SqlError, state};
 use crate::parse::copy::{CopyFormat, CopyOptions};
@@ -20,11 +20,11 @@ pub struct Fields {
 /// How a field was written in the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Plain text.
+    /// Text without quotes around it.
     Plain,
     /// Text in quotes (csv).
     Quoted,
-    /// The NULL string.
+    /// The NULL string without quotes.
     Null,
     /// The NULL string in quotes (csv): FORCE_NULL turns it into NULL.
     QuotedNull,
@@ -66,11 +66,8 @@ impl Fields {
 /// The line ending. The first line's ending applies to all of the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LineEnd {
-    /// `\n`.
     Newline,
-    /// `\r\n`.
     Both,
-    /// `\r`.
     CarriageReturn,
 }
 
@@ -81,7 +78,7 @@ impl LineEnd {
     }
 }
 
-/// Cuts records.
+/// Cuts data into records and fields.
 pub struct RecordReader {
     csv: bool,
     delimiter: u8,
@@ -259,8 +256,8 @@ impl RecordReader {
                 .hint(format!("Use \"{escaped}\" to represent {name}.")),
         }
     }
-    /// The end of the record and the start of the next one. A line ending counts outside quotes and not after a
-    /// backslash.
+    /// The end of the record and the start of the next one. A line ending counts outside quotes and
+    /// not after a backslash.
     fn find_end(&mut self, last: bool) -> Option<(usize, usize)> {
         loop {
             let rest = self.buffer.get(self.scanned..).unwrap_or_default();

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// A table and the columns to copy.
 pub struct CopyTable {
-    /// The table's definition.
+    /// The definition of the table.
     pub table: Arc<TableDescriptor>,
     /// The columns, in the order of the data.
     pub columns: Vec<ColumnDescriptor>,
@@ -73,17 +73,17 @@ impl CopyTable {
         Ok(CopyTable { table, columns })
     }
 
-    /// `"a", "b"`.
+    /// The columns as SQL: `"a", "b"`.
     pub fn column_list(&self) -> String {
         self.columns.iter().map(|column| quoted(&column.name)).collect::<Vec<_>>().join(", ")
     }
-    /// `"public"."t"`.
+    /// The table as SQL: `"public"."t"`.
     pub fn qualified_name(&self) -> String {
         format!("{}.{}", quoted(&self.table.schema), quoted(&self.table.name))
     }
 }
 
-/// Quotes an identifier.
+/// Puts an identifier in quotes.
 pub fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }

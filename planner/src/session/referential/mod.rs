@@ -33,8 +33,8 @@ use unique::Unique;
 /// The greatest number of keys that one query searches for in a referring table.
 const AT_ONCE: usize = 4096;
 
-/// Checks all FOREIGN KEYs that the ended statement concerns, except deferred ones. Errors: 23503, and the errors of
-/// cascading writes.
+/// Checks all FOREIGN KEYs that the ended statement concerns, except deferred ones. Errors: 23503, and the
+/// errors of cascading writes.
 pub async fn enforce(database: &Arc<Database>, context: &Arc<StatementContext>) -> Result<()> {
     if context.session.references.lock().is_empty() {
         return Ok(());

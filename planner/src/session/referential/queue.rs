@@ -21,8 +21,8 @@ struct Mode {
 pub struct Queue {
     now: Vec<Pending>,
     later: Vec<(CommandNumber, Pending)>,
-    /// The keys that SET CONSTRAINTS took from `later`: the command that wrote each key, and the command that checked
-    /// it.
+    /// The keys that SET CONSTRAINTS took from `later`: the command that wrote each key, and the
+    /// command that checked it.
     taken: Vec<(CommandNumber, CommandNumber, Pending)>,
     modes: Vec<Mode>,
 }
@@ -73,7 +73,7 @@ impl Queue {
     pub fn looked_at(&mut self, written: CommandNumber, by: CommandNumber, pending: Pending) {
         self.taken.push((written, by, pending));
     }
-    /// The deferred keys.
+    /// The keys whose checks are deferred.
     pub fn later(&self) -> impl Iterator<Item = &Pending> {
         self.later.iter().map(|(_, pending)| pending)
     }

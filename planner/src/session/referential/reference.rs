@@ -14,7 +14,7 @@ use crate::types::{Datum, SqlType};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// `"s"."t"`.
+/// The qualified name as SQL: `"s"."t"`.
 pub fn shown(table: &TableDescriptor) -> String {
     format!("{}.{}", quote(&table.schema), quote(&table.name))
 }
@@ -69,11 +69,11 @@ struct Matching {
 /// A FOREIGN KEY and its two tables.
 #[derive(Clone)]
 pub struct Reference {
-    /// The referring table.
+    /// The table that has the FOREIGN KEY.
     pub child: Arc<TableDescriptor>,
-    /// The referenced table.
+    /// The table that it refers to.
     pub parent: Arc<TableDescriptor>,
-    /// The constraint's definition.
+    /// The definition of the FOREIGN KEY.
     pub key: ForeignKeyDescriptor,
 }
 

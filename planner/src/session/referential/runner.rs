@@ -25,8 +25,8 @@ impl<'a> Runner<'a> {
         Runner { database, context, parsed: HashMap::new() }
     }
 
-    /// Runs a statement as a command of its own. It sees all earlier writes, and at READ COMMITTED the newest commits
-    /// of others.
+    /// Runs a statement as a command of its own. It sees all earlier writes, and at READ COMMITTED the
+    /// newest commits of others.
     pub async fn run(
         &mut self,
         text: String,

@@ -13,7 +13,7 @@ use std::time::Duration;
 /// Parsed values of settings.
 #[derive(Debug)]
 pub(super) struct Derived {
-    /// The current role.
+    /// The name of the current role.
     pub user: Arc<str>,
     pub search_path: Arc<[String]>,
     /// `search_path` without the schema of temporary tables, unless the setting names it.

@@ -1,6 +1,6 @@
-//! PostgreSQL's settings that have no effect here: of its planner, memory, log, workers, vacuum, write-ahead log and
-//! replication. They exist so that clients can set and read them. Settings that name files of the server are in
-//! `server`.
+//! PostgreSQL's settings that have no effect here: of its planner, memory, log, workers, vacuum, write-ahead
+//! log and replication. They exist so that clients can set and read them. Settings that name files of the
+//! server are in `server`.
 
 use super::registry::{Changeable, Definition, Kind, LOG_LEVELS, MESSAGE_LEVELS, NO_EFFECT, Unit};
 

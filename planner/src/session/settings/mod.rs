@@ -22,20 +22,20 @@ use std::time::Duration;
 /// The characteristics of the current transaction: the three settings `transaction_…`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Characteristics {
-    /// The setting `transaction_isolation`.
+    /// The value of the setting `transaction_isolation`.
     pub isolation: Isolation,
-    /// The setting `transaction_read_only`.
+    /// The value of the setting `transaction_read_only`.
     pub read_only: bool,
-    /// The setting `transaction_deferrable`.
+    /// The value of the setting `transaction_deferrable`.
     pub deferrable: bool,
 }
 
-/// The values of all settings. Immutable: SET makes a new one. A transaction's settings share all but its
-/// characteristics.
+/// The values of all settings. Immutable: SET makes a new one. A transaction's settings share
+/// all but its characteristics.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The values that differ from the default, by the definition's name. Custom settings are stored by lower-cased
-    /// name.
+    /// The values that differ from the default, by the definition's name. Custom settings are
+    /// stored by lower-cased name.
     values: Arc<BTreeMap<String, String>>,
     /// Computed on first use. In a series of changes only the last result is used.
     derived: Arc<OnceLock<Derived>>,
@@ -118,7 +118,7 @@ impl Settings {
     pub fn search_path(&self) -> &[String] {
         &self.derived().search_path
     }
-    /// The same, shared.
+    /// The same as a shared list.
     pub fn shared_search_path(&self) -> &Arc<[String]> {
         &self.derived().search_path
     }
@@ -134,11 +134,11 @@ impl Settings {
     pub fn with_temporary(&self, schema: &str) -> Settings {
         Settings { temporary: Some(schema.into()), ..self.clone() }.with_values(self.values.as_ref().clone())
     }
-    /// The parsed `TimeZone`.
+    /// The parsed value of `TimeZone`.
     pub fn time_zone(&self) -> TimeZone {
         self.derived().time_zone
     }
-    /// The parsed `DateStyle`.
+    /// The parsed value of `DateStyle`.
     pub fn date_format(&self) -> DateFormat {
         self.derived().date_format
     }
@@ -150,11 +150,11 @@ impl Settings {
     pub fn bytea_escape(&self) -> bool {
         self.derived().bytea_escape
     }
-    /// The parsed `client_encoding`.
+    /// The parsed value of `client_encoding`.
     pub fn client_encoding(&self) -> Encoding {
         self.derived().encoding
     }
-    /// The parsed `IntervalStyle`.
+    /// The parsed value of `IntervalStyle`.
     pub fn interval_style(&self) -> crate::types::interval::Style {
         self.derived().interval_style
     }

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 /// The permitted values of a setting.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
-    /// `on` or `off`.
+    /// A Boolean: `on` or `off`.
     Bool,
     /// A whole number in a range.
     Int {
@@ -29,7 +29,7 @@ pub enum Kind {
     Enum(&'static [&'static str]),
     /// Words that PostgreSQL knows: the first list is supported, the second is refused with 0A000.
     Partial(&'static [&'static str], &'static [&'static str]),
-    /// An arbitrary text.
+    /// A text without any rules.
     Text,
     /// `on` or `off`, but only this one is supported. The other is refused with 0A000.
     OnlyBool(bool),
@@ -42,13 +42,13 @@ pub enum Kind {
 pub enum Unit {
     /// A plain number without a unit.
     One,
-    /// Time in milliseconds.
+    /// A duration; the base unit is the millisecond.
     Milliseconds,
-    /// Time in seconds.
+    /// A duration; the base unit is the second.
     Seconds,
-    /// Time in minutes.
+    /// A duration; the base unit is the minute.
     Minutes,
-    /// Memory in bytes.
+    /// An amount of memory; the base unit is the byte.
     Bytes,
     /// Memory in units of 1024 bytes.
     Kilobytes,
@@ -76,8 +76,8 @@ pub enum Changeable {
 }
 
 impl Definition {
-    /// Whether SHOW ALL and pg_settings list it. Settings of the user's identity and a write-only one are only
-    /// available by name.
+    /// Whether SHOW ALL and pg_settings list it. Settings of the user's identity and a write-only one are
+    /// only available by name.
     pub fn is_listed(&self) -> bool {
         !matches!(self.name, "role" | "is_superuser" | "seed" | "session_authorization")
     }
@@ -90,8 +90,8 @@ impl Changeable {
     }
 }
 
-/// Settings that reveal facts of the machine, sorted. Only superusers and members of pg_read_all_settings may read
-/// them.
+/// Settings that reveal facts of the machine, sorted. Only superusers and members of
+/// pg_read_all_settings may read them.
 const PRIVATE: [&str; 20] = [
     "config_file",
     "data_directory",
@@ -127,7 +127,7 @@ pub struct Definition {
     pub name: &'static str,
     /// The initial value, as SHOW prints it.
     pub default: &'static str,
-    /// The permitted values.
+    /// The values that it permits.
     pub kind: Kind,
     /// Who may change it.
     pub changeable: Changeable,

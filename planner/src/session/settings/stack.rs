@@ -8,7 +8,6 @@ use std::sync::Arc;
 /// The two values of every setting at one moment.
 #[derive(Clone, Debug)]
 struct Level {
-    /// The current values.
     current: Arc<Settings>,
     /// The values after COMMIT, without SET LOCAL.
     session: Arc<Settings>,
@@ -34,7 +33,7 @@ impl SettingsStack {
             saved: Vec::new(),
         }
     }
-    /// The current settings.
+    /// The settings at present, including SET LOCAL.
     pub fn current(&self) -> &Arc<Settings> {
         &self.level.current
     }
@@ -42,7 +41,7 @@ impl SettingsStack {
     pub fn set(&mut self, name: &str, value: &str, local: bool) -> Result<()> {
         self.change(local, |settings| settings.with(name, value))
     }
-    /// Runs RESET.
+    /// RESET: restores one setting's initial value.
     pub fn reset(&mut self, name: &str) -> Result<()> {
         let reset = self.reset.clone();
         self.change(false, |settings| settings.with_reset(name, &reset))
@@ -51,7 +50,7 @@ impl SettingsStack {
     pub fn first(&self, name: &str) -> Option<String> {
         self.reset.get(name)
     }
-    /// Runs RESET ALL.
+    /// RESET ALL: restores all initial values.
     pub fn reset_all(&mut self) {
         // The characteristics of the current transaction are kept.
         let mut settings = self.reset.as_ref().clone();
@@ -97,13 +96,13 @@ impl SettingsStack {
             self.level.current = Arc::new(self.level.current.in_transaction(transaction));
         }
     }
-    /// Runs SET TRANSACTION.
+    /// SET TRANSACTION: changes the transaction's characteristics.
     pub fn change_transaction(&mut self, change: impl FnOnce(&mut Characteristics)) {
         let mut transaction = self.level.current.transaction();
         change(&mut transaction);
         self.level.current = Arc::new(self.level.current.in_transaction(transaction));
     }
-    /// Marks a savepoint.
+    /// Marks a savepoint with the present values.
     pub fn push(&mut self) {
         self.saved.push(self.level.clone());
     }

@@ -1,5 +1,5 @@
-//! The catalog reads of drivers and ORMs: subqueries run only for the requested rows, and system views make only those
-//! rows.
+//! The catalog reads of drivers and ORMs: subqueries run only for the requested rows, and system views
+//! make only those rows.
 
 use super::*;
 

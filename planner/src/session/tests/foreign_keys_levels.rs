@@ -19,8 +19,8 @@ const KEYS: [(&str, &str, &str, &str); 11] = [
 
 const LEVELS: [&str; 3] = ["READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"];
 
-/// One transaction removes a key, while another that began later refers to it and commits. Returns the first one's
-/// error.
+/// One transaction removes a key, while another that began later refers to it and commits. Returns
+/// the first one's error.
 async fn take_away(
     one: &mut Client,
     two: &mut Client,

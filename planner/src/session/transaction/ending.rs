@@ -75,8 +75,8 @@ impl TransactionBlock {
             }
         }
     }
-    /// Waits, before COMMIT, for rows that others have locked. This wait can be cancelled. A commit that has begun
-    /// cannot.
+    /// Waits, before COMMIT, for rows that others have locked. This wait can be cancelled. A commit
+    /// that has begun cannot.
     async fn wait_for_locks(&self, open: &Open) -> std::result::Result<(), Refusal> {
         let (settings, transaction) = (self.shared.settings(), &open.transaction);
         transaction.set_lock_timeout(settings.lock_timeout());
