@@ -137,7 +137,7 @@ fn implemented(function: &Function) -> bool {
     function.kind == "f" && !function.rows && function.row.field(2) == Some(INTERNAL)
 }
 
-/// The equivalent forms of functions that implement operators, casts and the like.
+/// The equivalent forms of functions that implement an operator, a sort order, max or min, or another function.
 static MEANINGS: LazyLock<HashMap<Oid, Vec<Meaning>>> = LazyLock::new(|| {
     const ORDER: &str = "1";
     let mut meanings: HashMap<Oid, Vec<Meaning>> = HashMap::new();

@@ -1,5 +1,5 @@
 //! `pg_stat_wal`: writes and syncs of the store's write-ahead log since the server started. A record holds a group of
-//! commits. Over Bigtable there is no such log, and the row is empty.
+//! commits. Over Bigtable there is no such log, and the row is all NULL.
 
 use super::definition::{Definition, Fill};
 use crate::types::Datum;

@@ -18,7 +18,8 @@ impl TransactionBlock {
             Some(open) if open.explicit => {
                 open.failed = true;
                 if open.savepoints.is_empty() {
-                    // A failed transaction cannot be saved, so it releases its table locks and its snapshot now.
+                    // Without a savepoint nothing of it can be saved, so it releases its table locks
+                    // and its snapshot now.
                     self.shared.end_statements();
                     self.shared.cursors.lock().after_rollback();
                     open.transaction.rollback().await;
