@@ -1,5 +1,5 @@
-//! EXPLAIN: a plan as an indented tree in PostgreSQL's words: which index, which keys, which tablets,
-//! and with ANALYZE how many rows each operator returned and what the transaction read and wrote.
+//! EXPLAIN: a plan as an indented tree in PostgreSQL's words. The tree shows indexes, keys and tablets. With ANALYZE it
+//! also shows how many rows each operator returned, and what the transaction read and wrote.
 //!
 //! The statement comes planned.
 
@@ -24,50 +24,50 @@ use txn::TransactionStats;
 
 pub use text::{literal, readable};
 
-/// What EXPLAIN shows.
+/// The options of an EXPLAIN that decide what it shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExplainOptions {
-    /// Runs the statement, and shows what happened.
+    /// Runs the statement and shows row counts and store statistics.
     pub analyze: bool,
-    /// Shows operators' output columns too.
+    /// Shows the output columns of each operator too.
     pub verbose: bool,
-    /// Shows how many rows are expected.
+    /// Shows the estimated number of rows.
     pub costs: bool,
-    /// With `analyze`: shows times.
+    /// Shows times. Only with `analyze`.
     pub timing: bool,
     /// Shows planning and execution time at the end.
     pub summary: bool,
 }
 
-/// What EXPLAIN found out about a statement.
+/// The result of EXPLAIN for one statement, before it is formatted.
 pub struct Explained {
     nodes: Vec<Shown>,
-    /// Of a statement that ran: what it did to the store, a title and a text each.
+    /// The work of an executed statement in the store: pairs of title and text.
     work: Vec<(&'static str, String)>,
     planning: Duration,
     execution: Duration,
     options: ExplainOptions,
 }
 
-/// An operator as it is shown.
+/// One operator of the plan as EXPLAIN shows it.
 struct Shown {
     depth: usize,
     title: Option<String>,
     line: Line,
     output: Vec<String>,
     expected: Option<usize>,
-    /// Bytes of a row, where that is known.
+    /// The estimated size of a row in bytes.
     width: Option<usize>,
     actual: Option<Actual>,
 }
 
-/// What an operator did.
+/// The measured figures of an operator.
 struct Actual {
     rows: usize,
     time: Option<Duration>,
 }
 
-/// The plan of a statement, which runs when `analyze` is set: its writes stay, its rows go nowhere.
+/// Explains a statement. With `analyze` it also runs: its writes are kept, its rows are discarded.
 pub async fn explain(
     plan: &Arc<PreparedPlan>,
     context: Arc<StatementContext>,
@@ -98,7 +98,7 @@ pub async fn explain(
     let mut work = Vec::new();
     if options.analyze {
         if let Some(root) = nodes.first_mut() {
-            // Not all operators count.
+            // Some operators do not count their rows, so the root shows the total.
             root.actual.get_or_insert(Actual { rows, time: None });
         }
         let after = context.transaction.stats();
@@ -110,10 +110,10 @@ pub async fn explain(
 }
 
 impl Explained {
-    /// FORMAT TEXT: lines, with those of the queries of WITH below the statement.
+    /// FORMAT TEXT: the lines of the plan. `parts` are the data-modifying WITH queries.
     pub fn lines(&self, parts: &[Explained]) -> Vec<String> {
         let mut lines: Vec<String> = self.nodes.iter().flat_map(|shown| shown.lines(self.options)).collect();
-        // Where PostgreSQL shows the queries of WITH: right below the statement.
+        // PostgreSQL shows the plans of WITH queries directly below the statement.
         let mut below = Vec::new();
         for part in parts {
             below.push("  CTE".to_string());
@@ -133,7 +133,7 @@ impl Explained {
         lines
     }
 
-    /// Another format: one text.
+    /// FORMAT JSON, YAML or XML: one text.
     pub fn structured(&self, parts: &[Explained], format: ExplainFormat) -> String {
         let mut nodes = self.nodes.iter().peekable();
         let mut plan = nodes.next().map_or_else(Vec::new, |root| object(root, &mut nodes, self.options, None));
@@ -170,7 +170,7 @@ fn milliseconds(time: Duration) -> String {
     format!("{:.3}", time.as_secs_f64() * 1e3)
 }
 
-/// The members of a node, whose children follow in `rest`.
+/// The members of a node. `rest` holds the nodes of its children.
 fn object<'n>(
     node: &'n Shown,
     rest: &mut std::iter::Peekable<impl Iterator<Item = &'n Shown>>,
@@ -187,7 +187,7 @@ fn object<'n>(
     }
     described.push(("Parallel Aware", Value::Truth(node.line.text.starts_with("Parallel "))));
     described.push(("Async Capable", Value::Truth(false)));
-    // What kind of node it is comes first.
+    // The node's type comes first.
     let own =
         members.iter().take_while(|(name, _)| ["Node Type", "Operation", "Strategy", "Partial Mode"].contains(name));
     let own = own.count();
@@ -226,7 +226,7 @@ fn object<'n>(
 
 type Pending = (Arc<dyn ExecutionPlan>, usize, Option<String>);
 
-/// Describes one operator; answers what is below it.
+/// Describes one operator and returns its children.
 async fn visit(
     operator: &Arc<dyn ExecutionPlan>,
     context: &StatementContext,
@@ -301,7 +301,7 @@ impl Shown {
     }
 }
 
-/// How many rows are expected, and of how many bytes.
+/// The estimated number of rows, and the estimated bytes of a row.
 fn expected(operator: &Arc<dyn ExecutionPlan>) -> (Option<usize>, Option<usize>) {
     let Ok(statistics) = StatisticsContext::new().compute(operator.as_ref(), &StatisticsArgs::new()) else {
         return (None, None);
@@ -315,7 +315,7 @@ fn expected(operator: &Arc<dyn ExecutionPlan>) -> (Option<usize>, Option<usize>)
     (rows, width)
 }
 
-/// What an operator did.
+/// The measured figures of an operator, from its metrics.
 fn actual(operator: &Arc<dyn ExecutionPlan>, options: ExplainOptions) -> Option<Actual> {
     let metrics = operator.metrics()?;
     let rows = metrics.output_rows()?;
@@ -354,7 +354,7 @@ fn transaction_lines(before: TransactionStats, after: TransactionStats) -> [(&'s
     [("Store", store), ("Transaction", transaction), ("Commit", commit)]
 }
 
-/// What waiting for rows that others had locked came to; nothing when no rows were to be locked.
+/// The rows locked, changed meanwhile and skipped, and the time waited for locks. Empty if there were no rows to lock.
 fn locking(before: TransactionStats, after: TransactionStats, options: ExplainOptions) -> String {
     let locked = after.rows_locked.saturating_sub(before.rows_locked);
     let skipped = after.rows_skipped.saturating_sub(before.rows_skipped);

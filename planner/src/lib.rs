@@ -1,4 +1,4 @@
-//! SQL: PostgreSQL's meaning, DataFusion's execution. Knows no sockets and no lock records.
+//! SQL: PostgreSQL's semantics on DataFusion's execution. Knows no sockets and no lock records.
 
 pub mod bind;
 pub mod ddl;

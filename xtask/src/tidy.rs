@@ -17,15 +17,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("planner/catalog", &["planner/error", "planner/types", "txn", "storage"]),
     (
         "planner",
-        &[
-            "planner/error",
-            "planner/types",
-            "planner/syntax",
-            "planner/settings",
-            "planner/catalog",
-            "txn",
-            "storage",
-        ],
+        &["planner/error", "planner/types", "planner/syntax", "planner/settings", "planner/catalog", "txn", "storage"],
     ),
     ("server", &["planner", "txn", "storage"]),
     // Its Bigtable emulator and the proxy before it.

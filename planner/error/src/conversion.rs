@@ -61,7 +61,7 @@ impl From<DataFusionError> for SqlError {
                 SqlError::new(state::FEATURE_NOT_SUPPORTED, format!("not supported: {what}"))
             }
             DataFusionError::Plan(what) if what.starts_with("Aggregate function calls cannot be nested") => {
-                // One of an outer query's within another of it: only the whole plan shows that.
+                // An outer query's aggregate inside another of its aggregates: only the whole plan shows that.
                 SqlError::new(state::GROUPING_ERROR, "aggregate function calls cannot be nested")
             }
             DataFusionError::ResourcesExhausted(what) if what.contains("disk space") => {
@@ -75,7 +75,7 @@ impl From<DataFusionError> for SqlError {
     }
 }
 
-/// Whether the disk, or what a user may have of it, is full.
+/// Whether the disk or the user's quota is full.
 fn is_full_disk(error: &std::io::Error) -> bool {
     matches!(error.kind(), std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded)
 }
@@ -84,7 +84,7 @@ fn full_disk(detail: String) -> SqlError {
     SqlError::new(state::DISK_FULL, "no more disk space for temporary files").detail(detail)
 }
 
-/// What PostgreSQL calls such a conflict.
+/// PostgreSQL's message for a conflict of this kind.
 pub fn serialization_message(kind: ConflictKind) -> &'static str {
     match kind {
         ConflictKind::Read => "could not serialize access due to read/write dependencies among transactions",
@@ -92,12 +92,12 @@ pub fn serialization_message(kind: ConflictKind) -> &'static str {
     }
 }
 
-/// Why locks are lost.
+/// The `DETAIL` of an error that reports lost locks.
 pub const LOCKS_LOST: &str = "The server that keeps the locks of all did not hear of this one for too long, or took over from one \
                               that died and did not hear of this one in time; others may have had them meanwhile.";
 
 impl From<TxnError> for SqlError {
-    /// Without names: `session` replaces key bytes by table and key where it can.
+    /// The message contains key bytes. `session` replaces them by table and key where it can.
     fn from(error: TxnError) -> Self {
         match error {
             TxnError::Conflict(conflict) => {

@@ -1,5 +1,6 @@
-//! [`check`]: whether the statement that computes on this thread is to stop, for functions that compute long over a few values;
-//! between rows and batches operators look for themselves.
+//! [`check`] tells whether the statement that computes on this thread must stop. It serves functions that
+//! compute long over a few values. Operators check by themselves between rows and batches. Must not know who
+//! stops a statement, or why.
 
 use crate::{Result, SqlError};
 use datafusion_common_runtime::{JoinSetTracer, set_join_set_tracer};
@@ -12,13 +13,13 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-/// Who knows whether a statement is to stop.
+/// The source of stop requests for one statement.
 pub trait Interrupt: Send + Sync {
-    /// Errors: 57014 and its kin, when it is.
+    /// Errors: 57014 or a related code if the statement must stop.
     fn check(&self) -> Result<()>;
-    /// The monotonic clock.
+    /// The time of the monotonic clock.
     fn monotonic(&self) -> Duration;
-    /// The memory that large values of the statement count against, if they do.
+    /// The memory pool that large values of the statement count against, if there is one.
     fn memory(&self) -> Option<Arc<dyn MemoryPool>> {
         None
     }
@@ -28,33 +29,33 @@ tokio::task_local! {
     static CURRENT: Arc<dyn Interrupt>;
 }
 
-/// Errors when the statement that computes on this thread is to stop. Cheap, but for a look at the clock where there is a
-/// time limit.
+/// Errors if the statement that computes on this thread must stop. Cheap, except that a time limit costs a
+/// look at the clock.
 pub fn check() -> Result<()> {
-    // It is about no place in the text.
+    // The error belongs to no position in the text.
     CURRENT.try_with(|current| current.check()).unwrap_or(Ok(())).map_err(SqlError::of_values)
 }
 
-/// The monotonic clock; none where no statement computes on this thread.
+/// The time of the monotonic clock. `None` if no statement computes on this thread.
 pub fn monotonic() -> Option<Duration> {
     CURRENT.try_with(|current| current.monotonic()).ok()
 }
 
-/// The memory of the statement that computes on this thread.
+/// The memory pool of the statement that computes on this thread.
 pub fn memory() -> Option<Arc<dyn MemoryPool>> {
     CURRENT.try_with(|current| current.memory()).ok().flatten()
 }
 
-/// Steps of a loop between two looks.
+/// Steps of a loop between two checks.
 const STEPS: usize = 1 << 14;
-/// Bytes that a function of bytes takes at a time.
+/// Bytes that a function over bytes processes between two checks.
 const CHUNK: usize = 1 << 16;
 
 thread_local! {
     static STEPPED: Cell<usize> = const { Cell::new(0) };
 }
 
-/// One step of something long, wherever it is. Errors: now and then, when the statement that computes on this thread is to stop.
+/// Counts one step of a long computation. Errors: every 2^14 steps, if the statement on this thread must stop.
 pub fn step() -> Result<()> {
     let steps = STEPPED.get() + 1;
     if steps < STEPS {
@@ -65,16 +66,16 @@ pub fn step() -> Result<()> {
     check()
 }
 
-/// Counts the steps of a loop over one large value, and looks now and then whether the statement is to stop.
+/// Counts the steps of a loop over one large value, and regularly checks whether the statement must stop.
 #[derive(Debug, Default)]
 pub struct Steps(usize);
 
 impl Steps {
-    /// One more. Errors: when the statement is to stop.
+    /// Counts one step. Errors: if the statement must stop.
     pub fn step(&mut self) -> Result<()> {
         self.many(1)
     }
-    /// Some more. Errors: when the statement is to stop.
+    /// Counts several steps. Errors: if the statement must stop.
     pub fn many(&mut self, steps: usize) -> Result<()> {
         self.0 = self.0.saturating_add(steps);
         if self.0 < STEPS {
@@ -85,7 +86,7 @@ impl Steps {
     }
 }
 
-/// Takes bytes piece by piece. Errors: when the statement is to stop.
+/// Passes bytes to `take` piece by piece. Errors: if the statement must stop.
 pub fn in_pieces(bytes: &[u8], mut take: impl FnMut(&[u8])) -> Result<()> {
     for (number, piece) in bytes.chunks(CHUNK).enumerate() {
         if number > 0 {
@@ -96,17 +97,17 @@ pub fn in_pieces(bytes: &[u8], mut take: impl FnMut(&[u8])) -> Result<()> {
     Ok(())
 }
 
-/// Runs a future of a statement.
+/// Runs a future as part of a statement.
 pub fn watched<F: Future>(interrupt: Arc<dyn Interrupt>, work: F) -> impl Future<Output = F::Output> {
     CURRENT.scope(interrupt, work)
 }
 
-/// Calls a function of a statement.
+/// Calls a function as part of a statement.
 pub fn within<T>(interrupt: &Arc<dyn Interrupt>, work: impl FnOnce() -> T) -> T {
     CURRENT.sync_scope(interrupt.clone(), work)
 }
 
-/// A future that belongs to the statement that computes on this thread, wherever it runs.
+/// Binds a future to the statement that computes on this thread, whichever thread polls it.
 pub fn passed_on<T: 'static>(work: impl Future<Output = T> + Send + 'static) -> BoxFuture<'static, T> {
     match CURRENT.try_with(Arc::clone) {
         Ok(current) => Box::pin(CURRENT.scope(current, work)),
@@ -114,7 +115,7 @@ pub fn passed_on<T: 'static>(work: impl Future<Output = T> + Send + 'static) -> 
     }
 }
 
-/// Computes what may take long without a pause: others need not wait for this thread.
+/// Runs a computation that may take long without a pause. Other tasks of this thread move to other threads.
 pub fn long<T>(work: impl FnOnce() -> T) -> T {
     match Handle::try_current() {
         Ok(runtime) if runtime.runtime_flavor() == RuntimeFlavor::MultiThread => tokio::task::block_in_place(work),
@@ -122,21 +123,21 @@ pub fn long<T>(work: impl FnOnce() -> T) -> T {
     }
 }
 
-/// The same for work over so many bytes, or that makes them, when those are many.
+/// The same if the work reads or makes at least `LONG_BYTES`. Smaller work runs directly.
 pub fn long_when<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
     if bytes >= LONG_BYTES { long(work) } else { work() }
 }
 
-/// Bytes that take long, beside what a short statement takes.
+/// Work over this many bytes takes long compared with a short statement.
 const LONG_BYTES: usize = 256 << 10;
 
-/// A future each of whose polls may take long: others need not wait for its thread.
+/// Runs a future whose polls may each take long. Other tasks of its thread move to other threads.
 pub async fn long_polls<F: Future>(work: F) -> F::Output {
     let mut work = std::pin::pin!(work);
     std::future::poll_fn(move |context| long(|| work.as_mut().poll(context))).await
 }
 
-/// Tasks that operators start belong to the statement that starts them.
+/// Binds the tasks that operators start to the statement that starts them.
 struct PassOn;
 
 impl JoinSetTracer for PassOn {
@@ -155,9 +156,9 @@ impl JoinSetTracer for PassOn {
     }
 }
 
-/// From now on it is so for the whole process.
+/// Installs `PassOn` for the whole process.
 pub fn pass_on_to_tasks() {
-    // Who is second finds it done.
+    // A second call fails because the tracer is already installed.
     let _ = set_join_set_tracer(&PassOn);
 }
 

@@ -13,83 +13,85 @@ pub use conversion::{LOCKS_LOST, serialization_message};
 use sqlparser::tokenizer::Span;
 use std::fmt;
 
-/// A result of the planner.
+/// The result of every fallible function in this crate.
 pub type Result<T> = std::result::Result<T, SqlError>;
 
-/// Five characters of PostgreSQL's appendix A.
+/// An SQLSTATE: five characters, listed in PostgreSQL's appendix A.
 pub type SqlState = &'static str;
 
 /// An error as PostgreSQL reports one (manual, chapter 55.8). Boxed inside, so that results stay small.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SqlError(Box<Fields>);
 
-/// What an error is about: where its place is to be found.
+/// The part of the statement that an error points at. Its position is computed from this.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum About {
-    /// A token; its place is known when it stands once in the statement.
+    /// A token. Its position is known only if the token occurs once in the statement.
     Token(String),
-    /// A part of the statement's tree.
+    /// A node of the statement's syntax tree.
     Part(Span),
-    /// What stands so many tokens before a part of the tree.
+    /// The token this many tokens before a node of the tree.
     Before(Span, usize),
-    /// What stands behind a part of the tree and so many tokens more.
+    /// The token this many tokens after the end of a node of the tree.
     Behind(Span, usize),
-    /// Words that stand for the nth time behind a part of the tree.
+    /// The nth occurrence of these words after a node of the tree.
     Words {
-        /// The words, in lower case.
+        /// The words to search for, in lower case.
         words: &'static [&'static str],
-        /// Behind what; empty: from the statement's beginning.
+        /// The search starts after this span. An empty span means the start of the statement.
         behind: Span,
-        /// The how manieth, from 0.
+        /// Which occurrence is meant, counted from 0.
         nth: usize,
     },
 }
 
-/// What an error says is not there: schema, where one was named, and name.
+/// The object that an error reports as missing: its schema, if the statement named one, and its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Missing {
-    /// A table, view or sequence.
+    /// A table, view or sequence: optional schema, then name.
     Relation(Option<String>, String),
-    /// A schema.
+    /// A schema, by name.
     Schema(String),
-    /// A type.
+    /// A type: optional schema, then name.
     Type(Option<String>, String),
 }
 
 /// The fields of an error or notice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fields {
-    /// SQLSTATE.
+    /// The SQLSTATE, of five characters.
     pub state: SqlState,
     /// One line, lower case, no full stop.
     pub message: String,
-    /// More about what happened; whole sentences.
+    /// More about what happened, in whole sentences.
     pub detail: Option<String>,
-    /// What the person could do; whole sentences.
+    /// Advice to the user, in whole sentences.
     pub hint: Option<String>,
-    /// Position in the statement's text: characters, from 1.
+    /// Position in the statement's text, in characters from 1.
     pub position: Option<usize>,
-    /// Schema of the object concerned.
+    /// The schema of the object concerned.
     pub schema: Option<String>,
-    /// Table concerned.
+    /// The name of the table concerned.
     pub table: Option<String>,
-    /// Column concerned.
+    /// The name of the column concerned.
     pub column: Option<String>,
-    /// Data type concerned.
+    /// The name of the data type concerned.
     pub data_type: Option<String>,
-    /// Constraint concerned.
+    /// The name of the constraint concerned.
     pub constraint: Option<String>,
     /// Where it happened (`CONTEXT`), such as the line of a COPY.
     pub context: Option<String>,
-    /// Which row of a write's input failed, counted from 0: COPY finds its line by it. Not for clients.
+    /// The failing row of a write's input, counted from 0. COPY looks up its line by this number. Not sent to clients.
     pub row: Option<u64>,
-    /// What the error is about, where its position in the statement is not known yet. Not for clients.
+    /// The part of the statement concerned, while its position is not computed yet. Not sent to clients.
     pub about: Option<About>,
-    /// Whether PostgreSQL says it of values when it runs, so that it has no position though a constant had it. Not for clients.
+    /// PostgreSQL raises this error at run time, so it has no position, even if a constant caused it.
+    /// Not sent to clients.
     pub run_time: bool,
-    /// What is not there. Not for clients.
+    /// The missing object. Not sent to clients.
     pub missing: Option<Missing>,
-    /// The statement was planned by a definition that changed while the lock of its table was waited for. Not for clients.
+    /// The table's definition changed while the statement waited for the table's lock, so the plan is stale.
+    /// Not sent to clients.
     pub outdated: bool,
 }
 
@@ -119,82 +121,82 @@ impl SqlError {
     pub fn unsupported(what: impl fmt::Display) -> Self {
         Self::new(state::FEATURE_NOT_SUPPORTED, format!("{what} is not supported"))
     }
-    /// XX000: a state of the program that should not be.
+    /// XX000: the program reached a state that should be impossible.
     pub fn internal(what: impl fmt::Display) -> Self {
         Self::new(state::INTERNAL_ERROR, format!("internal error: {what}"))
     }
-    /// 42601 at a position.
+    /// 42601. The caller adds the position.
     pub fn syntax(message: impl Into<String>) -> Self {
         Self::new(state::SYNTAX_ERROR, message)
     }
-    /// Adds a detail.
+    /// Sets the `DETAIL` field.
     #[must_use]
     pub fn detail(mut self, detail: impl Into<String>) -> Self {
         self.0.detail = Some(detail.into());
         self
     }
-    /// Adds a hint.
+    /// Sets the `HINT` field.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
         self
     }
-    /// Says that the statement was planned by a definition that is not the newest.
+    /// Marks the plan of the statement as based on an outdated definition.
     #[must_use]
     pub fn outdated(mut self) -> Self {
         self.0.outdated = true;
         self
     }
-    /// Says what is not there.
+    /// Records the object that is missing.
     #[must_use]
     pub fn missing(mut self, what: Missing) -> Self {
         self.0.missing = Some(what);
         self
     }
-    /// Adds a position: characters from 1.
+    /// Sets the position, in characters from 1.
     #[must_use]
     pub fn at(mut self, position: usize) -> Self {
         self.0.position = Some(position);
         self
     }
-    /// Changes its message.
+    /// Replaces the message with one derived from it.
     #[must_use]
     pub fn reworded(mut self, word: impl FnOnce(&str) -> String) -> Self {
         self.0.message = word(&self.0.message);
         self
     }
-    /// Says which token the error is about.
+    /// Points the error at a token.
     #[must_use]
     pub fn about(mut self, token: impl Into<String>) -> Self {
         self.0.about = Some(About::Token(token.into()));
         self
     }
-    /// Says which part of the statement's tree the error is about.
+    /// Points the error at a node of the statement's tree.
     #[must_use]
     pub fn about_part(mut self, part: Span) -> Self {
         self.0.about = Some(About::Part(part));
         self
     }
-    /// Says that the error is about what stands so many tokens before a part of the statement's tree.
+    /// Points the error at the token `count` tokens before a node of the statement's tree.
     #[must_use]
     pub fn about_before(mut self, part: Span, count: usize) -> Self {
         self.0.about = Some(About::Before(part, count));
         self
     }
-    /// Says that the error is about what stands behind a part of the statement's tree and so many tokens more.
+    /// Points the error at the token `count` tokens after the end of a node of the statement's tree.
     #[must_use]
     pub fn about_behind(mut self, part: Span, count: usize) -> Self {
         self.0.about = Some(About::Behind(part, count));
         self
     }
-    /// Says which words the error is about: where they stand for the `nth` time (from 0) behind a part of the tree, or in the
-    /// statement where that is empty.
+    /// Points the error at words: their `nth` occurrence (from 0) after a node of the tree. An empty node
+    /// means the whole statement.
     #[must_use]
     pub fn about_words(mut self, words: &'static [&'static str], behind: Span, nth: usize) -> Self {
         self.0.about = Some(About::Words { words, behind, nth });
         self
     }
-    /// Says behind what the words stand that the error is about.
+    /// Limits the search for the error's words to the text after a node of the tree.
     #[must_use]
     pub fn behind(mut self, part: Span) -> Self {
         if let Some(About::Words { behind, .. }) = &mut self.0.about {
@@ -202,13 +204,13 @@ impl SqlError {
         }
         self
     }
-    /// Says that the error is one of values: it gets no position.
+    /// Marks the error as raised at run time: it gets no position.
     #[must_use]
     pub fn of_values(mut self) -> Self {
         self.0.run_time = true;
         self
     }
-    /// Removes the position, which was one in another text.
+    /// Removes the position, which belonged to another text.
     #[must_use]
     pub fn without_position(mut self) -> Self {
         self.0.position = None;
@@ -217,46 +219,46 @@ impl SqlError {
         }
         self
     }
-    /// Adds the table concerned.
+    /// Sets the table concerned, with its schema.
     #[must_use]
     pub fn table(mut self, schema: impl Into<String>, table: impl Into<String>) -> Self {
         self.0.schema = Some(schema.into());
         self.0.table = Some(table.into());
         self
     }
-    /// Adds the column concerned.
+    /// Sets the column concerned.
     #[must_use]
     pub fn column(mut self, column: impl Into<String>) -> Self {
         self.0.column = Some(column.into());
         self
     }
-    /// Adds the constraint concerned.
+    /// Sets the constraint concerned.
     #[must_use]
     pub fn constraint(mut self, constraint: impl Into<String>) -> Self {
         self.0.constraint = Some(constraint.into());
         self
     }
-    /// Adds the context.
+    /// Sets the `CONTEXT` field.
     #[must_use]
     pub fn context(mut self, context: impl Into<String>) -> Self {
         self.0.context = Some(context.into());
         self
     }
-    /// Says which row of a write's input failed.
+    /// Sets the failing row of a write's input, counted from 0.
     #[must_use]
     pub fn row(mut self, row: u64) -> Self {
         self.0.row = Some(row);
         self
     }
-    /// The fields.
+    /// All fields of the error.
     pub fn fields(&self) -> &Fields {
         &self.0
     }
-    /// The SQLSTATE.
+    /// The SQLSTATE of the error.
     pub fn state(&self) -> SqlState {
         self.0.state
     }
-    /// Whether running the transaction again may succeed (40001, 40P01).
+    /// Whether a retry of the transaction may succeed (40001, 40P01).
     pub fn is_retryable(&self) -> bool {
         matches!(self.state(), state::SERIALIZATION_FAILURE | state::DEADLOCK_DETECTED)
     }

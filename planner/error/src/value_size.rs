@@ -1,8 +1,9 @@
-//! How large a value may be, and where the memory of a large one is counted.
+//! Limits the size of a value, and accounts for the memory of large values.
 //!
-//! Every function that builds a value calls [`room`] before it allocates. `room` refuses what PostgreSQL refuses (54000), and claims
-//! the memory of a large value from the pool of the statement that computes (53200). The claim lasts until the function returns;
-//! `counted` then ties one to the buffers of the result, so that a large value counts for as long as it lives.
+//! Every function that builds a value calls [`room`] before it allocates. `room` refuses what PostgreSQL refuses
+//! (54000). It claims the memory of a large value from the pool of the current statement (53200). The claim lasts
+//! until the function returns. `counted` then ties a claim to the buffers of the result, so a large value counts for
+//! as long as it lives.
 //!
 //! While a plan is made ([`folding`]) no large constant is computed: a plan would hold it, and each rule would copy it.
 
@@ -21,45 +22,45 @@ use std::future::Future;
 use std::sync::Arc;
 use std::task::Poll;
 
-/// Bytes of a value, at most: what PostgreSQL allocates at once, without the header of a text or bytea.
+/// The greatest size of a value in bytes: PostgreSQL's allocation limit less the header of a text or bytea.
 pub const MOST: usize = 0x3fff_ffff - 4;
-/// From so many bytes on a value is counted.
+/// A value of at least this many bytes is counted.
 const LARGE: usize = 1 << 20;
-/// Values that are not large are counted by so many bytes of them together.
+/// Smaller values are counted together, one step for each such number of bytes.
 const MUCH: usize = 16 << 20;
-/// Bytes of a constant that a plan holds, at most.
+/// The greatest constant in bytes that a plan may hold.
 const FOLDED: usize = 1 << 20;
 
 thread_local! {
-    /// Claims of the function under way on this thread. `None`: there is no function that would give them back.
+    /// The claims of the function that runs on this thread. `None` if no function would release them.
     static CLAIMED: RefCell<Option<Claims>> = const { RefCell::new(None) };
     static FOLDING: Cell<Folding> = const { Cell::new(Folding::No) };
 }
 
-/// Empty until something large is asked for.
+/// Empty until the function asks for a large value.
 type Claims = Option<MemoryReservation>;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Folding {
     No,
     Yes,
-    /// Something was too large for a plan.
+    /// A value was too large for a plan.
     Deferred,
 }
 
-/// 54000.
+/// 54000 for one value.
 pub fn too_long() -> SqlError {
     SqlError::new(state::PROGRAM_LIMIT_EXCEEDED, "requested length too large")
 }
 
-/// To be called before a value of so many bytes is built. Errors: 54000, 53200; while a plan is made any, which defers the
-/// computation.
+/// Call this before building a value of `bytes` bytes. Errors: 54000, 53200. While a plan is made, a large value is
+/// refused, which defers the computation to run time.
 #[inline]
 pub fn room(bytes: usize) -> Result<()> {
     room_to_grow(0, bytes)
 }
 
-/// The same for a value under construction that there was room for before, of fewer bytes.
+/// The same for a value that grows from `before` bytes, for which room was claimed already.
 #[inline]
 pub fn room_to_grow(before: usize, bytes: usize) -> Result<()> {
     if bytes > MOST {
@@ -74,27 +75,27 @@ pub fn room_to_grow(before: usize, bytes: usize) -> Result<()> {
     claim_more(bytes - if before < LARGE { 0 } else { before.min(bytes) })
 }
 
-/// The same for a value that comes behind others of a column, which take so many bytes.
+/// The same for a further value of a column that holds `before` bytes already.
 #[inline]
 pub fn room_among(before: usize, bytes: usize) -> Result<()> {
     room(bytes)?;
-    // Many values that are just not large are much together. A large one was counted.
+    // Many values just below the limit add up. A large value was counted by itself.
     if bytes < LARGE && before.saturating_add(bytes) / MUCH > before / MUCH {
         claim_more(MUCH)?;
     }
     Ok(())
 }
 
-/// Memory of a function for itself, which counts until this is dropped.
+/// Claims working memory of a function until dropped.
 #[must_use]
 pub struct Scratch(#[allow(dead_code)] Claims);
 
-/// To be called before a function allocates so much for itself, for as long as it holds the answer. Errors: 53200.
+/// Call this before a function allocates working memory. The memory counts until the result is dropped. Errors: 53200.
 pub fn scratch(bytes: usize) -> Result<Scratch> {
     Ok(Scratch(if bytes < LARGE { None } else { claim(bytes)? }))
 }
 
-/// The same for what is kept until the function returns.
+/// The same for memory that the function holds until it returns.
 pub fn scratch_to_the_end(bytes: usize) -> Result<()> {
     if bytes < LARGE { Ok(()) } else { claim_more(bytes) }
 }
@@ -110,27 +111,27 @@ fn claim_more(bytes: usize) -> Result<()> {
     })
 }
 
-/// To be called before a value is added to a column that holds so many bytes. Errors: those of [`room`], and 54000 for more bytes than
-/// a batch of rows has place for.
+/// Call this before adding a value to a column that holds `before` bytes. Errors: those of [`room`], and 54000 if a
+/// batch of rows cannot hold more bytes.
 pub fn room_behind(before: usize, bytes: usize) -> Result<()> {
     room_among(before, bytes)?;
-    // The places of a batch's texts are 32 bits wide.
+    // A batch addresses its text bytes with 32 bits.
     if before.saturating_add(bytes) > i32::MAX as usize { Err(too_many()) } else { Ok(()) }
 }
 
-/// 54000 for the values of a batch of rows together.
+/// 54000 for the values of a batch together.
 pub fn too_many() -> SqlError {
     SqlError::new(state::PROGRAM_LIMIT_EXCEEDED, TOO_MANY).detail("A batch of rows holds 2 GiB of each column at most.")
 }
 
 const TOO_MANY: &str = "the values of a column are too long together";
 
-/// Whether fewer rows at once may have room where some had none.
+/// Whether a smaller batch of rows may succeed after this error.
 pub fn is_of_batch(error: &SqlError) -> bool {
     error.state() == state::OUT_OF_MEMORY || error.fields().message == TOO_MANY
 }
 
-/// A value for each of so many rows. Errors: 54000, 53200.
+/// Repeats a value for `rows` rows. Errors: 54000, 53200.
 pub fn repeated(value: ColumnarValue, rows: usize) -> Result<ArrayRef> {
     let ColumnarValue::Scalar(scalar) = &value else { return Ok(value.into_array(rows)?) };
     let bytes = match scalar {
@@ -151,17 +152,17 @@ pub fn repeated(value: ColumnarValue, rows: usize) -> Result<ArrayRef> {
     })
 }
 
-/// The value of an array of one, for operators that take it for every row. A scalar is not counted. Errors: 53200.
+/// The value of a one-element array, for operators that use it for every row. A scalar is not counted. Errors: 53200.
 pub fn scalar(array: &ArrayRef) -> Result<ScalarValue> {
-    /// Copies of it at once: a comparison makes two more.
+    /// Copies that exist at once: a comparison makes two more.
     const COPIES: usize = 3;
     let bytes = bytes_of(array.as_ref());
-    // It cannot be counted for longer, but where there is no room it is not begun.
+    // The scalar cannot be counted longer than this call. Without room the work does not begin.
     let _room = scratch(bytes.saturating_mul(COPIES))?;
     Ok(ScalarValue::try_from_array(array, 0)?)
 }
 
-/// So many bytes of the memory of the statement that computes on this thread. Errors: 53200.
+/// Claims memory from the pool of the current statement. Errors: 53200.
 fn claim(bytes: usize) -> Result<Claims> {
     let Some(pool) = interrupt::memory() else { return Ok(None) };
     let claim = MemoryConsumer::new("Values").register(&pool);
@@ -178,7 +179,7 @@ fn defer() -> Result<()> {
     Err(SqlError::new(state::PROGRAM_LIMIT_EXCEEDED, "a constant is too large for a plan"))
 }
 
-/// Calls what makes a plan, or a part of one. The flag tells whether a constant in it is left to be computed when the plan runs.
+/// Runs planning code. The flag tells whether a constant was left to be computed at run time.
 pub fn folding<T>(work: impl FnOnce() -> T) -> (T, bool) {
     let outer = FOLDING.replace(Folding::Yes);
     let _restore = Restore(outer);
@@ -200,7 +201,7 @@ impl Drop for Restore {
     }
 }
 
-/// Bytes of the values of an array's rows, without those that other rows of the same buffers have.
+/// Bytes of the values in an array's own rows. Other rows of shared buffers do not count.
 pub fn bytes_of(array: &dyn Array) -> usize {
     fn between<T: ByteArrayType>(array: &dyn Array) -> usize {
         let Some(array) = array.as_bytes_opt::<T>() else { return 0 };
@@ -211,24 +212,24 @@ pub fn bytes_of(array: &dyn Array) -> usize {
         DataType::Utf8 => between::<Utf8Type>(array),
         DataType::Binary => between::<BinaryType>(array),
         DataType::LargeBinary => between::<LargeBinaryType>(array),
-        // Those of array values: their elements lie in one child.
+        // This is how array values are stored: their elements lie in one child.
         DataType::Struct(_) => array.to_data().get_slice_memory_size().unwrap_or(0),
         _ => 0,
     }
 }
 
-/// Whether the values of an array together take so much that a copy is to be avoided.
+/// Whether the values of an array together are so large that copies should be avoided.
 pub fn is_large(array: &dyn Array) -> bool {
     bytes_of(array) >= LARGE
 }
 
-/// Whether those of a text or bytea do.
+/// Whether the values of a text or bytea array are that large.
 pub fn is_long(array: &dyn Array) -> bool {
     !matches!(array.data_type(), DataType::Struct(_)) && is_large(array)
 }
 
-/// Calls a function over values. What it claims is given back when it returns, and its result is counted instead. Works of many
-/// bytes leave this thread's other work to other threads meanwhile.
+/// Calls a function over values. Its claims end when it returns, and its result is counted instead. While it processes
+/// many bytes, other tasks of this thread move to other threads.
 pub fn call(arguments: &[ArrayRef], function: impl FnOnce() -> Result<ArrayRef>) -> Result<ArrayRef> {
     let bytes: usize = arguments.iter().map(|array| bytes_of(array.as_ref())).sum();
     if bytes > FOLDED {
@@ -238,7 +239,7 @@ pub fn call(arguments: &[ArrayRef], function: impl FnOnce() -> Result<ArrayRef>)
 }
 
 fn called(function: impl FnOnce() -> Result<ArrayRef>) -> Result<ArrayRef> {
-    /// Gives claims back, also when the function panics.
+    /// Releases claims, even if the function panics.
     struct Outer(Option<Claims>);
     impl Drop for Outer {
         fn drop(&mut self) {
@@ -247,15 +248,15 @@ fn called(function: impl FnOnce() -> Result<ArrayRef>) -> Result<ArrayRef> {
     }
     let _outer = Outer(CLAIMED.replace(Some(None)));
     let made = function()?;
-    // Counted beside the claim, there would have to be room for it twice.
+    // If both were counted, the value would need its memory twice.
     CLAIMED.set(None);
     counted(made)
 }
 
-/// The same array; if its values are large, their memory is counted until its buffers are dropped. Errors: 53200; while a plan is
-/// made any.
+/// Counts the memory of large values in the array until its buffers are dropped. Errors: 54000, 53200. While a plan is
+/// made, large values are refused.
 fn counted(array: ArrayRef) -> Result<ArrayRef> {
-    /// Mean bytes of a value from which the values of an array are large.
+    /// The mean size of a value in bytes from which an array counts as large.
     const WIDE: usize = 16 << 10;
     let bytes = bytes_of(array.as_ref());
     if bytes > FOLDED {
@@ -277,7 +278,7 @@ fn counted(array: ArrayRef) -> Result<ArrayRef> {
     Ok(made?.unwrap_or(array))
 }
 
-/// A text under construction. There is room for it, and its statement can be stopped meanwhile.
+/// A text under construction. It claims memory as it grows, and its statement can be stopped.
 #[derive(Debug, Default)]
 pub struct LongText {
     text: String,
@@ -285,12 +286,12 @@ pub struct LongText {
 }
 
 impl LongText {
-    /// With room for so many bytes. Errors: 54000, 53200.
+    /// Reserves room for this many bytes. Errors: 54000, 53200.
     pub fn new(bytes: usize) -> Result<LongText> {
         room(bytes)?;
         Ok(LongText { text: String::with_capacity(bytes), steps: Steps::default() })
     }
-    /// Appends a part. Errors: 54000, 53200, and when the statement is to stop.
+    /// Appends a part. Errors: 54000, 53200, and if the statement must stop.
     pub fn add(&mut self, part: &str) -> Result<()> {
         // What is copied was searched before, mostly.
         self.steps.many(1 + part.len() / 8)?;
@@ -305,12 +306,12 @@ impl LongText {
         self.text.push(character);
         Ok(())
     }
-    /// Appends a character so many times. Errors: as [`LongText::add`].
+    /// Appends a character `times` times. Errors: as [`LongText::add`].
     pub fn fill(&mut self, character: char, times: usize) -> Result<()> {
         self.grow(times.saturating_mul(character.len_utf8()))?;
         (0..times).try_for_each(|_| self.push(character))
     }
-    /// The text.
+    /// Returns the finished text.
     pub fn finish(self) -> String {
         self.text
     }
@@ -320,7 +321,8 @@ impl LongText {
             return Ok(());
         }
         let at_most = |bytes: usize| bytes.clamp(wanted, MOST.max(wanted));
-        // Where there is no room for twice as much, each step is still a long one: a step copies what there is.
+        // Without room for twice the size, each step is still at least `LARGE`. A step copies all bytes, so small
+        // ones would be slow.
         let longer = [at_most(held.saturating_mul(2)), at_most(wanted.saturating_add(LARGE))];
         let next = match longer.into_iter().find(|next| room_to_grow(held, *next).is_ok()) {
             Some(next) => next,
@@ -331,7 +333,7 @@ impl LongText {
     }
 }
 
-/// A text of many characters, about so many bytes. Errors: when the statement is to stop; 54000, 53200.
+/// Collects characters into a text of about `bytes` bytes. Errors: 54000, 53200, and if the statement must stop.
 pub fn collected(mut characters: impl Iterator<Item = char>, bytes: usize) -> Result<String> {
     let mut text = LongText::new(bytes)?;
     characters.try_for_each(|character| text.push(character))?;

@@ -1,4 +1,4 @@
-//! The groups that settings are shown in, as in the manual's chapter 20.
+//! The groups of settings, as in chapter 20 of the manual. Must not know values.
 
 /// `pg_settings.category` of a setting.
 pub fn category(name: &str) -> &'static str {

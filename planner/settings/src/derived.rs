@@ -1,4 +1,4 @@
-//! [`Derived`]: what each statement asks of settings, worked out once when one of them changes.
+//! [`Derived`]: the settings that every statement needs, parsed once after each change. Must not know transactions.
 
 use super::registry::{self, Definition};
 use super::{Characteristics, value};
@@ -10,13 +10,13 @@ use types::datetime::{DateFormat, TimeZone};
 use types::encoding::Encoding;
 use types::interval::Style;
 
-/// Values of settings, in the form in which they are used.
+/// Parsed values of settings.
 #[derive(Debug)]
 pub(super) struct Derived {
-    /// The role in force.
+    /// The name of the current role.
     pub user: Arc<str>,
     pub search_path: Arc<[String]>,
-    /// The same without the schema of temporary tables, unless search_path names it.
+    /// `search_path` without the schema of temporary tables, unless the setting names it.
     pub creation_path: Arc<[String]>,
     pub time_zone: TimeZone,
     pub date_format: DateFormat,
@@ -35,19 +35,19 @@ pub(super) struct Derived {
     pub application_name: Arc<str>,
     pub client_min_messages: Arc<str>,
     pub conforming_strings: bool,
-    /// What a transaction begins with that says nothing else.
+    /// The characteristics of a transaction that specifies none.
     pub defaults: Characteristics,
-    /// What clients are told of.
+    /// The settings that clients are told of (ParameterStatus).
     pub reported: Vec<(&'static str, String)>,
 }
 
-/// The value that is in force.
+/// The current value of a setting.
 pub(super) fn value_of<'a>(values: &'a BTreeMap<String, String>, definition: &'a Definition) -> &'a str {
     values.get(definition.name).map_or(definition.default, String::as_str)
 }
 
 impl Derived {
-    /// Of values that were set; `login` is the role that logged in, `temporary` the session's schema of temporary tables.
+    /// Parses the values. `login` is the role that logged in. `temporary` is the session's schema of temporary tables.
     pub fn new(values: &BTreeMap<String, String>, login: &Arc<str>, temporary: Option<&str>) -> Derived {
         let get = |name: &str| registry::find(name).map_or("", |definition| value_of(values, definition));
         let timeout = |name: &str| {

@@ -1,5 +1,6 @@
-//! PostgreSQL's settings that have no effect here: of its planner, memory, log, workers, vacuum, write-ahead log and replication. They are
-//! there so that clients can set and read them. Those that name files of the server are in `server`.
+//! PostgreSQL's settings that have no effect here: of its planner, memory, log, workers, vacuum, write-ahead
+//! log and replication. They exist so that clients can set and read them. Settings that name files of the
+//! server are in `server`.
 
 use super::registry::{Changeable, Definition, Kind, LOG_LEVELS, MESSAGE_LEVELS, NO_EFFECT, Unit};
 
@@ -41,7 +42,7 @@ const fn from(min: i64, unit: Unit) -> Kind {
 
 const FLAG: Kind = Kind::Bool;
 
-/// The settings, in the groups that they are shown in.
+/// The settings, by the group that shows them.
 pub const GROUPS: &[(&str, &[Definition])] = &[
     (
         "Autovacuum",

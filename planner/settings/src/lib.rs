@@ -1,5 +1,5 @@
-//! [`Settings`]: the run-time parameters of a session (SET, SHOW, pg_settings). The effect of transactions on settings
-//! is [`stack::SettingsStack`]'s.
+//! [`Settings`]: the run-time parameters of a session (SET, SHOW, pg_settings). Must not know transactions:
+//! [`stack::SettingsStack`] applies their effect on settings.
 
 pub mod category;
 mod derived;
@@ -20,28 +20,30 @@ use syntax::Isolation;
 use types::datetime::{DateFormat, TimeZone};
 use types::encoding::Encoding;
 
-/// What SET TRANSACTION says of the transaction under way: the three settings `transaction_…`.
+/// The characteristics of the current transaction: the three settings `transaction_…`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Characteristics {
-    /// `transaction_isolation`.
+    /// The value of the setting `transaction_isolation`.
     pub isolation: Isolation,
-    /// `transaction_read_only`.
+    /// The value of the setting `transaction_read_only`.
     pub read_only: bool,
-    /// `transaction_deferrable`.
+    /// The value of the setting `transaction_deferrable`.
     pub deferrable: bool,
 }
 
-/// Values of all settings. Immutable; SET makes a new one. That of a transaction shares all but its characteristics.
+/// The values of all settings. Immutable: SET makes a new one. A transaction's settings share
+/// all but its characteristics.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// What differs from the definition's first value, by definition's name; and settings with a dot, by lower-cased name.
+    /// The values that differ from the default, by the definition's name. Custom settings are
+    /// stored by lower-cased name.
     values: Arc<BTreeMap<String, String>>,
-    /// Worked out when it is first asked for: of settings that are made one after the other the last alone is.
+    /// Computed on first use. In a series of changes only the last result is used.
     derived: Arc<OnceLock<Derived>>,
     transaction: Characteristics,
-    /// Who logged in.
+    /// The role that logged in.
     login: Arc<str>,
-    /// Whether privileges are asked for.
+    /// Whether privileges are checked.
     checked: bool,
     /// The session's schema of temporary tables.
     temporary: Option<Arc<str>>,
@@ -54,7 +56,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// First values for `user`, who stands for `"$user"` in search_path.
+    /// The default settings of `user`, the role that `"$user"` in search_path stands for.
     pub fn new(user: &str) -> Self {
         static DEFAULTS: LazyLock<Characteristics> =
             LazyLock::new(|| Derived::new(&BTreeMap::new(), &Arc::from(""), None).defaults);
@@ -68,42 +70,42 @@ impl Settings {
         }
     }
 
-    /// These settings with other values.
+    /// A copy with other values.
     fn with_values(&self, values: BTreeMap<String, String>) -> Settings {
         Settings { values: Arc::new(values), derived: Arc::default(), ..self.clone() }
     }
     fn derived(&self) -> &Derived {
         self.derived.get_or_init(|| Derived::new(&self.values, &self.login, self.temporary.as_deref()))
     }
-    /// These settings in a transaction of such characteristics.
+    /// A copy for a transaction with these characteristics.
     pub fn in_transaction(&self, transaction: Characteristics) -> Settings {
         Settings { transaction, ..self.clone() }
     }
-    /// The characteristics of the transaction under way.
+    /// The characteristics of the current transaction.
     pub fn transaction(&self) -> Characteristics {
         self.transaction
     }
-    /// Those of a transaction that begins and says nothing else (`default_transaction_…`).
+    /// The characteristics of a transaction that specifies none (`default_transaction_…`).
     pub fn transaction_defaults(&self) -> Characteristics {
         self.derived().defaults
     }
-    /// The name of the role in force: `current_user`.
+    /// The name of the current role: `current_user`.
     pub fn user(&self) -> &Arc<str> {
         &self.derived().user
     }
-    /// `session_user`.
+    /// The name of the session's role: `session_user`.
     pub fn session_user(&self) -> String {
         self.values.get("session_authorization").cloned().unwrap_or_else(|| self.login.to_string())
     }
-    /// Whether what is bound with these settings needs privileges.
+    /// Whether binding with these settings checks privileges.
     pub fn is_checked(&self) -> bool {
         self.checked
     }
-    /// These settings for what the server does by itself: no privileges are asked for.
+    /// A copy for the server's own statements: it checks no privileges.
     pub fn unchecked(&self) -> Settings {
         Settings { checked: false, ..self.clone() }
     }
-    /// These settings, which read constants of dates and intervals as others do.
+    /// A copy that reads constants of dates and intervals as `other` does.
     pub fn reading_as(&self, other: &Settings) -> Result<Settings> {
         ["TimeZone", "DateStyle", "IntervalStyle"].into_iter().try_fold(self.clone(), |settings, name| {
             match other.get(name) {
@@ -112,16 +114,16 @@ impl Settings {
             }
         })
     }
-    /// The schemas searched for unqualified names, `"$user"` already replaced, pg_catalog not
-    /// included unless named; the session's schema of temporary tables first, unless it is named.
+    /// The schemas searched for unqualified names. `"$user"` is replaced. pg_catalog is included only if named. The
+    /// session's schema of temporary tables comes first, unless it is named.
     pub fn search_path(&self) -> &[String] {
         &self.derived().search_path
     }
-    /// The same, to be kept.
+    /// The same as a shared list.
     pub fn shared_search_path(&self) -> &Arc<[String]> {
         &self.derived().search_path
     }
-    /// The same as search_path says it: the first that exists is `current_schema`, where new relations go.
+    /// The schemas as search_path lists them. New relations go to the first existing one, which is `current_schema`.
     pub fn creation_path(&self) -> &[String] {
         &self.derived().creation_path
     }
@@ -129,19 +131,19 @@ impl Settings {
     pub fn temporary(&self) -> Option<&str> {
         self.temporary.as_deref()
     }
-    /// These settings of a session with a schema of temporary tables.
+    /// A copy for a session with a schema of temporary tables.
     pub fn with_temporary(&self, schema: &str) -> Settings {
         Settings { temporary: Some(schema.into()), ..self.clone() }.with_values(self.values.as_ref().clone())
     }
-    /// TimeZone.
+    /// The parsed value of `TimeZone`.
     pub fn time_zone(&self) -> TimeZone {
         self.derived().time_zone
     }
-    /// DateStyle.
+    /// The parsed value of `DateStyle`.
     pub fn date_format(&self) -> DateFormat {
         self.derived().date_format
     }
-    /// extra_float_digits.
+    /// The value of `extra_float_digits`.
     pub fn extra_float_digits(&self) -> i32 {
         self.derived().float_digits
     }
@@ -149,35 +151,35 @@ impl Settings {
     pub fn bytea_escape(&self) -> bool {
         self.derived().bytea_escape
     }
-    /// client_encoding.
+    /// The parsed value of `client_encoding`.
     pub fn client_encoding(&self) -> Encoding {
         self.derived().encoding
     }
-    /// IntervalStyle.
+    /// The parsed value of `IntervalStyle`.
     pub fn interval_style(&self) -> types::interval::Style {
         self.derived().interval_style
     }
-    /// statement_timeout, unless 0.
+    /// The statement_timeout. `None` if 0.
     pub fn statement_timeout(&self) -> Option<Duration> {
         self.derived().statement_timeout
     }
-    /// lock_timeout, unless 0.
+    /// The lock_timeout. `None` if 0.
     pub fn lock_timeout(&self) -> Option<Duration> {
         self.derived().lock_timeout
     }
-    /// Whether COMMIT waits for the sync: every value of synchronous_commit but `off`.
+    /// Whether COMMIT waits for the sync: true for every value of synchronous_commit except `off`.
     pub fn durable(&self) -> bool {
         self.derived().durable
     }
-    /// transaction_timeout, unless 0.
+    /// The transaction_timeout. `None` if 0.
     pub fn transaction_timeout(&self) -> Option<Duration> {
         self.derived().transaction_timeout
     }
-    /// idle_session_timeout, unless 0.
+    /// The idle_session_timeout. `None` if 0.
     pub fn idle_session_timeout(&self) -> Option<Duration> {
         self.derived().idle_session_timeout
     }
-    /// idle_in_transaction_session_timeout, unless 0.
+    /// The idle_in_transaction_session_timeout. `None` if 0.
     pub fn idle_in_transaction_timeout(&self) -> Option<Duration> {
         self.derived().idle_in_transaction_timeout
     }
@@ -185,27 +187,27 @@ impl Settings {
     pub fn is_replica(&self) -> bool {
         self.derived().replica
     }
-    /// application_name.
+    /// The value of `application_name`.
     pub fn application_name(&self) -> &Arc<str> {
         &self.derived().application_name
     }
-    /// client_min_messages.
+    /// The value of `client_min_messages`.
     pub fn client_min_messages(&self) -> &str {
         &self.derived().client_min_messages
     }
-    /// standard_conforming_strings.
+    /// Whether `standard_conforming_strings` is on.
     pub fn has_conforming_strings(&self) -> bool {
         self.derived().conforming_strings
     }
-    /// The settings that clients are told of, with their values, but for those whose values are the same in `other`.
+    /// The reported settings with their values, except those with the same value in `other`.
     pub fn reported_beside(&self, other: Option<&Settings>) -> impl Iterator<Item = &(&'static str, String)> {
-        // They surely are where the two are of one transaction, or of one after the other.
+        // Settings of one transaction, or of consecutive ones, usually share their values.
         let (ours, theirs): (&[_], &[_]) = match other {
             Some(other) if Arc::ptr_eq(&self.derived, &other.derived) => (&[], &[]),
             Some(other) => (&self.derived().reported, &other.derived().reported),
             None => (&self.derived().reported, &[]),
         };
-        // Both have the same settings in the same order.
+        // Both lists hold the same settings in the same order.
         ours.iter()
             .enumerate()
             .filter(|(at, reported)| theirs.get(*at) != Some(*reported))
@@ -215,7 +217,7 @@ impl Settings {
     pub fn is_on(&self, name: &str) -> bool {
         self.get(name).as_deref() == Some("on")
     }
-    /// The value of a setting as SHOW prints it. Names are case-insensitive.
+    /// The value of a setting as SHOW prints it. The name is case-insensitive.
     pub fn get(&self, name: &str) -> Option<String> {
         match registry::find(name) {
             Some(definition) => Some(self.value_of(definition).to_string()),
@@ -230,12 +232,12 @@ impl Settings {
             _ => derived::value_of(&self.values, definition),
         }
     }
-    /// Every setting that lists have, with its value as SHOW prints it, by name.
+    /// Every listed setting with its value as SHOW prints it, sorted by name.
     pub fn all(&self) -> Vec<(&'static Definition, String)> {
         let listed = definitions().iter().copied().filter(|definition| definition.is_listed());
         listed.map(|definition| (definition, self.value_of(definition).to_string())).collect()
     }
-    /// Errors: 42501 for a setting that only a superuser may set, where the user is none.
+    /// Errors: 42501 if only a superuser may set the setting and the user is none.
     pub fn may_set(&self, name: &str) -> Result<()> {
         let Some(definition) = registry::find(name) else { return Ok(()) };
         if definition.changeable != Changeable::BySuperuser || self.is_on("is_superuser") {
@@ -244,8 +246,8 @@ impl Settings {
         let message = format!("permission denied to set parameter \"{}\"", definition.name);
         Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message))
     }
-    /// These settings with one more set. Errors: 42704 unknown, 55P02 not to be changed, 22023 a bad value, 0A000 a
-    /// value that is not supported.
+    /// A copy with one setting changed. Errors: 42704 for an unknown setting, 55P02 if it cannot be changed, 22023 for
+    /// a bad value, 0A000 for an unsupported one.
     pub fn with(&self, name: &str, value: &str) -> Result<Settings> {
         let Some(definition) = registry::find(name) else {
             return self.with_custom(name, value);
@@ -270,14 +272,14 @@ impl Settings {
             }
         }
         let canonical = match definition.name {
-            // What a list does not say stays.
+            // The parts that the list does not mention keep their values.
             "DateStyle" => value::date_style(self.date_format(), value)?,
             _ => value::canonical(definition, value)?,
         };
         self.with_fixed(definition.name, &canonical)
     }
-    /// Sets without asking whether it may be changed: for what the session itself decides (`is_superuser`). The value
-    /// must be canonical.
+    /// Sets a value without checking whether it may be changed, for the session's own decisions (`is_superuser`). The
+    /// value must be canonical.
     pub fn with_fixed(&self, name: &str, value: &str) -> Result<Settings> {
         let definition = registry::find(name).ok_or_else(|| unknown(name))?;
         let mut transaction = self.transaction;
@@ -293,7 +295,7 @@ impl Settings {
         }
         Ok(self.in_transaction(transaction))
     }
-    /// The same of several, by their definitions' names.
+    /// The same for several settings, by their definitions' names.
     pub fn with_all_fixed(&self, several: &[(&'static str, String)]) -> Settings {
         if several.is_empty() {
             return self.clone();
@@ -302,7 +304,7 @@ impl Settings {
         values.extend(several.iter().map(|(name, value)| ((*name).to_string(), value.clone())));
         self.with_values(values)
     }
-    /// These settings with one back at its value in `reset`.
+    /// A copy with one setting at its value in `reset`.
     pub fn with_reset(&self, name: &str, reset: &Settings) -> Result<Settings> {
         let key = match registry::find(name) {
             Some(definition) if definition.changeable.by_session() => definition.name.to_string(),
@@ -313,13 +315,13 @@ impl Settings {
         let mut values = self.values.as_ref().clone();
         match reset.values.get(&key) {
             Some(value) => values.insert(key, value.clone()),
-            // A name of the user's stays known.
+            // A custom setting stays known.
             None if registry::find(name).is_none() => values.insert(key, String::new()),
             None => values.remove(&key),
         };
         Ok(self.with_values(values))
     }
-    /// These settings, and names of the user's own that only others have: they stay known, as empty texts.
+    /// A copy that also knows the custom settings of `others`, as empty texts.
     pub fn knowing(self: &Arc<Settings>, others: &Settings) -> Arc<Settings> {
         let own = |name: &String| registry::find(name).is_none() && !self.values.contains_key(name);
         if Arc::ptr_eq(&self.values, &others.values) || !others.values.keys().any(own) {
@@ -348,7 +350,7 @@ fn on_off(on: bool) -> &'static str {
     if on { "on" } else { "off" }
 }
 
-/// 42704 for an unknown setting.
+/// 42704: the setting does not exist.
 pub fn unknown(name: &str) -> SqlError {
     SqlError::new(state::UNDEFINED_OBJECT, format!("unrecognized configuration parameter \"{name}\""))
 }
@@ -357,7 +359,7 @@ fn not_changeable(message: String) -> SqlError {
     SqlError::new("55P02", message)
 }
 
-/// `extension.name`: a setting of the client's own.
+/// Whether this is the name of a custom setting: `extension.name`.
 pub fn is_custom_name(name: &str) -> bool {
     let mut parts = 0;
     for part in name.split('.') {

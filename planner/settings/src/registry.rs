@@ -1,95 +1,97 @@
-//! The settings that exist: their names, first values, and what values they take. `pg_settings` lists these.
+//! The registry of settings: names, defaults and permitted values. `pg_settings` lists them. Must not know a session.
 
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// What values a setting takes.
+/// The permitted values of a setting.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
-    /// on or off.
+    /// A Boolean: `on` or `off`.
     Bool,
-    /// A whole number between bounds.
+    /// A whole number in a range.
     Int {
-        /// Least.
+        /// The least permitted value, in `unit`.
         min: i64,
-        /// Greatest.
+        /// The greatest permitted value, in `unit`.
         max: i64,
-        /// Unit of a number without one.
+        /// The unit of a value written without one.
         unit: Unit,
     },
-    /// A number between bounds.
+    /// A floating-point number in a range.
     Real {
-        /// Least.
+        /// The least permitted value.
         min: f64,
-        /// Greatest.
+        /// The greatest permitted value.
         max: f64,
     },
     /// One of these words.
     Enum(&'static [&'static str]),
-    /// Only some of the words that PostgreSQL knows: the first list is carried out, the second refused with 0A000.
+    /// Words that PostgreSQL knows: the first list is supported, the second is refused with 0A000.
     Partial(&'static [&'static str], &'static [&'static str]),
-    /// Any text.
+    /// A text without any rules.
     Text,
-    /// on or off, of which only this is carried out; the other is refused with 0A000.
+    /// `on` or `off`, but only this one is supported. The other is refused with 0A000.
     OnlyBool(bool),
-    /// Text with rules of its own (`settings::value`).
+    /// A text with its own rules (`settings::value`).
     Special,
 }
 
-/// Unit of a whole number.
+/// The base unit of a whole number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// None.
+    /// A plain number without a unit.
     One,
-    /// Milliseconds.
+    /// A duration; the base unit is the millisecond.
     Milliseconds,
-    /// Seconds.
+    /// A duration; the base unit is the second.
     Seconds,
-    /// Minutes.
+    /// A duration; the base unit is the minute.
     Minutes,
-    /// Bytes.
+    /// An amount of memory; the base unit is the byte.
     Bytes,
-    /// 1024 bytes.
+    /// Memory in units of 1024 bytes.
     Kilobytes,
-    /// 8192 bytes.
+    /// Memory in blocks of 8192 bytes.
     Blocks,
-    /// 1024 kilobytes.
+    /// Memory in units of 1024 kilobytes.
     Megabytes,
 }
 
-/// Who may change a setting.
+/// Who may change a setting, and when. The words in parentheses are those of `pg_settings.context`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Changeable {
-    /// Anyone, any time (`user`).
+    /// Any user at any time (`user`).
     Always,
-    /// Superusers, any time (`superuser`).
+    /// Superusers at any time (`superuser`).
     BySuperuser,
-    /// Nobody: it says what the server is (`internal`).
+    /// Nobody: it describes the server (`internal`).
     Never,
-    /// Only before the server starts (`postmaster`).
+    /// The server's operator, before the server starts (`postmaster`).
     AtServerStart,
-    /// With the server's configuration (`sighup`).
+    /// The server's operator, in its configuration (`sighup`).
     ByConfiguration,
-    /// By who connects, before the session begins (`backend`).
+    /// The client, before the session begins (`backend`).
     AtConnection,
 }
 
 impl Definition {
-    /// Whether lists of all settings have it: those that say who the user is, and one that only takes values, are asked for by name.
+    /// Whether SHOW ALL and pg_settings list it. Settings of the user's identity and a write-only one are
+    /// only available by name.
     pub fn is_listed(&self) -> bool {
         !matches!(self.name, "role" | "is_superuser" | "seed" | "session_authorization")
     }
 }
 
 impl Changeable {
-    /// Whether SET changes it, if only a superuser's.
+    /// Whether SET can change it, even if only for a superuser.
     pub fn by_session(self) -> bool {
         matches!(self, Changeable::Always | Changeable::BySuperuser)
     }
 }
 
-/// Settings that tell of the machine, and that only superusers and members of pg_read_all_settings see, in order.
+/// Settings that reveal facts of the machine, sorted. Only superusers and members of
+/// pg_read_all_settings may read them.
 const PRIVATE: [&str; 20] = [
     "config_file",
     "data_directory",
@@ -113,25 +115,25 @@ const PRIVATE: [&str; 20] = [
     "unix_socket_directories",
 ];
 
-/// Whether a setting is one of those.
+/// Whether a setting reveals facts of the machine.
 pub fn is_private(name: &str) -> bool {
     PRIVATE.binary_search(&name.to_ascii_lowercase().as_str()).is_ok()
 }
 
-/// A setting.
+/// The definition of a setting.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Definition {
-    /// Name as SHOW ALL prints it.
+    /// The name as SHOW ALL prints it.
     pub name: &'static str,
-    /// Value at first, as SHOW prints it.
+    /// The initial value, as SHOW prints it.
     pub default: &'static str,
-    /// Values it takes.
+    /// The values that it permits.
     pub kind: Kind,
     /// Who may change it.
     pub changeable: Changeable,
     /// Whether the client is told of changes (ParameterStatus).
     pub reported: bool,
-    /// One line about it.
+    /// A description of one line.
     pub description: &'static str,
 }
 
@@ -171,23 +173,23 @@ const fn cost() -> Kind {
     Kind::Real { min: 0.0, max: f64::MAX }
 }
 
-/// Of settings that steer PostgreSQL's planner, memory or workers, and change no answer.
+/// The description of settings for PostgreSQL's planner, memory or workers, which have no effect on results.
 pub const NO_EFFECT: &str = "Has no effect: kept for clients that set it.";
 
-/// Levels of messages, in the order in which a client hears of them.
+/// The levels of messages to a client, in increasing order.
 pub const MESSAGE_LEVELS: Kind =
     Kind::Enum(&["debug5", "debug4", "debug3", "debug2", "debug1", "debug", "log", "notice", "warning", "error"]);
-/// The same in the order in which PostgreSQL's log has them.
+/// The same levels in the order of PostgreSQL's log.
 pub const LOG_LEVELS: Kind = Kind::Enum(&[
     "debug5", "debug4", "debug3", "debug2", "debug1", "debug", "info", "notice", "warning", "error", "log", "fatal",
     "panic",
 ]);
 const ISOLATION_LEVELS: Kind = Kind::Enum(&["serializable", "repeatable read", "read committed", "read uncommitted"]);
 
-/// The version we speak as (`server_version`).
+/// The version that we announce (`server_version`).
 pub const SERVER_VERSION: &str = "15.0 (PercoSQL)";
 
-/// Settings that mean something here, or did so to clients before, by name without regard to case.
+/// Settings with an effect, now or formerly, sorted case-insensitively by name.
 const DEFINITIONS: &[Definition] = &[
     reported(user(
         "application_name",
@@ -422,7 +424,7 @@ const DEFINITIONS: &[Definition] = &[
     user("xmloption", "content", Kind::Enum(&["content", "document"]), "Has no effect: there is no xml."),
 ];
 
-/// Every setting, by name without regard to case.
+/// Every setting, sorted case-insensitively by name.
 pub fn definitions() -> &'static [&'static Definition] {
     static ALL: LazyLock<Vec<&Definition>> = LazyLock::new(|| {
         let groups = super::inert::GROUPS.iter().chain(super::server::GROUPS);
@@ -434,16 +436,16 @@ pub fn definitions() -> &'static [&'static Definition] {
     &ALL
 }
 
-/// Those that clients are told of.
+/// The settings that clients are told of.
 pub fn reported_definitions() -> &'static [&'static Definition] {
     static REPORTED: LazyLock<Vec<&Definition>> =
         LazyLock::new(|| definitions().iter().copied().filter(|definition| definition.reported).collect());
     &REPORTED
 }
 
-/// The setting called `name`, whatever its case.
+/// The setting called `name`, in any case.
 pub fn find(name: &str) -> Option<&'static Definition> {
-    // Each transaction asks for several, written as they are here.
+    // Each transaction looks up several settings, with names spelled as here.
     static BY_NAME: LazyLock<HashMap<&str, &Definition, RandomState>> =
         LazyLock::new(|| definitions().iter().map(|definition| (definition.name, *definition)).collect());
     if let Some(found) = BY_NAME.get(name) {

@@ -1,5 +1,5 @@
-//! Settings that say where the server has its files, sockets and certificates. Their values come from the server when it starts;
-//! one that it has no such thing for is empty, as in PostgreSQL.
+//! Settings that name the server's files, sockets and certificates. The server supplies their values at start. A value
+//! is empty if the server has no such file, as in PostgreSQL.
 
 use super::registry::{Changeable, Definition, Kind, Unit};
 
@@ -15,7 +15,7 @@ const fn preset(name: &'static str, default: &'static str, description: &'static
     Definition { changeable: Changeable::Never, ..started(name, default, description) }
 }
 
-/// The settings, in the groups that they are shown in.
+/// The settings, by the group that shows them.
 pub const GROUPS: &[(&str, &[Definition])] = &[
     (
         "File Locations",

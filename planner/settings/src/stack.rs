@@ -1,5 +1,5 @@
-//! [`SettingsStack`]: what transactions do to settings. SET lasts when its transaction commits, SET LOCAL until its
-//! transaction ends, and a rolled back savepoint takes both back.
+//! [`SettingsStack`]: the effect of transactions on settings. SET lasts if its transaction commits. SET LOCAL lasts
+//! until its transaction ends. Rolling back to a savepoint undoes both.
 
 use super::{Characteristics, Settings};
 use sql_error::Result;
@@ -8,24 +8,23 @@ use std::sync::Arc;
 /// The two values of every setting at one moment.
 #[derive(Clone, Debug)]
 struct Level {
-    /// In force.
     current: Arc<Settings>,
-    /// What COMMIT leaves: without SET LOCAL.
+    /// The values after COMMIT, without SET LOCAL.
     session: Arc<Settings>,
 }
 
-/// A session's settings.
+/// A session's settings and their history in the current transaction.
 #[derive(Clone, Debug)]
 pub struct SettingsStack {
     level: Level,
-    /// As they were at the start of the session, for RESET.
+    /// The values at the start of the session, for RESET.
     reset: Arc<Settings>,
-    /// As they were at BEGIN, then at each savepoint.
+    /// The values at BEGIN, then at each savepoint.
     saved: Vec<Level>,
 }
 
 impl SettingsStack {
-    /// A session's settings after its start-up options.
+    /// A stack that begins with the settings after the start-up options.
     pub fn new(settings: Settings) -> Self {
         let settings = Arc::new(settings);
         SettingsStack {
@@ -34,26 +33,26 @@ impl SettingsStack {
             saved: Vec::new(),
         }
     }
-    /// The settings in force.
+    /// The settings at present, including SET LOCAL.
     pub fn current(&self) -> &Arc<Settings> {
         &self.level.current
     }
-    /// SET, or SET LOCAL.
+    /// Runs SET, or SET LOCAL if `local`.
     pub fn set(&mut self, name: &str, value: &str, local: bool) -> Result<()> {
         self.change(local, |settings| settings.with(name, value))
     }
-    /// RESET.
+    /// RESET: restores one setting's initial value.
     pub fn reset(&mut self, name: &str) -> Result<()> {
         let reset = self.reset.clone();
         self.change(false, |settings| settings.with_reset(name, &reset))
     }
-    /// What a setting was when the session began.
+    /// The value of a setting at the start of the session.
     pub fn first(&self, name: &str) -> Option<String> {
         self.reset.get(name)
     }
-    /// RESET ALL.
+    /// RESET ALL: restores all initial values.
     pub fn reset_all(&mut self) {
-        // What describes the transaction under way is not reset.
+        // The characteristics of the current transaction are kept.
         let mut settings = self.reset.as_ref().clone();
         let kept = ["role", "session_authorization", "is_superuser"];
         for name in kept {
@@ -65,15 +64,15 @@ impl SettingsStack {
         let current = Arc::new(session.in_transaction(self.level.current.transaction()));
         self.level = Level { current, session };
     }
-    /// Sets until the end of the transaction what the session itself decides.
+    /// Sets a value of the session's own choice until the end of the transaction.
     pub fn set_fixed_local(&mut self, name: &str, value: &str) -> Result<()> {
         self.change(true, |settings| settings.with_fixed(name, value))
     }
-    /// Sets what the session itself decides, beyond any transaction.
+    /// Sets a value of the session's own choice, whether or not the transaction commits.
     pub fn set_fixed(&mut self, name: &str, value: &str) -> Result<()> {
         self.change(false, |settings| settings.with_fixed(name, value))
     }
-    /// The session has a schema of temporary tables from now on, whatever becomes of its transactions.
+    /// Sets the session's schema of temporary tables, whether or not the transaction commits.
     pub fn set_temporary(&mut self, schema: &str) {
         let with = |settings: &Arc<Settings>| Arc::new(settings.with_temporary(schema));
         self.reset = with(&self.reset);
@@ -89,25 +88,25 @@ impl SettingsStack {
         self.level.current = current;
         Ok(())
     }
-    /// Marks the start of a transaction, of such characteristics.
+    /// Marks the start of a transaction with these characteristics.
     pub fn begin(&mut self, transaction: Characteristics) {
         self.push();
-        // Most are as the one before was.
+        // Usually the transaction before had the same characteristics.
         if self.level.current.transaction() != transaction {
             self.level.current = Arc::new(self.level.current.in_transaction(transaction));
         }
     }
-    /// SET TRANSACTION.
+    /// SET TRANSACTION: changes the transaction's characteristics.
     pub fn change_transaction(&mut self, change: impl FnOnce(&mut Characteristics)) {
         let mut transaction = self.level.current.transaction();
         change(&mut transaction);
         self.level.current = Arc::new(self.level.current.in_transaction(transaction));
     }
-    /// Marks a savepoint.
+    /// Marks a savepoint with the present values.
     pub fn push(&mut self) {
         self.saved.push(self.level.clone());
     }
-    /// Marks so far: the height to give to `release` and `rollback_to`.
+    /// The number of marks, to pass to `release` and `rollback_to`.
     pub fn height(&self) -> usize {
         self.saved.len()
     }
@@ -115,7 +114,7 @@ impl SettingsStack {
     pub fn release(&mut self, height: usize) {
         self.saved.truncate(height);
     }
-    /// Goes back to the values at mark `height` (counted from 0) and keeps that mark.
+    /// Restores the values at mark `height` (counted from 0) and keeps that mark.
     pub fn rollback_to(&mut self, height: usize) {
         if let Some(level) = self.saved.get(height) {
             let undone = self.level.current.clone();
@@ -124,12 +123,12 @@ impl SettingsStack {
             self.saved.truncate(height + 1);
         }
     }
-    /// The transaction committed: SET LOCAL ends.
+    /// Ends SET LOCAL, after a commit.
     pub fn commit(&mut self) {
         self.saved.clear();
         self.end_local();
     }
-    /// The transaction rolled back: everything since its start is undone.
+    /// Undoes all changes since the start of the transaction.
     pub fn rollback(&mut self) {
         let undone = self.level.current.clone();
         if let Some(level) = self.saved.drain(..).next() {
@@ -138,7 +137,7 @@ impl SettingsStack {
         self.level.session = self.level.session.knowing(&undone);
         self.end_local();
     }
-    /// Goes back from what SET LOCAL said; names that were first said there stay known.
+    /// Undoes SET LOCAL. Custom settings that it introduced stay known.
     fn end_local(&mut self) {
         let session = self.level.session.knowing(&self.level.current);
         self.level = Level { current: session.clone(), session };

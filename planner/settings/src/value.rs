@@ -1,4 +1,4 @@
-//! Values of settings: what a definition accepts, and the canonical form that SHOW prints.
+//! Values of settings: validates them and brings them to the canonical form that SHOW prints.
 
 use super::registry::{Definition, Kind, Unit};
 use sql_error::{Result, SqlError, state};
@@ -6,7 +6,7 @@ use types::datetime::{DateFormat, PosixZone, TimeZone};
 use types::encoding::{self, Encoding};
 use types::interval::{Restriction, parse_interval};
 
-/// Checks `value` and brings it to the form that SHOW prints.
+/// Validates `value` and returns its canonical form.
 pub fn canonical(definition: &Definition, value: &str) -> Result<String> {
     match definition.kind {
         Kind::Bool => boolean(value)
@@ -35,7 +35,7 @@ pub fn canonical(definition: &Definition, value: &str) -> Result<String> {
             _ => Err(invalid(definition, value)),
         },
         Kind::Enum(words) => word(words, value).ok_or_else(|| {
-            // `debug` is taken and not offered; a name is shown as it is mostly written, in lower case.
+            // `debug` is accepted but not listed. The name is shown in lower case, as it is usually written.
             let shown: Vec<&str> = words.iter().copied().filter(|word| *word != "debug").collect();
             let name = definition.name.to_ascii_lowercase();
             invalid_state(format!("invalid value for parameter \"{name}\": \"{value}\""))
@@ -51,7 +51,7 @@ pub fn canonical(definition: &Definition, value: &str) -> Result<String> {
             Some(_) => Err(SqlError::unsupported(format!("{} = {value}", definition.name))),
             None => Err(invalid_state(format!("parameter \"{}\" requires a Boolean value", definition.name))),
         },
-        // What PostgreSQL's log could not show is a question mark, byte by byte.
+        // Each byte that is not printable ASCII becomes a question mark, as in PostgreSQL's log.
         Kind::Text if definition.name == "application_name" => {
             let value = syntax::names::fold_text(value, true);
             Ok(value.bytes().map(|byte| if (32..127).contains(&byte) { char::from(byte) } else { '?' }).collect())
@@ -61,12 +61,12 @@ pub fn canonical(definition: &Definition, value: &str) -> Result<String> {
     }
 }
 
-/// A bound as PostgreSQL's `%g` writes it.
+/// A bound in the format of PostgreSQL's `%g`.
 pub fn shown(bound: f64) -> String {
     if bound == f64::MAX { "1.79769e+308".to_string() } else { bound.to_string() }
 }
 
-/// `on`, `true`, `yes`, `1` and their like, and unique prefixes of them.
+/// Parses `on`, `true`, `yes`, `1`, their opposites, and unique prefixes.
 pub fn boolean(value: &str) -> Option<bool> {
     let value = value.trim().to_ascii_lowercase();
     match value.as_str() {
@@ -82,7 +82,7 @@ pub fn boolean(value: &str) -> Option<bool> {
 fn word(words: &[&'static str], value: &str) -> Option<String> {
     let value = value.trim();
     words.iter().find(|word| word.eq_ignore_ascii_case(value)).map(|word| (*word).to_string()).or_else(|| {
-        // synchronous_commit and the like take Boolean words too.
+        // synchronous_commit and similar settings accept Boolean words too.
         let on = if words.contains(&"on") { boolean(value)? } else { return None };
         Some(if on { "on" } else { "off" }.to_string())
     })
@@ -113,7 +113,7 @@ fn suffix(unit: Unit) -> &'static str {
     }
 }
 
-/// Names of units and what they hold of the base unit, greatest first.
+/// The names of units and their sizes in the base unit, greatest first.
 fn units(unit: Unit) -> &'static [(&'static str, i64)] {
     match unit {
         Unit::One => &[],
@@ -133,7 +133,7 @@ fn integer(definition: &Definition, value: &str, unit: Unit) -> Result<i64> {
     let number: f64 = number.parse().map_err(|_| invalid(definition, value))?;
     let name = name.trim();
     let known = || units(unit).iter().find(|(known, _)| *known == name).map(|(_, factor)| *factor as f64);
-    // Those that are less than the base unit, in which values are never shown.
+    // Units smaller than the base unit. Values are never shown in them.
     let part = match (unit, name) {
         (_, "") => Some(1.0),
         (Unit::Kilobytes | Unit::Blocks, "B") => Some(1.0 / 1024.0),
@@ -157,7 +157,7 @@ fn integer(definition: &Definition, value: &str, unit: Unit) -> Result<i64> {
             }
         }
     })?;
-    // A number without a name counts blocks.
+    // A number without a unit counts blocks.
     let blocks = if unit == Unit::Blocks && !name.is_empty() { 1.0 / 8.0 } else { 1.0 };
     let number = (number * factor * blocks).round_ties_even();
     if number > f64::from(i32::MAX) || number < f64::from(i32::MIN) {
@@ -167,7 +167,7 @@ fn integer(definition: &Definition, value: &str, unit: Unit) -> Result<i64> {
 }
 
 fn format_integer(number: i64, unit: Unit) -> String {
-    // Of blocks the units are multiples of kilobytes.
+    // The units of blocks are multiples of kilobytes.
     let number = if unit == Unit::Blocks && number > 0 { number * 8 } else { number };
     if number <= 0 {
         return number.to_string();
@@ -178,7 +178,7 @@ fn format_integer(number: i64, unit: Unit) -> String {
     }
 }
 
-/// The number behind a canonical value with a unit, in the base unit.
+/// The number in a canonical value, in the base unit.
 pub fn number(definition: &Definition, value: &str) -> Option<i64> {
     match definition.kind {
         Kind::Int { unit, .. } => integer(definition, value, unit).ok(),
@@ -186,7 +186,7 @@ pub fn number(definition: &Definition, value: &str) -> Option<i64> {
     }
 }
 
-/// A canonical value as `pg_settings` shows it: a number in the base unit, and that unit's name.
+/// A canonical value as `pg_settings` shows it: a number in the base unit, and the name of that unit.
 pub fn in_base_unit(definition: &Definition, value: &str) -> (String, Option<&'static str>) {
     let Kind::Int { unit, .. } = definition.kind else { return (value.to_string(), None) };
     let name = match unit {
@@ -240,22 +240,22 @@ fn special(definition: &Definition, value: &str) -> Result<String> {
     }
 }
 
-/// DateStyle as a list of key words changes it. Errors: 22023.
+/// Applies a list of key words to a DateStyle. Errors: 22023.
 pub fn date_style(current: DateFormat, value: &str) -> Result<String> {
     let invalid =
         |detail| invalid_state(format!("invalid value for parameter \"DateStyle\": \"{value}\"")).detail(detail);
-    // An empty list says nothing.
+    // An empty list changes nothing.
     if value.trim().is_empty() {
         return Ok(current.name());
     }
     Ok(current.changed(value).map_err(invalid)?.name())
 }
 
-/// What is wrong with a time zone too far from UTC.
+/// The detail for a time zone too far from UTC.
 const FAR: &str = "UTC timezone offset is out of range.";
 
-/// A time zone and its name as SHOW prints it: by name, whatever its case, hours east of UTC, an interval, or a POSIX
-/// specification. Errors: what is wrong with it, where there is more to say than that it is none.
+/// Parses a time zone, and returns it with its name as SHOW prints it. Accepts a name in any case, hours east of UTC,
+/// an interval, or a POSIX specification. The error is the detail, if there is one beyond "invalid".
 pub fn time_zone(value: &str) -> std::result::Result<(TimeZone, String), Option<&'static str>> {
     let fixed = |east: i64| PosixZone::fixed(east).map(|(zone, name)| (TimeZone::Posix(zone), name)).ok_or(Some(FAR));
     if let Some(interval) = value.get(..8).filter(|word| word.eq_ignore_ascii_case("interval")).and(value.get(8..)) {
@@ -287,7 +287,7 @@ pub fn time_zone(value: &str) -> std::result::Result<(TimeZone, String), Option<
     Ok((zone, name))
 }
 
-/// Splits a list of identifiers as search_path has them: folded unless quoted. `None` on bad syntax.
+/// Splits a list of identifiers as in search_path. Unquoted ones are folded. `None` on bad syntax.
 pub fn split_identifiers(value: &str) -> Option<Vec<String>> {
     let mut names = Vec::new();
     let mut rest = value.trim();

@@ -1,4 +1,4 @@
-//! ALTER TABLE … ALTER COLUMN: types, generated and identity columns, what statistics and storage say.
+//! ALTER TABLE … ALTER COLUMN: types, generated and identity columns, statistics targets and storage.
 
 use super::create_table::Making;
 use super::evaluate;
@@ -12,12 +12,11 @@ use crate::parse::parse_expression;
 use crate::session::Notice;
 use sqlparser::ast::{ObjectName, SequenceOptions};
 
-/// 55000.
 fn not_in_state(message: String) -> SqlError {
     SqlError::new(state::OBJECT_NOT_IN_PREREQUISITE_STATE, message)
 }
 
-/// A target of SET STATISTICS, as it is kept: `None` for that of the settings. Errors: 22023.
+/// A target of SET STATISTICS in its stored form: `None` means that of the settings. Errors: 22023.
 pub(super) fn statistics_target(context: &DdlContext, value: i64) -> Result<Option<i16>> {
     if value < -1 {
         let message = format!("statistics target {value} is too low");
@@ -47,15 +46,15 @@ impl Making<'_> {
             SqlError::new(state::UNDEFINED_COLUMN, message)
         })
     }
-    /// Puts a column in the place of the one with its id.
+    /// Replaces the column with the same id.
     pub(super) fn replace_column(&mut self, column: ColumnDescriptor) {
         if let Some(place) = self.table.columns.iter_mut().find(|other| other.id == column.id) {
             *place = column;
         }
     }
 
-    /// Holds the expression of a generated column to the rules, once all columns are there. Errors: 42703, 42P17, 42804
-    /// and as in a statement.
+    /// Validates the expression of a generated column, once all columns exist. Errors: 42703, 42P17, 42804, and
+    /// as in a statement.
     pub(super) fn validate_generated(&mut self, id: ColumnId) -> Result<()> {
         let Some(column) = self.table.column(id) else { return Ok(()) };
         let Some(text) = &column.generated else { return Ok(()) };
@@ -81,7 +80,7 @@ impl Making<'_> {
         Ok(())
     }
 
-    /// The names of generated columns that need a column.
+    /// The names of generated columns that depend on a column.
     pub(super) fn generated_from(&self, name: &str) -> Result<Vec<String>> {
         let mut found = Vec::new();
         for column in self.table.live_columns() {
@@ -123,7 +122,6 @@ impl Making<'_> {
         Ok(())
     }
 
-    /// DROP EXPRESSION.
     pub(super) fn drop_expression(&mut self, name: &str, if_exists: bool) -> Result<()> {
         let column = self.live_column(name)?;
         if column.generated.is_none() {
@@ -143,7 +141,6 @@ impl Making<'_> {
         format!("column \"{name}\" of relation \"{}\" is not an identity column", self.table.name)
     }
 
-    /// DROP IDENTITY.
     pub(super) async fn drop_identity(&mut self, name: &str, if_exists: bool) -> Result<()> {
         let column = self.live_column(name)?;
         if column.identity.is_none() {
@@ -211,7 +208,7 @@ impl Making<'_> {
         if restart.is_some() || !options.is_empty() {
             let owned = match self.context.catalog.owned_sequence(self.table.oid, column.id) {
                 Some(owned) => Some(owned),
-                // Made by this statement.
+                // This statement created the sequence.
                 None => {
                     self.writer.flush().await?;
                     let (transaction, database) = (&self.context.transaction, self.context.catalog.database().oid);
@@ -220,7 +217,7 @@ impl Making<'_> {
             };
             let owned = owned.ok_or_else(|| SqlError::internal("an identity column without its sequence"))?;
             let changes = sequence::Changes { options, restart, data_type: None };
-            // As other parts of the statement have left it.
+            // Other parts of the statement may have changed the sequence.
             self.writer.flush().await?;
             let stored = self.writer.stored(owned.oid).await?;
             let mut owned = stored.unwrap_or_else(|| TableDescriptor::clone(&owned));

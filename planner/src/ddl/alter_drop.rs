@@ -11,7 +11,6 @@ use crate::parse::fold;
 use sqlparser::ast::Ident;
 
 impl Making<'_> {
-    /// DROP COLUMN.
     pub(super) async fn drop_column(&mut self, name: &Ident, if_exists: bool, cascade: bool) -> Result<()> {
         let name = fold(name);
         let Some(id) = self.table.column_named(&name).map(|column| column.id) else {
@@ -54,7 +53,7 @@ impl Making<'_> {
         self.remove_column(id, &name).await
     }
 
-    /// Takes a column away that nothing outside of the table needs, and what of the table is over it.
+    /// Removes a column that nothing outside the table needs, with all constraints and indexes of the table over it.
     pub(super) async fn remove_column(&mut self, id: ColumnId, name: &str) -> Result<()> {
         let key = |index: &IndexDescriptor| index.columns.iter().any(|key| key.column == id);
         let over = |index: &IndexDescriptor| key(index) || index.include.contains(&id);
@@ -67,7 +66,7 @@ impl Making<'_> {
             backfill::rewrite(self, &before, backfill::RowChange::None).await?;
         }
         self.table.foreign_keys.retain(|key| !key.columns.contains(&id));
-        // What is over the column goes with it, also over others as well.
+        // Constraints over the column are dropped, even if they cover other columns too.
         let mut checks = Vec::new();
         for check in std::mem::take(&mut self.table.checks) {
             if !check_columns(&check.expression)?.iter().any(|column| column == name) {
@@ -116,7 +115,6 @@ impl Making<'_> {
         Ok(())
     }
 
-    /// DROP CONSTRAINT.
     pub(super) async fn drop_constraint(&mut self, name: &Ident, if_exists: bool, cascade: bool) -> Result<()> {
         let name = fold(name);
         if !has_constraint(&self.table, &name) {

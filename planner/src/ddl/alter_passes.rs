@@ -1,22 +1,22 @@
-//! The order in which the parts of an ALTER TABLE are carried out. It is not that in which they are written: what goes away goes
-//! first, then types change, columns come, and what is said of columns and rows comes last, as in PostgreSQL.
+//! The order in which the parts of an ALTER TABLE run. It is PostgreSQL's, not that of the text. Drops come first, then
+//! changes of types, new columns, and last the properties of columns and rows.
 
 use super::create_table::{Constraint, Making};
 use crate::error::Result;
 use crate::parse::AlterAction;
 use sqlparser::ast::{AlterColumnOperation, AlterTableOperation, ColumnOption, TableConstraint};
 
-/// One part of an ALTER TABLE, whoever has read it.
+/// One part of an ALTER TABLE, from our parser or from sqlparser.
 #[derive(Clone, Copy)]
 pub(super) enum Part<'a> {
-    /// One of ours.
+    /// An action of our parser.
     Own(&'a AlterAction),
-    /// One that sqlparser knows.
+    /// An action of sqlparser.
     Sql(&'a AlterTableOperation),
 }
 
 impl<'a> Part<'a> {
-    /// Of an action of ours, which may stand for one of sqlparser's.
+    /// Wraps an action of our parser, which may stand for one of sqlparser's.
     pub(super) fn of(action: &'a AlterAction) -> Self {
         match action {
             AlterAction::Sql(operation) => Part::Sql(operation),
@@ -25,7 +25,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// When a part has its turn. All of one pass go before all of the next.
+/// The pass in which a part runs. All parts of one pass run before the next.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pass {
     Drop,
@@ -54,7 +54,7 @@ impl Pass {
             AlterAction::DropExpression(..) | AlterAction::DropIdentity(..) => Pass::Drop,
             AlterAction::AddUsingIndex { .. } => Pass::Index,
             AlterAction::AddIdentity { .. } => Pass::Constraint,
-            // ChangeIdentity, too: what is said of an identity comes after the identity.
+            // ChangeIdentity too: a property of an identity is set after the identity exists.
             _ => Pass::Other,
         }
     }
@@ -77,7 +77,7 @@ impl Pass {
         }
     }
 
-    /// When a constraint that was written with its new column has its turn.
+    /// The pass of a constraint that was written with its new column.
     fn of_constraint(constraint: &Constraint<'_>) -> Self {
         match constraint {
             Constraint::Primary { .. } | Constraint::Unique { .. } => Pass::Index,
@@ -86,7 +86,7 @@ impl Pass {
     }
 }
 
-/// Whether a new column says something of itself that has its turn later.
+/// Whether a new column has properties that a later pass sets.
 fn says_more(part: Part<'_>) -> bool {
     let Part::Sql(AlterTableOperation::AddColumn { column_def, .. }) = part else { return false };
     column_def.options.iter().any(|option| {
@@ -101,9 +101,9 @@ fn says_more(part: Part<'_>) -> bool {
 }
 
 impl Making<'_> {
-    /// Carries out all parts.
+    /// Runs all parts, pass by pass.
     pub(super) async fn alter_by_passes(&mut self, parts: &[Part<'_>]) -> Result<()> {
-        // What makes values of a new type of the old ones sees the table as it was, whatever else is said.
+        // Expressions that convert values to a new type see the table as it was before the statement.
         let before = self.table.clone();
         let mut retyped = Vec::new();
         for part in parts.iter().filter(|part| Pass::of(**part) == Pass::Type) {

@@ -1,4 +1,4 @@
-//! ALTER TABLE, VIEW, SEQUENCE and INDEX where sqlparser does not know every action.
+//! ALTER TABLE, VIEW, SEQUENCE and INDEX, for statements with actions that sqlparser does not know.
 
 use super::alter_column::statistics_target;
 use super::alter_passes::Part;
@@ -16,7 +16,7 @@ use crate::types::Oid;
 use sqlparser::ast::{AlterColumnOperation, AlterTableOperation};
 use sqlparser::tokenizer::Span;
 
-/// ALTER TABLE and its kin.
+/// Runs ALTER TABLE, VIEW, SEQUENCE or INDEX.
 pub async fn alter(context: &DdlContext, alter: &AlterRelation) -> Result<String> {
     let tag = format!("ALTER {}", alter.kind.to_uppercase());
     let found = context.find(&alter.name)?;
@@ -101,7 +101,7 @@ pub async fn alter(context: &DdlContext, alter: &AlterRelation) -> Result<String
     Ok(tag)
 }
 
-/// 42809: an action of ALTER TABLE is for tables, and this is something else.
+/// 42809: the action is for tables, and the relation is something else.
 pub(super) fn cannot_be_performed(action: Option<&AlterTableOperation>, name: &str, kind: &str) -> SqlError {
     let words = match action {
         Some(AlterTableOperation::AlterColumn { op: AlterColumnOperation::SetDataType { .. }, .. }) => {
@@ -119,7 +119,7 @@ pub(super) fn cannot_be_performed(action: Option<&AlterTableOperation>, name: &s
     SqlError::new(state::WRONG_OBJECT_TYPE, message).detail(format!("This operation is not supported for {kind}."))
 }
 
-/// What can be said of an index: nothing of it has an effect.
+/// The actions on an index, none of which has an effect.
 async fn alter_index(
     context: &DdlContext,
     alter: &AlterRelation,
@@ -146,7 +146,7 @@ async fn alter_index(
     .await
 }
 
-/// SET STATISTICS of a column of an index. Errors: 42703; 0A000 for what is a column of the table.
+/// SET STATISTICS of a column of an index. Errors: 42703, and 0A000 if it is a plain column of the table.
 fn index_statistics(
     context: &DdlContext,
     table: &TableDescriptor,
@@ -180,7 +180,7 @@ fn index_statistics(
     Ok(())
 }
 
-/// SET SCHEMA: with its indexes, and with the sequences that its columns own.
+/// SET SCHEMA: moves the table with its indexes and the sequences that its columns own.
 async fn set_schema(context: &DdlContext, relation: &TableDescriptor, name: &str) -> Result<()> {
     if relation.kind == RelationKind::SystemView {
         names::expect_kind(relation, RelationKind::Table)?;
@@ -334,7 +334,7 @@ impl Making<'_> {
         Ok(())
     }
 
-    /// An index of the table by which rows can be told apart at any time.
+    /// An index of the table that always identifies rows.
     fn identifying_index(&self, name: &str) -> Result<Oid> {
         let table = &self.table;
         let Some(index) = table.indexes.iter().find(|index| index.name == name) else {
@@ -429,7 +429,7 @@ impl Making<'_> {
             };
             return Err(SqlError::new(code, format!("constraint \"{name}\" of relation \"{table}\" {what}")));
         };
-        // What is not said is the default, as behind a new constraint.
+        // An omitted clause means the default, as for a new constraint.
         key.deferred = deferred.unwrap_or(false);
         key.deferrable = deferrable.unwrap_or(key.deferred);
         Ok(())
@@ -494,7 +494,7 @@ impl Making<'_> {
             }
             return Ok(());
         }
-        // A primary key is the table's own rows, which take its order; the index has nothing more to give.
+        // A primary key is the rows themselves, stored in its order. So the index is no longer needed.
         if found.nulls_not_distinct {
             return Err(wrong(format!("index \"{index}\" takes nulls for equal")));
         }
@@ -504,7 +504,7 @@ impl Making<'_> {
         let columns: Vec<String> = found.columns.iter().filter_map(|key| column(key.column)).collect();
         let include: Vec<String> = found.include.iter().filter_map(|id| column(*id)).collect();
         let before = self.table.clone();
-        // The name is its own already.
+        // The statement has claimed the name already.
         self.chosen = Chosen::default();
         let parameters = given(&found.parameters);
         let constraint = Constraint::Primary { name: None, columns, include, deferred: None, parameters };
@@ -515,8 +515,7 @@ impl Making<'_> {
         }
         backfill::rewrite(self, &before, backfill::RowChange::None).await
     }
-    /// The same where the constraint may be deferred: its entries are those of an index that is not unique, so it is
-    /// filled anew.
+    /// The same for a deferrable constraint. It needs the entries of a non-unique index, so the index is built again.
     async fn add_deferrable_using(
         &mut self,
         found: &IndexDescriptor,

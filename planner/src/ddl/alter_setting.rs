@@ -1,5 +1,5 @@
-//! ALTER ROLE … SET, ALTER DATABASE … SET: the settings that sessions begin with. They are kept as they were written, and
-//! held to their rules again when a session begins.
+//! ALTER ROLE … SET and ALTER DATABASE … SET: the settings that sessions begin with. They are stored as written, and
+//! validated again when a session begins.
 
 use super::DdlContext;
 use crate::catalog::{DatabaseDescriptor, RoleDescriptor, StoredSettings};
@@ -22,7 +22,7 @@ impl DdlContext {
             .find(|database| database.name == name)
             .ok_or_else(|| SqlError::new(state::INVALID_CATALOG_NAME, format!("database \"{name}\" does not exist")))
     }
-    /// Errors: 42501.
+    /// Errors: 42501 if the user does not own the database.
     pub(super) fn must_own_database(&self, database: &DatabaseDescriptor) -> Result<()> {
         if self.is_owner(database.owner) {
             return Ok(());
@@ -31,8 +31,8 @@ impl DdlContext {
     }
 }
 
-/// ALTER ROLE … [IN DATABASE …] SET and RESET, ALTER DATABASE … SET and RESET. Errors: 42704, 3D000, 42501, and those of
-/// SET.
+/// ALTER ROLE … [IN DATABASE …] SET and RESET, ALTER DATABASE … SET and RESET. Errors: 42704, 3D000, 42501,
+/// and those of SET.
 pub async fn alter_settings(context: &DdlContext, alter: &AlterSettings) -> Result<String> {
     let catalog = &context.catalog;
     let role = match &alter.role {
@@ -80,7 +80,7 @@ pub async fn alter_settings(context: &DdlContext, alter: &AlterSettings) -> Resu
             if !catalog.is_superuser(context.user) {
                 return Err(denied("must be superuser to alter settings globally"));
             }
-            // They stand with the role that is always there.
+            // They are stored with the superuser, the role that always exists.
             let first = catalog.role_by_oid(crate::catalog::builder::SUPERUSER_OID);
             let first = first.ok_or_else(|| SqlError::internal("the first superuser is not there"))?;
             let mut changed = RoleDescriptor::clone(&first);
@@ -93,7 +93,7 @@ pub async fn alter_settings(context: &DdlContext, alter: &AlterSettings) -> Resu
     Ok(tag.into())
 }
 
-/// A setting's name as it is kept. Errors: 42704.
+/// The stored form of a setting's name. Errors: 42704.
 fn kept_name(name: &str) -> Result<String> {
     match registry::find(name) {
         Some(definition) => Ok(definition.name.to_string()),
@@ -105,7 +105,7 @@ fn kept_name(name: &str) -> Result<String> {
 fn change(context: &DdlContext, settings: &mut StoredSettings, change: &SettingChange) -> Result<()> {
     let (name, value) = match change {
         SettingChange::ResetAll => {
-            // Those that the user may not set stay.
+            // RESET ALL keeps settings that the user may not set.
             settings.retain(|(name, _)| context.settings.may_set(name).is_err());
             return Ok(());
         }
@@ -137,8 +137,9 @@ fn change(context: &DdlContext, settings: &mut StoredSettings, change: &SettingC
     Ok(())
 }
 
-/// The settings that a session of a role in a database begins with, in PostgreSQL's order: what is said of every session,
-/// of the database, of the role, of the role in the database. The second part tells what of it cannot be set any more.
+/// The initial settings of a session of a role in a database, in PostgreSQL's order: those of all sessions, of
+/// the database, of the role, and of the role in the database. The second part holds the errors of settings that
+/// are no longer valid.
 pub fn first_settings(
     mut settings: Settings,
     roles: &[Arc<RoleDescriptor>],

@@ -14,7 +14,6 @@ use sqlparser::ast::{
     ObjectName, RenameTableNameKind,
 };
 
-/// ALTER TABLE.
 pub(super) async fn execute(context: &DdlContext, alter: &AlterTable) -> Result<String> {
     if alter.location.is_some() || alter.on_cluster.is_some() || alter.table_type.is_some() {
         return Err(SqlError::syntax("syntax error in ALTER TABLE"));
@@ -69,7 +68,7 @@ pub(super) async fn alter_index(
     Ok("ALTER INDEX".into())
 }
 
-/// PostgreSQL lets ALTER INDEX rename any relation.
+/// Renames any relation, which PostgreSQL permits in ALTER INDEX.
 pub(super) async fn rename_relation(context: &DdlContext, name: &ObjectName, new: &str) -> Result<()> {
     let to = RenameTableNameKind::To(ObjectName::from(vec![Ident::with_quote('"', new)]));
     let rename = AlterTable {
@@ -85,7 +84,7 @@ pub(super) async fn rename_relation(context: &DdlContext, name: &ObjectName, new
     execute(context, &rename).await.map(drop)
 }
 
-/// PostgreSQL lets ALTER TABLE rename an index.
+/// Renames an index, which PostgreSQL permits in ALTER TABLE.
 async fn rename_index(context: &DdlContext, alter: &AlterTable) -> Result<String> {
     if let [AlterTableOperation::RenameTable { table_name: RenameTableNameKind::To(new) }] = alter.operations.as_slice()
     {
@@ -131,7 +130,7 @@ async fn alter_sequence(context: &DdlContext, sequence: &TableDescriptor, alter:
     Ok("ALTER TABLE".into())
 }
 
-/// 42703; 0A000 for a system column, with what is to be done to it.
+/// 42703, or 0A000 for a system column. `verb` names the attempted change.
 pub(super) fn no_column(table: &TableDescriptor, name: &str, verb: &str) -> SqlError {
     if crate::parse::is_system_column(name) {
         return SqlError::new(state::FEATURE_NOT_SUPPORTED, format!("cannot {verb} system column \"{name}\""));
@@ -140,7 +139,7 @@ pub(super) fn no_column(table: &TableDescriptor, name: &str, verb: &str) -> SqlE
     SqlError::new(state::UNDEFINED_COLUMN, message)
 }
 
-/// 42601 for an action that other databases have.
+/// 42601 for an action that only other databases have.
 fn foreign(word: &str) -> SqlError {
     SqlError::syntax(format!("syntax error at or near \"{word}\"")).about(word)
 }
@@ -160,7 +159,7 @@ impl Making<'_> {
                 if let Constraint::Primary { columns, .. } = &constraint
                     && let Some(name) = columns.iter().find(|name| self.table.column_named(name).is_none())
                 {
-                    // NOT NULL of its columns comes first.
+                    // NOT NULL of the columns comes first.
                     return Err(no_column(&self.table, name, "use"));
                 }
                 self.add_to_existing(&[constraint], *not_valid).await
@@ -204,7 +203,7 @@ impl Making<'_> {
                 self.set_triggers(name, TriggerState::Replica, true).await
             }
             AlterTableOperation::OwnerTo { new_owner } => self.change_owner(new_owner).await,
-            // There are no policies, so nothing is held back by them.
+            // No policies exist, so these actions have no effect.
             AlterTableOperation::DisableRowLevelSecurity | AlterTableOperation::NoForceRowLevelSecurity => Ok(()),
             AlterTableOperation::ModifyColumn { .. } => Err(foreign("modify")),
             AlterTableOperation::ChangeColumn { .. } => Err(foreign("change")),
@@ -212,8 +211,8 @@ impl Making<'_> {
         }
     }
 
-    /// Adds constraints to a table that may have rows, which are checked. Errors have no place: PostgreSQL finds them when it
-    /// has read the statement.
+    /// Adds constraints to a table that may have rows, and checks the rows. Errors have no position: PostgreSQL finds
+    /// them after it has read the statement.
     pub(super) async fn add_to_existing(&mut self, constraints: &[Constraint<'_>], not_valid: bool) -> Result<()> {
         self.add_each(constraints, not_valid).await.map_err(SqlError::of_values)
     }
@@ -267,7 +266,7 @@ impl Making<'_> {
         Ok(())
     }
 
-    /// Adds a column to a table that may have rows; answers its constraints, which have their turn later.
+    /// Adds a column to a table that may have rows. Returns its constraints, which run in a later pass.
     pub(super) async fn add_column_to_existing<'c>(
         &mut self,
         if_not_exists: bool,
@@ -293,8 +292,8 @@ impl Making<'_> {
         Ok(constraints)
     }
 
-    /// Gives the rows that are there a value of the column that was added last: by remembering
-    /// its constant default, or by writing them anew.
+    /// Gives existing rows a value of the last added column. A constant default is stored with the column. Any other
+    /// default rewrites the rows.
     async fn fill_new_column(&mut self, before: &TableDescriptor) -> Result<()> {
         let Some(column) = self.table.columns.last_mut() else { return Ok(()) };
         if column.generated.is_some() {
@@ -307,7 +306,7 @@ impl Making<'_> {
         }
         match column.default.clone() {
             Some(default) if canonical::is_constant(&default) => {
-                // Evaluated once, so that what is wrong with it is told now, and as those who read it need not be able to.
+                // The default is evaluated once: its errors appear now, and readers need no privileges for it.
                 let added = evaluate::AddedDefault::new(self.context, &self.context.catalog, column)?;
                 let value = added.values(1)?;
                 column.missing = match value.is_null(0) {
@@ -318,7 +317,7 @@ impl Making<'_> {
                 Ok(())
             }
             Some(_) => {
-                // A sequence of the new column is written first, so that it can be found.
+                // The new column's sequence is stored first, so that its default finds it.
                 let column = column.clone();
                 self.writer.flush().await?;
                 let store = &self.context.store;
@@ -409,7 +408,7 @@ impl Making<'_> {
                         format!("column \"{name}\" of relation \"{}\" is a generated column", self.table.name);
                     return Err(SqlError::syntax(message));
                 }
-                // PostgreSQL has no text of the statement by then.
+                // PostgreSQL no longer has the statement's text here.
                 changed.default = self.default(name, value, &column.ty).map_err(SqlError::of_values)?;
             }
             AlterColumnOperation::DropDefault => {

@@ -1,4 +1,5 @@
-//! ALTER TABLE … ALTER COLUMN … TYPE: all columns that change their types are converted together, from what the table was.
+//! ALTER TABLE … ALTER COLUMN … TYPE: converts all columns with new types together, from the
+//! state before the statement.
 
 use super::alter_column::named;
 use super::alter_passes::Part;
@@ -16,16 +17,16 @@ use sqlparser::ast::{AlterColumnOperation, AlterTableOperation, Expr, ObjectName
 
 /// A column that is to have another type.
 pub(super) struct Retyped<'a> {
-    /// As it was.
+    /// The column as it was.
     column: ColumnDescriptor,
     ty: SqlType,
     dimensions: i16,
     collation: Option<&'a ObjectName>,
-    /// What makes the new values; `None` when they are the old ones.
+    /// Computes the new values. `None` if the old ones stay valid.
     converted: Option<Converted>,
 }
 
-/// The live columns of `table`, of rows that have those of `before`.
+/// The live columns of `table`, for rows in the form of `before`.
 pub(super) fn converted(
     table: &TableDescriptor,
     before: &TableDescriptor,
@@ -46,8 +47,8 @@ pub(super) fn converted(
 }
 
 impl Making<'_> {
-    /// Prepares the change of a column's type, over the table as it is before any part of the statement. `others` are those that are
-    /// prepared already. Errors: 42703, 42704, 42804, 0A000.
+    /// Prepares the change of a column's type, over the table as it was before the statement. `others` are those
+    /// prepared earlier. Errors: 42703, 42704, 42804, 0A000.
     pub(super) fn retyped<'a>(&self, others: &[Retyped<'_>], part: Part<'a>) -> Result<Retyped<'a>> {
         let (name, data_type, collation, using) = match part {
             Part::Own(AlterAction::SetType { name, data_type, collation, using }) => {
@@ -66,7 +67,7 @@ impl Making<'_> {
             return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
         }
         let path = self.context.settings.search_path();
-        // PostgreSQL has no text of the statement by then.
+        // PostgreSQL no longer has the statement's text here.
         let ty = catalog_type(data_type, &self.context.catalog, path, false).map_err(SqlError::of_values)?;
         if ty.row_of().is_some() {
             return Err(SqlError::unsupported("columns of the type of a table's rows"));
@@ -98,7 +99,7 @@ impl Making<'_> {
         Ok(Retyped { column, ty, dimensions: super::type_name::dimensions(data_type), collation, converted })
     }
 
-    /// Gives columns their new types, and rows, which lie as those of `before`, their new values.
+    /// Sets the columns' new types and converts the values of the rows, which have the form of `before`.
     pub(super) async fn change_types(&mut self, before: &TableDescriptor, retyped: &[Retyped<'_>]) -> Result<()> {
         let mut anew = false;
         for change in retyped {
@@ -110,7 +111,7 @@ impl Making<'_> {
         for change in retyped {
             self.keys_fit(change.column.id)?;
         }
-        // What else is said of the columns must still be sayable.
+        // Constraints over the columns must still be valid.
         for check in &self.table.checks {
             evaluate::validate_check_text(self.context, &self.table, &check.expression)?;
         }
@@ -118,7 +119,7 @@ impl Making<'_> {
             self.retype_indexes(&change.column.name)?;
         }
         let stored = backfill::has_rows(self.context, before.storage_id).await?;
-        // Where nothing is to be converted, keys have another form from now on.
+        // Even without conversion the form of keys changes.
         backfill::rewrite(self, before, RowChange::Converted(retyped)).await?;
         if stored {
             for check in self.table.checks.iter().filter(|check| !check.not_valid) {
@@ -132,7 +133,7 @@ impl Making<'_> {
         let keys: Vec<_> =
             self.table.foreign_keys.iter().filter(|key| key.columns.iter().any(of_them)).map(|key| key.oid).collect();
         self.unvalidated.extend(keys);
-        // What refers to the columns has to find their values in their new form.
+        // FOREIGN KEYs of other tables must find the values in their new form.
         for (child, key) in self.context.catalog.referencing(self.table.oid) {
             if key.referenced.iter().any(of_them) {
                 self.hold_child(&child).await?;
@@ -142,19 +143,19 @@ impl Making<'_> {
         Ok(())
     }
 
-    /// Gives a column its new type in the descriptor; answers whether rows have to be written anew.
+    /// Sets a column's new type in the descriptor. Returns whether the rows must be rewritten.
     async fn change_type(&mut self, change: &Retyped<'_>) -> Result<bool> {
         let ty = change.ty;
         let column = self.live_column(&change.column.name)?;
         self.held_type(&column)?;
-        // What is not said is the default.
+        // An omitted clause means the default.
         let named_collation = change.collation;
         let collation = named_collation.map_or(Ok(None), |collation| super::type_name::collation(collation, ty))?;
         if change.converted.is_none() {
             self.replace_column(ColumnDescriptor { collation, ..column });
             return Ok(false);
         }
-        // How it is stored is the new type's.
+        // The storage is that of the new type.
         let mut changed = ColumnDescriptor {
             ty,
             missing: None,
@@ -184,7 +185,7 @@ impl Making<'_> {
         Ok(true)
     }
 
-    /// Gives the expressions of indexes over a column the types that they have now. Errors: as in a statement.
+    /// Updates the types of index expressions over a column. Errors: as in a statement.
     fn retype_indexes(&mut self, name: &str) -> Result<()> {
         let table = self.table.clone();
         for index in &mut self.table.indexes {
@@ -202,7 +203,7 @@ impl Making<'_> {
         Ok(())
     }
 
-    /// Errors for a column whose type something else relies on: 0A000.
+    /// Errors: 0A000 for a column whose type another object relies on.
     fn held_type(&self, column: &ColumnDescriptor) -> Result<()> {
         let (context, name) = (self.context, &column.name);
         for view in context.catalog.user_relations().filter(|relation| relation.kind == RelationKind::View) {
@@ -227,11 +228,11 @@ impl Making<'_> {
         Ok(())
     }
 
-    /// Holds FOREIGN KEYs from and to a column that has its new type. Errors: 42804.
+    /// Checks the FOREIGN KEYs from and to a column with a new type. Errors: 42804.
     fn keys_fit(&self, id: ColumnId) -> Result<()> {
         let Some(column) = self.table.column(id) else { return Ok(()) };
         let (context, name, ty) = (self.context, &column.name, column.ty);
-        // The table itself is as it is in the making.
+        // This table counts in its changed state.
         let as_it_is = |table: &TableDescriptor, id: ColumnId| {
             let table = if table.oid == self.table.oid { &self.table } else { table };
             table.column(id).cloned()
@@ -267,7 +268,7 @@ impl Making<'_> {
         Ok(())
     }
 
-    /// A default of another type of its column. Errors: 42804.
+    /// Converts a column's default to a new type. Errors: 42804.
     fn recast_default(&mut self, name: &str, default: &str, from: SqlType, to: SqlType) -> Result<String> {
         if default.starts_with("nextval(") && to.is_integer() {
             return Ok(default.to_string());
@@ -277,9 +278,9 @@ impl Making<'_> {
         if fits(default).is_ok() && !canonical::is_constant(default) {
             return Ok(default.to_string());
         }
-        // A constant keeps the form that one of the new type has.
+        // A constant keeps the form that a constant of the new type has.
         let (expr, _) = parse_expression(default)?;
-        // A number has a type of its own, whatever the column's was.
+        // A number has its own type, whatever the column's type was.
         let number = |expr: &Expr| matches!(expr, Expr::Value(value) if matches!(value.value, Value::Number(..)));
         let numeric = match &expr {
             Expr::UnaryOp { expr, .. } => number(expr),
@@ -316,7 +317,7 @@ impl Making<'_> {
     }
 }
 
-/// Whether values of a type become those of another by assignment.
+/// Whether assignment can convert values of one type to another.
 fn assignable(making: &Making<'_>, name: &str, from: SqlType, to: SqlType) -> bool {
     let text = format!("CAST(NULL AS {})", from.format());
     evaluate::validate_default(making.context, name, to, &text).is_ok()

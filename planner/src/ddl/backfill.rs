@@ -1,5 +1,5 @@
-//! Filling indexes and rewriting rows: streams a table, in bounded memory, from a snapshot that
-//! is newer than the metadata lock. Writes go through the statement's transaction.
+//! Fills indexes and rewrites rows. It streams a table in bounded memory, from a snapshot newer than the metadata lock.
+//! Writes go through the statement's transaction.
 
 use super::DdlContext;
 use super::alter_type::Retyped;
@@ -20,9 +20,10 @@ use std::sync::Arc;
 use storage::{Family, ReadFilter, RowRange, ScanOptions, TimestampRange};
 use txn::{KeyValue, LockStrength, OwnWrites, Transaction, TransactionOptions, TxnScanOptions, Write, WriteKind};
 
-/// The transaction to read a locked table with. A snapshot taken before the lock may miss what others have committed until then. If this
-/// transaction wrote nothing yet, a fresh one sees it. At READ COMMITTED so does the next statement's snapshot, own writes included.
-/// Where one snapshot must do, nothing may have been committed since. Errors: 40001.
+/// The transaction for reading a locked table. A snapshot from before the lock may miss commits made until
+/// then. A transaction without writes reads through a fresh one. At READ COMMITTED the next statement's
+/// snapshot sees those commits and own writes. A transaction with one snapshot for all statements fails if the
+/// table changed since. Errors: 40001.
 pub(super) async fn reader(context: &DdlContext, storage_id: StorageId) -> Result<Arc<Transaction>> {
     let own = &context.transaction;
     if !own.has_writes() {
@@ -35,13 +36,13 @@ pub(super) async fn reader(context: &DdlContext, storage_id: StorageId) -> Resul
     Ok(own.for_statement(own.is_quiet()))
 }
 
-/// Errors: 40001 when somebody else changed a table after the snapshot of this statement's transaction.
+/// Errors: 40001 if another transaction changed the table after this statement's snapshot.
 async fn unchanged(context: &DdlContext, storage_id: StorageId) -> Result<()> {
     let snapshot = context.transaction.snapshot_ts().await?;
     let store = context.store.transactions().store();
     let mut filter = ReadFilter::new().with(Family::Write, TimestampRange::after(snapshot), 1);
     if store.atomic().is_none() {
-        // A row that was committed row by row may still show its lock alone.
+        // A transaction that commits row by row may so far show only its lock.
         filter = filter.with(Family::Lock, TimestampRange::ALL, 1);
     }
     let options = ScanOptions { limit: Some(1), ..ScanOptions::default() };
@@ -56,21 +57,21 @@ async fn unchanged(context: &DdlContext, storage_id: StorageId) -> Result<()> {
     Ok(())
 }
 
-/// The rows of a table, a batch at a time.
+/// Reads the rows of a table batch by batch.
 pub(super) struct Rows {
     stream: BoxStream<'static, txn::Result<Vec<KeyValue>>>,
     decoder: RowDecoder,
 }
 
 impl Rows {
-    /// Every row that `transaction` sees.
+    /// All rows that `transaction` sees.
     pub(super) fn new(transaction: &Arc<Transaction>, table: &TableDescriptor) -> Result<Self> {
         let columns: Vec<ColumnId> = table.live_columns().map(|column| column.id).collect();
         let range: RowRange = keys::rows_of(table.storage_id);
         let stream = transaction.scan(range, TxnScanOptions::once(), OwnWrites::All).boxed();
         Ok(Rows { stream, decoder: RowDecoder::new(table, &columns, false)? })
     }
-    /// The next rows: live columns in order, and row keys.
+    /// The next batch: the live columns in order, and the row keys.
     pub(super) async fn next(&mut self) -> Result<Option<(Vec<ArrayRef>, Vec<Bytes>)>> {
         let Some(pairs) = self.stream.try_next().await? else { return Ok(None) };
         let mut row_keys = Vec::with_capacity(pairs.len());
@@ -82,7 +83,7 @@ impl Rows {
     }
 }
 
-/// Whether a table has rows, as this statement must see them.
+/// Whether a table has rows, as this statement must see it.
 pub(super) async fn has_rows(context: &DdlContext, storage_id: StorageId) -> Result<bool> {
     let reader = reader(context, storage_id).await?;
     let options = TxnScanOptions { limit: Some(1), ..TxnScanOptions::default() };
@@ -90,8 +91,8 @@ pub(super) async fn has_rows(context: &DdlContext, storage_id: StorageId) -> Res
     Ok(first.is_some_and(|rows| !rows.is_empty()))
 }
 
-/// Writes what is put under keys of storage ids that nobody else knows yet; those that must be unique are looked up among
-/// them first, which asks no store.
+/// Collects writes to storage ids that no other transaction knows yet. It checks unique keys against its own writes
+/// first, which needs no call of the store.
 struct Sink<'a> {
     context: &'a DdlContext,
     writes: Vec<Write>,
@@ -104,7 +105,7 @@ impl<'a> Sink<'a> {
     fn put(&mut self, key: Bytes, value: Bytes) {
         self.writes.push(Write { key, kind: WriteKind::Put(value), strength: LockStrength::Update });
     }
-    /// The first of these keys, by position, that was written before or comes twice.
+    /// The index of the first key that was written before or that occurs twice.
     fn duplicate(&self, unique: &[(usize, Bytes)]) -> Result<Option<usize>> {
         let mut seen = HashSet::with_capacity(unique.len());
         if let Some((row, _)) = unique.iter().find(|(_, key)| !seen.insert(key.clone())) {
@@ -123,7 +124,7 @@ impl<'a> Sink<'a> {
     }
 }
 
-/// 23505. Its detail has the key if the role may read the columns of the index.
+/// 23505. The detail shows the key if the role may read the index's columns.
 pub(super) fn duplicated(
     (catalog, role): (&Catalog, Oid),
     table: &TableDescriptor,
@@ -143,7 +144,7 @@ pub(super) fn duplicated(
         .constraint(&index.name)
 }
 
-/// Adds the entries of one index for a batch of rows. Errors: 23505.
+/// Adds the index entries of a batch of rows. Errors: 23505.
 async fn add_entries(
     sink: &mut Sink<'_>,
     table: &TableDescriptor,
@@ -175,7 +176,7 @@ async fn add_entries(
     Ok(())
 }
 
-/// Writes the entries of a new index. Errors: 23505 for duplicates under a unique one.
+/// Writes the entries of a new index. Errors: 23505 for duplicates in a unique index.
 pub(super) async fn fill_index(context: &DdlContext, table: &TableDescriptor, index: &IndexDescriptor) -> Result<()> {
     let reader = reader(context, table.storage_id).await?;
     let mut rows = Rows::new(&reader, table)?;
@@ -188,21 +189,21 @@ pub(super) async fn fill_index(context: &DdlContext, table: &TableDescriptor, in
     Ok(())
 }
 
-/// What changes in rows that are rewritten.
+/// The difference between old and rewritten rows.
 pub(super) enum RowChange<'a> {
-    /// Nothing.
+    /// The values stay the same.
     None,
-    /// A column with a default was added behind the others.
+    /// A column with a default was appended.
     Added(&'a AddedDefault),
-    /// A generated column of this type was added behind the others.
+    /// A generated column of this type was appended.
     Generated(SqlType),
-    /// Columns have other types.
+    /// Columns have new types.
     Converted(&'a [Retyped<'a>]),
 }
 
-/// Rewrites the rows of a table under new storage ids, from the form `before` to the form in the
-/// making, whose live columns are the same but for the `change`, which may leave some out where it changes types; its indexes as well. The old rows are removed later.
-/// Errors: 23502 and 23505 for rows that cannot have the new primary key.
+/// Rewrites the rows and indexes of a table under new storage ids. The rows have the form `before`. The new live
+/// columns are the same except for `change`; a change of types may omit some. The old rows are removed later. Errors:
+/// 23502 and 23505 for rows that violate the new primary key.
 pub(super) async fn rewrite(making: &mut Making<'_>, before: &TableDescriptor, change: RowChange<'_>) -> Result<()> {
     let context = making.context;
     let numbers = context.store.numbers();
@@ -218,7 +219,7 @@ pub(super) async fn rewrite(making: &mut Making<'_>, before: &TableDescriptor, c
         }
     }
     if matches!(change, RowChange::Converted(..)) {
-        // Values that differed may be equal now.
+        // Values that differed may be equal after the conversion.
         let deferrable = making.table.indexes.iter().filter(|index| index.deferral.is_some());
         making.unvalidated.extend(deferrable.filter_map(|index| index.constraint));
     }
@@ -263,7 +264,7 @@ pub(super) async fn rewrite(making: &mut Making<'_>, before: &TableDescriptor, c
                 }
             }
         }
-        // One allocation for all: they are kept until COMMIT, and given back by another thread.
+        // One allocation serves all keys. They live until COMMIT, and another thread frees them.
         let values = Arena::strings(count, |row, out| encoder.encode(&columns, row, out))?;
         for (key, value) in new_keys.iter().zip(values) {
             sink.put(key.clone(), value);
@@ -282,13 +283,12 @@ fn no_nulls(table: &TableDescriptor, columns: &[ArrayRef], must: impl Fn(&Column
     null.map_or(Ok(()), |(column, _)| Err(contains_null(table, &column.name)))
 }
 
-/// 23502.
 pub(super) fn contains_null(table: &TableDescriptor, column: &str) -> SqlError {
     let message = format!("column \"{column}\" of relation \"{}\" contains null values", table.name);
     SqlError::new(state::NOT_NULL_VIOLATION, message).table(&table.schema, &table.name).column(column)
 }
 
-/// Checks that a column has no NULL. Errors: 23502.
+/// Checks that a column contains no NULL. Errors: 23502.
 pub(super) async fn validate_not_null(context: &DdlContext, table: &TableDescriptor, column: ColumnId) -> Result<()> {
     let reader = reader(context, table.storage_id).await?;
     let mut rows = Rows::new(&reader, table)?;

@@ -23,7 +23,7 @@ fn put(key: Vec<u8>, value: Vec<u8>) -> Write {
     Write { key: key.into(), kind: WriteKind::Put(value.into()), strength: LockStrength::Update }
 }
 
-/// Writes rows (a int, b text) as INSERT would, in the client's transaction.
+/// Writes rows (a int, b text) in the client's transaction, as INSERT would.
 async fn insert(client: &Client, table: &TableDescriptor, rows: &[(Option<i32>, Option<&str>)]) {
     let columns: Vec<ArrayRef> = vec![
         Arc::new(Int32Array::from(rows.iter().map(|row| row.0).collect::<Vec<_>>())),
@@ -112,7 +112,7 @@ async fn adding_a_primary_key_rewrites_the_rows_under_it() {
     assert_eq!(entries(&world, after.storage_id).await, 3);
     let context = world.begin().context().await;
     assert_eq!(check_table(&context, &name("t")).await.unwrap(), []);
-    // And back to hidden row numbers.
+    // The table returns to hidden row numbers.
     world.run("alter table t drop constraint t_pkey").await.unwrap();
     let context = world.begin().context().await;
     assert_eq!(check_table(&context, &name("t")).await.unwrap(), []);
@@ -169,7 +169,7 @@ async fn dropped_storage_is_removed_when_nobody_can_read_it() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_value_of_a_sequence_that_was_restarted_is_removed() {
     if std::env::var("PERCOSQL_TEST_STORE").is_ok_and(|store| !store.is_empty()) {
-        // Where several servers may share the rows the safe point follows at its own pace.
+        // With several servers on the store, the safe point advances on its own schedule.
         return;
     }
     let history = std::time::Duration::ZERO;
@@ -196,11 +196,11 @@ async fn the_value_of_a_sequence_that_was_restarted_is_removed() {
 async fn an_index_misses_no_row_of_writers_that_were_there_first_or_came_too_late() {
     let world = filled("a int primary key, b text", &[(Some(1), Some("x"))]).await;
     let t = table(&world, "t").await;
-    // A writer holds the table; CREATE INDEX waits for it and sees what it wrote.
+    // A writer holds the table. CREATE INDEX waits for it and then sees its rows.
     let writer = world.begin();
     writer.locks().shared(t.oid, t.version, None).await.unwrap();
     insert(&writer, &t, &[(Some(2), Some("y"))]).await;
-    // Another took its snapshot before the index and writes after.
+    // Another transaction took its snapshot before the index exists, and writes after.
     let late = world.begin();
     late.transaction.snapshot_ts().await.unwrap();
     let builder = {
@@ -229,7 +229,7 @@ async fn an_index_built_in_a_block_sees_the_blocks_own_rows_or_conflicts() {
     client.run("create index i on t(b)").await.unwrap();
     assert_eq!(check_index(&client.context().await, &name("i")).await.unwrap(), []);
     client.commit().await.unwrap();
-    // Somebody commits a row between this block's snapshot and its CREATE INDEX.
+    // Another transaction commits a row between this block's snapshot and its CREATE INDEX.
     let t = table(&world, "t").await;
     let client = world.begin();
     client.run("create table other(a int)").await.unwrap();

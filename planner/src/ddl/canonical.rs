@@ -1,5 +1,5 @@
-//! Expressions of DEFAULT and CHECK as they are stored: SQL text in one form, with a bracket around every operator, that the
-//! binder can read. What `pg_get_expr` and its kin show of them is `pg_catalog::deparse`'s.
+//! The stored form of DEFAULT and CHECK expressions: SQL text with parentheses around every operator, readable by the
+//! binder. `pg_catalog::deparse` prints them for `pg_get_expr` and similar functions.
 
 use crate::bind::SYSTEM_COLUMNS;
 use crate::bind::unmarked;
@@ -14,8 +14,8 @@ use sqlparser::ast::{
 use sqlparser::tokenizer::Span;
 use std::ops::ControlFlow;
 
-/// A DEFAULT for a column of this type. `None` for NULL, which is no default.
-/// Errors: 0A000 for references to columns (42P10 in PostgreSQL's words).
+/// The stored form of a DEFAULT for a column of this type. `None` for NULL, which is no default. Errors: 0A000 for
+/// references to columns (42P10 in PostgreSQL's words).
 pub(super) fn default_text(expr: &Expr, ty: &SqlType) -> Result<Option<String>> {
     if !referenced(expr)?.is_empty() {
         let message = "cannot use column reference in DEFAULT expression";
@@ -24,8 +24,8 @@ pub(super) fn default_text(expr: &Expr, ty: &SqlType) -> Result<Option<String>> 
     Ok(match strip(expr) {
         Expr::Value(value) => match &value.value {
             Value::Null => None,
-            // A string is of the column's type, without its length: what is too long fails where it is used. The fields of
-            // an interval are other than a length.
+            // A string gets the column's type without its length: a value that is too long fails when it is used. For
+            // an interval the fields are kept, because they are not a length.
             Value::SingleQuotedString(text) if ty.base == BaseType::Interval && !ty.array => {
                 Some(format!("{}::{}", literal(text), ty.format()))
             }
@@ -46,7 +46,7 @@ fn is_null(expr: &Expr) -> bool {
     matches!(strip(expr), Expr::Value(value) if value.value == Value::Null)
 }
 
-/// Where an expression first names a column.
+/// The position of the first column that an expression names. Empty if it names none.
 pub(super) fn first_column(expr: &Expr) -> Span {
     let found = visit_expressions(expr, |part| match part {
         Expr::Identifier(ident) if is_keyword(ident) => ControlFlow::Continue(()),
@@ -56,7 +56,7 @@ pub(super) fn first_column(expr: &Expr) -> Span {
     found.break_value().unwrap_or_else(Span::empty)
 }
 
-/// Where an expression first names this column.
+/// The position at which an expression first names this column.
 pub(super) fn place_of_column(expr: &Expr, name: &str) -> Option<Span> {
     let found = visit_expressions(expr, |part| {
         let column = match part {
@@ -72,7 +72,7 @@ pub(super) fn place_of_column(expr: &Expr, name: &str) -> Option<Span> {
     found.break_value()
 }
 
-/// Says of an error that it is about the first subquery of an expression: its bracket, or the word before that.
+/// Points an error at the first subquery of an expression: at its parenthesis, or the word before it.
 pub(super) fn about_subquery(error: SqlError, expr: &Expr) -> SqlError {
     let found = visit_expressions(expr, |part| match part {
         Expr::Subquery(query) => ControlFlow::Break((query.span(), 1)),
@@ -85,13 +85,13 @@ pub(super) fn about_subquery(error: SqlError, expr: &Expr) -> SqlError {
     }
 }
 
-/// A CHECK expression. Errors: 42703 for a column that the table has not.
+/// The stored form of a CHECK expression. Errors: 42703 for an unknown column.
 pub(super) fn check_text(expr: &Expr, table: &TableDescriptor) -> Result<String> {
     let subquery = |_| {
         about_subquery(SqlError::new(state::FEATURE_NOT_SUPPORTED, "cannot use subquery in check constraint"), expr)
     };
     for column in referenced(expr).map_err(subquery)? {
-        // What may be asked of system columns the binder knows.
+        // The binder decides which system columns a CHECK may use.
         let system = SYSTEM_COLUMNS.iter().any(|(known, ..)| *known == column);
         if table.column_named(&column).is_none() && !system {
             return Err(SqlError::new(state::UNDEFINED_COLUMN, format!("column \"{column}\" does not exist"))
@@ -102,12 +102,12 @@ pub(super) fn check_text(expr: &Expr, table: &TableDescriptor) -> Result<String>
     Ok(if text.starts_with('(') { text } else { format!("({text})") })
 }
 
-/// The columns that an expression names, each once, in order. Errors: 0A000 for subqueries.
+/// The columns that an expression names, without duplicates, in order. Errors: 0A000 for subqueries.
 pub(crate) fn referenced(expr: &Expr) -> Result<Vec<String>> {
     #[derive(Default)]
     struct Columns {
         names: Vec<String>,
-        /// Where names of arguments are, which are no columns.
+        /// The identifiers that are names of arguments, not columns.
         labels: Vec<*const Ident>,
         subquery: bool,
     }
@@ -156,7 +156,7 @@ pub(crate) fn referenced(expr: &Expr) -> Result<Vec<String>> {
     Ok(columns.names)
 }
 
-/// Words that sqlparser leaves as identifiers and that are values.
+/// Whether an identifier is a keyword with a value, which sqlparser leaves as an identifier.
 fn is_keyword(ident: &Ident) -> bool {
     ident.quote_style.is_none()
         && [
@@ -175,7 +175,7 @@ fn is_keyword(ident: &Ident) -> bool {
         .contains(&ident.value.to_ascii_lowercase().as_str())
 }
 
-/// The expression without the brackets around it.
+/// The expression without its outer parentheses.
 fn strip(expr: &Expr) -> &Expr {
     match expr {
         Expr::Nested(inner) => strip(inner),
@@ -187,7 +187,7 @@ fn is_number(expr: &Expr) -> bool {
     matches!(strip(expr), Expr::Value(value) if matches!(value.value, Value::Number(..)))
 }
 
-/// A string literal.
+/// Quotes a string literal.
 pub(crate) fn literal(text: &str) -> String {
     if text.contains('\\') {
         format!("E'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
@@ -196,7 +196,7 @@ pub(crate) fn literal(text: &str) -> String {
     }
 }
 
-/// The canonical texts of what AND joins.
+/// Collects the canonical texts of the operands of AND.
 pub(crate) fn conjuncts(expr: &Expr, found: &mut Vec<String>) {
     match strip(expr) {
         Expr::BinaryOp { left, op: BinaryOperator::And, right } => {
@@ -211,7 +211,7 @@ pub(crate) fn conjuncts(expr: &Expr, found: &mut Vec<String>) {
     }
 }
 
-/// The canonical text.
+/// The canonical text of an expression.
 pub(crate) fn text(expr: &Expr) -> String {
     match expr {
         Expr::Nested(inner) => text(inner),
@@ -258,13 +258,13 @@ pub(crate) fn text(expr: &Expr) -> String {
                     Value::SingleQuotedString(text) => format!("{}::{name}", literal(text)),
                     _ => format!("({})::{name}", text(expr)),
                 },
-                // Brackets would hide from it what its elements are.
+                // Parentheses would hide the element types from the cast.
                 Expr::Array(array) => format!("{array}::{name}"),
                 _ => format!("({})::{name}", text(expr)),
             }
         }
         Expr::Tuple(items) => format!("({})", items.iter().map(text).collect::<Vec<_>>().join(", ")),
-        // Everything else as sqlparser prints it, in brackets where it is an operator.
+        // All other expressions as sqlparser prints them, with parentheses around operators.
         Expr::Function(_) | Expr::Case { .. } | Expr::Substring { .. } | Expr::Trim { .. } | Expr::Extract { .. } => {
             expr.to_string()
         }
@@ -272,8 +272,8 @@ pub(crate) fn text(expr: &Expr) -> String {
     }
 }
 
-/// The text with the brackets that PostgreSQL's pretty printing keeps: none around the whole, nor
-/// around what AND and OR join where the precedence says the same.
+/// The text with the parentheses that PostgreSQL's pretty printing keeps. It omits them around the whole and around
+/// operands of AND and OR where precedence makes them redundant.
 pub(crate) fn pretty(expr: &Expr) -> String {
     match expr {
         Expr::Nested(inner) => pretty(inner),
@@ -297,13 +297,13 @@ pub(crate) fn pretty(expr: &Expr) -> String {
     }
 }
 
-/// A stored condition with a column renamed.
+/// A stored condition after renaming a column.
 pub(super) fn rename_column(stored: &str, old: &str, new: &str) -> Result<String> {
     let text = rename_in(stored, old, new)?;
     Ok(if text.starts_with('(') { text } else { format!("({text})") })
 }
 
-/// A stored expression with a column renamed.
+/// A stored expression after renaming a column.
 pub(super) fn rename_in(stored: &str, old: &str, new: &str) -> Result<String> {
     let (mut expr, _) = crate::parse::parse_expression(stored)?;
     let _ = sqlparser::ast::visit_expressions_mut(&mut expr, |expr| {
@@ -318,7 +318,7 @@ pub(super) fn rename_in(stored: &str, old: &str, new: &str) -> Result<String> {
     Ok(text(&expr))
 }
 
-/// Whether a stored default is a constant: the same for every row, under every setting.
+/// Whether a stored default is a constant: the same for every row and under every setting.
 pub(super) fn is_constant(stored: &str) -> bool {
     fn constant(expr: &Expr) -> bool {
         match strip(expr) {

@@ -1,5 +1,5 @@
-//! CHECK INDEX and CHECK TABLE: compares an index with its table, both ways, in bounded memory
-//! and at the statement's snapshot.
+//! CHECK INDEX and CHECK TABLE: compare an index with its table in both directions, in bounded memory and
+//! at the statement's snapshot.
 
 use super::backfill::Rows;
 use super::computed::index_writer;
@@ -14,21 +14,21 @@ use sqlparser::ast::ObjectName;
 use std::fmt::Write;
 use txn::{OwnWrites, TxnScanOptions};
 
-/// Something wrong with an index.
+/// An inconsistency of an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Name of the index.
+    /// The name of the index.
     pub index: String,
-    /// What is wrong.
+    /// A description of the problem.
     pub problem: &'static str,
-    /// The key of the entry or row in question, in hexadecimal.
+    /// The key of the entry or row concerned, in hexadecimal.
     pub key: String,
 }
 
-/// Problems reported of one index, at most.
+/// The greatest number of problems reported for one index.
 const MOST: usize = 1000;
 
-/// Errors: 42501 for a role that does not own a table: what is found shows keys, and the whole table is read.
+/// Errors: 42501 if the role does not own the table. The check reveals keys and reads the whole table.
 fn must_own(context: &StatementContext, table: &TableDescriptor) -> Result<()> {
     if context.catalog.owns(context.role(), table.owner) {
         return Ok(());
@@ -61,7 +61,7 @@ pub async fn check_table(context: &StatementContext, name: &ObjectName) -> Resul
     super::names::expect_kind(&table, RelationKind::Table)?;
     must_own(context, &table)?;
     let mut problems = Vec::new();
-    // Every row can be read.
+    // Checks that every row can be decoded.
     let mut rows = Rows::new(&context.transaction, &table)?;
     while rows.next().await?.is_some() {}
     for index in &table.indexes {
@@ -84,7 +84,7 @@ async fn check(
     problems: &mut Vec<Problem>,
 ) -> Result<()> {
     if index.state != crate::catalog::IndexState::Public {
-        // Its rows are still being given entries, or it is on its way out.
+        // The index is still being built, or it is being dropped.
         return Ok(());
     }
     let transaction = &context.transaction;
@@ -94,7 +94,7 @@ async fn check(
         problems.len() >= most
     };
     if index.primary {
-        // The rows are the index: each must lie under the key that its columns make.
+        // The rows are the index: each must be stored under the key of its columns.
         let key = crate::encoding::TableKey::new(table)?;
         while let Some((columns, row_keys)) = rows.next().await? {
             for (row, row_key) in row_keys.iter().enumerate() {
@@ -125,7 +125,7 @@ async fn check(
             }
         }
     }
-    // The other way: every entry belongs to a row.
+    // The other direction: every entry must belong to a row.
     let mut decoder = IndexDecoder::new(table, index, &[], true)?;
     let ids: Vec<_> = table.live_columns().map(|column| column.id).collect();
     let mut row_decoder = RowDecoder::new(table, &ids, false)?;

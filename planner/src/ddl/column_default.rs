@@ -1,4 +1,4 @@
-//! DEFAULT of columns: the form in which it is stored. `nextval` of a sequence names it under every search_path.
+//! The stored form of column DEFAULTs. A `nextval` names its sequence independently of search_path.
 
 use super::create_table::Making;
 use super::names::expect_kind;
@@ -11,7 +11,7 @@ use crate::types::SqlType;
 use sqlparser::ast::{Expr, ObjectName};
 
 impl Making<'_> {
-    /// A DEFAULT in its stored form, once it is known to fit the column.
+    /// The stored form of a DEFAULT, after checking that it fits the column.
     pub(super) fn default(&mut self, column: &str, expr: &Expr, ty: &SqlType) -> Result<Option<String>> {
         let stored = match canonical::default_text(&enumeration::with_schemas(self.context, expr), ty)? {
             Some(stored) => Some(self.next_value(&stored)?.unwrap_or(stored)),
@@ -20,7 +20,7 @@ impl Making<'_> {
         let numbered = cast_exists(SqlType::INT8, *ty, CastContext::Assignment);
         let own = |stored: &&String| numbered && self.is_default(stored);
         if let Some(stored) = stored.as_ref().filter(|stored| !own(stored)) {
-            // What is too long for the column fails where it is used.
+            // A value that is too long for the column fails when it is used.
             if let Some(fixed) = evaluate::new_default(self.context, column, ty.plain(), stored)? {
                 return Ok(Some(fixed));
             }
@@ -28,8 +28,8 @@ impl Making<'_> {
         Ok(stored)
     }
 
-    /// `nextval('name')` in the form that names the sequence under every search_path, and keeps it from being dropped
-    /// in the meantime; `None` for other defaults. Errors: 42P01, 42809.
+    /// `nextval('name')` with the sequence named independently of search_path. It locks the sequence against being
+    /// dropped. `None` for other defaults. Errors: 42P01, 42809.
     pub(super) fn next_value(&mut self, stored: &str) -> Result<Option<String>> {
         let literal = stored.strip_prefix("nextval('").and_then(|rest| {
             rest.strip_suffix("'::regclass)")
@@ -52,8 +52,8 @@ impl Making<'_> {
         Ok(Some(sequence::next_value_text(&found.schema, &found.name)))
     }
 
-    /// The default that takes values from a sequence of this name, where that of a column before is it: nobody else finds
-    /// it yet.
+    /// The default that uses a sequence of this name, if this statement created the sequence for an earlier column. The
+    /// catalog does not know it yet.
     fn made_here(&self, name: &ObjectName) -> Result<Option<String>> {
         let (schema, name) = fold_name(name)?;
         let text = sequence::next_value_text(schema.as_deref().unwrap_or(&self.schema.name), &name);

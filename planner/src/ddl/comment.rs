@@ -8,9 +8,9 @@ use crate::session::Notice;
 use sqlparser::ast::ObjectName;
 use std::sync::Arc;
 
-/// COMMENT ON. Errors: when there is no such thing, as PostgreSQL words it; 42501.
+/// Runs COMMENT ON. Errors: that of a missing object, in PostgreSQL's words, and 42501.
 pub async fn execute(context: &DdlContext, comment: &Comment) -> Result<String> {
-    // What is not there has no place.
+    // The error of a missing object has no position.
     comment_on(context, comment).await.map_err(SqlError::of_values)
 }
 
@@ -80,7 +80,7 @@ async fn comment_on(context: &DdlContext, comment: &Comment) -> Result<String> {
         }
         CommentOn::Database(name) => {
             let Some(database) = context.catalog.databases().into_iter().find(|database| database.name == *name) else {
-                // A dump that is read into a database of another name goes on.
+                // A dump must load into a database with another name.
                 let message = format!("database \"{name}\" does not exist");
                 context.session.notify(Notice::warning(state::INVALID_CATALOG_NAME, message));
                 return Ok("COMMENT".into());

@@ -1,6 +1,5 @@
-//! What is computed of rows, for definitions that write or look at rows themselves: the entries of indexes with
-//! expressions or conditions, and generated columns. Stored expressions are immutable, so that they mean the same under
-//! every setting.
+//! Computes index entries with expressions or conditions, and generated columns, for definitions that process rows
+//! themselves. Stored expressions are immutable, so they mean the same under every setting.
 
 use crate::bind::{BindContext, bind_computed, bind_index};
 use crate::catalog::{Catalog, IndexDescriptor, TableDescriptor};
@@ -15,7 +14,7 @@ use datafusion::logical_expr::Expr;
 use datafusion::physical_expr::PhysicalExpr;
 use std::sync::Arc;
 
-/// Calls `make` with what binds a table's stored expressions and what makes them physical.
+/// Calls `make` with two functions: one binds a table's stored expressions, the other makes them physical.
 fn with_compiler<T>(
     catalog: &Arc<Catalog>,
     table: &TableDescriptor,
@@ -30,7 +29,7 @@ fn with_compiler<T>(
     with_binding(catalog, &settings, &slots, 0, |context| make(context, &physical))
 }
 
-/// Makes the entries of an index of a table.
+/// Makes a writer for the entries of a table's index.
 pub(crate) fn index_writer(
     catalog: &Arc<Catalog>,
     table: &TableDescriptor,
@@ -42,7 +41,7 @@ pub(crate) fn index_writer(
     })
 }
 
-/// Computes the generated columns of a table.
+/// Makes a computer of a table's generated columns.
 pub(super) fn row_computer(catalog: &Arc<Catalog>, table: &TableDescriptor) -> Result<RowComputer> {
     with_compiler(catalog, table, |context, physical| {
         RowComputer::new(table, &bind_computed(table, context)?, physical)

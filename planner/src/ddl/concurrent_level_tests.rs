@@ -1,5 +1,5 @@
-//! Definitions beside each other at every isolation level: those of different objects and background work never fail one, and the second
-//! of two of one object waits and looks again.
+//! Concurrent definitions at every isolation level. Definitions of different objects and background work do not make
+//! each other fail. Of two definitions of one object, the second waits and reads the state again.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use crate::error::Result;
@@ -10,16 +10,16 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What this store validates at SERIALIZABLE includes the catalog; what the server validates does not.
+/// SERIALIZABLE is omitted: this store then validates the catalog too, and the server does not.
 const LEVELS: [&str; 2] = ["read committed", "repeatable read"];
 
-/// A database, where rows can be locked. Elsewhere there is no READ COMMITTED, and nobody waits.
+/// A database with row locks. Without them there is no READ COMMITTED, and no transaction waits.
 async fn with_row_locks() -> Option<Arc<Database>> {
     let database = database().await;
     database.transactions().can_lock_rows().then_some(database)
 }
 
-/// Runs a statement beside the test; it must have to wait.
+/// Runs a statement in the background, which must wait for a lock.
 async fn waiting(mut client: Client, sql: &'static str) -> tokio::task::JoinHandle<(Client, Result<String>)> {
     let task = tokio::spawn(async move {
         let result = client.try_run_with(sql, "").await.map(|mut replies| replies.pop().unwrap().tag);
@@ -46,7 +46,7 @@ async fn statistics_never_make_a_definition_fail() {
             "analyze t",
             "drop table t",
         ] {
-            // In the background: before the definition, and while it is open.
+            // Background work commits before the definition, or while it is open.
             for open in [false, true] {
                 a.run("create table t (x int); insert into t values (1), (2)").await;
                 a.run(&format!("begin isolation level {level}; select count(*) from t")).await;
@@ -60,7 +60,7 @@ async fn statistics_never_make_a_definition_fail() {
                 assert_eq!(a.tag("commit").await, "COMMIT", "{level}: {sql}");
                 a.run("drop view if exists v; drop table if exists t, u").await;
             }
-            // By another session.
+            // Another session runs ANALYZE.
             a.run("create table t (x int); insert into t values (1), (2)").await;
             a.run(&format!("begin isolation level {level}; select count(*) from t")).await;
             b.run("analyze t").await;
@@ -148,7 +148,7 @@ async fn the_second_definition_of_an_object_waits_and_looks_again() {
         ("drop sequence q", "create table n (x int default nextval('q'))", Err("42P01")),
     ] {
         a.run("create table if not exists t (x int primary key)").await;
-        // What a block that began before sees, and what a statement of its own sees.
+        // The views of a block that began earlier, and of a single statement.
         for begin in
             ["begin isolation level read committed; select 1", "begin isolation level repeatable read", "select 1"]
         {

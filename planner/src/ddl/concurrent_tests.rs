@@ -1,5 +1,4 @@
-//! Two sessions that define things at the same time: what is independent commits, what is not
-//! waits, fails, or is run again.
+//! Two sessions with concurrent definitions. Independent ones commit. Dependent ones wait, fail, or run again.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use crate::session::tests::{Client, connect, database};
@@ -31,7 +30,7 @@ async fn different_objects_made_in_two_open_transactions_both_commit() {
     b.run("commit").await;
     assert_eq!(a.rows("select * from a, b").await, ["1|1|x"]);
     assert_eq!(b.rows("select count(*) from pg_class where relname in ('a','b','s','a_i_seq')").await, ["4"]);
-    // A third one that began before both still sees neither, and can define things of its own.
+    // A third session that began before both sees neither, and can still define objects.
     b.run("begin").await;
     b.run("select 1 from old").await;
     for round in 0..40 {
@@ -74,7 +73,7 @@ async fn one_name_is_taken_once() {
         let error = result.unwrap_err();
         assert_eq!((error.state(), error.fields().message.as_str()), (state, message), "{second}");
     }
-    // Who rolls back leaves the name.
+    // A rollback frees the name.
     a.run("begin").await;
     a.run("create table free(x int)").await;
     let waiting = tokio::spawn(async move { b.again("create table free(y int)").await });
@@ -82,7 +81,7 @@ async fn one_name_is_taken_once() {
     a.run("rollback").await;
     assert_eq!(waiting.await.unwrap().unwrap(), "CREATE TABLE");
     assert_eq!(a.rows("select y from free").await.len(), 0);
-    // The old name can be used again in the transaction that gave it up.
+    // The transaction that gave up a name can use it again.
     a.run("begin; drop table free; create table free(z text); commit").await;
     a.run("insert into free values ('z')").await;
 }
@@ -91,7 +90,7 @@ async fn one_name_is_taken_once() {
 async fn a_schema_goes_only_when_nothing_comes_into_it() {
     let (mut a, mut b) = two().await;
     a.run("create schema s").await;
-    // Both open: the second waits, and finds what the first did.
+    // Both are open: the second waits and then sees the first's change.
     a.run("begin").await;
     a.run("create table s.t(x int)").await;
     let dropping = tokio::spawn(async move {
@@ -104,7 +103,7 @@ async fn a_schema_goes_only_when_nothing_comes_into_it() {
     let (mut b, result) = dropping.await.unwrap();
     assert_eq!(result.unwrap_err().state(), "2BP01");
     a.run("drop table s.t").await;
-    // In two blocks with old snapshots: exactly one commits.
+    // Both blocks have old snapshots: exactly one commits.
     for drop_first in [true, false] {
         a.run("create schema if not exists s").await;
         for client in [&mut a, &mut b] {
@@ -127,7 +126,7 @@ async fn a_schema_goes_only_when_nothing_comes_into_it() {
         b.run("rollback").await;
         a.run("drop schema if exists s cascade").await;
     }
-    // And so with a role that owns something new.
+    // The same for a role that owns a new object.
     a.run("create role r").await;
     a.run("begin").await;
     a.run("create schema authorization r").await;
@@ -154,7 +153,7 @@ async fn two_changes_of_one_table_wait_for_each_other() {
     let (mut b, result) = waiting.await.unwrap();
     assert_eq!(result.unwrap(), "ALTER TABLE");
     b.run("insert into t(x, y, z) values (1, 2, 3)").await;
-    // A writer by the old form does not commit.
+    // A writer with the old definition does not commit.
     a.run("begin").await;
     a.run("select * from t").await;
     b.run("alter table t drop z").await;
@@ -190,7 +189,7 @@ async fn sequences_and_schemas_take_their_defaults_along_when_renamed() {
     assert_eq!(a.state("create table v(i int default nextval('nosuch'))").await, "42P01");
     assert_eq!(a.state("create table v(i int default nextval('u'))").await, "42809");
     assert_eq!(a.state("drop sequence r").await, "2BP01");
-    // A sequence that something new takes its values from does not go.
+    // A sequence that a new default uses is not dropped.
     for client in [&mut a, &mut b] {
         client.run("create sequence if not exists n").await;
         client.run("begin").await;
@@ -200,7 +199,7 @@ async fn sequences_and_schemas_take_their_defaults_along_when_renamed() {
     a.run("commit").await;
     assert_eq!(b.state("drop sequence n").await, "40001");
     b.run("rollback").await;
-    // A column takes every constraint over it along.
+    // A dropped column drops every constraint over it.
     a.run("create table d(x int, y int, check (x > y), unique (x, y))").await;
     a.run("alter table d drop column y").await;
     a.run("insert into d values (1), (1)").await;
@@ -251,14 +250,14 @@ async fn definitions_follow_savepoints_and_plans_follow_definitions() {
 async fn a_table_goes_only_when_no_view_comes_over_it() {
     let (mut a, mut b) = two().await;
     a.run("create table t(x int)").await;
-    // The table goes first: the view is not made.
+    // If the table is dropped first, the view is not created.
     a.run("begin").await;
     a.run("select * from t").await;
     b.run("drop table t").await;
     assert_eq!(a.state("create view v as select x from t").await, "40001");
     a.run("rollback").await;
     assert_eq!(a.state("select * from v").await, "42P01");
-    // The view comes first: a DROP that began before fails, and finds it when it is run again.
+    // If the view is created first, a DROP that began earlier fails, and finds the view when it runs again.
     a.run("create table t(x int)").await;
     b.run("begin isolation level repeatable read").await;
     b.run("select * from t").await;

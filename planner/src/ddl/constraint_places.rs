@@ -1,5 +1,5 @@
-//! Where errors about columns and constraints of CREATE TABLE point: the syntax tree does not keep where a constraint stands, so
-//! its words are looked for behind the column's name. Knows no catalog.
+//! Positions of errors about columns and constraints of CREATE TABLE. The syntax tree does not keep the position of a
+//! constraint, so its words are searched after the column's name. Knows no catalog.
 
 use super::canonical;
 use crate::catalog::{ColumnDescriptor, Identity};
@@ -7,8 +7,8 @@ use crate::error::{SqlError, state};
 use sqlparser::ast::{ColumnDef, ColumnOption, CreateTable, Ident, ObjectName};
 use sqlparser::tokenizer::Span;
 
-/// What is wrong with the type of a new column stands behind the column's name: with a precision of float that precision, with brackets
-/// where there are none these.
+/// Positions an error about the type of a new column by the column's name. It points at the type, at a bad precision of
+/// float, or at a parenthesis that the type does not permit.
 pub(super) fn at_type(error: SqlError, name: Span) -> SqlError {
     let fields = error.fields();
     if fields.position.is_some() || fields.about.is_some() {
@@ -22,7 +22,7 @@ pub(super) fn at_type(error: SqlError, name: Span) -> SqlError {
     error.about_behind(name, count)
 }
 
-/// An error about the name of a new table: its schema is not there, or takes no such table of this user.
+/// Points an error at the name of a new table, if its schema is missing or refuses the table.
 pub(super) fn at_new_name(error: SqlError, name: &ObjectName) -> SqlError {
     match error.state() {
         state::INVALID_SCHEMA_NAME | state::INVALID_TABLE_DEFINITION | state::INSUFFICIENT_PRIVILEGE
@@ -34,7 +34,7 @@ pub(super) fn at_new_name(error: SqlError, name: &ObjectName) -> SqlError {
     }
 }
 
-/// 42601 for NULL beside NOT NULL, at the later of the two.
+/// 42601 for NULL and NOT NULL together, at the later one.
 pub(super) fn conflicting_nulls(definition: &ColumnDef, column: &str, table: &str) -> SqlError {
     let error = SqlError::syntax(format!(
         "conflicting NULL/NOT NULL declarations for column \"{column}\" of table \"{table}\""
@@ -48,7 +48,7 @@ pub(super) fn conflicting_nulls(definition: &ColumnDef, column: &str, table: &st
     }
 }
 
-/// 42601 for a generated column with a default or identity, at the later of the two.
+/// 42601 for a generated column with a default or identity, at the later one.
 pub(super) fn also_generated(definition: &ColumnDef, column: &ColumnDescriptor, table: &str) -> SqlError {
     let what = if column.identity.is_some() { "identity" } else { "default" };
     let error = SqlError::syntax(format!(
@@ -65,19 +65,19 @@ pub(super) fn also_generated(definition: &ColumnDef, column: &ColumnDescriptor, 
     error.about_words(words, definition.name.span, usize::from(column.identity.is_some()))
 }
 
-/// An error about a second DEFAULT, which of a serial column has no place.
+/// Positions an error about a second DEFAULT. For a serial column it has none.
 pub(super) fn second_default(
     error: SqlError,
     definition: &ColumnDef,
     column: &ColumnDescriptor,
     serial: bool,
 ) -> SqlError {
-    // BY DEFAULT of an identity is one before it.
+    // BY DEFAULT of an identity contains an earlier DEFAULT.
     let nth = usize::from(column.identity != Some(Identity::Always));
     if serial { error } else { error.about_words(&["default"], definition.name.span, nth) }
 }
 
-/// An error about an identity beside another or a default, which of a serial column has no place.
+/// Positions an error about an identity beside another or a default. For a serial column it has none.
 pub(super) fn second_identity(
     error: SqlError,
     definition: &ColumnDef,
@@ -88,7 +88,7 @@ pub(super) fn second_identity(
     if serial { error } else { error.about_words(&["generated"], definition.name.span, nth) }
 }
 
-/// An error about the columns of a key: at its CONSTRAINT, or its first word.
+/// Points an error about a key's columns at its CONSTRAINT, or at its first word.
 pub(super) fn at_key(error: SqlError, name: Option<&Ident>, primary: bool) -> SqlError {
     match name {
         Some(name) => error.about_before(name.span, 1),
@@ -97,7 +97,7 @@ pub(super) fn at_key(error: SqlError, name: Option<&Ident>, primary: bool) -> Sq
     }
 }
 
-/// An error about a second primary key.
+/// Positions an error about a second primary key.
 pub(super) fn second_key(error: SqlError, name: Option<&Ident>) -> SqlError {
     match name {
         Some(name) => error.about_before(name.span, 1),
@@ -105,7 +105,7 @@ pub(super) fn second_key(error: SqlError, name: Option<&Ident>) -> SqlError {
     }
 }
 
-/// Says which column an error is about that names one in the expression of a generated column.
+/// Points an error at the column that a generated column's expression names.
 pub(super) fn in_generated(error: SqlError, create: &CreateTable) -> SqlError {
     let named = error.fields().message.strip_prefix("cannot use generated column \"");
     let Some(named) = named.and_then(|rest| rest.split('"').next()).map(str::to_string) else { return error };

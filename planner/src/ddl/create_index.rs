@@ -1,4 +1,4 @@
-//! CREATE INDEX: what it says, and how it is done in a block. Outside one, see `online`.
+//! CREATE INDEX: its options, and its execution in a block. `online` builds an index outside a block.
 
 use super::names::Chosen;
 use super::storage_parameter::{self, Of};
@@ -16,7 +16,7 @@ use crate::types::{BaseType, Oid, SqlType};
 use sqlparser::ast::{CastKind, CreateIndex, Expr, IndexType, ObjectName, OrderBySort, Spanned};
 use std::sync::Arc;
 
-/// CREATE INDEX in a block: takes the table alone, then fills the index from a snapshot taken after that.
+/// CREATE INDEX in a block: locks the table, then fills the index from a later snapshot.
 pub(super) async fn execute(context: &DdlContext, create: &CreateIndex) -> Result<String> {
     if create.concurrently {
         return Err(SqlError::new(
@@ -37,10 +37,10 @@ pub(super) async fn execute(context: &DdlContext, create: &CreateIndex) -> Resul
     Ok("CREATE INDEX".into())
 }
 
-/// The table, once everything about the statement is known to be supported; `None` when IF NOT EXISTS finds an
-/// index of that name. Errors: 42P01, 42P07, 42809, 42501.
+/// Validates the statement and returns the table. `None` if IF NOT EXISTS finds an index of that name. Errors:
+/// 42P01, 42P07, 42809, 42501.
 pub(super) fn target(context: &DdlContext, create: &CreateIndex) -> Result<Option<Arc<TableDescriptor>>> {
-    // Every part is named, so that a new one does not compile before it is thought of.
+    // All fields are listed, so that a new one does not compile until it is handled.
     let CreateIndex {
         name,
         table_name,
@@ -93,7 +93,7 @@ pub(super) fn target(context: &DdlContext, create: &CreateIndex) -> Result<Optio
     Ok(Some(table))
 }
 
-/// WITH (…). Errors: 22023.
+/// Parses WITH (…). Errors: 22023.
 fn parameters(with: &[Expr]) -> Result<StoredParameters> {
     let mut given = Vec::with_capacity(with.len());
     for option in with {
@@ -119,7 +119,7 @@ fn parameters(with: &[Expr]) -> Result<StoredParameters> {
     Ok(stored)
 }
 
-/// Errors: 54011 for more columns than an index of PostgreSQL's has.
+/// Errors: 54011 for more columns than an index of PostgreSQL may have.
 pub(super) fn at_most(columns: usize) -> Result<()> {
     const MOST: usize = 32;
     if columns <= MOST {
@@ -128,7 +128,7 @@ pub(super) fn at_most(columns: usize) -> Result<()> {
     Err(SqlError::new("54011", format!("cannot use more than {MOST} columns in an index")))
 }
 
-/// The index to be.
+/// Makes the descriptor of the index.
 pub(super) async fn describe(
     context: &DdlContext,
     create: &CreateIndex,
@@ -170,7 +170,7 @@ pub(super) async fn describe(
     })
 }
 
-/// Errors: 42704 for a type whose values have no order.
+/// Errors: 42704 for a type without an order.
 pub(super) fn ordered(ty: SqlType) -> Result<()> {
     if !matches!(ty.base, BaseType::Json | BaseType::Jsonpath | BaseType::Unknown | BaseType::Xid | BaseType::Cid) {
         return Ok(());
@@ -180,8 +180,8 @@ pub(super) fn ordered(ty: SqlType) -> Result<()> {
         .hint("You must specify an operator class for the index or define a default operator class for the data type."))
 }
 
-/// The words by which the operator classes of btree are known, and whether one means for a type what no word means: every
-/// order here is that of the bytes or of the values. Its OID; 0 for the one that the type has anyway.
+/// The OID of a btree operator class that is equivalent to the type's default, or 0 for the default itself. Every order
+/// here is that of the bytes or of the values.
 pub(super) fn operator_class(name: &str, ty: SqlType) -> Result<Oid> {
     let string = |ty: SqlType| ty.is_string() || ty == SqlType::NAME;
     let fits = match name {
@@ -222,7 +222,7 @@ pub(super) fn operator_class(name: &str, ty: SqlType) -> Result<Oid> {
     Err(SqlError::new(state::DATATYPE_MISMATCH, message))
 }
 
-/// The collation of a key; 0 for the one that its column, or the expression's type, has anyway.
+/// The collation of a key. 0 for the default of its column or of the expression's type.
 fn other_collation(name: &ObjectName, column: Option<&ColumnDescriptor>, ty: SqlType) -> Result<Oid> {
     let name = crate::bind::collation_named(name)?;
     let own = column.and_then(|column| column.collation.as_deref());
@@ -230,7 +230,7 @@ fn other_collation(name: &ObjectName, column: Option<&ColumnDescriptor>, ty: Sql
     Ok(if name == own { 0 } else { collation_oid(name) })
 }
 
-/// The expression without brackets, and the collation behind it.
+/// The expression without parentheses, and the COLLATE clause after it.
 fn plain(expr: &Expr) -> Result<(&Expr, Option<&ObjectName>)> {
     match expr {
         Expr::Nested(inner) => plain(inner),
@@ -242,7 +242,7 @@ fn plain(expr: &Expr) -> Result<(&Expr, Option<&ObjectName>)> {
     }
 }
 
-/// Whether an expression is a string or NULL by itself, which is of no type.
+/// Whether an expression is a bare string or NULL, which has no type.
 fn is_bare(expr: &Expr) -> bool {
     use sqlparser::ast::Value;
     matches!(expr, Expr::Value(value) if matches!(
@@ -251,7 +251,7 @@ fn is_bare(expr: &Expr) -> bool {
     ))
 }
 
-/// Errors: 42601 for a key that is neither a column nor a call and stands without brackets.
+/// Errors: 42601 for a key that is neither a column nor a call and lacks parentheses.
 fn bracketed(expr: &Expr) -> Result<()> {
     let near = match expr {
         Expr::Collate { expr, .. } => return bracketed(expr),
@@ -267,7 +267,7 @@ fn bracketed(expr: &Expr) -> Result<()> {
     Err(SqlError::syntax(format!("syntax error at or near \"{near}\"")))
 }
 
-/// The key columns, and the expressions among them. Errors: 42703, 42P17 and as in a statement.
+/// The key columns, and the expressions among them. Errors: 42703, 42P17, and as in a statement.
 fn key_columns(
     context: &DdlContext,
     table: &TableDescriptor,
@@ -311,7 +311,7 @@ fn key_columns(
                 if name == "?column?" {
                     name = "expr".to_string();
                 }
-                // As it will be called beside the keys before it.
+                // The name is made distinct from those of the keys before.
                 let before = labels.iter().map(String::as_str).chain([name.as_str()]);
                 name = describe::each_once(before).pop().unwrap_or_default();
                 labels.push(name.clone());
@@ -343,7 +343,7 @@ fn key_columns(
     Ok((keys, expressions))
 }
 
-/// The text by which an expression is stored. Errors: 0A000 for subqueries.
+/// The stored text of an expression. Errors: 0A000 for subqueries.
 fn expression_text(context: &DdlContext, expr: &Expr, what: &str) -> Result<String> {
     canonical::referenced(expr).map_err(|_| {
         let error = SqlError::new(state::FEATURE_NOT_SUPPORTED, format!("cannot use subquery in {what}"));
@@ -352,7 +352,7 @@ fn expression_text(context: &DdlContext, expr: &Expr, what: &str) -> Result<Stri
     Ok(canonical::text(&enumeration::with_schemas(context, expr)))
 }
 
-/// WHERE of a partial index. Errors: 42804, 42P17 and as in a statement.
+/// WHERE of a partial index. Errors: 42804, 42P17, and as in a statement.
 fn predicate(context: &DdlContext, table: &TableDescriptor, expr: &Expr) -> Result<String> {
     let text = expression_text(context, expr, "index predicate")?;
     let (typed, fixed) = evaluate::stored(context, table, &text, "index predicate")?;
@@ -368,7 +368,7 @@ fn predicate(context: &DdlContext, table: &TableDescriptor, expr: &Expr) -> Resu
     Ok(if text.starts_with('(') || is_name(&text) { text } else { format!("({text})") })
 }
 
-/// Whether a text is a column's name or a call, which stand without brackets.
+/// Whether a text is a column's name or a call, which need no parentheses.
 fn is_name(text: &str) -> bool {
     !text.contains(' ')
 }

@@ -1,4 +1,4 @@
-//! CREATE TABLE: columns, constraints, the sequences behind serial and identity columns.
+//! CREATE TABLE: columns, constraints, and the sequences of serial and identity columns.
 
 use super::enumeration;
 use super::names::Chosen;
@@ -19,21 +19,21 @@ use sqlparser::ast::{
 };
 use std::collections::BTreeMap;
 
-/// A table in the making: its descriptor, and what is stored with it.
+/// A table being created or altered: its descriptor, and the objects stored with it.
 pub(super) struct Making<'a> {
     pub(super) context: &'a DdlContext,
     pub(super) writer: CatalogWriter<'a>,
     pub(super) schema: SchemaDescriptor,
     pub(super) table: TableDescriptor,
     pub(super) chosen: Chosen,
-    /// The tables that new FOREIGN KEYs refer to, as they are to be stored.
+    /// The tables that new FOREIGN KEYs refer to, in their changed state.
     pub(super) parents: BTreeMap<Oid, TableDescriptor>,
-    /// FOREIGN KEYs that rows must be held to when everything is stored.
+    /// Constraints whose rows must be checked after the definitions are stored.
     pub(super) unvalidated: Vec<Oid>,
 }
 
 impl<'a> Making<'a> {
-    /// Of a table as it is before what is to be done to it.
+    /// Begins with a table as it was before the statement.
     pub(super) fn of(
         context: &'a DdlContext,
         schema: &SchemaDescriptor,
@@ -52,7 +52,7 @@ impl<'a> Making<'a> {
     }
 }
 
-/// A constraint, wherever it was written.
+/// A column or table constraint.
 pub(super) enum Constraint<'a> {
     Primary {
         name: Option<&'a Ident>,
@@ -81,7 +81,6 @@ pub(super) enum Constraint<'a> {
     },
 }
 
-/// CREATE TABLE.
 pub(super) async fn execute(context: &DdlContext, create: &CreateTable) -> Result<String> {
     refuse(create)?;
     let at_name = |error| places::at_new_name(error, &create.name);
@@ -132,7 +131,7 @@ pub(super) async fn execute(context: &DdlContext, create: &CreateTable) -> Resul
         if let Some(column) = create.columns.get(position) {
             let added = making.add_column(column).await;
             if added.as_ref().is_err_and(|error| error.state() == state::DUPLICATE_COLUMN) {
-                // Of several names PostgreSQL tells of the one that came first.
+                // PostgreSQL reports the first duplicate name.
                 let names = create.columns.iter().map(|column| fold(&column.name)).collect::<Vec<_>>();
                 super::names::no_column_twice(names.iter().map(String::as_str))?;
             }
@@ -155,7 +154,7 @@ pub(super) async fn execute(context: &DdlContext, create: &CreateTable) -> Resul
     Ok("CREATE TABLE".into())
 }
 
-/// What CREATE TABLE may say elsewhere and not here.
+/// Refuses clauses of CREATE TABLE that are not supported.
 fn refuse(create: &CreateTable) -> Result<()> {
     let refused = [
         (create.or_replace, "CREATE OR REPLACE TABLE"),
@@ -178,7 +177,7 @@ fn refuse(create: &CreateTable) -> Result<()> {
     }
 }
 
-/// The columns of a constraint: plain names.
+/// The columns of a constraint, which must be plain names.
 fn column_names(columns: &[sqlparser::ast::IndexColumn]) -> Result<Vec<String>> {
     columns
         .iter()
@@ -195,7 +194,7 @@ fn column_names(columns: &[sqlparser::ast::IndexColumn]) -> Result<Vec<String>> 
         .collect()
 }
 
-/// A table constraint, checked for what is supported.
+/// Converts a table constraint, and refuses unsupported ones.
 pub(super) fn table_constraint(constraint: &TableConstraint) -> Result<Constraint<'_>> {
     match constraint {
         TableConstraint::PrimaryKey(primary) => Ok(Constraint::Primary {
@@ -223,7 +222,7 @@ pub(super) fn table_constraint(constraint: &TableConstraint) -> Result<Constrain
 }
 
 impl Making<'_> {
-    /// Adds a column; answers its constraints, which are added when every column is there.
+    /// Adds a column. Returns its constraints, which are added once all columns exist.
     pub(super) async fn add_column<'c>(&mut self, definition: &'c ColumnDef) -> Result<Vec<Constraint<'c>>> {
         let name = fold_plain(&definition.name)?;
         if self.table.column_named(&name).is_some() {
@@ -360,7 +359,7 @@ impl Making<'_> {
         if nullable && column.not_null {
             return Err(places::conflicting_nulls(definition, &name, &self.table.name));
         }
-        // To PostgreSQL NULL is no contradiction of PRIMARY KEY.
+        // In PostgreSQL NULL does not contradict PRIMARY KEY.
         column.not_null |= keyed;
         if column.generated.is_some() && (column.default.is_some() || column.identity.is_some() || serial.is_some()) {
             return Err(places::also_generated(definition, &column, &self.table.name));
@@ -372,7 +371,7 @@ impl Making<'_> {
         Ok(constraints)
     }
 
-    /// Makes the sequence of a column; answers its default.
+    /// Creates the sequence of a column. Returns the column's default.
     pub(super) async fn own_sequence(
         &mut self,
         column: &str,
@@ -404,7 +403,7 @@ impl Making<'_> {
         Ok(text)
     }
 
-    /// Stores the table, and those that its new FOREIGN KEYs refer to.
+    /// Stores the table and the tables that its new FOREIGN KEYs refer to.
     pub(super) async fn store(&mut self) -> Result<()> {
         self.writer.put_table(&self.table).await?;
         for parent in self.parents.values() {
@@ -413,7 +412,7 @@ impl Making<'_> {
         self.writer.flush().await
     }
 
-    /// Adds the FOREIGN KEYs among constraints to a table without rows.
+    /// Adds the FOREIGN KEYs among `constraints` to a table without rows.
     async fn add_foreign_keys(&mut self, constraints: &[Constraint<'_>]) -> Result<()> {
         for constraint in constraints {
             if let Constraint::Foreign { name, key, column } = constraint {
@@ -424,13 +423,13 @@ impl Making<'_> {
         Ok(())
     }
 
-    /// 42P16: the table has a primary key already.
+    /// 42P16: the table already has a primary key.
     pub(super) fn another_key(&self) -> SqlError {
         let message = format!("multiple primary keys for table \"{}\" are not allowed", self.table.name);
         SqlError::new(state::INVALID_TABLE_DEFINITION, message)
     }
 
-    /// Adds constraints other than FOREIGN KEYs, primary key first.
+    /// Adds the constraints other than FOREIGN KEYs, primary key first.
     pub(super) async fn add_constraints(&mut self, constraints: &[Constraint<'_>]) -> Result<()> {
         for constraint in constraints {
             if let Constraint::Primary { name, columns, include, deferred, parameters } = constraint {
@@ -465,7 +464,7 @@ impl Making<'_> {
         Ok(())
     }
 
-    /// A CHECK constraint.
+    /// Adds a CHECK constraint.
     pub(super) async fn check(
         &mut self,
         name: Option<&Ident>,
@@ -492,7 +491,7 @@ impl Making<'_> {
                 name
             }
             None => {
-                // Of the one column that it names, wherever it stands.
+                // A CHECK over a single column is named after it, wherever it was written.
                 let mut columns = canonical::referenced(expr)?;
                 columns.sort_unstable();
                 columns.dedup();
@@ -509,7 +508,7 @@ impl Making<'_> {
         })
     }
 
-    /// The index behind PRIMARY KEY or UNIQUE.
+    /// Makes the index of a PRIMARY KEY or UNIQUE constraint.
     pub(super) async fn constraint_index(
         &mut self,
         name: Option<&Ident>,

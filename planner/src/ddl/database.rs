@@ -9,7 +9,7 @@ use crate::session::activity::Activity;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Runs one of these statements; the answer is its command tag.
+/// Runs one of these statements. Returns its command tag.
 pub async fn execute(context: &DdlContext, statement: &DatabaseStatement) -> Result<String> {
     match statement {
         DatabaseStatement::Create { name, options } => create(context, name, options).await?,
@@ -27,16 +27,16 @@ impl DdlContext {
     fn may_create_databases(&self) -> bool {
         self.catalog.role_by_oid(self.user).is_some_and(|role| role.superuser || role.create_database)
     }
-    /// Sessions of a database but for the one that asks.
+    /// The other sessions of a database.
     fn sessions_of(&self, database: &DatabaseDescriptor) -> Vec<Arc<Activity>> {
-        // What runs without a server runs alone.
+        // Without a server there are no other sessions.
         let Ok(server) = self.session.database() else { return Vec::new() };
         let mut sessions = server.activities().list();
         let own = self.session.backend_pid;
         sessions.retain(|session| session.backend.database.0 == database.oid && session.backend.pid != own);
         sessions
     }
-    /// Errors: 55006 for a database that others are in, also after those that are leaving have left.
+    /// Errors: 55006 if other sessions use the database. Waits for terminating sessions first.
     async fn must_be_unused(&self, database: &DatabaseDescriptor, what: &str) -> Result<()> {
         let mut others = self.sessions_of(database).len();
         for _ in 0..50 {
@@ -56,8 +56,8 @@ impl DdlContext {
     }
 }
 
-/// CREATE DATABASE: what its template holds. Errors: 42601, 22023, 42704, 42501, 3D000, 42P04, 55006, and 0A000 for a template with
-/// more than schemas in it.
+/// CREATE DATABASE: copies the contents of its template. Errors: 42601, 22023, 42704, 42501, 3D000, 42P04, 55006, and
+/// 0A000 if the template contains more than schemas.
 async fn create(context: &DdlContext, name: &str, options: &[DatabaseOption]) -> Result<()> {
     let options = Options::of_new(context, options)?;
     let owner = match &options.owner {
@@ -190,7 +190,7 @@ async fn alter(context: &DdlContext, name: &str, change: &DatabaseChange) -> Res
     Ok(())
 }
 
-/// DROP DATABASE, with all it holds. Errors: 3D000, 42501, 42809, 55006.
+/// DROP DATABASE, with its contents. Errors: 3D000, 42501, 42809, 55006.
 async fn drop(context: &DdlContext, name: &str, if_exists: bool, force: bool) -> Result<()> {
     let database = match context.database_named(name) {
         Ok(database) => database,

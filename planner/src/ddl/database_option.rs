@@ -1,4 +1,5 @@
-//! [`Options`] of CREATE DATABASE and ALTER DATABASE: what their values say, and whether it can be had here.
+//! [`Options`] of CREATE DATABASE and ALTER DATABASE: parses their values and refuses unsupported ones. Must not know
+//! how databases are stored.
 
 use super::DdlContext;
 use crate::catalog::{DatabaseDescriptor, LOCALE};
@@ -7,31 +8,30 @@ use crate::parse::{DatabaseOption, DatabaseValue};
 use crate::session::Notice;
 use crate::types::{Ctype, encoding};
 
-/// What was said of a database; what was given DEFAULT counts as not said.
+/// The options of a database. DEFAULT counts as absent.
 #[derive(Debug, Default)]
 pub(super) struct Options {
     pub(super) owner: Option<String>,
-    /// TEMPLATE.
     pub(super) source: Option<String>,
-    /// ENCODING, by PostgreSQL's number.
+    /// ENCODING, as PostgreSQL's number.
     encoding: Option<i32>,
-    /// LC_COLLATE, or LOCALE.
+    /// From LC_COLLATE or LOCALE.
     pub(super) collate: Option<String>,
-    /// LC_CTYPE, or LOCALE.
+    /// From LC_CTYPE or LOCALE.
     pub(super) ctype: Option<String>,
-    /// LOCALE_PROVIDER icu.
+    /// Whether LOCALE_PROVIDER is icu.
     icu: bool,
     icu_locale: Option<String>,
     pub(super) is_template: Option<bool>,
     pub(super) allow_connections: Option<bool>,
-    /// CONNECTION LIMIT: within none for any number.
+    /// CONNECTION LIMIT. The inner `None` means no limit.
     pub(super) connection_limit: Option<Option<u32>>,
     tablespace: Option<String>,
     strategy: Option<String>,
     collation_version: bool,
 }
 
-/// Options that ALTER DATABASE knows too.
+/// Options that ALTER DATABASE supports too.
 const CHANGEABLE: [&str; 4] = ["is_template", "allow_connections", "connection_limit", "tablespace"];
 const OTHERS: [&str; 12] = [
     "owner",
@@ -59,7 +59,7 @@ fn placed(error: SqlError, option: &DatabaseOption) -> SqlError {
     }
 }
 
-/// Errors: 42601 for an option that is none of these, or that comes twice.
+/// Errors: 42601 for an unknown or repeated option.
 fn known(options: &[DatabaseOption], create: bool) -> Result<()> {
     for (at, option) in options.iter().enumerate() {
         let name = option.name.as_str();
@@ -67,7 +67,7 @@ fn known(options: &[DatabaseOption], create: bool) -> Result<()> {
         if !is_option {
             return Err(placed(SqlError::syntax(format!("option \"{name}\" not recognized")), option));
         }
-        // LOCATION was one once, and says nothing any more.
+        // LOCATION is an old option without an effect.
         if name != "location" && options.iter().take(at).any(|other| other.name == name) {
             return Err(placed(SqlError::syntax("conflicting or redundant options"), option));
         }
@@ -105,7 +105,7 @@ fn limit(value: &DatabaseValue) -> Result<Option<u32>> {
     }
 }
 
-/// Encodings that only clients have, by PostgreSQL's number: from this on.
+/// The first of PostgreSQL's encoding numbers that only clients may use.
 const FIRST_OF_CLIENTS: i32 = 35;
 
 fn number_of_encoding(option: &DatabaseOption, value: &DatabaseValue) -> Result<i32> {
@@ -122,7 +122,7 @@ fn number_of_encoding(option: &DatabaseOption, value: &DatabaseValue) -> Result<
 }
 
 impl Options {
-    /// Options of CREATE DATABASE. Errors: 42601, 42704, 22023, 42P17.
+    /// Parses the options of CREATE DATABASE. Errors: 42601, 42704, 22023, 42P17.
     pub(super) fn of_new(context: &DdlContext, given: &[DatabaseOption]) -> Result<Options> {
         for option in given.iter().filter(|option| option.name == "location") {
             let mut warning = Notice::warning(state::FEATURE_NOT_SUPPORTED, "LOCATION is not supported anymore");
@@ -165,7 +165,7 @@ impl Options {
         options.ctype = options.ctype.or(locale).map(canonical);
         Ok(options)
     }
-    /// Options of ALTER DATABASE. Errors: 42601, 22023, 0A000.
+    /// Parses the options of ALTER DATABASE. Errors: 42601, 22023, 0A000.
     pub(super) fn of_old(given: &[DatabaseOption]) -> Result<Options> {
         known(given, false)?;
         let mut options = Options::default();
@@ -193,7 +193,7 @@ impl Options {
         }
         Ok(())
     }
-    /// Errors: what PostgreSQL says of options that cannot be so, and 0A000 for what only it can do.
+    /// Errors: PostgreSQL's for invalid options, and 0A000 for unsupported ones.
     pub(super) fn refuse_others(&self) -> Result<()> {
         if let Some(name) = &self.tablespace {
             tablespace(name)?;
@@ -210,18 +210,18 @@ impl Options {
 
 /// PostgreSQL's number of UTF8.
 const UTF8: i32 = 6;
-/// PostgreSQL's number of SQL_ASCII, which fits every locale.
+/// PostgreSQL's number of SQL_ASCII, which is valid with every locale.
 const SQL_ASCII: i32 = 0;
 
-/// Locales that order by code points, as every database here does.
+/// Locales that order by code points, as all databases here do.
 const BY_CODE_POINTS: [&str; 4] = ["C", "POSIX", LOCALE, "C.utf8"];
 
-/// The name under which a locale is stored: POSIX is C by another name.
+/// The stored name of a locale: POSIX is another name of C.
 fn canonical(locale: String) -> String {
     if locale == "POSIX" { "C".to_string() } else { locale }
 }
 
-/// Whether locale and encoding can be had and go together. Errors: 22023, 42P17, 0A000.
+/// Checks that locale and encoding are supported and compatible. Errors: 22023, 42P17, 0A000.
 pub(super) fn check_locale(options: &Options, source: &DatabaseDescriptor) -> Result<()> {
     if let Some(strategy) = &options.strategy
         && !["wal_log", "file_copy"].iter().any(|known| strategy.eq_ignore_ascii_case(known))
@@ -255,7 +255,7 @@ pub(super) fn check_locale(options: &Options, source: &DatabaseDescriptor) -> Re
     Ok(())
 }
 
-/// A copy has the encoding and locale of what it is copied from. Errors: 22023.
+/// Checks that a copy has its template's encoding and locale. Errors: 22023.
 pub(super) fn check_template(options: &Options, source: &DatabaseDescriptor) -> Result<()> {
     if let Some(number) = options.encoding.filter(|number| *number != UTF8) {
         let name = encoding::name_of(number).unwrap_or_default();
@@ -279,7 +279,7 @@ pub(super) fn check_template(options: &Options, source: &DatabaseDescriptor) -> 
     Ok(())
 }
 
-/// The name of a database's tablespace: there is one. Errors: 22023, 42704.
+/// Checks the name of a tablespace: only the default one exists. Errors: 22023, 42704.
 pub(super) fn tablespace(name: &str) -> Result<()> {
     match name {
         "pg_default" => Ok(()),

@@ -1,4 +1,4 @@
-//! ALTER DEFAULT PRIVILEGES: what is granted on objects that a role will make.
+//! ALTER DEFAULT PRIVILEGES: the privileges on objects that a role will create.
 
 use super::grant::apply;
 use super::wanted::wanted;
@@ -10,12 +10,12 @@ use crate::parse::{DefaultKind, DefaultPrivileges};
 use crate::types::Oid;
 
 impl DdlContext {
-    /// The grants on a new object of the user; `None` where they are PostgreSQL's own. `schema`: where it will be, 0 for
-    /// a schema itself.
+    /// The privileges on a new object of the user. `None` if they are PostgreSQL's defaults. `schema` is the object's
+    /// schema, or 0 if the object is a schema.
     pub(super) fn first_acl(&self, kind: Kind, schema: Oid) -> Option<Acl> {
         self.first_acl_of(self.user, kind, schema)
     }
-    /// The same of an object that another role will own.
+    /// The same for an object that another role will own.
     pub(super) fn first_acl_of(&self, owner: Oid, kind: Kind, schema: Oid) -> Option<Acl> {
         let entries = &self.catalog.database().default_acls;
         let of = |schema: Oid| {
@@ -33,7 +33,7 @@ impl DdlContext {
         }
         (!acl::same(&merged, &own)).then_some(merged)
     }
-    /// The same of what is in a schema.
+    /// The same for an object in a schema.
     pub(super) fn first_acl_in(&self, kind: Kind, schema: &SchemaDescriptor) -> Option<Acl> {
         self.first_acl(kind, schema.oid)
     }
@@ -47,7 +47,7 @@ pub async fn alter(context: &DdlContext, alter: &DefaultPrivileges) -> Result<St
         DefaultKind::Sequences => (Kind::Sequence, 'S'),
         DefaultKind::Schemas => (Kind::Schema, 'n'),
         DefaultKind::Types => (Kind::Type, 'T'),
-        // Of which no user can make one.
+        // Users cannot create functions.
         DefaultKind::Functions => (Kind::Function, 'f'),
     };
     let grant = &alter.grant;

@@ -1,4 +1,4 @@
-//! What depends on what: the views that read a relation or column. DROP refuses because of them, or takes them along.
+//! Dependencies: the views that read a relation or column. DROP refuses because of them, or with CASCADE drops them.
 
 use super::{DdlContext, drop};
 use crate::catalog::{CatalogWriter, ColumnId, TableDescriptor};
@@ -6,36 +6,34 @@ use crate::error::Result;
 use crate::types::Oid;
 use std::sync::Arc;
 
-/// Something that can be dropped and that views may need.
+/// An object that can be dropped and that views may depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Object {
-    /// A schema with all that is in it.
+    /// A schema with its contents.
     Schema(Oid),
-    /// A table, sequence or view.
     Relation(Oid),
-    /// A column.
     Column(Oid, ColumnId),
-    /// A PRIMARY KEY of a table, by the OID of its constraint.
+    /// A PRIMARY KEY, by the OIDs of its table and constraint.
     Key(Oid, Oid),
 }
 
-/// A relation that cannot stay when something else goes.
+/// A relation that must be dropped together with another object.
 pub(super) struct Dependent {
-    /// Which.
+    /// The relation to be dropped.
     pub relation: Arc<TableDescriptor>,
-    /// What it needs, for messages.
+    /// The object that it depends on, for messages.
     because_of: String,
 }
 
 impl Dependent {
-    /// A relation that goes anyway.
+    /// A relation that the statement names itself.
     pub(super) fn of(relation: Arc<TableDescriptor>) -> Dependent {
         Dependent { relation, because_of: String::new() }
     }
 }
 
-/// Collects as PostgreSQL does: depth first, newest first, an object behind those that depend on it. Reports go the
-/// other way.
+/// Collects dependents in PostgreSQL's order: depth first, newest first, an object after those that depend on it.
+/// Reports list them in reverse.
 struct Search<'a> {
     context: &'a DdlContext,
     seen: Vec<Oid>,
@@ -69,10 +67,10 @@ impl Search<'_> {
         }
     }
 
-    /// The relations that need an object directly, newest first.
+    /// The relations that directly depend on an object, newest first.
     fn direct(&self, object: Object) -> Vec<Arc<TableDescriptor>> {
         let needs = |relation: &TableDescriptor| match object {
-            // Sequences that columns own go with their tables without saying.
+            // Sequences that columns own are dropped with their tables and not reported.
             Object::Schema(schema) => {
                 relation.schema_oid == schema
                     && relation.sequence.as_ref().is_none_or(|sequence| sequence.owned_by.is_none())
@@ -107,8 +105,8 @@ impl Search<'_> {
     }
 }
 
-/// The relations that depend on objects which are to be dropped, in the order PostgreSQL names them. Errors: 2BP01,
-/// unless `cascade`.
+/// The relations that depend on objects to be dropped, in the order in which PostgreSQL names them.
+/// Errors: 2BP01, unless `cascade`.
 pub(super) fn of(context: &DdlContext, objects: &[Object], cascade: bool) -> Result<Vec<Dependent>> {
     let given = objects.iter().filter_map(|object| match object {
         Object::Relation(oid) => Some(*oid),
@@ -131,7 +129,7 @@ pub(super) fn of(context: &DdlContext, objects: &[Object], cascade: bool) -> Res
     Err(error)
 }
 
-/// Lines for a 2BP01.
+/// The detail lines of a 2BP01.
 pub(super) fn lines(context: &DdlContext, dependents: &[Dependent]) -> Vec<String> {
     let line = |dependent: &Dependent| {
         let relation = &dependent.relation;
@@ -142,13 +140,13 @@ pub(super) fn lines(context: &DdlContext, dependents: &[Dependent]) -> Vec<Strin
 }
 
 impl Dependent {
-    /// What it needs, as messages name it.
+    /// The object that it depends on, as messages name it.
     pub(super) fn because_of(&self) -> &str {
         &self.because_of
     }
 }
 
-/// Drops dependents and says so.
+/// Drops dependents and notifies the client.
 pub(super) async fn remove(
     context: &DdlContext,
     writer: &mut CatalogWriter<'_>,
@@ -159,7 +157,7 @@ pub(super) async fn remove(
     Ok(())
 }
 
-/// Drops dependents; answers what they were.
+/// Drops dependents. Returns their descriptions.
 pub(super) async fn remove_silently(
     context: &DdlContext,
     writer: &mut CatalogWriter<'_>,

@@ -1,4 +1,4 @@
-//! DROP of tables, indexes and sequences; the rest of DROP is handed on.
+//! DROP of tables, indexes and sequences. Dispatches other kinds to their modules.
 
 use super::dependents::{self, Object};
 use super::referenced::{self, Referring};
@@ -12,7 +12,7 @@ use sqlparser::ast::{ObjectName, ObjectType};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// 2BP01.
+/// 2BP01: other objects depend on `what`.
 pub(super) fn dependent(what: String, detail: &str) -> SqlError {
     SqlError::new(
         state::DEPENDENT_OBJECTS_STILL_EXIST,
@@ -22,7 +22,7 @@ pub(super) fn dependent(what: String, detail: &str) -> SqlError {
     .hint("Use DROP ... CASCADE to drop the dependent objects too.")
 }
 
-/// The same of several objects that a statement names.
+/// The same for several objects named in one statement.
 pub(super) fn dependent_of_several(detail: &str) -> SqlError {
     let message = "cannot drop desired object(s) because other objects depend on them";
     SqlError::new(state::DEPENDENT_OBJECTS_STILL_EXIST, message)
@@ -30,9 +30,9 @@ pub(super) fn dependent_of_several(detail: &str) -> SqlError {
         .hint("Use DROP ... CASCADE to drop the dependent objects too.")
 }
 
-/// Tells what CASCADE took along: `table s.t` and the like.
+/// Notifies the client of the objects that CASCADE dropped, such as `table s.t`.
 pub(super) fn report_cascade(context: &DdlContext, dropped: &[String]) {
-    /// More are counted, not named.
+    /// Beyond this number the message only counts them.
     const MOST: usize = 100;
     let mut lines: Vec<String> = dropped.iter().take(MOST).map(|what| format!("drop cascades to {what}")).collect();
     if let Some(more) = dropped.len().checked_sub(MOST).filter(|more| *more > 0) {
@@ -47,7 +47,7 @@ pub(super) fn report_cascade(context: &DdlContext, dropped: &[String]) {
     }
 }
 
-/// `table`, `sequence`.
+/// The word for the relation's kind: `table`, `sequence`.
 pub(super) fn kind_word(table: &TableDescriptor) -> &'static str {
     match table.kind {
         RelationKind::Table => "table",
@@ -56,7 +56,6 @@ pub(super) fn kind_word(table: &TableDescriptor) -> &'static str {
     }
 }
 
-/// DROP.
 pub(super) async fn execute(
     context: &DdlContext,
     kind: &ObjectType,
@@ -73,7 +72,7 @@ pub(super) async fn execute(
         ObjectType::Type => drop_type::execute(context, if_exists, names, cascade).await,
         ObjectType::View => view::drop(context, if_exists, names, cascade).await,
         ObjectType::Collation if if_exists => {
-            // None can exist.
+            // No object of this kind can exist.
             for name in names {
                 let word = kind.to_string().to_lowercase();
                 context.notice(state::SUCCESSFUL_COMPLETION, format!("{word} \"{name}\" does not exist, skipping"));
@@ -84,7 +83,7 @@ pub(super) async fn execute(
     }
 }
 
-/// What IF EXISTS says, or the error. Schemas that are missing count as well, as in PostgreSQL.
+/// The notice of IF EXISTS, or the error. A missing schema counts as a missing object, as in PostgreSQL.
 pub(super) fn missing(context: &DdlContext, word: &str, name: &ObjectName, if_exists: bool) -> Result<()> {
     let (schema, relation) = fold_name(name)?;
     let path = context.settings.search_path();
@@ -165,12 +164,12 @@ async fn tables(context: &DdlContext, if_exists: bool, names: &[ObjectName], cas
     Ok("DROP TABLE".into())
 }
 
-/// The sequences that columns of a table own.
+/// The sequences that a table's columns own.
 pub(super) fn owned_sequences(context: &DdlContext, table: &TableDescriptor) -> Vec<Arc<TableDescriptor>> {
     table.live_columns().filter_map(|column| context.catalog.owned_sequence(table.oid, column.id)).collect()
 }
 
-/// 2BP01 for tables that something holds.
+/// 2BP01 for tables with dependents.
 fn held(context: &DdlContext, tables: &BTreeMap<Oid, Arc<TableDescriptor>>, lines: &[String]) -> SqlError {
     match tables.values().next() {
         Some(table) if tables.len() == 1 => {
@@ -220,7 +219,7 @@ async fn indexes(context: &DdlContext, if_exists: bool, names: &[ObjectName], ca
         entry.indexes.retain(|other| other.oid != index.oid);
         writer.drop_storage(index.storage_id)?;
     }
-    // Tables that lose an index too are written once.
+    // A table that also loses an index is written once.
     let (own, others): (Vec<Referring>, Vec<Referring>) =
         referring.into_iter().partition(|(child, _)| changed.contains_key(&child.oid));
     let mut gone = referenced::remove(context, &mut writer, &others).await?;

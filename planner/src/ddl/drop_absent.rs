@@ -1,4 +1,4 @@
-//! DROP of kinds of objects of which there are none: what is named is not there.
+//! DROP of kinds of objects that cannot exist here.
 
 use super::{DdlContext, enumeration, function, type_name};
 use crate::bind::catalog_type;
@@ -6,8 +6,8 @@ use crate::error::{Result, SqlError, state};
 use crate::parse::{AbsentObject, DropAbsent, fold_name};
 use crate::pg_catalog::present;
 
-/// Says of each object that it is not there: an error, or with IF EXISTS a notice.
-/// Errors: 42704, 42P01, 42883; 42809 for what is of another kind; 0A000 for what the system has.
+/// Reports each named object as missing: with an error, or with a notice for IF EXISTS. Errors: 42704, 42P01, 42883,
+/// 42809 for an object of another kind, and 0A000 for a system object.
 pub fn drop_absent(context: &DdlContext, drop: &DropAbsent) -> Result<String> {
     for object in &drop.objects {
         let error = missing(context, drop, object)?;
@@ -23,7 +23,7 @@ fn other_kind(name: &str, wanted: &str) -> SqlError {
     SqlError::new(state::WRONG_OBJECT_TYPE, format!("\"{name}\" is not {wanted}"))
 }
 
-/// That an object is not there, as PostgreSQL says it.
+/// The error for a missing object, in PostgreSQL's words.
 fn missing(context: &DdlContext, drop: &DropAbsent, object: &AbsentObject) -> Result<SqlError> {
     let (schema, name) = if object.name.0.is_empty() { (None, String::new()) } else { fold_name(&object.name)? };
     let word = drop.kind.to_lowercase();
@@ -44,7 +44,7 @@ fn missing(context: &DdlContext, drop: &DropAbsent, object: &AbsentObject) -> Re
     }
     if let Some(on) = &object.on {
         let Some(table) = context.find(on)? else { return Ok(context.no_relation(on)) };
-        // A notice names the table otherwise.
+        // The notice names the table differently.
         let relation = drop.kind == "RULE" || drop.if_exists;
         let of = if relation { "relation" } else { "table" };
         return Ok(undefined(format!("{word} \"{name}\" for {of} \"{}\" does not exist", table.name)));
@@ -122,7 +122,7 @@ fn missing(context: &DdlContext, drop: &DropAbsent, object: &AbsentObject) -> Re
 
 const ACCESS_METHODS: [&str; 6] = ["btree", "hash", "gist", "gin", "spgist", "brin"];
 
-/// Whether PostgreSQL has something of this name that nobody can drop.
+/// Whether PostgreSQL has a system object of this name, which cannot be dropped.
 fn is_of_system(kind: &str, name: &str) -> bool {
     match kind {
         "COLLATION" => matches!(name, "default" | "C" | "POSIX" | "ucs_basic" | "C.utf8"),
@@ -132,7 +132,7 @@ fn is_of_system(kind: &str, name: &str) -> bool {
     }
 }
 
-/// That there is no operator, cast or transform between types. Errors: 0A000 for one of the system's.
+/// The error for a missing operator, cast or transform between types. Errors: 0A000 for a system object.
 fn by_types(context: &DdlContext, drop: &DropAbsent, object: &AbsentObject, name: &str) -> Result<SqlError> {
     let path = context.settings.search_path();
     let types = object.arguments.as_deref().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! DROP TYPE: what needs an enum refuses, or goes along.
+//! DROP TYPE: refuses if objects depend on the enum, or with CASCADE drops them.
 
 use super::create_table::Making;
 use super::dependents::{self, Dependent, Object};
@@ -14,7 +14,7 @@ use crate::types::{BaseType, SqlType};
 use sqlparser::ast::{DataType, ObjectName};
 use std::sync::Arc;
 
-/// What needs an enum, as PostgreSQL names it.
+/// The objects that depend on an enum, as PostgreSQL names them.
 fn dependents(context: &DdlContext, ty: &EnumDescriptor) -> Vec<String> {
     let mut found = Vec::new();
     let names = |text: &str| enum_references::expression_names(context, text, ty);
@@ -28,7 +28,7 @@ fn dependents(context: &DdlContext, ty: &EnumDescriptor) -> Vec<String> {
             }
             continue;
         }
-        // Those that need the type of its arrays come first, as in PostgreSQL.
+        // Objects that depend on the array type come first, as in PostgreSQL.
         let mut lines = [Vec::new(), Vec::new()];
         for column in table.live_columns() {
             let what = format!("column {} of {} {name}", column.name, drop::kind_word(table));
@@ -43,7 +43,7 @@ fn dependents(context: &DdlContext, ty: &EnumDescriptor) -> Vec<String> {
             }
         }
         found.extend(lines.into_iter().flatten());
-        // A constraint over a column of the type goes with the column.
+        // A constraint over a column of the type is dropped with the column.
         let over_others = |check: &&CheckDescriptor| !has_column(table, ty.oid) && names(&check.expression);
         for check in table.checks.iter().filter(over_others) {
             found.push(format!("constraint {} on table {name} depends on type {shown}", check.name));
@@ -55,14 +55,15 @@ fn dependents(context: &DdlContext, ty: &EnumDescriptor) -> Vec<String> {
     found
 }
 
-/// Relations in the order in which they were made.
+/// Relations in the order of their creation.
 fn relations(context: &DdlContext) -> Vec<&Arc<TableDescriptor>> {
     let mut all: Vec<&Arc<TableDescriptor>> = context.catalog.user_relations().collect();
     all.sort_by_key(|table| table.oid);
     all
 }
 
-/// Takes along what needs enums: columns of them, defaults and constraints that name them, views. Answers what went.
+/// Drops the dependents of enums: columns of these types, defaults and constraints that name them, and
+/// views. Returns their descriptions.
 async fn cascade(
     context: &DdlContext,
     writer: &mut CatalogWriter<'_>,
@@ -76,7 +77,7 @@ async fn cascade(
     for table in relations(context).into_iter().filter(|table| table.kind == RelationKind::Table) {
         let shown = format!("table {}", context.shown_name(table));
         let mut columns: Vec<_> = table.live_columns().filter(|column| is_one(column.ty)).cloned().collect();
-        // Those that need the type of its arrays come first, as in PostgreSQL.
+        // Objects that depend on the array type come first, as in PostgreSQL.
         columns.sort_by_key(|column| !column.ty.array);
         let by_default = |column: &&crate::catalog::ColumnDescriptor| {
             !is_one(column.ty) && column.default.as_deref().is_some_and(names_one)
@@ -92,7 +93,7 @@ async fn cascade(
         if columns.is_empty() && defaults.is_empty() && !table.checks.iter().any(constrains) {
             continue;
         }
-        // Who owns the type need not own what uses it.
+        // The owner of the type need not own the tables that use it.
         context.take_alone(table).await?;
         context.must_be_idle(table, "DROP TYPE")?;
         let schema = context.schema(&table.schema)?;
@@ -121,7 +122,7 @@ async fn cascade(
         making.table.checks.retain(|check| !constrains(check));
         making.store().await?;
     }
-    // Views that name a type themselves.
+    // Views that name the type in their query.
     let needs = |view: &TableDescriptor| {
         let query = view.view.as_ref().map(|view| view.query.as_str());
         let names = |query: &str, ty| enum_references::view_names(context, query, ty);
@@ -137,7 +138,7 @@ async fn cascade(
     Ok(gone)
 }
 
-/// Notes a view that goes, once.
+/// Adds a view to the dropped objects, once.
 fn note(context: &DdlContext, views: &mut Vec<Dependent>, view: Dependent, gone: &mut Vec<String>) {
     if !views.iter().any(|other| other.relation.oid == view.relation.oid) {
         gone.push(format!("view {}", context.shown_name(&view.relation)));
@@ -145,7 +146,7 @@ fn note(context: &DdlContext, views: &mut Vec<Dependent>, view: Dependent, gone:
     }
 }
 
-/// Errors: 2BP01 for the type of a relation's rows, which goes with the relation only.
+/// Errors: 2BP01 for the row type of a relation, which is dropped only with it.
 fn no_row_type(context: &DdlContext, name: &ObjectName) -> Result<()> {
     let Some(relation) = context.find(name)?.filter(|relation| relation.kind != RelationKind::Sequence) else {
         return Ok(());
@@ -160,7 +161,7 @@ fn no_row_type(context: &DdlContext, name: &ObjectName) -> Result<()> {
         .hint(format!("You can drop {word} {name} instead.")))
 }
 
-/// Errors: 2BP01 for the type of the arrays of an enum, which goes with the enum only.
+/// Errors: 2BP01 for the array type of an enum, which is dropped only with it.
 fn no_array_type(context: &DdlContext, name: &ObjectName) -> Result<()> {
     let (schema, name) = fold_name(name)?;
     let path = context.settings.search_path();
@@ -172,14 +173,13 @@ fn no_array_type(context: &DdlContext, name: &ObjectName) -> Result<()> {
         .hint(format!("You can drop type {shown} instead.")))
 }
 
-/// A type of PostgreSQL's own by its name in the catalog.
+/// The built-in type of this catalog name.
 pub(super) fn built_in(context: &DdlContext, name: &ObjectName) -> Option<SqlType> {
     let written = DataType::Custom(name.clone(), Vec::new());
     let found = catalog_type(&written, &context.catalog, context.settings.search_path(), false).ok()?;
     found.as_enum().is_none().then_some(found)
 }
 
-/// DROP TYPE.
 pub(super) async fn execute(
     context: &DdlContext,
     if_exists: bool,
@@ -187,7 +187,7 @@ pub(super) async fn execute(
     with_all: bool,
 ) -> Result<String> {
     let mut types: Vec<&EnumDescriptor> = Vec::new();
-    // PostgreSQL looks for all of them first.
+    // PostgreSQL looks up all of them first.
     let mut required: Option<SqlType> = None;
     for name in names {
         let Some(ty) = find(context, name)? else {

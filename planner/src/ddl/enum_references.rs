@@ -1,4 +1,5 @@
-//! Where the texts of views and stored expressions name an enum or one of its labels, and the same texts by other names.
+//! Finds and renames references to an enum or its labels in the texts of views and stored expressions. Must not know
+//! why the enum changes.
 
 use super::{DdlContext, canonical, evaluate};
 use crate::bind::{bind_stored_view, catalog_type};
@@ -13,18 +14,18 @@ use sqlparser::ast::{
 use sqlparser::tokenizer::{Span, Token};
 use std::ops::{ControlFlow, Range};
 
-/// Texts that are stored of a relation.
+/// The stored texts of a relation.
 #[derive(Clone, Copy)]
 enum Text<'a> {
-    /// A view's query.
+    /// The query of a view.
     Query,
-    /// DEFAULT of a column of this type, or the value of older rows.
+    /// The DEFAULT of a column of this type, or the value of its older rows.
     Default(&'a crate::catalog::ColumnDescriptor),
     /// An expression over the table's columns.
     Expression,
 }
 
-/// The names of types in casts, typed literals and column definition lists.
+/// Collects the type names in casts, typed literals and column definition lists.
 struct Names {
     found: Vec<(ObjectName, Span)>,
 }
@@ -78,7 +79,7 @@ fn tree(text: &str) -> Result<(Statement, std::sync::Arc<Source>)> {
     }
 }
 
-/// The enums that a text names, each with its place: bytes of the text.
+/// The enums that a text names, each with its byte range in the text.
 fn named(context: &DdlContext, text: &str, of: Text<'_>) -> Result<Vec<(&'static EnumDescriptor, Range<usize>)>> {
     let mut names = Names { found: Vec::new() };
     let source = match of {
@@ -108,7 +109,7 @@ fn named(context: &DdlContext, text: &str, of: Text<'_>) -> Result<Vec<(&'static
     Ok(found)
 }
 
-/// A text with others in these places, which are in order.
+/// Replaces ranges of a text. They must be in order.
 fn with(text: &str, places: impl DoubleEndedIterator<Item = (Range<usize>, String)>) -> String {
     let mut new = text.to_string();
     for (place, name) in places.rev() {
@@ -119,7 +120,7 @@ fn with(text: &str, places: impl DoubleEndedIterator<Item = (Range<usize>, Strin
     new
 }
 
-/// A view's query whose enums are named with their schemas, so that they mean the same under every search_path.
+/// A view's query with schema-qualified enum names, independent of search_path.
 pub(super) fn with_schemas(context: &DdlContext, query: &str) -> Result<String> {
     let found = named(context, query, Text::Query)?;
     Ok(with(query, found.into_iter().map(|(ty, place)| (place, super::enumeration::qualified(ty)))))
@@ -135,16 +136,16 @@ pub(super) fn expression_names(context: &DdlContext, text: &str, ty: &EnumDescri
     named(context, text, Text::Expression).is_ok_and(|found| found.iter().any(|(other, _)| other.oid == ty.oid))
 }
 
-/// What becomes of an enum.
+/// A change of an enum's names.
 #[derive(Clone, Copy)]
 pub(super) enum Renaming<'a> {
-    /// It goes by this name.
+    /// The enum gets this name.
     Type(&'a EnumDescriptor, &'a str),
-    /// One of its labels becomes another.
+    /// The first label becomes the second.
     Label(&'a EnumDescriptor, &'a str, &'a str),
 }
 
-/// The relations with texts that name the enum or label, with the new names. Errors: as in a statement.
+/// The relations whose texts name the enum or label, with the texts changed. Errors: as in a statement.
 pub(super) fn renamed(context: &DdlContext, renaming: Renaming<'_>) -> Result<Vec<TableDescriptor>> {
     let mut changed = Vec::new();
     for relation in context.catalog.user_relations() {
@@ -158,7 +159,7 @@ pub(super) fn renamed(context: &DdlContext, renaming: Renaming<'_>) -> Result<Ve
     Ok(changed)
 }
 
-/// Gives the texts of a relation, some of which may have been changed otherwise, the new names. Errors: as in a statement.
+/// Changes the texts of a relation. Some may already have been changed otherwise. Errors: as in a statement.
 pub(super) fn rename(
     context: &DdlContext,
     relation: &TableDescriptor,
@@ -207,8 +208,7 @@ fn renamed_text(
     }
 }
 
-/// Which literals are of the enum shows when a label stands in their place that it has not: they, and no others, cannot be
-/// read any more.
+/// Finds the literals of the enum by substituting an unknown label: exactly these literals become unreadable.
 fn relabelled(
     context: &DdlContext,
     relation: &TableDescriptor,
@@ -243,7 +243,7 @@ fn relabelled(
     Ok((!places.is_empty()).then(|| with(stored, places.into_iter())))
 }
 
-/// The text of a literal with another label: the whole, or the elements of an array.
+/// A literal's text with another label: the whole text, or elements of an array.
 fn replaced(text: &str, from: &str, to: &str) -> Option<String> {
     if text == from {
         return Some(to.to_string());
@@ -285,7 +285,7 @@ fn replaced(text: &str, from: &str, to: &str) -> Option<String> {
     found.then_some(shown)
 }
 
-/// Whether a text fails for a label that there is not.
+/// Whether reading a text fails because of an unknown label.
 fn reads_label(
     context: &DdlContext,
     relation: &TableDescriptor,

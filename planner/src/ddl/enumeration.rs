@@ -1,6 +1,6 @@
 //! CREATE TYPE … AS ENUM and ALTER TYPE.
 //!
-//! Stored expressions (DEFAULT, CHECK) name a type with its schema, so that they mean the same under every search_path.
+//! Stored expressions (DEFAULT, CHECK) name a type with its schema, so they do not depend on search_path.
 
 use super::DdlContext;
 use super::enum_references::{self, Renaming};
@@ -19,10 +19,10 @@ use sqlparser::ast::{
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// A type's name in a stored expression.
+/// The name of a type in stored expressions.
 pub(super) fn stored_name(ty: &SqlType) -> String {
     let BaseType::Enum(labels) = ty.base else {
-        // "character" alone would have a length of 1.
+        // "character" without a modifier would have the length 1.
         return if ty.plain() == SqlType::CHAR { "bpchar".to_string() } else { ty.plain().name() };
     };
     let name = qualified(labels.descriptor());
@@ -33,7 +33,7 @@ pub(super) fn qualified(ty: &EnumDescriptor) -> String {
     format!("{}.{}", quote(&ty.schema), quote(&ty.name))
 }
 
-/// An expression whose enums are named with their schemas.
+/// An expression with schema-qualified enum names.
 pub(super) fn with_schemas(context: &DdlContext, expr: &Expr) -> Expr {
     struct Names<'a>(&'a DdlContext);
     impl VisitorMut for Names<'_> {
@@ -66,7 +66,7 @@ pub(super) fn with_schemas(context: &DdlContext, expr: &Expr) -> Expr {
 }
 
 impl DdlContext {
-    /// That no type has the name of a new relation, which is a type too. Errors: 42710.
+    /// Checks that no type has the name of a new relation, because a relation is a type too. Errors: 42710.
     pub(super) fn no_type_named(&self, schema: &str, name: &str) -> Result<()> {
         if self.catalog.enum_named(Some(schema), name, &[]).is_none() {
             return Ok(());
@@ -90,7 +90,6 @@ fn label_exists(name: &str) -> SqlError {
     SqlError::new(state::DUPLICATE_OBJECT, format!("enum label \"{name}\" already exists"))
 }
 
-/// CREATE TYPE.
 pub(super) async fn create(
     context: &DdlContext,
     name: &ObjectName,
@@ -100,7 +99,7 @@ pub(super) async fn create(
         return Err(SqlError::unsupported("CREATE TYPE of anything but an enum"));
     };
     let (schema, name) = context.new_relation(name)?;
-    // Of every relation PostgreSQL makes a type too.
+    // PostgreSQL creates a type for every relation too.
     if context.catalog.enum_named(Some(&schema.name), &name, &[]).is_some()
         || context.catalog.relation(Some(&schema.name), &name, &[]).is_some()
     {
@@ -142,7 +141,7 @@ pub(super) fn find(context: &DdlContext, name: &ObjectName) -> Result<Option<Enu
     Ok(context.catalog.enum_named(schema.as_deref(), &name, context.settings.search_path()))
 }
 
-/// 42704; 42809 for a type that is none of labels.
+/// 42704, or 42809 for a type that is not an enum.
 fn no_enum(context: &DdlContext, name: &ObjectName) -> SqlError {
     let shown = match super::drop_type::built_in(context, name) {
         Some(ty) => Some(ty.plain().format()),
@@ -154,7 +153,7 @@ fn no_enum(context: &DdlContext, name: &ObjectName) -> SqlError {
     }
 }
 
-/// That there is no such type.
+/// The message for a missing type.
 pub(super) fn missing(name: &ObjectName) -> String {
     let shown = fold_name(name).map_or_else(
         |_| name.to_string(),
@@ -170,7 +169,6 @@ pub(super) fn check_owner(context: &DdlContext, ty: &EnumDescriptor) -> Result<(
     Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, format!("must be owner of type {}", ty.name)))
 }
 
-/// ALTER TYPE.
 pub(super) async fn alter(context: &DdlContext, alter: &AlterType) -> Result<String> {
     let old = find(context, &alter.name)?.ok_or_else(|| no_enum(context, &alter.name))?.descriptor();
     check_owner(context, old)?;
@@ -222,7 +220,7 @@ pub(super) async fn alter(context: &DdlContext, alter: &AlterType) -> Result<Str
     Ok("ALTER TYPE".into())
 }
 
-/// Stores the relations that name an enum or label by its new name.
+/// Stores the relations that name the renamed enum or label.
 async fn store(context: &DdlContext, writer: &mut CatalogWriter<'_>, renaming: Renaming<'_>) -> Result<()> {
     for relation in enum_references::renamed(context, renaming)? {
         context.take_alone(&relation).await?;
@@ -273,7 +271,7 @@ pub(crate) async fn change(context: &DdlContext, name: &ObjectName, change: &Typ
     Ok("ALTER TYPE".into())
 }
 
-/// COMMENT ON TYPE. Errors: 42704, 0A000 for types that are no enums.
+/// COMMENT ON TYPE. Errors: 42704, and 0A000 for types other than enums.
 pub(super) async fn comment(context: &DdlContext, name: &ObjectName, text: Option<String>) -> Result<()> {
     let Some(old) = find(context, name)? else {
         let ty = DataType::Custom(name.clone(), Vec::new());
@@ -287,7 +285,7 @@ pub(super) async fn comment(context: &DdlContext, name: &ObjectName, text: Optio
     writer.flush().await
 }
 
-/// Errors: 42501 for who has not USAGE on a type.
+/// Errors: 42501 for a role without USAGE on the type.
 pub(super) fn may_use(context: &DdlContext, ty: &EnumDescriptor) -> Result<()> {
     let usage = crate::catalog::acl::USAGE;
     if context.catalog.rights(context.user, Kind::Type, ty.owner, ty.acl.as_ref(), usage) == usage {
@@ -302,12 +300,12 @@ fn place_of(ty: &EnumDescriptor, label: &str) -> Result<usize> {
     })
 }
 
-/// Whether a relation has a column of an enum.
+/// Whether a relation has a column of this enum.
 pub(super) fn has_column(table: &TableDescriptor, oid: Oid) -> bool {
     table.live_columns().any(|column| matches!(column.ty.base, BaseType::Enum(ty) if ty.descriptor().oid == oid))
 }
 
-/// The enums in a schema that is to be dropped, which nothing outside of it uses. Errors: 0A000 otherwise.
+/// The enums in a schema to be dropped. Errors: 0A000 if an object outside it uses one.
 pub(super) fn within(context: &DdlContext, schema: Oid) -> Result<Vec<&'static EnumDescriptor>> {
     let inside: Vec<_> = context.catalog.enums().filter(|ty| ty.schema_oid == schema).collect();
     for ty in &inside {

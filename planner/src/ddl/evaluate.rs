@@ -1,5 +1,4 @@
-//! Evaluates the expressions of DDL, DEFAULT and CHECK, when they are written and over the rows
-//! that are there already.
+//! Evaluates the expressions of DDL (DEFAULT and CHECK), at definition time and over existing rows.
 
 use super::backfill::{self, Rows};
 use super::fixed_times::fixed_expression;
@@ -25,7 +24,7 @@ use datafusion::physical_expr::PhysicalExpr;
 use sqlparser::ast;
 use std::sync::Arc;
 
-/// Slots filled for this DDL statement.
+/// Slots filled for this statement.
 fn slots(context: &DdlContext, catalog: &Arc<Catalog>) -> Arc<Slots> {
     let slots = Slots::new();
     let now = context.transaction_time;
@@ -45,18 +44,18 @@ fn slots(context: &DdlContext, catalog: &Arc<Catalog>) -> Arc<Slots> {
     slots
 }
 
-/// Binds something with the settings of a DDL statement, positions left out.
+/// Binds a stored expression with the settings of the statement. Errors get no position.
 pub(super) fn bound<T>(
     context: &DdlContext,
     catalog: &Arc<Catalog>,
     slots: &Arc<Slots>,
     bind: impl FnOnce(&BindContext<'_>) -> Result<T>,
 ) -> Result<T> {
-    // Positions are those in the expression's own text.
+    // These positions refer to the expression's own text.
     bound_in_place(context, catalog, slots, bind).map_err(SqlError::without_position)
 }
 
-/// Binds a part of the statement itself.
+/// Binds a part of the statement itself. Errors keep their position.
 pub(super) fn bound_in_place<T>(
     context: &DdlContext,
     catalog: &Arc<Catalog>,
@@ -67,7 +66,7 @@ pub(super) fn bound_in_place<T>(
     with_binding(catalog, &context.settings, slots, now, bind)
 }
 
-/// The same of what is only run by others, who are asked for their privileges then.
+/// The same for an expression that other roles will run. It checks no privileges: they are checked then.
 pub(super) fn bound_unchecked<T>(
     context: &DdlContext,
     slots: &Arc<Slots>,
@@ -92,8 +91,8 @@ fn check_expression(
     Ok(typed.expr)
 }
 
-/// Checks that a CHECK means something over a table's columns. Answers the text to be stored where it is another. Errors: as in a
-/// statement.
+/// Checks that a CHECK is valid over a table's columns. Returns the text to store if it differs. Errors:
+/// as in a statement.
 pub(super) fn validate_check_text(
     context: &DdlContext,
     table: &TableDescriptor,
@@ -103,14 +102,14 @@ pub(super) fn validate_check_text(
     Ok(fixed_expression(stored, "check constraint", bind)?.1)
 }
 
-/// The first value of an array as stored expressions have constants, under whatever settings they are read: `'…'::type`, by which
-/// `encoding` knows it too.
+/// The first value of an array as a constant in stored expressions: `'…'::type`. It does not depend on settings,
+/// and `encoding` recognizes it.
 pub(super) fn constant(ty: SqlType, values: &dyn Array) -> Result<String> {
     let text = constant_text(ty, values)?;
     Ok(format!("'{}'::{}", text.replace('\'', "''"), enumeration::stored_name(&ty)))
 }
 
-/// Its text, without the type.
+/// The text of that constant, without the type.
 pub(super) fn constant_text(ty: SqlType, values: &dyn Array) -> Result<String> {
     output_string(ty, values, 0, &OutputContext::PLAIN)
 }
@@ -120,8 +119,8 @@ pub(super) fn moving(what: &str) -> SqlError {
         .hint("Use current_date or current_timestamp, or write the time out.")
 }
 
-/// A stored expression over a table's live columns, bound, and the text to be stored where it is another. `what` names it in messages.
-/// Errors: as in a statement.
+/// Binds a stored expression over a table's live columns. Also returns the text to store if it differs. `what` names it
+/// in messages. Errors: as in a statement.
 pub(super) fn stored(
     context: &DdlContext,
     table: &TableDescriptor,
@@ -134,14 +133,14 @@ pub(super) fn stored(
     })
 }
 
-/// Checks that a DEFAULT can become the type of its column. Errors: as in a statement.
+/// Checks that a DEFAULT can be converted to the column's type. Errors: as in a statement.
 pub(super) fn validate_default(context: &DdlContext, column: &str, ty: SqlType, stored: &str) -> Result<()> {
     let (expr, source) = parse_expression(stored)?;
     let slots = Slots::new();
     bound(context, &context.catalog, &slots, |bind| bind_constant(&expr, &source, column, ty, bind)).map(|_| ())
 }
 
-/// The same of a new DEFAULT, and what is to be stored of it in its place, where that is another text. Errors: as in a statement.
+/// The same for a new DEFAULT. Returns the text to store if it differs. Errors: as in a statement.
 pub(super) fn new_default(context: &DdlContext, column: &str, ty: SqlType, stored: &str) -> Result<Option<String>> {
     let slots = Slots::new();
     let bind = |expr: &ast::Expr, source: &Source| {
@@ -180,7 +179,7 @@ pub(super) async fn validate_check(
     Ok(())
 }
 
-/// The columns as a batch of the schema, which may have a row key behind them that is left out.
+/// A batch of these columns. The schema may have a row key after them, which is omitted.
 fn batch(schema: &DFSchema, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
     let fields: Vec<_> = schema.fields().iter().take(columns.len()).cloned().collect();
     let fields: Vec<_> = fields.iter().map(|field| field.as_ref().clone().with_nullable(true)).collect();
@@ -188,17 +187,18 @@ fn batch(schema: &DFSchema, columns: Vec<ArrayRef>, rows: usize) -> Result<Recor
     Ok(RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &options)?)
 }
 
-/// What makes values of a column's new type of the rows that are there.
+/// Converts existing rows to a column's new type.
 pub(super) struct Converted {
     physical: Arc<dyn PhysicalExpr>,
     schema: DFSchema,
     ty: SqlType,
-    /// Kept for what the expression reads when it runs.
+    /// Keeps the slots alive that the expression reads at run time.
     _slots: Arc<Slots>,
 }
 
 impl Converted {
-    /// Prepares USING, or the column itself, made `ty` by assignment. Errors: 42804 and as in a statement.
+    /// Prepares the USING expression, or the column itself, with an assignment cast to `ty`. Errors: 42804, and
+    /// as in a statement.
     pub(super) fn new(
         context: &DdlContext,
         table: &TableDescriptor,
@@ -236,7 +236,7 @@ impl Converted {
         let physical = compiled(&expr, &schema)?;
         Ok(Converted { physical, schema, ty, _slots: slots })
     }
-    /// The values of rows whose live columns these are.
+    /// The converted values of rows with these live columns.
     pub(super) fn values(&self, columns: &[ArrayRef], rows: usize) -> Result<ArrayRef> {
         let batch = batch(&self.schema, columns.to_vec(), rows)?;
         let array = self.physical.evaluate(&batch)?.into_array(rows)?;
@@ -247,16 +247,16 @@ impl Converted {
     }
 }
 
-/// The DEFAULT of a new column, ready to be computed for the rows that are there.
+/// Computes the DEFAULT of a new column for existing rows.
 pub(super) struct AddedDefault {
     physical: Arc<dyn PhysicalExpr>,
     ty: SqlType,
-    /// Kept for what the expression reads when it runs.
+    /// Keeps the slots alive that the expression reads at run time.
     _slots: Arc<Slots>,
 }
 
 impl AddedDefault {
-    /// Prepares the default of `column`, found in a catalog that knows the column's sequence.
+    /// Prepares the default of `column`. The catalog must know the column's sequence.
     pub(super) fn new(context: &DdlContext, catalog: &Arc<Catalog>, column: &ColumnDescriptor) -> Result<Self> {
         let stored = column.default.as_deref().unwrap_or("NULL");
         let (expr, source) = parse_expression(stored)?;
@@ -267,7 +267,7 @@ impl AddedDefault {
         let physical = compiled(&expr, &DFSchema::empty())?;
         Ok(AddedDefault { physical, ty: column.ty, _slots: slots })
     }
-    /// The values of so many rows.
+    /// The default's values for `rows` rows.
     pub(super) fn values(&self, rows: usize) -> Result<ArrayRef> {
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         let empty = RecordBatch::try_new_with_options(Arc::new(Schema::empty()), Vec::new(), &options)?;

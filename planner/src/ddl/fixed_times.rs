@@ -1,5 +1,5 @@
-//! Dates and times in what is stored as text: a literal stands there as what it meant when it was written, under the settings of who wrote
-//! it, as PostgreSQL keeps the value and not the text.
+//! Dates and times in stored texts. A literal is stored as the value that it had when it was written, under its
+//! writer's settings. PostgreSQL likewise keeps the value and not the text.
 
 use super::canonical;
 use super::evaluate::constant_text;
@@ -11,8 +11,9 @@ use crate::types::datetime::Reading;
 use sqlparser::ast::Expr;
 use sqlparser::tokenizer::Token;
 
-/// Binds a stored expression. Answers what `bind` answers, and the text that is to be stored in its place, where that is another.
-/// `what` names it in messages. Errors: as of `bind`; 0A000 for what would mean something else at another moment all the same.
+/// Binds a stored expression. Returns the result of `bind`, and a new text to store if the old one depends on
+/// time or settings. `what` names it in messages. Errors: those of `bind`, and 0A000 if the new text would still
+/// depend on the time.
 pub(super) fn fixed_expression<T>(
     stored: &str,
     what: &str,
@@ -25,7 +26,7 @@ pub(super) fn fixed_expression<T>(
     })
 }
 
-/// The text that is to be stored of a query, where it is another.
+/// The text of a query to store, if it differs.
 pub(super) fn fixed_query<T>(
     stored: &str,
     what: &str,
@@ -50,14 +51,14 @@ fn fixed<T>(
     let Some(text) = text else {
         return if moving { Err(super::evaluate::moving(what)) } else { Ok((bound, None)) };
     };
-    // What it says now is what is stored.
+    // The stored text must not depend on the time of reading.
     match Reading::asks_for_now(|| read(&text)) {
         (answer, false) => Ok((answer?.0, Some(text))),
         (_, true) => Err(super::evaluate::moving(what)),
     }
 }
 
-/// A text with literals in the form in which they mean the same always; `None` where they have it.
+/// A text whose date and time literals do not depend on settings. `None` if nothing changes.
 fn with_times(text: &str, source: &Source, times: &[ReadTime]) -> Result<Option<String>> {
     if times.is_empty() {
         return Ok(None);
@@ -78,7 +79,7 @@ fn with_times(text: &str, source: &Source, times: &[ReadTime]) -> Result<Option<
                 fixed.push(form);
             }
         }
-        // What was read as two things stays: whoever reads it again finds out which.
+        // A literal that was read as two different values is kept: the next reading decides.
         if let [form] = fixed.as_slice()
             && form != said
             && new.get(source.bytes(token.span)).is_some_and(|old| old.ends_with(['\'', '$']))

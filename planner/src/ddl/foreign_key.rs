@@ -1,4 +1,4 @@
-//! FOREIGN KEYs of CREATE TABLE and ALTER TABLE: what they refer to, and whether the rows that are there may.
+//! FOREIGN KEYs of CREATE TABLE and ALTER TABLE: resolves their references, and validates existing rows.
 
 use super::create_table::Making;
 use crate::catalog::{
@@ -28,7 +28,7 @@ fn action(action: Option<ast::ReferentialAction>) -> ReferentialAction {
     }
 }
 
-/// DEFERRABLE and INITIALLY DEFERRED. Errors: 42601 for what excludes each other.
+/// Parses DEFERRABLE and INITIALLY DEFERRED. Errors: 42601 for contradictory clauses.
 pub(super) fn deferral(given: Option<&ConstraintCharacteristics>) -> Result<(bool, bool)> {
     let Some(given) = given else { return Ok((false, false)) };
     if let Some(enforced) = given.enforced {
@@ -42,13 +42,13 @@ pub(super) fn deferral(given: Option<&ConstraintCharacteristics>) -> Result<(boo
     Ok((given.deferrable.unwrap_or(deferred), deferred))
 }
 
-/// Whether a constraint that is DEFERRABLE is INITIALLY DEFERRED; `None` for one that is not.
+/// Whether a DEFERRABLE constraint is INITIALLY DEFERRED. `None` if it is not DEFERRABLE.
 pub(super) fn deferred(characteristics: Option<&ConstraintCharacteristics>) -> Result<Option<bool>> {
     let (deferrable, deferred) = deferral(characteristics)?;
     Ok(deferrable.then_some(deferred))
 }
 
-/// Whether values of a type can be compared with those of a column that is referred to, by its index.
+/// Whether values of a type can be compared with those of a referenced column through its index.
 pub(super) fn comparable(own: SqlType, referenced: SqlType) -> bool {
     let moment = |ty: SqlType| matches!(ty.base, BaseType::Date | BaseType::Timestamp | BaseType::Timestamptz);
     let float = |ty: SqlType| matches!(ty.base, BaseType::Float4 | BaseType::Float8);
@@ -60,7 +60,7 @@ pub(super) fn comparable(own: SqlType, referenced: SqlType) -> bool {
         || cast_exists(own, referenced, CastContext::Implicit)
 }
 
-/// 55000 for keys that may be there twice for a while.
+/// 55000: the referenced key is deferrable, so it may be duplicated for a while.
 fn is_deferrable(what: &str, table: &TableDescriptor) -> SqlError {
     let message = format!("cannot use a deferrable {what} for referenced table \"{}\"", table.name);
     SqlError::new(state::OBJECT_NOT_IN_PREREQUISITE_STATE, message)
@@ -71,7 +71,7 @@ fn invalid(message: impl Into<String>) -> SqlError {
 }
 
 impl Making<'_> {
-    /// Whether a name is that of the table in the making.
+    /// Whether a name means the table being defined.
     fn is_itself(&self, name: &ObjectName) -> Result<bool> {
         let (schema, name) = fold_name(name)?;
         if name != self.table.name {
@@ -88,7 +88,7 @@ impl Making<'_> {
         })
     }
 
-    /// The table that is referred to, locked, as it is to be stored.
+    /// Locks the referenced table and returns it in its changed state.
     async fn parent(&mut self, name: &ObjectName) -> Result<TableDescriptor> {
         if self.is_itself(name)? {
             return Ok(self.table.clone());
@@ -104,7 +104,7 @@ impl Making<'_> {
         }
         self.context.may(&found, crate::catalog::acl::REFERENCES)?;
         self.context.take_alone(&found).await?;
-        // Who writes to it from now on has to know of the FOREIGN KEY.
+        // Later writers of the referenced table must know the FOREIGN KEY.
         let parent = self.parents.entry(found.oid).or_insert_with(|| {
             let mut parent = TableDescriptor::clone(&found);
             parent.version += 1;
@@ -113,7 +113,7 @@ impl Making<'_> {
         Ok(parent.clone())
     }
 
-    /// A FOREIGN KEY, which is left for the caller to add. `column`: the one it was written behind.
+    /// Resolves a FOREIGN KEY, which the caller adds. `column` is the one whose definition contains it.
     pub(super) async fn foreign_key(
         &mut self,
         name: Option<&Ident>,
@@ -125,7 +125,7 @@ impl Making<'_> {
             return Err(error.about_words(&["match", "partial"], Span::empty(), 0));
         }
         let (deferrable, deferred) = deferral(key.characteristics.as_ref())?;
-        // What is written behind a column has its columns before the table's name.
+        // In a column's definition the columns precede the table's name.
         let mut foreign_table = key.foreign_table.clone();
         let marked = |part: &ObjectNamePart| {
             part.as_ident().filter(|ident| ident.value.starts_with(SET_COLUMNS)).map(|ident| ident.value.clone())
@@ -243,7 +243,7 @@ impl Making<'_> {
         })
     }
 
-    /// Adds a FOREIGN KEY to a table that may have rows: they are looked at when the statement ends.
+    /// Adds a FOREIGN KEY to a table that may have rows. They are validated at the end of the statement.
     pub(super) fn add_foreign_key(&mut self, mut key: ForeignKeyDescriptor, not_valid: bool) {
         key.not_valid = not_valid;
         if !not_valid {
@@ -252,14 +252,14 @@ impl Making<'_> {
         self.table.foreign_keys.push(key);
     }
 
-    /// Adds a constraint that is unique and deferrable to a table that may have rows: they are looked at when the statement
-    /// ends.
+    /// Adds a deferrable unique constraint to a table that may have rows. They are validated at the
+    /// end of the statement.
     pub(super) fn add_deferrable(&mut self, index: IndexDescriptor) {
         self.unvalidated.extend(index.constraint);
         self.table.indexes.push(index);
     }
 
-    /// Keeps the rows of a table that refers to this one as they are.
+    /// Locks the rows of a table that refers to this one.
     pub(super) async fn hold_child(&self, child: &TableDescriptor) -> Result<()> {
         if child.oid != self.table.oid {
             self.context.take_alone(child).await?;
@@ -267,7 +267,6 @@ impl Making<'_> {
         Ok(())
     }
 
-    /// VALIDATE CONSTRAINT.
     pub(super) async fn validate_constraint(&mut self, name: &str) -> Result<()> {
         let Some(position) = self.table.foreign_keys.iter().position(|key| key.name == name) else {
             if let Some(position) = self.table.checks.iter().position(|check| check.name == name) {
@@ -302,7 +301,7 @@ impl Making<'_> {
         Ok(())
     }
 
-    /// Looks at the rows of tables that got a FOREIGN KEY; what was made is stored before. Errors: 23503.
+    /// Validates the rows of tables with new constraints. The definitions must be stored before. Errors: 23503.
     pub(super) async fn validate_rows(&self) -> Result<()> {
         if self.unvalidated.is_empty() {
             return Ok(());
@@ -314,7 +313,7 @@ impl Making<'_> {
         let now = context.session.database()?.now();
         let statement = Arc::new(StatementContext {
             parameters: Vec::new(),
-            // What was committed before the tables were locked.
+            // It sees commits made before the tables were locked.
             transaction: context.transaction.for_newest().await?,
             command: context.transaction.command(),
             catalog: catalog.clone(),

@@ -1,4 +1,4 @@
-//! Functions that statements name: there are none but the system's. The extension that every database of PostgreSQL's has.
+//! Functions that statements name (only the system's exist), and the extension plpgsql.
 
 use super::DdlContext;
 use crate::bind::catalog_type;
@@ -8,7 +8,7 @@ use crate::pg_catalog::object_names;
 use crate::types::BaseType;
 use sqlparser::ast::{CreateExtension, DataType, DropFunction, ObjectName, OperateFunctionArg};
 
-/// That there is a function with this name and these types of arguments. Errors: 42883, 42704 for an unknown type.
+/// Checks that a function with this name and these argument types exists. Errors: 42883, and 42704 for an unknown type.
 pub(super) fn named(context: &DdlContext, word: &str, name: &ObjectName, types: &[DataType]) -> Result<()> {
     let path = context.settings.search_path();
     let mut arguments = Vec::with_capacity(types.len());
@@ -29,7 +29,7 @@ pub(super) fn named(context: &DdlContext, word: &str, name: &ObjectName, types: 
     }
 }
 
-/// What DROP … IF EXISTS says of a function that is not there.
+/// The error for a missing function, which DROP … IF EXISTS sends as a notice.
 pub(super) fn absent(word: &str, name: &ObjectName, types: &[DataType]) -> Result<SqlError> {
     let (schema, name) = fold_name(name)?;
     let shown = schema.map_or_else(|| name.clone(), |schema| format!("{schema}.{name}"));
@@ -38,8 +38,8 @@ pub(super) fn absent(word: &str, name: &ObjectName, types: &[DataType]) -> Resul
     Ok(SqlError::new(state::UNDEFINED_FUNCTION, message))
 }
 
-/// CREATE EXTENSION of plpgsql, which files that make a schema begin with: every database of PostgreSQL's has it already.
-/// What would be written in it is refused where it is written. Errors: 42710, 0A000 for all others.
+/// CREATE EXTENSION of plpgsql, with which schema dumps begin. It already exists in every database of PostgreSQL.
+/// Definitions of functions are refused separately. Errors: 42710, and 0A000 for all other extensions.
 pub(super) fn create_extension(context: &DdlContext, create: &CreateExtension) -> Result<String> {
     let name = fold(&create.name);
     if name != "plpgsql" {
@@ -53,7 +53,7 @@ pub(super) fn create_extension(context: &DdlContext, create: &CreateExtension) -
     Ok("CREATE EXTENSION".into())
 }
 
-/// DROP FUNCTION. Errors: 42883; 2BP01 for those of the system.
+/// DROP FUNCTION. Errors: 42883, and 2BP01 for system functions.
 pub(super) fn drop(context: &DdlContext, statement: &DropFunction) -> Result<String> {
     for function in &statement.func_desc {
         let of = |args: &Vec<OperateFunctionArg>| -> Vec<DataType> {

@@ -1,4 +1,4 @@
-//! GRANT and REVOKE, of privileges and of roles; REASSIGN OWNED and DROP OWNED.
+//! GRANT and REVOKE of privileges and roles, REASSIGN OWNED and DROP OWNED.
 
 use super::wanted::wanted;
 use super::{DdlContext, drop};
@@ -15,13 +15,13 @@ use crate::types::enumeration::EnumDescriptor;
 use sqlparser::ast::{DataType, Ident, ObjectName, ObjectType};
 use std::sync::Arc;
 
-/// 0LP01.
+/// 0LP01: the privilege does not apply to the object.
 pub(super) fn invalid(message: impl Into<String>) -> SqlError {
     SqlError::new("0LP01", message)
 }
 
 impl DdlContext {
-    /// A role that something is granted to: by name, or by one of the words that stand for one. Errors: 42704.
+    /// The role that receives a grant, by name or by a word such as PUBLIC. Errors: 42704.
     pub(super) fn grantee(&self, name: &str) -> Result<Oid> {
         if name == "public" { Ok(PUBLIC) } else { super::owner::role_called(self, name) }
     }
@@ -30,7 +30,7 @@ impl DdlContext {
     }
 }
 
-/// GRANT and REVOKE.
+/// Runs GRANT or REVOKE.
 pub async fn grant(context: &DdlContext, grant: &Grant) -> Result<String> {
     let verb = if grant.grants { "GRANT" } else { "REVOKE" };
     let Some(objects) = &grant.objects else {
@@ -85,7 +85,7 @@ pub async fn grant(context: &DdlContext, grant: &Grant) -> Result<String> {
             wanted(grant, Kind::Function)?;
             for name in schemas {
                 let schema = context.schema(name)?;
-                // Those of the system are of nobody's making; no user makes any.
+                // Only system schemas contain functions, because users cannot create any.
                 if crate::pg_catalog::SYSTEM_SCHEMAS.iter().any(|(oid, _)| *oid == schema.oid) {
                     return Err(SqlError::unsupported("GRANT on the functions of the system"));
                 }
@@ -139,7 +139,7 @@ pub async fn grant(context: &DdlContext, grant: &Grant) -> Result<String> {
     Ok(verb.to_string())
 }
 
-/// A type that privileges are granted on. Errors: 42704, 42809; 0A000 for what is no user's.
+/// The type in a GRANT. Errors: 42704, 42809, and 0A000 for a system type.
 fn granted_type(context: &DdlContext, name: &ObjectName, domain: bool) -> Result<&'static EnumDescriptor> {
     let found = super::enumeration::find(context, name)?;
     let plain = crate::parse::fold_name(name)?.1;
@@ -157,7 +157,7 @@ fn granted_type(context: &DdlContext, name: &ObjectName, domain: bool) -> Result
     }
 }
 
-/// The grants on a schema, where there are some that no GRANT made: everybody may look into `public` and the system's.
+/// The grants on a schema, including implicit ones: every role has USAGE on `public` and the system schemas.
 pub fn schema_acl(schema: &SchemaDescriptor) -> Option<Acl> {
     let open =
         schema.oid == PUBLIC_SCHEMA_OID || crate::pg_catalog::SYSTEM_SCHEMAS.iter().any(|(oid, _)| *oid == schema.oid);
@@ -180,7 +180,7 @@ async fn relation(
     let kind = if is_sequence { Kind::Sequence } else { Kind::Table };
     let written_as_sequences =
         matches!(grant.objects, Some(GrantObjects::Sequences(_) | GrantObjects::AllIn { sequences: true, .. }));
-    // GRANT … ON TABLE takes a sequence too, for what both have.
+    // GRANT … ON TABLE accepts a sequence, for the privileges that both kinds have.
     let wanted = match (is_sequence, written_as_sequences) {
         (true, false) => {
             let mut wanted = wanted(grant, Kind::Table).or_else(|_| wanted(grant, Kind::Sequence))?;
@@ -204,7 +204,7 @@ async fn relation(
             any = true;
         }
         if !grant.grants && !grant.option_only {
-            // What is taken back of the whole is taken back of every column: by who owns it whatever others granted, else what is one's own.
+            // REVOKE on the whole also revokes from every column. The owner revokes all grants, another role its own.
             let owns = context.is_owner(table.owner);
             let own = context.catalog.grantor(context.user, table.owner, table.acl.as_ref(), wanted.rights);
             for column in &mut new.columns {
@@ -247,7 +247,7 @@ async fn relation(
     Ok(())
 }
 
-/// One GRANT or REVOKE on a list. Errors: 2BP01.
+/// Applies one GRANT or REVOKE to a list of grants. Errors: 2BP01.
 pub(super) fn apply(
     acl: &mut Acl,
     grant: &Grant,
@@ -267,8 +267,8 @@ pub(super) fn apply(
         .hint("Use CASCADE to revoke them too."))
 }
 
-/// The grants on an object after GRANT or REVOKE; `None` when the user may change nothing of it, of which a warning
-/// tells. Errors: 42501 for who has no privilege on it, 2BP01.
+/// The grants on an object after GRANT or REVOKE. `None`, with a warning, if the user may not grant any of it. Errors:
+/// 42501 for a user without a privilege on it, 2BP01.
 #[allow(clippy::too_many_arguments)]
 pub(super) fn changed(
     context: &DdlContext,
@@ -318,7 +318,8 @@ fn may_act_for(context: &DdlContext, role: &RoleDescriptor, what: &str) -> Resul
     Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, format!("permission denied to {what} objects")))
 }
 
-/// A role whose objects are to be dropped or given away: `verb` as one is permitted it, `done` as it is done to objects.
+/// A role whose objects are to be dropped or reassigned. Messages use `verb` for the permission and
+/// `done` for the objects.
 fn named_owner(context: &DdlContext, name: &str, verb: &str, done: &str) -> Result<Arc<RoleDescriptor>> {
     let role = super::owner::role_called(context, name)?;
     let role = context.catalog.role_by_oid(role).ok_or_else(|| SqlError::internal("a named role is missing"))?;
@@ -333,7 +334,7 @@ fn named_owner(context: &DdlContext, name: &str, verb: &str, done: &str) -> Resu
     Ok(role)
 }
 
-/// REASSIGN OWNED: what roles own in this database, and the databases that they own.
+/// REASSIGN OWNED: changes the owner of the roles' objects in this database, and of their databases.
 pub async fn reassign_owned(context: &DdlContext, from: &[String], to: &str) -> Result<String> {
     let mut old = Vec::new();
     for name in from {
@@ -375,7 +376,7 @@ pub async fn reassign_owned(context: &DdlContext, from: &[String], to: &str) -> 
     Ok("REASSIGN OWNED".into())
 }
 
-/// The grants of an owner become those of the next one.
+/// Replaces the old owner by the new one in grants.
 pub(super) fn change_owner(acl: &mut Option<Acl>, old: Oid, new: Oid) {
     let Some(held) = acl else { return };
     let mut merged: Acl = Vec::new();
@@ -393,7 +394,7 @@ pub(super) fn change_owner(acl: &mut Option<Acl>, old: Oid, new: Oid) {
     *held = merged;
 }
 
-/// DROP OWNED: what roles own in this database goes, and what was granted to them.
+/// DROP OWNED: drops the roles' objects in this database, and revokes grants to them.
 pub async fn drop_owned(context: &DdlContext, of: &[String], cascade: bool) -> Result<String> {
     let mut roles = Vec::new();
     for name in of {
@@ -418,7 +419,7 @@ pub async fn drop_owned(context: &DdlContext, of: &[String], cascade: bool) -> R
         .map(|schema| ObjectName::from(vec![Ident::with_quote('"', &schema.name)]))
         .collect();
     let kinds = [&views, &tables, &sequences, &schemas].iter().filter(|names| !names.is_empty()).count();
-    // What was granted goes first: later the objects may not be there any more.
+    // Grants are revoked first, because later their objects may be dropped.
     let mut writer = context.writer();
     for table in context.catalog.user_relations() {
         let mut changed = TableDescriptor::clone(table);

@@ -1,4 +1,4 @@
-//! What is defined of large objects: their owners, grants and comments, and what becomes of them with roles and databases.
+//! Definitions for large objects: owners, grants and comments, and the effects of dropping roles and databases.
 
 use super::grant::{change_owner, changed};
 use super::wanted::wanted;
@@ -14,7 +14,7 @@ fn objects(context: &DdlContext) -> LargeObjects {
     LargeObjects::new(&context.transaction, context.catalog.database().oid)
 }
 
-/// One that the user may define something of. Errors: 42704, 42501.
+/// The metadata of a large object that the user may change. Errors: 42704, 42501.
 async fn owned(context: &DdlContext, oid: Oid) -> Result<LargeObject> {
     let object = objects(context).known(oid).await?;
     if !context.is_owner(object.owner) {
@@ -62,7 +62,7 @@ pub(super) async fn comment(context: &DdlContext, oid: Oid, text: Option<String>
     objects(context).put(oid, &object).await
 }
 
-/// REASSIGN OWNED.
+/// REASSIGN OWNED: changes the owner of large objects.
 pub(super) async fn reassign(context: &DdlContext, old: &[Oid], new: Oid) -> Result<()> {
     for (oid, object) in objects(context).all().await? {
         if old.contains(&object.owner) {
@@ -72,7 +72,7 @@ pub(super) async fn reassign(context: &DdlContext, old: &[Oid], new: Oid) -> Res
     Ok(())
 }
 
-/// DROP OWNED: those of these roles go, and what was granted to them on others.
+/// DROP OWNED: drops the roles' large objects, and revokes grants to them on others.
 pub(super) async fn drop_owned(context: &DdlContext, roles: &[Oid]) -> Result<()> {
     for (oid, mut object) in objects(context).all().await? {
         if roles.contains(&object.owner) {
@@ -89,7 +89,7 @@ pub(super) async fn drop_owned(context: &DdlContext, roles: &[Oid]) -> Result<()
     Ok(())
 }
 
-/// What holds a role in a database: the large objects that it owns, or that something was granted to it on.
+/// The large objects that a role owns or has privileges on, which prevent dropping the role.
 pub(super) async fn dependents(context: &DdlContext, database: Oid, role: Oid) -> Result<Vec<(Oid, String)>> {
     let mut found = Vec::new();
     for (oid, object) in LargeObjects::new(&context.transaction, database).all().await? {
@@ -102,12 +102,12 @@ pub(super) async fn dependents(context: &DdlContext, database: Oid, role: Oid) -
     Ok(found)
 }
 
-/// Whether a database has any.
+/// Whether a database has any large object.
 pub(super) async fn any(context: &DdlContext, database: Oid) -> Result<bool> {
     Ok(!LargeObjects::new(&context.transaction, database).all().await?.is_empty())
 }
 
-/// DROP DATABASE: their keys are removed once nobody reads them any more.
+/// DROP DATABASE: removes the keys once no reader needs them.
 pub(super) fn drop_all(writer: &mut crate::catalog::CatalogWriter<'_>, database: Oid) -> Result<()> {
     writer.drop_storage(keys::large_object_storage(database))
 }

@@ -1,4 +1,4 @@
-//! LIKE in CREATE TABLE: columns of another table, and what INCLUDING names of it.
+//! LIKE in CREATE TABLE: copies the columns of another table, and the properties listed in INCLUDING.
 
 use super::create_table::Making;
 use super::sequence;
@@ -11,7 +11,7 @@ use crate::error::{Result, SqlError, state};
 use crate::parse::Like;
 use std::sync::Arc;
 
-/// A table whose columns were taken over, and which column became which.
+/// The source table of a LIKE, and the mapping of its columns.
 pub(super) struct Taken<'l> {
     like: &'l Like,
     source: Arc<TableDescriptor>,
@@ -25,7 +25,7 @@ impl Taken<'_> {
 }
 
 impl Making<'_> {
-    /// Takes the columns over. Errors: 42P01, 42701, 42501, 42809 for a sequence.
+    /// Copies the columns. Errors: 42P01, 42701, 42501, 42809 for a sequence.
     pub(super) async fn take_columns<'l>(&mut self, like: &'l Like) -> Result<Taken<'l>> {
         let Some(source) = self.context.find(&like.table)? else {
             return Err(self.context.no_relation(&like.table).about_part(crate::bind::span_of(&like.table)));
@@ -66,10 +66,10 @@ impl Making<'_> {
                 dropped: false,
                 acl: Vec::new(),
                 generated: column.generated.clone().filter(|_| like.generated),
-                // INCLUDING STATISTICS is of those that are objects of their own, of which there are none.
+                // INCLUDING STATISTICS means extended statistics, which do not exist here.
                 statistics: None,
                 storage: column.storage.clone().filter(|_| like.storage),
-                // PostgreSQL does not take them along.
+                // PostgreSQL does not copy them.
                 dimensions: 0,
                 collation: column.collation.clone(),
                 parameters: Vec::new(),
@@ -93,7 +93,7 @@ impl Making<'_> {
         Ok(Taken { like, source, columns })
     }
 
-    /// Takes over what INCLUDING names, once all columns are there.
+    /// Copies the properties listed in INCLUDING, once all columns exist.
     pub(super) async fn take_rest(&mut self, taken: &Taken<'_>) -> Result<()> {
         let (like, source) = (taken.like, &taken.source);
         let mut comments = Vec::new();
@@ -140,7 +140,7 @@ impl Making<'_> {
         Ok(())
     }
 
-    /// An index like another, under a name by the rules for names that were not given.
+    /// A copy of an index with a generated name.
     async fn take_index(&mut self, taken: &Taken<'_>, index: &IndexDescriptor) -> Result<IndexDescriptor> {
         if index.is_declared_primary() && self.table.declared_primary_key().is_some() {
             let message = format!("multiple primary keys for table \"{}\" are not allowed", self.table.name);

@@ -1,4 +1,4 @@
-//! Members of roles: GRANT and REVOKE of roles, and the members that CREATE ROLE names.
+//! Role membership: GRANT and REVOKE of roles, and the members listed in CREATE ROLE.
 
 use super::DdlContext;
 use super::grant::invalid;
@@ -8,22 +8,21 @@ use crate::parse::Grant;
 use crate::types::Oid;
 use std::collections::BTreeMap;
 
-/// The roles that a statement makes or changes, as they are after what it did so far.
+/// The roles that a statement creates or changes, in their present state.
 pub(super) struct Memberships<'c> {
     context: &'c DdlContext,
     changed: BTreeMap<Oid, RoleDescriptor>,
 }
 
 impl<'c> Memberships<'c> {
-    /// Nothing changed yet.
     pub(super) fn new(context: &'c DdlContext) -> Self {
         Memberships { context, changed: BTreeMap::new() }
     }
-    /// A role that the statement makes.
+    /// Adds a role that the statement creates.
     pub(super) fn make(&mut self, role: RoleDescriptor) {
         self.changed.insert(role.oid, role);
     }
-    /// A role by its name, which the statement may have made. Errors: 42704.
+    /// A role by name, including those that the statement created. Errors: 42704.
     pub(super) fn named(&self, name: &str) -> Result<Oid> {
         match self.changed.values().find(|role| role.name == name) {
             Some(made) => Ok(made.oid),
@@ -35,7 +34,7 @@ impl<'c> Memberships<'c> {
         let missing = || SqlError::new(state::UNDEFINED_OBJECT, format!("role with OID {oid} does not exist"));
         self.changed.get(&oid).cloned().or_else(known).ok_or_else(missing)
     }
-    /// Whether a role is another one or a member of it, however far.
+    /// Whether a role is another one or a direct or indirect member of it.
     fn reaches(&self, role: Oid, of: Oid) -> bool {
         let mut roles = vec![role];
         let mut at = 0;
@@ -53,7 +52,7 @@ impl<'c> Memberships<'c> {
         }
         false
     }
-    /// Errors: 42501 for a user that may not change the members of a role.
+    /// Errors: 42501 if the user may not change the members of a role.
     fn may_administer(&self, role: &RoleDescriptor, grantor: Oid) -> Result<()> {
         let catalog = &self.context.catalog;
         let user = catalog.role_by_oid(self.context.user);
@@ -67,7 +66,7 @@ impl<'c> Memberships<'c> {
         };
         Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message))
     }
-    /// Makes roles members of another. Errors: 42501; 0LP01 for pg_database_owner and for a circle.
+    /// Makes roles members of another. Errors: 42501, and 0LP01 for pg_database_owner and for a cycle.
     pub(super) fn add(&mut self, role: Oid, members: &[Oid], grantor: Oid, admin: bool) -> Result<()> {
         if members.is_empty() {
             return Ok(());
@@ -100,7 +99,7 @@ impl<'c> Memberships<'c> {
         }
         Ok(())
     }
-    /// Ends memberships, or only the right to give them. Errors: 42501.
+    /// Ends memberships, or only their ADMIN OPTION. Errors: 42501.
     fn remove(&mut self, role: Oid, members: &[Oid], grantor: Oid, option_only: bool) -> Result<()> {
         let role = self.role(role)?;
         self.may_administer(&role, grantor)?;
@@ -124,7 +123,7 @@ impl<'c> Memberships<'c> {
         }
         Ok(())
     }
-    /// Stores what was changed.
+    /// Stores the changed roles.
     pub(super) async fn store(self, writer: &mut CatalogWriter<'_>) -> Result<()> {
         for role in self.changed.values() {
             writer.put_role(self.context.catalog.role_by_oid(role.oid).as_deref(), role)?;

@@ -1,5 +1,5 @@
-//! Data definition: CREATE, ALTER, DROP, TRUNCATE. Everything is written through the statement's
-//! transaction, so that it commits and rolls back with it.
+//! Data definition: CREATE, ALTER, DROP, TRUNCATE. All writes go through the statement's transaction and commit or roll
+//! back with it. Must not know the wire.
 
 mod alter_column;
 mod alter_drop;
@@ -84,71 +84,71 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use txn::locks::LockWait;
 use txn::{LockStrength, Transaction};
 
-/// What a DDL statement works with.
+/// The context of a DDL statement.
 pub struct DdlContext {
-    /// The stored catalog.
+    /// The store of the catalog.
     pub store: Arc<CatalogStore>,
-    /// The transaction it is part of.
+    /// The transaction that the statement runs in.
     pub transaction: Arc<Transaction>,
-    /// The catalog as the transaction sees it before the statement.
+    /// The catalog that the transaction sees before the statement.
     pub catalog: Arc<Catalog>,
-    /// The transaction's metadata locks.
+    /// The metadata locks of the transaction.
     pub locks: Arc<HeldLocks>,
-    /// Settings: search_path, lock_timeout.
+    /// The settings, among them search_path and lock_timeout.
     pub settings: Arc<Settings>,
-    /// User, notices.
+    /// The session, which has the login role and receives notices.
     pub session: Arc<SessionShared>,
-    /// The role that becomes owner.
+    /// The current role, which owns new objects.
     pub user: Oid,
-    /// When the transaction began, as `now()` tells it.
+    /// The start of the transaction, as `now()` returns it.
     pub transaction_time: i64,
-    /// Whether the transaction can be begun anew, the locks kept: nothing was done in it before.
+    /// Whether the transaction can restart with its locks, because it has done nothing so far.
     pub renewable: bool,
-    /// Whether the statement can run once more with a newer snapshot: so, or as any at READ COMMITTED.
+    /// Whether the statement can run again with a newer snapshot: if renewable, or at READ COMMITTED.
     pub repeatable: bool,
-    /// Set when that is needed.
+    /// Set if the statement must run again.
     pub stale: AtomicBool,
-    /// LIKE among the columns of the CREATE TABLE.
+    /// The LIKE clauses of the CREATE TABLE.
     pub likes: Vec<crate::parse::Like>,
     /// TEMPORARY and other clauses of the CREATE TABLE.
     pub clauses: crate::parse::TableClauses,
 }
 
 impl DdlContext {
-    /// A writer of descriptors of this database.
+    /// A writer of this database's descriptors.
     fn writer(&self) -> CatalogWriter<'_> {
         self.writer_of(self.catalog.database().oid)
     }
-    /// A writer of descriptors of any database.
+    /// A writer of another database's descriptors.
     fn writer_of(&self, database: Oid) -> CatalogWriter<'_> {
         let writer = self.store.writer(&self.transaction, database).again(self.repeatable.then_some(&self.stale));
         writer.waiting(&self.locks, self.settings.lock_timeout())
     }
-    /// A new storage id: until this transaction commits nobody else knows what is under it.
+    /// A new storage id. No other transaction knows it until this one commits.
     async fn new_storage(&self) -> Result<StorageId> {
         let storage_id = self.store.numbers().storage_id().await?;
         self.transaction.made(keys::rows_of(storage_id));
         Ok(storage_id)
     }
-    /// Takes a schema alone until the transaction ends: nobody is making anything in it.
+    /// Locks a schema exclusively until the transaction ends: no other transaction is creating an object in it.
     async fn lock_schema(&self, schema: &SchemaDescriptor) -> Result<()> {
         let target = LockTarget::Schema(self.catalog.database().oid, schema.oid);
         self.locks.acquire(target, LockMode::Exclusive, self.settings.lock_timeout()).await
     }
-    /// The catalog and the role by which errors show values.
+    /// The catalog and role that decide which values errors show.
     fn reader(&self) -> (&Catalog, Oid) {
         (&self.catalog, self.user)
     }
-    /// Whether the user may do everything with what `owner` owns.
+    /// Whether the user has the rights of the owner `owner`.
     fn is_owner(&self, owner: Oid) -> bool {
         self.catalog.owns(self.user, owner)
     }
-    /// Takes a table alone until the transaction ends. Errors: 42501 for those who do not own it.
+    /// Locks a table exclusively until the transaction ends. Errors: 42501 if the user does not own it.
     async fn lock(&self, table: &TableDescriptor) -> Result<()> {
         self.must_own(table)?;
         self.take_alone(table).await
     }
-    /// Errors: 42501 for those who do not own a relation.
+    /// Errors: 42501 if the user does not own a relation.
     fn must_own(&self, table: &TableDescriptor) -> Result<()> {
         if self.is_owner(table.owner) {
             return Ok(());
@@ -156,20 +156,20 @@ impl DdlContext {
         let message = format!("must be owner of {} {}", drop::kind_word(table), table.name);
         Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message))
     }
-    /// Whether the user owns a schema, so that all that is in it may be dropped.
+    /// Whether the user owns a schema and may drop its contents.
     fn owns_schema(&self, schema: Oid) -> bool {
         self.catalog.schema_by_oid(schema).is_some_and(|schema| self.is_owner(schema.owner))
     }
-    /// Errors: 42501 for those who own neither a relation nor its schema.
+    /// Errors: 42501 if the user owns neither a relation nor its schema.
     fn may_drop(&self, table: &TableDescriptor) -> Result<()> {
         if self.owns_schema(table.schema_oid) { Ok(()) } else { self.must_own(table) }
     }
-    /// The same for whom other privileges let, and of what goes along with something else.
+    /// The same without a check of ownership, for other privileges and for dependent objects.
     async fn take_alone(&self, table: &TableDescriptor) -> Result<()> {
         let (database, wait) = (self.catalog.database().oid, LockWait::For(self.settings.lock_timeout()));
         if self.store.transactions().has_one_log() {
-            // Writers hold it too, so that circles with rows and other tables are found. Of several nodes some take it at COMMIT
-            // only, when others may wait for their metadata locks already.
+            // Writers hold this table lock too, so deadlocks through rows and other tables are detected. With several
+            // nodes, some take it only at COMMIT, when others may already wait for their metadata locks.
             let mode = TableLockMode::AccessExclusive;
             table_locks::acquire(&self.transaction, database, table.oid, mode, wait).await?;
         }
@@ -179,19 +179,19 @@ impl DdlContext {
         }
         let descriptor = [(keys::table(database, table.oid), LockStrength::Update)];
         if self.transaction.lock_keys(&descriptor, wait).await?.contains(&true) {
-            // The statement looks again at the newest state, if it can.
+            // The statement runs again with a newer snapshot, if it can.
             self.stale.store(self.repeatable, Ordering::SeqCst);
             return Err(changed_meanwhile());
         }
         if !asked || !self.renewable {
             return Ok(());
         }
-        // What was waited for may have committed after this snapshot.
+        // The transaction that it waited for may have committed after this snapshot.
         self.stale.store(true, Ordering::SeqCst);
         let message = "could not serialize access: the table may have changed while its lock was waited for";
         Err(SqlError::new(state::SERIALIZATION_FAILURE, message))
     }
-    /// Errors: 55006 for a table of which something is put off to COMMIT.
+    /// Errors: 55006 for a table with checks deferred to COMMIT.
     fn must_be_idle(&self, table: &TableDescriptor, what: &str) -> Result<()> {
         use crate::execution::dml::KeyChange;
         let queue = self.session.references.lock();
@@ -207,7 +207,7 @@ impl DdlContext {
         let message = format!("cannot {what} \"{}\" because it has pending trigger events", table.name);
         Err(SqlError::new(state::OBJECT_IN_USE, message))
     }
-    /// Errors: 42501 for who has not all of these privileges on a table.
+    /// Errors: 42501 for a role without all of these privileges on a table.
     fn may(&self, table: &TableDescriptor, rights: crate::catalog::acl::Rights) -> Result<()> {
         let kind = crate::catalog::acl::Kind::Table;
         if self.catalog.rights(self.user, kind, table.owner, table.acl.as_ref(), rights) == rights {
@@ -216,12 +216,12 @@ impl DdlContext {
         let message = format!("permission denied for {} {}", drop::kind_word(table), table.name);
         Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message))
     }
-    /// A relation's name as messages show it: with its schema unless it is visible.
+    /// A relation's name for messages: with its schema, unless it is visible.
     fn shown_name(&self, table: &TableDescriptor) -> String {
         let path = self.settings.search_path();
         crate::pg_catalog::describe::relation_name(&self.catalog, table.oid, path).unwrap_or_else(|| table.name.clone())
     }
-    /// Tells the client something that is not an error.
+    /// Sends a notice to the client.
     fn notice(&self, state: SqlState, message: impl Into<String>) {
         let mut notice = Notice::notice(message);
         notice.fields.state = state;
@@ -272,8 +272,8 @@ pub fn is_ddl(statement: &Statement) -> bool {
     )
 }
 
-/// Runs a DDL statement; the answer is its command tag. The caller advances the command number
-/// and reads the catalog anew afterwards.
+/// Runs a DDL statement. Returns its command tag. The caller then advances the command number and
+/// reads the catalog again.
 pub async fn execute(context: &DdlContext, statement: &Statement) -> Result<String> {
     let tag = match statement {
         Statement::CreateTable(create) => create_table::execute(context, create).await?,

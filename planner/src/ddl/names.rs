@@ -1,5 +1,4 @@
-//! Names of what DDL makes and finds: the schema it goes to, PostgreSQL's generated names, and
-//! the errors when something is not there.
+//! Names in DDL: the schema of a new object, PostgreSQL's generated names, and the errors for missing objects.
 
 use super::DdlContext;
 use crate::catalog::acl::{CREATE, Kind, TEMPORARY};
@@ -12,11 +11,11 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 impl DdlContext {
-    /// The schema that a new relation goes to, and its name there.
+    /// The schema and name of a new relation.
     pub(super) fn new_relation(&self, name: &ObjectName) -> Result<(Arc<SchemaDescriptor>, String)> {
         self.new_relation_of(name, false)
     }
-    /// The same, of a relation that may be temporary. Errors: 42P16 for a temporary one elsewhere.
+    /// The same for a relation that may be temporary. Errors: 42P16 for a temporary relation in another schema.
     pub(super) fn new_relation_of(
         &self,
         name: &ObjectName,
@@ -63,7 +62,7 @@ impl DdlContext {
         self.may_create_in(&schema)?;
         Ok((schema, name))
     }
-    /// Errors: 42501 for who may make nothing in a schema.
+    /// Errors: 42501 for a role that may not create objects in a schema.
     pub(super) fn may_create_in(&self, schema: &SchemaDescriptor) -> Result<()> {
         let temporary = crate::catalog::is_temporary(&schema.name);
         let held = match temporary {
@@ -92,7 +91,7 @@ impl DdlContext {
     pub(super) fn schema(&self, name: &str) -> Result<Arc<SchemaDescriptor>> {
         self.catalog.schema(name).ok_or_else(|| no_schema(name))
     }
-    /// Errors: 0A000 for a name in another database.
+    /// Errors: 0A000 for a name qualified with another database.
     fn in_this_database(&self, name: &ObjectName) -> Result<()> {
         let [database, _, _] = name.0.as_slice() else { return Ok(()) };
         let Some(database) = database.as_ident() else { return Ok(()) };
@@ -106,20 +105,20 @@ impl DdlContext {
         let (schema, name) = fold_name(name)?;
         Ok(self.catalog.relation(schema.as_deref(), &name, self.settings.search_path()))
     }
-    /// Whether a name is that of an index.
+    /// Whether a name means an index.
     pub(super) fn names_index(&self, name: &ObjectName) -> bool {
         fold_name(name).is_ok_and(|(schema, name)| {
             self.catalog.index_named(schema.as_deref(), &name, self.settings.search_path()).is_some()
         })
     }
-    /// The error of a name that finds no relation that has rows: 42P01, or 42809 for that of an index.
+    /// The error for a name that is not a relation with rows: 42P01, or 42809 for an index.
     pub(super) fn no_relation(&self, name: &ObjectName) -> SqlError {
         match fold_name(name) {
             Ok((schema, name)) => self.catalog.no_relation(schema.as_deref(), &name, self.settings.search_path()),
             Err(error) => error,
         }
     }
-    /// The same where only one kind will do, which a sentence calls so.
+    /// The same if only one kind is valid. `kind` describes it in the message.
     pub(super) fn no_relation_of(&self, name: &ObjectName, kind: &str) -> SqlError {
         match fold_name(name) {
             Ok((_, index)) if self.names_index(name) => {
@@ -128,14 +127,14 @@ impl DdlContext {
             _ => self.no_relation(name),
         }
     }
-    /// The table with this name, which can be changed. Errors: 42P01, 42809, 42501.
+    /// A table that the user may change, by name. Errors: 42P01, 42809, 42501.
     pub(super) fn table(&self, name: &ObjectName) -> Result<Arc<TableDescriptor>> {
         let Some(table) = self.find(name)? else { return Err(self.no_relation(name)) };
         expect_kind(&table, RelationKind::Table)?;
         Ok(table)
     }
-    /// The newest form of a table, once its lock is held: what is committed is seen at COMMIT by
-    /// the condition that its descriptor did not change.
+    /// The newest descriptor of a table, once its lock is held. COMMIT requires that the descriptor
+    /// did not change since.
     pub(super) async fn locked_table(&self, name: &ObjectName) -> Result<TableDescriptor> {
         let table = self.table(name)?;
         self.lock(&table).await?;
@@ -145,7 +144,7 @@ impl DdlContext {
     }
 }
 
-/// Errors unless a relation is of a kind.
+/// Errors unless a relation has this kind.
 pub(super) fn expect_kind(table: &TableDescriptor, kind: RelationKind) -> Result<()> {
     if table.kind == kind {
         return Ok(());
@@ -162,7 +161,7 @@ pub(super) fn expect_kind(table: &TableDescriptor, kind: RelationKind) -> Result
     Err(SqlError::new(state::WRONG_OBJECT_TYPE, format!("\"{}\" is not {what}", table.name)))
 }
 
-/// `name1_name2_label`, cut to 63 bytes as PostgreSQL's makeObjectName does.
+/// `name1_name2_label`, truncated to 63 bytes as by PostgreSQL's makeObjectName.
 fn object_name(table: &str, column: Option<&str>, label: &str) -> String {
     let overhead = label.len() + 1 + usize::from(column.is_some());
     let available = crate::parse::names::LONGEST.saturating_sub(overhead);
@@ -186,12 +185,12 @@ fn object_name(table: &str, column: Option<&str>, label: &str) -> String {
     }
 }
 
-/// Names that one statement has chosen and the catalog does not know yet.
+/// Names that the statement has chosen and the catalog does not know yet.
 #[derive(Debug, Default)]
 pub(super) struct Chosen {
     relations: HashSet<String>,
     constraints: HashSet<String>,
-    /// Names of relations that the statement has taken away.
+    /// Names of relations that the statement has dropped or renamed.
     freed: HashSet<String>,
 }
 
@@ -199,12 +198,12 @@ impl Chosen {
     fn is_taken(&self, context: &DdlContext, schema: &str, name: &str) -> bool {
         context.catalog.name_is_taken(schema, name) && !self.freed.contains(name)
     }
-    /// Lets go of the name of a relation in the schema of what is altered.
+    /// Frees a relation's name in the schema of the altered object.
     pub(super) fn free_relation(&mut self, name: &str) {
         self.relations.remove(name);
         self.freed.insert(name.to_string());
     }
-    /// A name for a relation of `schema`: `table_column_label`, with a number when it is taken.
+    /// A free name for a relation in `schema`: `table_column_label`, with a number if it is taken.
     pub(super) fn relation(
         &mut self,
         context: &DdlContext,
@@ -223,14 +222,14 @@ impl Chosen {
             pass += 1;
         }
     }
-    /// Claims a name that was given. Errors: 42P07.
+    /// Claims a relation's name given in the statement. Errors: 42P07.
     pub(super) fn claim_relation(&mut self, context: &DdlContext, schema: &str, name: &str) -> Result<()> {
         if self.is_taken(context, schema, name) || !self.relations.insert(name.to_string()) {
             return Err(SqlError::new(state::DUPLICATE_TABLE, format!("relation \"{name}\" already exists")));
         }
         Ok(())
     }
-    /// A name for a constraint of a table.
+    /// A free name for a table's constraint.
     pub(super) fn constraint(&mut self, table: &TableDescriptor, column: Option<&str>, label: &str) -> String {
         let mut pass = 0_u32;
         loop {
@@ -242,11 +241,11 @@ impl Chosen {
             pass += 1;
         }
     }
-    /// Whether the statement itself has given a constraint this name.
+    /// Whether the statement itself used this name for a constraint.
     pub(super) fn has_constraint(&self, name: &str) -> bool {
         self.constraints.contains(name)
     }
-    /// Claims a constraint's name that was given. Errors: 42710.
+    /// Claims a constraint's name given in the statement. Errors: 42710.
     pub(super) fn claim_constraint(&mut self, table: &TableDescriptor, name: &str) -> Result<()> {
         if has_constraint(table, name) || !self.constraints.insert(name.to_string()) {
             let message = format!("constraint \"{name}\" for relation \"{}\" already exists", table.name);
@@ -263,7 +262,7 @@ pub(super) fn has_constraint(table: &TableDescriptor, name: &str) -> bool {
         || table.indexes.iter().any(|index| index.constraint.is_some() && index.name == name)
 }
 
-/// Errors: 42701 for the first name that comes again behind it.
+/// Errors: 42701 for the first name that occurs again later.
 pub(super) fn no_column_twice<'n>(names: impl Iterator<Item = &'n str>) -> Result<()> {
     let names: Vec<&str> = names.collect();
     let twice = names.iter().enumerate().find(|(at, name)| names.iter().skip(at + 1).any(|other| other == *name));

@@ -1,5 +1,5 @@
-//! Several servers over one store that changes one row at a time: what one defines the others see at once, and nobody
-//! writes by a descriptor that was replaced.
+//! Several servers over a store that changes one row at a time. Definitions of one are immediately visible to the
+//! others, and no server writes with a replaced descriptor.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use super::online::point;
@@ -14,20 +14,20 @@ use std::time::{Duration, Instant};
 use storage::{EnvRef, StoreRef, SystemEnv};
 use txn::{FailAction, Oracle, TransactionStore, TransactionStoreOptions};
 
-/// After how long somebody is given up where somebody dies: a busy machine must not take the life of others.
+/// The time after which a silent server counts as dead, in tests in which one dies. It tolerates a busy machine.
 const SILENCE: Duration = Duration::from_secs(6);
 
-/// A store, and servers over it with one oracle.
+/// A store and its servers, with one oracle.
 #[derive(Clone)]
 struct World {
     store: StoreRef,
     oracle: Arc<Oracle>,
-    /// After how long without a sign of life the servers give one up.
+    /// The time without a sign of life after which a server counts as dead.
     dead_after: Duration,
 }
 
 impl World {
-    /// Nobody dies in it, however slow the machine is.
+    /// A world in which no server counts as dead, however slow the machine.
     async fn new() -> World {
         World::where_silence_is_death(Duration::from_secs(60)).await
     }
@@ -54,7 +54,7 @@ impl World {
     }
 }
 
-/// Three servers over a store, and a client of each.
+/// Three servers over one store, each with a client.
 async fn three() -> (Vec<Arc<Database>>, Vec<Client>) {
     three_of(World::new().await).await
 }
@@ -111,10 +111,10 @@ async fn what_one_defines_the_others_see_at_once() {
         assert_eq!(c[others[0]].rows(&format!("select * from t{round}")).await, Vec::<String>::new());
         c[others[1]].run(&format!("drop table t{round}")).await;
         assert_eq!(c[maker].state(&format!("select * from t{round}")).await, "42P01");
-        // Long enough for all to be calm again, every other time.
+        // Every other round waits until all servers are idle again.
         tokio::time::sleep(Duration::from_millis(400 * (round as u64 % 2))).await;
     }
-    // Roles and databases.
+    // Definitions of roles and databases.
     c[0].run("create role r login password 'x'").await;
     assert!(databases[1].authentication("r").await.unwrap().role.is_some());
     assert!(databases[2].any_password().await.unwrap());
@@ -136,7 +136,7 @@ async fn a_calm_node_reads_no_version() {
             let calm = nodes.is_calm();
             let reader = database.transactions().begin(Default::default());
             database.catalog().snapshot(&reader, 5).await.unwrap();
-            // A slow machine may lose its calm in between: then again.
+            // A slow machine may leave the idle state in between, so the check repeats.
             if calm && nodes.others() == 2 && reader.stats().keys_read == 0 {
                 break;
             }
@@ -144,7 +144,7 @@ async fn a_calm_node_reads_no_version() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
-    // A transaction that began before a definition reads by what was then.
+    // A transaction that began before a definition reads the old state.
     c[2].run("begin").await;
     assert_eq!(c[2].rows("select * from t").await, ["1"]);
     c[0].run("alter table t add v int default 3").await;
@@ -166,7 +166,7 @@ async fn definitions_wait_for_the_writers_of_other_nodes() {
     databases[1].catalog().locks().until_waiting(1).await;
     databases[2].catalog().locks().until_exclusive().await;
     assert!(!altering.is_finished());
-    // Nobody gets in between.
+    // No other transaction intervenes.
     let mut late = connect(&databases[2]).await;
     let writing = tokio::spawn(async move { late.again("insert into t values (2, 2)").await });
     tokio::time::sleep(Duration::from_millis(100)).await;
@@ -175,7 +175,7 @@ async fn definitions_wait_for_the_writers_of_other_nodes() {
     assert_eq!(altering.await.unwrap(), "ALTER TABLE");
     assert_eq!(writing.await.unwrap().unwrap(), "INSERT 0 1");
     assert_eq!(c[2].rows("select * from t order by id").await, ["1|1|5", "2|2|5"]);
-    // It does not wait for ever.
+    // The wait has a limit.
     c[1].run("begin").await;
     c[1].run("insert into t values (3, 3)").await;
     c[2].run("set lock_timeout = '100ms'").await;
@@ -259,7 +259,7 @@ async fn an_index_built_on_one_node_while_others_write_is_complete() {
             })
         })
         .collect();
-    // Two nodes build at the same time, then a third one something unique.
+    // Two nodes build at the same time, then a third one builds a unique index.
     let builds: Vec<_> = ["create index n1 on t(k)", "create index n2 on t(v, k)"]
         .into_iter()
         .enumerate()
@@ -295,7 +295,7 @@ async fn a_build_whose_node_dies_is_finished_by_another() {
         let mut c = clients(&databases).await;
         c[0].run("create table t(id int primary key, k int)").await;
         c[0].run("insert into t select g, g from generate_series(1, 300) g").await;
-        // A server in a runtime of its own, which ends with everything in it: kill -9.
+        // A server in its own runtime, which ends with all its tasks, like kill -9.
         let of_dying = world.clone();
         let started = dying.spawn(async move {
             let database = of_dying.start().await;
@@ -314,7 +314,7 @@ async fn a_build_whose_node_dies_is_finished_by_another() {
         c[1].until(STATES, &["t|t|n"]).await;
         assert_eq!(c[0].rows("check table t").await, Vec::<String>::new(), "{name}");
         assert_eq!(c[0].state("insert into t values (1000, 1005)").await, "23505");
-        // The others define on, without it.
+        // The other servers continue to define objects without it.
         c[1].run("alter table t add v int").await;
         assert_eq!(c[0].rows("select * from t where k = 1005").await, ["5|1005|NULL"]);
     }
@@ -348,7 +348,7 @@ async fn values_of_sequences_are_given_out_once_and_setval_counts_everywhere() {
     all.sort_unstable();
     all.dedup();
     assert_eq!(all.len(), count);
-    // All nodes have reserved values; none of them is given out after setval.
+    // All nodes have reserved values. None of these is used after setval.
     for round in 1..4 {
         let base = round * 1_000_000;
         c[round % 3].run(&format!("select setval('s', {base})")).await;
@@ -376,13 +376,13 @@ async fn a_node_that_was_silent_commits_nothing_it_had_begun() {
     c[2].run("insert into t values (2, 2)").await;
     definer.run("create table u(x int)").await;
     databases[2].catalog().nodes().unwrap().fall_silent();
-    // The others wait until it is given up, then define what they like.
+    // The others wait until it counts as dead, then continue with definitions.
     c[0].run("alter table t add w int default 5").await;
     c[1].run("insert into t values (3, 3, 3)").await;
     assert_eq!(c[2].state("commit").await, "40001");
     assert_eq!(definer.state("commit").await, "40001");
     assert_eq!(c[0].rows("select * from t order by id").await, ["1|1|5", "3|3|3"]);
     assert_eq!(c[1].rows("check table t").await, Vec::<String>::new());
-    // What it begins now looks into the store, and does not commit either before it has joined again.
+    // Its new transactions read the store, and they do not commit before it has joined again.
     assert_eq!(c[2].rows("select * from t order by id").await, ["1|1|5", "3|3|3"]);
 }

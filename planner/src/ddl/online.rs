@@ -1,28 +1,28 @@
-//! CREATE INDEX outside a block: builds an index while others write, by F1's states.
+//! CREATE INDEX outside a block: builds an index while others write, with the states of Google's F1.
 //!
 //! | state, as stored | writers | next |
 //! |---|---|---|
-//! | absent | know nothing of it | store `DeleteOnly` |
-//! | `DeleteOnly` | remove entries | wait for writers by the version before; store `WriteOnly` |
-//! | `WriteOnly` | maintain it | wait for, then shut out writers by `DeleteOnly`; backfill; store `Public` |
+//! | absent | do not know it | store `DeleteOnly` |
+//! | `DeleteOnly` | remove entries | wait for writers of the version before; store `WriteOnly` |
+//! | `WriteOnly` | maintain it | wait for, then shut out writers of `DeleteOnly`; backfill; store `Public` |
 //! | `Public` | maintain it, queries read it | |
 //! | `Dropping` | remove entries | wait; remove it and remember its storage id |
 //!
-//! Each state is stored by a transaction of its own, and closes the fence of the version before the last
-//! (`CatalogWriter`): at most two neighbouring versions commit side by side. Waiting for older writers only
-//! saves them from failing: a writer who slips through finds its fence closed at COMMIT (40001, and a
-//! statement outside a block is run again). Before the backfill's first snapshot the fence of `DeleteOnly` is
-//! closed as well, so every row that is written from then on has its entry.
+//! A separate transaction stores each state, and closes the fence of the version before the last (`CatalogWriter`). So
+//! at most two neighbouring versions commit side by side. Waiting for older writers only saves them from failing. A
+//! writer that is missed finds its fence closed at COMMIT (40001), and a statement outside a block then runs again. The
+//! fence of `DeleteOnly` closes before the backfill's first snapshot. So every row written from then on has its entry.
 //!
-//! Where the store takes entries in bulk they are loaded at one snapshot ([`online_load`](super::online_load)). Else, and where that finds keys
-//! twice, the backfill goes in small transactions, each at a snapshot of its own: rows whose entries are there
-//! already are left alone, and a batch that conflicts with a writer is done again. A unique index meets a
-//! duplicate as an entry of another row at the same snapshot; the index then goes by `Dropping` (23505).
+//! A store with bulk loading loads the entries at one snapshot ([`online_load`](super::online_load)). Otherwise, or if
+//! that finds duplicate keys, the backfill runs in small transactions, each with its own snapshot. It skips rows that
+//! already have entries, and repeats a batch that conflicts with a writer. In a unique index a duplicate shows as
+//! another row's entry at the same snapshot. The index is then removed through `Dropping` (23505).
 //!
-//! A crash leaves the state: `resume` goes on from there at the next start. Where several nodes serve a store, it goes
-//! on as soon as the others gave the node up: whoever gets the right to change the table (`LockTarget::Change`), which
-//! one node has at a time as long as it gives signs of life (`catalog::nodes`). A node that comes back too late finds
-//! that the state is not the one it left (`advance`). What is correct rests on the fences, which are rows.
+//! After a crash the state remains, and `resume` continues from it at the next start. If several nodes serve a store,
+//! another node continues as soon as it counts the builder as dead. The right to change the table
+//! (`LockTarget::Change`) decides which node continues. A node keeps it while it gives signs of life
+//! (`catalog::nodes`). A node that returns too late finds a state other than the one that it left (`advance`).
+//! Correctness depends only on the fences, which are rows.
 
 use super::online_backfill::Backfill;
 use super::online_load::{Load, Outcome};
@@ -43,7 +43,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use txn::{Transaction, TransactionOptions, TxnError};
 
-/// Fail points: the process dies after a state was stored, or between two batches.
+/// Fail points: the process dies after storing a state, or between two batches.
 pub(super) mod point {
     pub const DELETE_ONLY: &str = "index_delete_only";
     pub const WRITE_ONLY: &str = "index_write_only";
@@ -52,31 +52,31 @@ pub(super) mod point {
     pub const DROPPING: &str = "index_dropping";
 }
 
-/// How often builds that another node left are looked for.
+/// The interval between searches for builds that another node left.
 const RESUME_CHECK: Duration = Duration::from_secs(5);
-/// How long an error waits for the removal of the index.
+/// The longest delay of an error for the removal of the index.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How long one who gives way to another node rests.
+/// The pause of a builder that yields to another node.
 const GIVING_WAY: Duration = Duration::from_millis(100);
 
-/// What a statement brings along.
+/// The context of a CREATE INDEX outside a block.
 #[derive(Clone)]
 pub struct OnlineContext {
-    /// The stored catalog.
+    /// The store of the catalog.
     pub store: Arc<CatalogStore>,
-    /// Settings: search_path, lock_timeout.
+    /// The settings, among them search_path and lock_timeout.
     pub settings: Arc<Settings>,
-    /// Notices.
+    /// The session, which receives notices.
     pub session: Arc<SessionShared>,
-    /// The role that asks.
+    /// The role that runs the statement.
     pub user: Oid,
-    /// The database.
+    /// The OID of the database.
     pub database: Oid,
 }
 
 impl OnlineContext {
-    /// A transaction of its own, with the newest catalog.
+    /// Begins a transaction with the newest catalog.
     async fn begin(&self, locks: &Arc<HeldLocks>) -> Result<DdlContext> {
         let transaction = self.store.transactions().begin(TransactionOptions::default());
         let catalog = self.store.snapshot(&transaction, self.database).await?;
@@ -98,7 +98,7 @@ impl OnlineContext {
     }
 }
 
-/// Cancels when dropped: the statement was, and nobody waits for the index.
+/// Cancels the build when dropped: the statement was cancelled, and no client waits for the index.
 struct CancelOnDrop(CancelToken);
 
 impl Drop for CancelOnDrop {
@@ -107,7 +107,7 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// CREATE INDEX outside a block. When the future is dropped, the build stops and the index goes.
+/// CREATE INDEX outside a block. Dropping the future stops the build and removes the index.
 pub async fn create(context: OnlineContext, create: CreateIndex) -> Result<String> {
     let (answer, result) = oneshot::channel();
     let cancel = CancelToken::new();
@@ -115,7 +115,7 @@ pub async fn create(context: OnlineContext, create: CreateIndex) -> Result<Strin
     let env = Arc::clone(context.store.env());
     let task = async move {
         let result = run(&context, &create, cancel).await;
-        // Nobody may be there to hear it.
+        // The receiver may be gone.
         drop(answer.send(result));
     };
     env.spawn("index build", Box::pin(task));
@@ -138,12 +138,12 @@ async fn run(context: &OnlineContext, create: &CreateIndex, cancel: CancelToken)
             if error.state() != state::SERIALIZATION_FAILURE {
                 return Err(error);
             }
-            // Another node defines the same table, and goes first.
+            // Another node is changing the same table, so this one yields.
             locks = context.store.locks().begin();
             context.store.env().sleep(GIVING_WAY).await;
             continue;
         }
-        // What changed while waiting is seen by another transaction.
+        // Another transaction sees changes made during the wait.
         let now = context.begin(&locks).await?;
         let Some(table) = create_index::target(&now, create)? else { return Ok(()) };
         if table.oid != target.oid {
@@ -179,8 +179,7 @@ fn canceled() -> SqlError {
     SqlError::new(state::QUERY_CANCELED, "canceling statement due to user request")
 }
 
-/// Goes on with the builds that a crash left, in the background. To be called before anybody defines anything.
-/// Errors of the store.
+/// Continues builds after a crash, in the background. Call it before any definition. Errors of the store.
 pub async fn resume(store: &Arc<CatalogStore>) -> Result<()> {
     if store.nodes().is_some() {
         resume_of_others(store);
@@ -192,7 +191,7 @@ pub async fn resume(store: &Arc<CatalogStore>) -> Result<()> {
     Ok(())
 }
 
-/// The same where other nodes may be building: again and again, and at once when one has gone.
+/// The same if other nodes may be building: repeats regularly, and immediately when a node has gone.
 fn resume_of_others(store: &Arc<CatalogStore>) {
     let Some(nodes) = store.nodes().map(Arc::downgrade) else { return };
     let weak = Arc::downgrade(store);
@@ -201,7 +200,7 @@ fn resume_of_others(store: &Arc<CatalogStore>) {
             match unfinished_tables(&store).await {
                 Ok(tables) => {
                     for (database, table) in tables {
-                        // Whoever builds it has the right, and keeps it.
+                        // A node that is still building keeps the right, so this attempt fails.
                         if let Err(error) = resume_table(&store, database, table, Some(GIVING_WAY * 5)).await {
                             tracing::debug!(%error, "an index is being built, or its build is left for later");
                         }
@@ -218,7 +217,7 @@ fn resume_of_others(store: &Arc<CatalogStore>) {
     store.env().spawn("index builds of others", Box::pin(task));
 }
 
-/// Tables with indexes that are being built, or were when a node went: with their database.
+/// Tables with an unfinished index, each with its database.
 async fn unfinished_tables(store: &Arc<CatalogStore>) -> Result<Vec<(Oid, Oid)>> {
     let reader = store.transactions().begin(TransactionOptions { read_only: true, ..Default::default() });
     let mut tables = Vec::new();
@@ -235,8 +234,8 @@ fn unfinished_indexes(table: &TableDescriptor) -> Vec<Oid> {
     table.indexes.iter().filter(|index| index.state != IndexState::Public).map(|index| index.oid).collect()
 }
 
-/// Finishes what nobody builds any more, in the background: whoever gets the right to change a table finds it finished, or
-/// left. Errors: somebody has the right for longer than `timeout`.
+/// Finishes an abandoned build in the background, once it holds the right to change the table. Errors: another node
+/// holds the right for longer than `timeout`.
 async fn resume_table(store: &Arc<CatalogStore>, database: Oid, oid: Oid, timeout: Option<Duration>) -> Result<()> {
     let locks = store.locks().begin();
     locks.acquire(LockTarget::Change(oid), LockMode::Exclusive, timeout).await?;
@@ -253,7 +252,7 @@ async fn resume_table(store: &Arc<CatalogStore>, database: Oid, oid: Oid, timeou
                 database,
                 table: oid,
                 index,
-                // Nobody is told what it meets.
+                // No role sees the values in its errors.
                 user: Oid::MAX,
                 locks: Arc::clone(&locks),
                 timeout: None,
@@ -270,13 +269,13 @@ async fn resume_table(store: &Arc<CatalogStore>, database: Oid, oid: Oid, timeou
     Ok(())
 }
 
-/// An index that is stored and not public yet. Whoever has it has the right to change its table.
+/// An index that is stored and not yet public. Its owner holds the right to change the table.
 pub(super) struct IndexBuild {
     pub(super) store: Arc<CatalogStore>,
     pub(super) database: Oid,
     pub(super) table: Oid,
     pub(super) index: Oid,
-    /// The role that is told what it meets.
+    /// The role whose privileges decide which values errors show.
     pub(super) user: Oid,
     locks: Arc<HeldLocks>,
     timeout: Option<Duration>,
@@ -284,19 +283,19 @@ pub(super) struct IndexBuild {
 }
 
 impl IndexBuild {
-    /// Brings the index to its end: public, or gone with an error.
+    /// Completes the build: the index becomes public, or it is removed with an error.
     async fn finish(&self) -> Result<()> {
         let error = match self.build().await {
             Ok(true) => return Ok(()),
             Ok(false) => None,
-            // Another node took this one for dead and went on: what becomes of the index is up to that one.
+            // Another node counted this one as dead and continued the build. It decides about the index.
             Err(error) if error.state() == state::OBJECT_NOT_IN_PREREQUISITE_STATE => {
                 let (_, _, index) = self.begin().await?;
                 return if index.state == IndexState::Public { Ok(()) } else { Err(error) };
             }
             Err(error) => Some(error),
         };
-        // The error goes out soon, also when those who write to the table take their time.
+        // The error is reported soon, even if the removal must wait for writers of the table.
         let (gone, removed) = oneshot::channel::<()>();
         let remover = self.to_remove();
         let task = async move {
@@ -310,7 +309,7 @@ impl IndexBuild {
         error.map_or(Ok(()), Err)
     }
 
-    /// The build from where it is. False: it is being removed.
+    /// Continues the build from its state. False if the index is being removed.
     async fn build(&self) -> Result<bool> {
         let (_, mut table, mut index) = self.begin().await?;
         if index.state == IndexState::DeleteOnly {
@@ -329,7 +328,7 @@ impl IndexBuild {
         Ok(index.state == IndexState::Public)
     }
 
-    /// Gives all rows their entries. Errors: 23505 for duplicates in a unique index.
+    /// Creates the entries of all rows. Errors: 23505 for duplicates in a unique index.
     async fn fill(&self) -> Result<()> {
         let load = Load::new(self);
         if load.run().await? == Outcome::Done {
@@ -337,7 +336,7 @@ impl IndexBuild {
             if !index.unique {
                 return Ok(());
             }
-            // Whoever writes from now on finds the entries that were loaded.
+            // From now on every writer sees the loaded entries.
             let (table, _) = self.advance(IndexState::WriteOnly, IndexState::WriteOnly).await?;
             self.drain(table.version).await?;
             self.shut_out(table.version.wrapping_sub(1)).await?;
@@ -348,14 +347,13 @@ impl IndexBuild {
         Backfill::new(self).run().await
     }
 
-    /// The same index, for a removal that nobody cancels.
+    /// The same index, for a removal that cannot be cancelled.
     fn to_remove(&self) -> IndexBuild {
         let (store, locks) = (Arc::clone(&self.store), Arc::clone(&self.locks));
         IndexBuild { store, locks, timeout: None, cancel: CancelToken::new(), ..*self }
     }
-    /// Takes the index away again.
     async fn remove(&self) -> Result<()> {
-        // Also on the way out, no writer is to fail for being two versions behind.
+        // During the removal, too, no writer should fail for being two versions behind.
         let (_, table, index) = self.begin().await?;
         self.drain(table.version).await?;
         let (table, _) = match index.state {
@@ -381,11 +379,11 @@ impl IndexBuild {
         }
     }
 
-    /// A transaction, and the table and index as it sees them. Errors: the index is gone.
+    /// A transaction, with the table and index that it sees. Errors: if the index was removed.
     pub(super) async fn begin(&self) -> Result<(Arc<Transaction>, TableDescriptor, IndexDescriptor)> {
         self.begin_with(TransactionOptions::default()).await
     }
-    /// The same, with options.
+    /// The same with transaction options.
     pub(super) async fn begin_with(
         &self,
         options: TransactionOptions,
@@ -401,7 +399,7 @@ impl IndexBuild {
         };
         Ok((transaction, table, index))
     }
-    /// Stores the next state. Errors: another node, that took this one for dead, went on with the build.
+    /// Stores the next state. Errors: another node counted this one as dead and continued the build.
     async fn advance(&self, from: IndexState, to: IndexState) -> Result<(TableDescriptor, IndexDescriptor)> {
         loop {
             let (transaction, mut table, mut index) = self.begin().await?;
@@ -426,7 +424,7 @@ impl IndexBuild {
             }
         }
     }
-    /// Waits for those who write by a version before this one. Errors: 55P03, 40P01, 57014.
+    /// Waits for writers of versions before this one. Errors: 55P03, 40P01, 57014.
     async fn drain(&self, version: u64) -> Result<()> {
         let drained = self.locks.acquire(LockTarget::Table(self.table), LockMode::Drain(version), self.timeout);
         tokio::select! {
@@ -434,7 +432,7 @@ impl IndexBuild {
             () = self.cancel.cancelled() => Err(canceled()),
         }
     }
-    /// Keeps writers by this version and older ones, if there still are any, from committing.
+    /// Closes the fence of this version, so that remaining writers of it or older ones cannot commit.
     async fn shut_out(&self, version: u64) -> Result<()> {
         loop {
             let transaction = self.store.transactions().begin(TransactionOptions::default());
@@ -448,7 +446,7 @@ impl IndexBuild {
             }
         }
     }
-    /// A place where a test lets the process die, or a user stops the statement.
+    /// A point at which a test kills the process or a user cancels the statement.
     pub(super) async fn pass(&self, name: &'static str) -> Result<()> {
         self.store.transactions().fail_points().pass(name).await?;
         if self.cancel.is_cancelled() { Err(canceled()) } else { Ok(()) }

@@ -1,5 +1,5 @@
-//! [`Backfill`]: gives the rows that are there their entries in an index that writers maintain already, in small
-//! transactions, so that it holds nobody up and conflicts with few.
+//! [`Backfill`]: creates the index entries of existing rows while writers maintain the index. It uses small
+//! transactions, which block nobody and rarely conflict.
 
 use super::backfill::duplicated;
 use super::computed::index_writer;
@@ -14,25 +14,25 @@ use std::time::Duration;
 use storage::RowRange;
 use txn::{LockStrength, OwnWrites, TransactionOptions, TxnScanOptions, Write, WriteKind};
 
-/// Rows of one transaction, at most; fewer after a conflict.
+/// The greatest number of rows in one transaction. A conflict reduces it.
 const MOST_ROWS: usize = 256;
-/// Rest after a conflict.
+/// The pause after a conflict.
 const REST: Duration = Duration::from_millis(2);
 
-/// The filling of one index.
+/// The backfill of one index.
 pub(super) struct Backfill<'a> {
     build: &'a IndexBuild,
-    /// The first row that may lack its entry; `None` before the first batch.
+    /// The key of the first row that may lack its entry. `None` before the first batch.
     from: Option<Bytes>,
     rows: usize,
 }
 
 impl<'a> Backfill<'a> {
-    /// From the first row.
+    /// Begins with the first row.
     pub(super) fn new(build: &'a IndexBuild) -> Self {
         Backfill { build, from: None, rows: MOST_ROWS }
     }
-    /// To the last one. Errors: 23505 for duplicates in a unique index.
+    /// Runs up to the last row. Errors: 23505 for duplicates in a unique index.
     pub(super) async fn run(mut self) -> Result<()> {
         loop {
             self.build.pass(point::BATCH).await?;
@@ -53,9 +53,9 @@ impl<'a> Backfill<'a> {
         }
     }
 
-    /// One transaction; answers the last row's key, or `None` when there was no row.
+    /// Runs one transaction. Returns the last row's key, or `None` if there was no row.
     async fn batch(&self) -> Result<Option<Bytes>> {
-        // The state that comes after is synced, and with it what was committed before.
+        // The next state is synced to disk, and earlier commits with it.
         let options = TransactionOptions { durable: false, ..TransactionOptions::default() };
         let (transaction, table, index) = self.build.begin_with(options).await?;
         if index.state != IndexState::WriteOnly {

@@ -1,9 +1,10 @@
-//! [`Load`]: gives the rows that are there their entries in an index that writers maintain already, all at one snapshot and beside
-//! the log, where the store can. Its entries lie beneath whatever writers say of the same keys since.
+//! [`Load`]: creates the index entries of existing rows at one snapshot, bypassing the log, if the store supports it.
+//! Writers maintain the index meanwhile. The loaded entries lie beneath newer versions of the same keys.
 //!
-//! Writers of a unique index look whether a key is there. Those who looked before the entries were may have written one that another
-//! row has. So they are waited for and shut out behind the load, and the rows and entries of a snapshot after them are counted: each row has
-//! an entry of its own, or [`Backfill`](super::online_backfill::Backfill) says which has not.
+//! Writers of a unique index check whether a key exists. Those that checked before the load may have written
+//! another row's key. So the build waits for them and shuts them out after the load. It then counts rows and
+//! entries at a later snapshot: each row must have its own entry. If not,
+//! [`Backfill`](super::online_backfill::Backfill) finds the duplicate.
 
 use super::backfill::Rows;
 use super::computed::index_writer;
@@ -19,21 +20,21 @@ use std::sync::Arc;
 use storage::RowRange;
 use txn::{Loaded, OwnWrites, Pairs, Transaction, TransactionOptions, TxnScanOptions};
 
-/// What became of it.
+/// The result of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// All rows of the snapshot have their entries, or lost them since.
     Done,
-    /// The store has no such way, or keys come twice: entries are to be made one by one.
+    /// The store cannot load, or keys occur twice: entries must be created one by one.
     OneByOne,
 }
 
-/// Reads the columns that an index needs; the others are NULL.
+/// Decodes the columns that an index needs. The others are NULL.
 struct NeededColumns {
     decoder: RowDecoder,
-    /// Of each live column its type, and its place among those that are read.
+    /// For each live column its type, and its index among the decoded columns.
     live: Vec<(SqlType, Option<usize>)>,
-    /// NULLs of the other columns, as many as the last batch had rows.
+    /// NULLs for the other columns, for as many rows as the last batch had.
     absent: Vec<ArrayRef>,
 }
 
@@ -49,7 +50,7 @@ impl NeededColumns {
         Ok(NeededColumns { decoder: RowDecoder::new(table, &ids, false)?, live, absent: Vec::new() })
     }
 
-    /// The live columns of rows.
+    /// Decodes the live columns of rows.
     fn of(&mut self, rows: &Pairs) -> Result<Vec<ArrayRef>> {
         for (key, value) in rows.iter() {
             self.decoder.push(key, value)?;
@@ -70,18 +71,18 @@ impl NeededColumns {
     }
 }
 
-/// The filling of one index.
+/// The bulk load of one index.
 pub(super) struct Load<'a> {
     build: &'a IndexBuild,
 }
 
 impl<'a> Load<'a> {
-    /// Of an index that all writers maintain.
+    /// A load of an index that all writers maintain.
     pub(super) fn new(build: &'a IndexBuild) -> Self {
         Load { build }
     }
 
-    /// Writes the entries of all rows. Errors of the store; 57014.
+    /// Loads the entries of all rows. Errors: those of the store, 57014.
     pub(super) async fn run(&self) -> Result<Outcome> {
         let (transaction, table, index) = self.begin().await?;
         let Some(mut bulk) = transaction.bulk_writer().await? else { return Ok(Outcome::OneByOne) };
@@ -99,7 +100,7 @@ impl<'a> Load<'a> {
             if full && bulk.load().await? == Loaded::Duplicate {
                 return Ok(Outcome::OneByOne);
             }
-            // A million rows take a second: others are to be heard meanwhile.
+            // A million rows take a second, so other tasks get a turn.
             tokio::task::yield_now().await;
         }
         Ok(match bulk.load().await? {
@@ -108,7 +109,7 @@ impl<'a> Load<'a> {
         })
     }
 
-    /// Whether each row that belongs into the index has an entry of its own. Errors of the store; 57014.
+    /// Whether each row that belongs in the index has its own entry. Errors: those of the store, 57014.
     pub(super) async fn is_complete(&self) -> Result<bool> {
         let (transaction, table, index) = self.begin().await?;
         let wanted = match index.is_computed() {

@@ -1,4 +1,4 @@
-//! Online CREATE INDEX over the engine in memory: beside writers, through crashes, with duplicates.
+//! Online CREATE INDEX over the engine in memory: with concurrent writers, crashes and duplicates.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use super::online::point;
@@ -11,8 +11,8 @@ use storage::SystemEnv;
 use storage::testing::MemoryStore;
 use txn::{FailAction, Oracle, TransactionStore, TransactionStoreOptions};
 
-/// Waits until a build has come to the point at which it dies. A state can be read before: who took the statement away then
-/// would cancel it, and it would take its index away.
+/// Waits until a build reaches the point at which it dies. Its state is visible earlier, but cancelling the statement
+/// then would also remove the index.
 pub(super) async fn until_stopped(database: &Database, name: &str) {
     let begin = Instant::now();
     while !database.transactions().fail_points().has_stopped(name) {
@@ -21,7 +21,7 @@ pub(super) async fn until_stopped(database: &Database, name: &str) {
     }
 }
 
-/// A store whose servers come and go.
+/// A store whose servers start and stop.
 struct World {
     memory: Arc<MemoryStore>,
     oracle: Arc<Oracle>,
@@ -41,7 +41,7 @@ impl World {
     }
 }
 
-/// The indexes whose names begin with n.
+/// The indexes whose names begin with n, and their states.
 pub(super) const STATES: &str = "select i.indisvalid, i.indisready, c.relname from pg_index i join pg_class c on c.oid = i.indexrelid \
                       where c.relname like 'n%' order by 3";
 
@@ -50,7 +50,7 @@ async fn fill(client: &mut Client, rows: u32) {
     client.run(&format!("insert into t select g, g, 'v' || g, 0 from generate_series(1, {rows}) g")).await;
 }
 
-/// Changes rows of every kind until told to stop; answers how many statements succeeded.
+/// Changes rows in every way until told to stop. Returns the number of successful statements.
 async fn write(database: Arc<Database>, writer: u32, rows: u32, stop: Arc<AtomicBool>, done: Arc<AtomicU64>) {
     let mut client = connect(&database).await;
     let mut round = 0_u32;
@@ -76,7 +76,7 @@ async fn write(database: Arc<Database>, writer: u32, rows: u32, stop: Arc<Atomic
             _ => {}
         }
         done.fetch_add(1, Ordering::SeqCst);
-        // The engine in memory has one lock: leave it to the build now and then.
+        // The engine in memory has a single lock, which the build needs now and then.
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
@@ -92,7 +92,7 @@ async fn writers_go_on_while_indexes_are_built() {
         (0..4).map(|writer| tokio::spawn(write(database.clone(), writer, ROWS, stop.clone(), done.clone()))).collect();
     tokio::time::sleep(Duration::from_millis(50)).await;
     let mut others = Vec::new();
-    // Two builds on one table at once; then a unique one.
+    // Two concurrent builds on one table, then a unique one.
     for sql in ["create index n1 on t(k desc, v) include (w)", "create index concurrently n2 on t(v)"] {
         let mut client = connect(&database).await;
         others.push(tokio::spawn(async move { client.tag(sql).await }));
@@ -155,7 +155,7 @@ async fn duplicates_leave_no_unique_index() {
     assert_eq!(client.rows(STATES).await, Vec::<String>::new());
     client.run("update t set k = 1100 where id = 1100").await;
     assert_eq!(client.tag("create unique index n on t(k)").await, "CREATE INDEX");
-    // A crash on the way out does not bring it back.
+    // A crash during the removal does not restore the index.
     client.run("drop index n").await;
     client.run("update t set k = 7 where id = 1100").await;
     database.transactions().fail_points().set(point::DROPPING, FailAction::Stop);
@@ -180,7 +180,7 @@ async fn a_row_that_is_not_filled_yet_does_not_take_another_rows_entry() {
     let mut other = connect(&database).await;
     let build = tokio::spawn(async move { other.run("create unique index n on t(k) include (v)").await });
     client.until(STATES, &["f|t|n"]).await;
-    // Both have the key 5; only the new one has its entry. What the old one does must leave that alone.
+    // Both rows have the key 5, and only the new one has an entry. Changes of the old row must not touch it.
     client.run("insert into t values (9000, 5, 'new', 0)").await;
     client.run("update t set v = 'changed' where id = 5").await;
     client.run("insert into t values (9001, 6, 'new', 0)").await;
@@ -197,7 +197,7 @@ async fn a_row_that_is_not_filled_yet_does_not_take_another_rows_entry() {
     assert_eq!(client.rows("check table t").await, Vec::<String>::new());
     assert_eq!(client.rows("select id from t where k in (5, 6, 7) order by 1").await, ["9000", "9001", "9002"]);
 
-    // Without a duplicate left it becomes public, with every entry.
+    // Without the duplicate the index becomes public, with every entry.
     client.run("drop index n").await;
     database.transactions().fail_points().set(point::WRITE_ONLY, FailAction::Stop);
     let mut other = connect(&database).await;
@@ -233,7 +233,7 @@ async fn what_is_written_beside_a_load_lies_above_it() {
     let database = World::new().start().await;
     let mut client = connect(&database).await;
     fill(&mut client, 900).await;
-    // Looks before the entry of row 5 is there.
+    // The writer checks before row 5 has its entry.
     let build = half_a_build(&database, "create unique index n on t(k)").await;
     client.run("insert into t values (9000, 5, 'twice', 0)").await;
     database.transactions().fail_points().clear(point::BATCH);
@@ -272,7 +272,7 @@ async fn who_wrote_by_an_older_version_is_waited_for_and_who_comes_late_does_not
     client.until(STATES, &["f|f|n"]).await;
     database.catalog().locks().until_waiting(1).await;
     assert!(!build.is_finished());
-    // Others are not held up meanwhile.
+    // Others are not blocked meanwhile.
     client.run("delete from t where id = 3").await;
     early.run("commit").await;
     assert_eq!(build.await.unwrap(), "CREATE INDEX");
@@ -294,7 +294,7 @@ async fn a_build_ends_before_its_table_is_dropped_and_stops_when_nobody_waits_fo
     let build = tokio::spawn(async move { builder.tag("create index n on t(k)").await });
     client.until(STATES, &["f|f|n"]).await;
     let drop = tokio::spawn(async move { dropper.again("drop table t").await });
-    // One waits for who writes by the old version, the other for who writes at all.
+    // One waits for writers of the old version, the other for any writer.
     database.catalog().locks().until_waiting(1).await;
     while database.transactions().locks().waiting().is_empty() {
         tokio::task::yield_now().await;
@@ -307,7 +307,7 @@ async fn a_build_ends_before_its_table_is_dropped_and_stops_when_nobody_waits_fo
     assert_eq!(drop.await.unwrap().unwrap(), "DROP TABLE");
     assert_eq!(client.state("select * from t").await, "42P01");
 
-    // A statement that is given up leaves nothing.
+    // A cancelled statement leaves nothing.
     fill(&mut client, 100).await;
     holder.run("begin").await;
     holder.run("update t set w = 1 where id = 1").await;

@@ -1,4 +1,4 @@
-//! OWNER TO of relations: who may give them to whom, and what goes along.
+//! OWNER TO of relations: the required rights, and the objects that change owner together.
 
 use super::DdlContext;
 use super::create_table::Making;
@@ -9,7 +9,7 @@ use crate::parse::fold;
 use crate::types::Oid;
 use sqlparser::ast::Owner;
 
-/// The role that OWNER TO names. Errors: 42704.
+/// The role in an OWNER TO. Errors: 42704.
 pub(super) fn role_of(context: &DdlContext, owner: &Owner) -> Result<Oid> {
     match owner {
         Owner::Ident(name) => Ok(context.role(&fold(name))?.oid),
@@ -18,7 +18,7 @@ pub(super) fn role_of(context: &DdlContext, owner: &Owner) -> Result<Oid> {
     }
 }
 
-/// A role by its name, or by a word that stands for one. Errors: 42704.
+/// A role by name or by a word such as CURRENT_USER. Errors: 42704.
 pub(super) fn role_called(context: &DdlContext, name: &str) -> Result<Oid> {
     match name {
         "current_user" | "current_role" => Ok(context.user),
@@ -27,7 +27,7 @@ pub(super) fn role_called(context: &DdlContext, name: &str) -> Result<Oid> {
     }
 }
 
-/// Errors: 42501 for a user that is not a member of a role to which it wants to give something.
+/// Errors: 42501 if the user is not a member of the new owner.
 pub(super) fn must_be_member(context: &DdlContext, role: Oid) -> Result<()> {
     if context.catalog.is_superuser(context.user) || context.catalog.is_member(context.user, role) {
         return Ok(());
@@ -36,8 +36,8 @@ pub(super) fn must_be_member(context: &DdlContext, role: Oid) -> Result<()> {
     Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, format!("must be member of role \"{name}\"")))
 }
 
-/// Errors: 42501 unless the user may give what is in a schema to a role: it must be a member of the role, and the role must have
-/// CREATE on the schema.
+/// Errors: 42501 unless the user may give objects of a schema to a role. The user must be a member of the role, and the
+/// role needs CREATE on the schema.
 pub(super) fn may_give(context: &DdlContext, schema: &str, new: Oid) -> Result<()> {
     if context.catalog.is_superuser(context.user) {
         return Ok(());
@@ -52,7 +52,7 @@ pub(super) fn may_give(context: &DdlContext, schema: &str, new: Oid) -> Result<(
     Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message))
 }
 
-/// Makes a relation another role's. Errors: 42501 as of [`may_give`].
+/// Changes the owner of a relation. Errors: 42501 as in [`may_give`].
 pub(super) fn change(context: &DdlContext, relation: &mut TableDescriptor, new: Oid) -> Result<()> {
     if relation.owner != new {
         may_give(context, &relation.schema, new)?;
@@ -61,7 +61,7 @@ pub(super) fn change(context: &DdlContext, relation: &mut TableDescriptor, new: 
     Ok(())
 }
 
-/// Makes a relation another role's, with what was granted by the one before.
+/// Changes the owner of a relation and of the grants that the old owner made.
 pub(super) fn give(relation: &mut TableDescriptor, new: Oid) {
     let old = std::mem::replace(&mut relation.owner, new);
     super::grant::change_owner(&mut relation.acl, old, new);
@@ -73,7 +73,7 @@ pub(super) fn give(relation: &mut TableDescriptor, new: Oid) {
 }
 
 impl Making<'_> {
-    /// OWNER TO of a table: with the sequences that its columns own.
+    /// OWNER TO of a table, with the sequences that its columns own.
     pub(super) async fn change_owner(&mut self, owner: &Owner) -> Result<()> {
         let new = role_of(self.context, owner)?;
         change(self.context, &mut self.table, new)?;

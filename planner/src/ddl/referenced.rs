@@ -1,5 +1,5 @@
-//! What FOREIGN KEYs hold in place: the tables, keys and columns that they refer to. DROP refuses because of them, or
-//! takes them along; TRUNCATE refuses, or empties the referring tables too.
+//! Dependencies through FOREIGN KEYs on tables, keys and columns. DROP refuses because of them, or with CASCADE drops
+//! them. TRUNCATE refuses, or with CASCADE empties the referring tables too.
 
 use super::create_table::Making;
 use super::{DdlContext, drop};
@@ -9,10 +9,10 @@ use crate::types::Oid;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A FOREIGN KEY and the table that it is of.
+/// A FOREIGN KEY and its table.
 pub(super) type Referring = (Arc<TableDescriptor>, ForeignKeyDescriptor);
 
-/// The FOREIGN KEYs by which tables that stay refer to some that go.
+/// The FOREIGN KEYs of remaining tables that refer to tables to be dropped.
 pub(super) fn to_tables(context: &DdlContext, going: impl Fn(&TableDescriptor) -> bool) -> Vec<Referring> {
     let mut gone: Vec<Oid> =
         context.catalog.user_relations().filter(|table| going(table)).map(|table| table.oid).collect();
@@ -26,12 +26,12 @@ pub(super) fn shown(context: &DdlContext, (child, key): &Referring) -> String {
     format!("constraint {} on table {}", crate::parse::names::quote(&key.name), context.shown_name(child))
 }
 
-/// Lines for a 2BP01: what depends on something named `on`.
+/// The detail lines of a 2BP01: the objects that depend on an object named `on`.
 pub(super) fn lines(context: &DdlContext, referring: &[Referring], on: impl Fn(&Referring) -> String) -> Vec<String> {
     referring.iter().map(|found| format!("{} depends on {}", shown(context, found), on(found))).collect()
 }
 
-/// The same of those that refer to a column of a table, whose words these are, or need an index that includes it.
+/// The same for FOREIGN KEYs that refer to a column, or need an index that includes it.
 pub(super) fn lines_of_column(
     context: &DdlContext,
     table: &TableDescriptor,
@@ -47,7 +47,7 @@ pub(super) fn lines_of_column(
     })
 }
 
-/// Takes FOREIGN KEYs from their tables; answers what they were.
+/// Removes FOREIGN KEYs from their tables. Returns their descriptions.
 pub(super) async fn remove(
     context: &DdlContext,
     writer: &mut CatalogWriter<'_>,
@@ -55,7 +55,7 @@ pub(super) async fn remove(
 ) -> Result<Vec<String>> {
     for (child, key) in referring {
         context.take_alone(child).await?;
-        // The same statement may have changed it before.
+        // The same statement may have changed the table before.
         let Some(mut table) = writer.stored(child.oid).await? else { continue };
         table.version = child.version + 1;
         table.foreign_keys.retain(|other| other.oid != key.oid);
@@ -69,14 +69,14 @@ pub(super) fn to_index(context: &DdlContext, table: &TableDescriptor, index: Oid
     context.catalog.referencing(table.oid).into_iter().filter(|(_, key)| key.index == index).collect()
 }
 
-/// 2BP01 for an index or its constraint.
+/// 2BP01 for an index or its constraint that FOREIGN KEYs need.
 pub(super) fn index_held(context: &DdlContext, referring: &[Referring], what: &str, on: &str) -> SqlError {
     drop::dependent(what.to_string(), &lines(context, referring, |_| on.to_string()).join("\n"))
 }
 
 impl Making<'_> {
-    /// Lets what refers to a key or column of this table go before it does. `what` goes, `on` is what they depend on.
-    /// Errors: 2BP01 unless `cascade`.
+    /// Drops the FOREIGN KEYs that depend on a key or column of this table. `what` is to be dropped, and `on` is the
+    /// object that they depend on. Errors: 2BP01 unless `cascade`.
     pub(super) async fn let_go(
         &mut self,
         referring: Vec<Referring>,
@@ -94,7 +94,7 @@ impl Making<'_> {
         drop::report_cascade(self.context, &gone);
         Ok(())
     }
-    /// Takes FOREIGN KEYs from their tables; answers what they were.
+    /// Removes FOREIGN KEYs from their tables. Returns their descriptions.
     pub(super) async fn let_go_silently(&mut self, referring: Vec<Referring>) -> Result<Vec<String>> {
         let (own, others): (Vec<Referring>, Vec<Referring>) =
             referring.into_iter().partition(|(child, _)| child.oid == self.table.oid);
@@ -104,7 +104,7 @@ impl Making<'_> {
         Ok(gone)
     }
 
-    /// The FOREIGN KEYs that refer to this table as it is by now.
+    /// The FOREIGN KEYs that refer to this table in its present state.
     fn referring(&self) -> Vec<Referring> {
         let all = self.context.catalog.referencing(self.table.oid).into_iter();
         let mut all: Vec<Referring> = all.filter(|(child, _)| child.oid != self.table.oid).collect();
@@ -114,12 +114,12 @@ impl Making<'_> {
         all.sort_by_key(|(_, key)| key.oid);
         all
     }
-    /// Those that need an index of this table.
+    /// The FOREIGN KEYs that need an index of this table.
     pub(super) fn referring_by(&self, index: Oid) -> Vec<Referring> {
         self.referring().into_iter().filter(|(_, key)| key.index == index).collect()
     }
-    /// Those that refer to a column of this table, or need an index that includes it, apart from those that use it themselves: these
-    /// go with it.
+    /// The FOREIGN KEYs that refer to a column of this table or need an index that includes it. FOREIGN KEYs over the
+    /// column itself are left out, because they are dropped with it.
     pub(super) fn referring_to(&self, column: ColumnId) -> Vec<Referring> {
         let gone_anyway = |child: &TableDescriptor, key: &ForeignKeyDescriptor| {
             child.oid == self.table.oid && key.columns.contains(&column)
@@ -130,13 +130,13 @@ impl Making<'_> {
         let needs = |key: &ForeignKeyDescriptor| key.referenced.contains(&column) || included(key).is_some();
         let mut all = self.referring();
         all.retain(|(child, key)| needs(key) && !gone_anyway(child, key));
-        // Stable: those that need the column itself first, then by their indexes.
+        // A stable sort: first those that need the column itself, then the others by index.
         all.sort_by_key(|(_, key)| included(key));
         all
     }
 }
 
-/// The tables that TRUNCATE has to empty beside those that were named. Errors: 0A000 unless `cascade`.
+/// The further tables that TRUNCATE must empty. Errors: 0A000 unless `cascade`.
 pub(super) fn truncated_too(
     context: &DdlContext,
     named: &BTreeMap<Oid, TableDescriptor>,

@@ -1,5 +1,5 @@
-//! REINDEX: builds indexes anew. They always agree with their tables (CHECK INDEX tells), so that this repairs nothing
-//! that can be broken; a primary key is its table's rows, of which there is one copy.
+//! REINDEX: rebuilds indexes. Indexes always agree with their tables (CHECK INDEX verifies it), so there is nothing to
+//! repair. A primary key is the table's rows, which exist only once.
 
 use super::{DdlContext, backfill};
 use crate::catalog::{RelationKind, TableDescriptor};
@@ -7,7 +7,7 @@ use crate::error::{Result, SqlError, state};
 use crate::parse::{Reindex, ReindexKind, fold_name};
 use crate::types::Oid;
 
-/// REINDEX.
+/// Runs REINDEX. Returns its command tag.
 pub async fn reindex(context: &DdlContext, reindex: &Reindex) -> Result<String> {
     let (schema, name) = match &reindex.name {
         Some(name) => fold_name(name)?,
@@ -68,13 +68,13 @@ pub async fn reindex(context: &DdlContext, reindex: &Reindex) -> Result<String> 
                 rebuild(context, table, None).await?;
             }
         }
-        // Those of the system are computed.
+        // System catalogs are computed and have no indexes.
         ReindexKind::System => {}
     }
     Ok("REINDEX".into())
 }
 
-/// Fills the secondary indexes of a table, or one of them, under new storage ids.
+/// Rebuilds the secondary indexes of a table, or one of them, under new storage ids.
 async fn rebuild(context: &DdlContext, table: &TableDescriptor, only: Option<Oid>) -> Result<()> {
     context.lock(table).await?;
     let mut changed = table.clone();

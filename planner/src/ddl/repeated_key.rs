@@ -1,10 +1,12 @@
-//! Keys that one CREATE TABLE declares twice (`id int PRIMARY KEY UNIQUE`): PostgreSQL makes one index of them.
+//! Keys that one CREATE TABLE declares twice (`id int PRIMARY KEY UNIQUE`): PostgreSQL makes a single index for them.
+//! Must not know indexes.
 
 use super::create_table::Constraint;
 
-/// The constraints without UNIQUE where the same is declared as PRIMARY KEY or as UNIQUE before; a name that the first one lacks is kept.
+/// Removes UNIQUE constraints that repeat a PRIMARY KEY or an earlier UNIQUE. The first one takes over a name
+/// if it has none.
 pub(super) fn without_repeats(mut constraints: Vec<Constraint<'_>>) -> Vec<Constraint<'_>> {
-    // Primary keys come first, wherever they stand; the sort is stable.
+    // Primary keys come first, wherever they were written. The sort is stable.
     let mut order: Vec<usize> = (0..constraints.len()).filter(|at| constraints.get(*at).is_some_and(is_key)).collect();
     order.sort_by_key(|at| !matches!(constraints.get(*at), Some(Constraint::Primary { .. })));
     let mut kept: Vec<usize> = Vec::new();
@@ -37,7 +39,7 @@ fn is_key(constraint: &Constraint<'_>) -> bool {
     matches!(constraint, Constraint::Primary { .. } | Constraint::Unique { .. })
 }
 
-/// What a key declares: its columns, those that it includes, how NULLs count, and when it is checked.
+/// The declaration of a key: its columns, included columns, treatment of NULLs, and time of checking.
 fn declared<'c>(constraint: &'c Constraint<'_>) -> Option<(&'c [String], &'c [String], bool, Option<bool>)> {
     match constraint {
         Constraint::Primary { columns, include, deferred, .. } => Some((columns, include, false, *deferred)),

@@ -35,7 +35,7 @@ impl DdlContext {
         }
         Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, format!("must be superuser to {what}")))
     }
-    /// The moment of VALID UNTIL. Errors: 22007 and its like.
+    /// The moment of VALID UNTIL. Errors: 22007 and similar.
     fn moment(&self, expr: &Expr) -> Result<Option<i64>> {
         let Expr::Value(ValueWithSpan { value: Value::SingleQuotedString(text), .. }) = expr else {
             return Err(SqlError::syntax(format!("syntax error at or near \"{expr}\"")));
@@ -81,7 +81,7 @@ fn invalid(message: String) -> SqlError {
     SqlError::new(state::INVALID_PARAMETER_VALUE, message)
 }
 
-/// CREATE ROLE. E's parser turns CREATE USER into CREATE ROLE … LOGIN.
+/// CREATE ROLE. The parser turns CREATE USER into CREATE ROLE … LOGIN.
 pub(super) async fn create(context: &DdlContext, create: &CreateRole) -> Result<String> {
     if create.authorization_owner.is_some() {
         return Err(SqlError::unsupported("CREATE ROLE with AUTHORIZATION"));
@@ -135,7 +135,7 @@ pub(super) async fn create(context: &DdlContext, create: &CreateRole) -> Result<
     Ok("CREATE ROLE".into())
 }
 
-/// Errors: 42939 for a role that PostgreSQL brings along, of which nothing is changed.
+/// Errors: 42939 for a predefined role, which cannot be changed.
 pub(super) fn must_not_be_reserved(role: &RoleDescriptor) -> Result<()> {
     if !predefined::is_predefined(role.oid) {
         return Ok(());
@@ -144,7 +144,7 @@ pub(super) fn must_not_be_reserved(role: &RoleDescriptor) -> Result<()> {
     Err(SqlError::new("42939", message).detail("Cannot alter reserved roles."))
 }
 
-/// Errors: 42501 for a user that may not change a role by ALTER GROUP, whatever ADMIN OPTION it has; 42704, 42939.
+/// Errors: 42501 if the user may not change a role by ALTER GROUP. ADMIN OPTION does not suffice. 42704, 42939.
 pub(super) fn may_alter_group(context: &DdlContext, name: &str) -> Result<()> {
     let role = context.role(name)?;
     must_not_be_reserved(&role)?;
@@ -157,13 +157,13 @@ pub(super) fn may_alter_group(context: &DdlContext, name: &str) -> Result<()> {
     context.may_create_roles(false, "").map_err(|error| SqlError::new(error.state(), "permission denied"))
 }
 
-/// The words that stand for a role where one is meant.
+/// Whether a name is a word that stands for a role.
 fn is_special(name: &Ident) -> bool {
     name.quote_style.is_none()
         && ["current_user", "current_role", "session_user"].contains(&name.value.to_ascii_lowercase().as_str())
 }
 
-/// A name that a role may get. Errors: 42939.
+/// The name of a new role. Errors: 42939.
 fn new_name(name: &Ident) -> Result<String> {
     let reserved = |message: String| SqlError::new("42939", message).about(&name.value);
     if is_special(name) {
@@ -180,18 +180,17 @@ fn new_name(name: &Ident) -> Result<String> {
     Ok(name)
 }
 
-/// CONNECTION LIMIT: -1 for none. Errors: 22023.
+/// CONNECTION LIMIT. -1 means no limit. Errors: 22023.
 fn connection_limit(expr: &Expr) -> Result<Option<u32>> {
     let text = expr.to_string().replace(' ', "");
     match text.parse::<i64>() {
-        // As the parser writes -1.
+        // This is how the parser represents -1.
         Ok(-1 | 4_294_967_295) => Ok(None),
         Ok(limit) if limit >= 0 => Ok(u32::try_from(limit).ok()),
         _ => Err(SqlError::new(state::INVALID_PARAMETER_VALUE, format!("invalid connection limit: {text}"))),
     }
 }
 
-/// ALTER ROLE.
 pub(super) async fn alter(context: &DdlContext, name: &Ident, operation: &AlterRoleOperation) -> Result<String> {
     let old = match is_special(name) {
         true => context.catalog.role_by_oid(context.grantee(&fold(name))?),
@@ -257,7 +256,7 @@ pub(super) async fn alter(context: &DdlContext, name: &Ident, operation: &AlterR
     Ok("ALTER ROLE".into())
 }
 
-/// The new name of a role. Errors: 42501; 0A000 for a role of the session; 42939, 42710.
+/// The new name of a role. Errors: 42501, 42939, 42710, and 0A000 for a role that the session uses.
 fn renamed(context: &DdlContext, old: &RoleDescriptor, name: &Ident) -> Result<String> {
     let session = context.catalog.role(&context.settings.session_user()).map(|role| role.oid);
     for (is, what) in [(session == Some(old.oid), "session"), (old.oid == context.user, "current")] {
@@ -277,7 +276,6 @@ fn renamed(context: &DdlContext, old: &RoleDescriptor, name: &Ident) -> Result<S
     Ok(new)
 }
 
-/// DROP ROLE.
 pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectName]) -> Result<String> {
     context.may_create_roles(false, "drop role")?;
     let session = context.catalog.role(&context.settings.session_user()).map(|role| role.oid);
@@ -337,7 +335,8 @@ pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectN
     Ok("DROP ROLE".into())
 }
 
-/// What a role owns, and what was granted to it, in this database, and databases themselves, oldest first, for messages.
+/// The objects that a role owns or has privileges on in this database, and databases. The messages
+/// list the oldest first.
 async fn dependents(context: &DdlContext, role: &RoleDescriptor) -> Result<Vec<String>> {
     let mut found = within(context, &context.catalog, role);
     found.extend(super::large_object::dependents(context, context.catalog.database().oid, role.oid).await?);
@@ -362,7 +361,7 @@ fn dependence(role: &RoleDescriptor, owner: Oid, granted: bool, what: &str) -> O
     }
 }
 
-/// What in a database a role owns, and what was granted to it there.
+/// The objects in a database that a role owns or has privileges on.
 fn within(context: &DdlContext, catalog: &Catalog, role: &RoleDescriptor) -> Vec<(Oid, String)> {
     let mut found: Vec<(Oid, String)> = Vec::new();
     let mut add = |oid, owner, granted: bool, what: String| {

@@ -15,7 +15,6 @@ use crate::types::enumeration::{EnumDescriptor, EnumType};
 use crate::types::{BaseType, SqlType};
 use sqlparser::ast::{AlterSchema, AlterSchemaOperation, Ident, ObjectName, SchemaName};
 
-/// CREATE SCHEMA.
 pub(super) async fn create(context: &DdlContext, name: &SchemaName, if_not_exists: bool) -> Result<String> {
     let (name, owner) = match name {
         SchemaName::Simple(name) => (fold_name(name)?.1, context.user),
@@ -56,7 +55,7 @@ pub(super) async fn create(context: &DdlContext, name: &SchemaName, if_not_exist
     Ok("CREATE SCHEMA".into())
 }
 
-/// The name of a role, which CURRENT_USER and its kin may stand for.
+/// The name of a role, which may be given as CURRENT_USER or a similar word.
 pub fn named_role(settings: &Settings, role: &Ident) -> String {
     let name = fold(role);
     match name.as_str() {
@@ -67,7 +66,7 @@ pub fn named_role(settings: &Settings, role: &Ident) -> String {
     }
 }
 
-/// Errors: 42501 for who may not create in the database.
+/// Errors: 42501 for a role that may not create schemas in the database.
 fn may_name_schemas(context: &DdlContext) -> Result<()> {
     let database = context.catalog.database();
     if context.catalog.rights(context.user, Kind::Database, database.owner, database.acl.as_ref(), CREATE) == CREATE {
@@ -77,7 +76,7 @@ fn may_name_schemas(context: &DdlContext) -> Result<()> {
     Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message))
 }
 
-/// ALTER SCHEMA: its name or owner.
+/// ALTER SCHEMA: changes the name or owner.
 pub(super) async fn alter(context: &DdlContext, alter: &AlterSchema) -> Result<String> {
     let AlterSchema { name, if_exists, operations } = alter;
     let name = fold_name(name)?.1;
@@ -127,7 +126,7 @@ pub(super) async fn alter(context: &DdlContext, alter: &AlterSchema) -> Result<S
     Ok("ALTER SCHEMA".into())
 }
 
-/// Descriptors name their schema, and so do defaults that take values from a sequence in it.
+/// Changes the schema's name in descriptors and in defaults that use its sequences or types.
 async fn move_tables(
     context: &DdlContext,
     writer: &mut CatalogWriter<'_>,
@@ -161,7 +160,8 @@ async fn move_tables(
     Ok(())
 }
 
-/// What goes with a schema, each with what it depends on: as they were made, and behind each what depends on it.
+/// The objects dropped with a schema in creation order, each followed by its dependents. Each comes with the
+/// object it depends on.
 fn listed(
     context: &DdlContext,
     schema: &SchemaDescriptor,
@@ -201,7 +201,6 @@ fn listed(
     listed
 }
 
-/// DROP SCHEMA.
 pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectName], cascade: bool) -> Result<String> {
     let mut writer = context.writer();
     let mut gone = Vec::new();
@@ -256,7 +255,7 @@ pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectN
         referenced::remove(context, &mut writer, &referring).await?;
         taken_defaults::remove(context, &mut writer, &taken).await?;
         for table in inside {
-            // The schema's owner need not own what is in it.
+            // The schema's owner need not own the objects in it.
             context.take_alone(&table).await?;
             writer.remove_table(&table).await?;
         }
@@ -270,7 +269,7 @@ pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectN
             _ => drop::dependent_of_several(&lines),
         });
     }
-    // What new objects in them would be granted goes too.
+    // Default privileges in the schemas are dropped too.
     let database = context.database_named(&context.catalog.database().name)?;
     if database.default_acls.iter().any(|entry| gone.contains(&entry.schema)) {
         let mut changed = crate::catalog::DatabaseDescriptor::clone(&database);

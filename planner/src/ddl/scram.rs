@@ -6,22 +6,23 @@ use base64::engine::general_purpose::STANDARD;
 use ring::{digest, hmac, pbkdf2};
 use std::num::NonZeroU32;
 
-/// PostgreSQL's default.
+/// PostgreSQL's default number of iterations.
 const ITERATIONS: NonZeroU32 = match NonZeroU32::new(4096) {
     Some(iterations) => iterations,
     None => NonZeroU32::MIN,
 };
-/// Iterations of a verifier that are worked out here at once, at most: some tenth of a second.
+/// The greatest number of iterations computed synchronously, about a tenth of a second.
 const MOST_ITERATIONS: u32 = 500_000;
 const PREFIX: &str = "SCRAM-SHA-256$";
 
-/// The verifier of a password. ASCII passwords need no preparation; others are taken as they
-/// are, which agrees with SASLprep for text in its composed form.
+/// The verifier of a password. ASCII passwords need no preparation. Others are used as they are, which agrees with
+/// SASLprep for text in composed form.
 pub fn verifier(password: &str, salt: &[u8]) -> String {
     verifier_of(password, salt, ITERATIONS)
 }
 
-/// Whether a verifier is one of the empty password, which is none. Of a verifier with very many iterations that is not worked out: false.
+/// Whether a verifier is that of the empty password, which is not a valid password. Returns false, without computing
+/// it, for very many iterations.
 pub fn is_of_empty_password(text: &str) -> bool {
     let parts = || {
         let (iterations, rest) = text.strip_prefix(PREFIX)?.split_once(':')?;

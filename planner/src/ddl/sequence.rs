@@ -1,4 +1,4 @@
-//! CREATE SEQUENCE, and the sequences behind serial and identity columns.
+//! CREATE SEQUENCE and ALTER SEQUENCE, and the sequences of serial and identity columns.
 
 use super::type_name::sql_type;
 use super::{DdlContext, names};
@@ -12,11 +12,11 @@ use crate::parse::{AlterSequence, fold, fold_name, names::quote};
 use crate::types::{Oid, SqlType};
 use sqlparser::ast::{DataType, Expr, ObjectName, ObjectNamePart, SequenceOptions, Statement, UnaryOperator, Value};
 
-/// What a sequence was asked to be.
+/// The options of a new sequence.
 pub(super) struct Options<'a> {
-    /// AS type.
+    /// The type in AS.
     pub data_type: Option<&'a DataType>,
-    /// INCREMENT and the like.
+    /// INCREMENT and the other options.
     pub options: &'a [SequenceOptions],
 }
 
@@ -24,7 +24,7 @@ fn invalid(message: impl Into<String>) -> SqlError {
     SqlError::new(state::INVALID_PARAMETER_VALUE, message)
 }
 
-/// An integer as an option writes it.
+/// An integer in an option.
 fn integer(expr: &Expr) -> Result<i64> {
     let (negative, inner) = match expr {
         Expr::UnaryOp { op: UnaryOperator::Minus, expr } => ("-", expr.as_ref()),
@@ -40,7 +40,7 @@ fn integer(expr: &Expr) -> Result<i64> {
     Err(SqlError::syntax(format!("syntax error at or near \"{expr}\"")))
 }
 
-/// The least and the greatest value of a type. Errors: 22023 for one that is no sequence's.
+/// The least and greatest value of a type. Errors: 22023 for a type that sequences cannot have.
 fn type_bounds(ty: SqlType) -> Result<(i64, i64)> {
     match ty {
         SqlType::INT2 => Ok((i64::from(i16::MIN), i64::from(i16::MAX))),
@@ -50,20 +50,20 @@ fn type_bounds(ty: SqlType) -> Result<(i64, i64)> {
     }
 }
 
-/// The parameters of a sequence of `ty`, checked as PostgreSQL checks them.
+/// The parameters of a sequence of type `ty`, validated as in PostgreSQL.
 pub(super) fn parameters(ty: SqlType, options: &[SequenceOptions]) -> Result<SequenceDescriptor> {
     changed_parameters(ty, None, options)
 }
 
-/// The same, of a sequence that may exist: what is not named stays as it is. Bounds that were those of the old type
-/// become those of another one.
+/// The same. An existing sequence keeps the parameters that are not named. Bounds equal to those of its old type become
+/// those of the new type.
 fn changed_parameters(
     ty: SqlType,
     old: Option<&SequenceDescriptor>,
     options: &[SequenceOptions],
 ) -> Result<SequenceDescriptor> {
     let (type_min, type_max) = type_bounds(ty)?;
-    // Those bounds become those of the new type, whichever way it counts.
+    // Bounds of the old type become bounds of the new one, for either direction.
     let (mut type_min_holds, mut type_max_holds) = (false, false);
     let (mut increment, mut min, mut max, mut start, mut cache, mut cycle) = match old {
         None => (1, None, None, None, 1, false),
@@ -83,7 +83,7 @@ fn changed_parameters(
             SequenceOptions::MaxValue(value) => max = value.as_ref().map(integer).transpose()?,
             SequenceOptions::StartWith(value, _) => start = Some(integer(value)?),
             SequenceOptions::Cache(value) => cache = integer(value)?,
-            // sqlparser's flag stands for NO.
+            // sqlparser's flag means NO.
             SequenceOptions::Cycle(no) => cycle = !*no,
         }
     }
@@ -168,15 +168,13 @@ pub(super) async fn store(
     Ok(table)
 }
 
-/// The default of a column that takes its values from a sequence. The schema is always named, so
-/// that it means the same under every search_path.
+/// The default of a column that uses a sequence. It always names the schema, so it does not depend on search_path.
 pub(crate) fn next_value_text(schema: &str, sequence: &str) -> String {
     let name = format!("{}.{}", quote(schema), quote(sequence));
     format!("nextval({}::regclass)", super::canonical::literal(&name))
 }
 
-/// Gives the sequence with this storage a new one that starts again: RESTART, as part of the
-/// transaction.
+/// RESTART as part of the transaction: replaces the sequence's storage by a new one that starts again.
 pub(super) async fn restart(
     context: &DdlContext,
     writer: &mut CatalogWriter<'_>,
@@ -186,19 +184,19 @@ pub(super) async fn restart(
     let mut changed = sequence.clone();
     let start = value.or(sequence.sequence.as_ref().map(|sequence| sequence.start)).unwrap_or(1);
     changed.version += 1;
-    // Not removed here: who takes values of the old one meanwhile would make this transaction fail.
+    // The old storage is removed later. Removing it here would conflict with concurrent nextval calls.
     writer.drop_storage(sequence.storage_id)?;
     changed.storage_id = context.store.numbers().storage_id().await?;
     writer.put_sequence_value(changed.storage_id, &SequenceValue::starting_at(start))?;
     writer.put_table(&changed).await
 }
 
-/// A sequence's parameters for another type. Errors: 22023.
+/// The parameters of a sequence with another type. Errors: 22023.
 pub(super) fn retyped(old: &SequenceDescriptor, ty: SqlType) -> Result<SequenceDescriptor> {
     changed_parameters(ty, Some(old), &[])
 }
 
-/// Errors: 22023 for a first value beyond a sequence's bounds.
+/// Errors: 22023 for a first value outside a sequence's bounds.
 fn check_restart(sequence: &SequenceDescriptor, first: i64) -> Result<()> {
     let (min, max) = (sequence.min, sequence.max);
     for (wrong, limit, word, bound) in
@@ -211,18 +209,18 @@ fn check_restart(sequence: &SequenceDescriptor, first: i64) -> Result<()> {
     Ok(())
 }
 
-/// What ALTER SEQUENCE says of where a sequence goes on: its options, and RESTART.
+/// The changes of an ALTER SEQUENCE.
 pub(super) struct Changes<'a> {
-    /// INCREMENT and the like.
+    /// INCREMENT and the other options.
     pub options: &'a [SequenceOptions],
-    /// RESTART, perhaps with a value.
+    /// RESTART, with an optional value.
     pub restart: Option<Option<i64>>,
-    /// AS type, and what the error for another than an integer's says.
+    /// The new type of AS.
     pub data_type: Option<SqlType>,
 }
 
-/// Changes what is said of a sequence, as part of the transaction: its type, options, and where it goes on. Without
-/// RESTART it goes on behind the last value that was given out; what was reserved in advance goes back. Errors: 22023.
+/// Changes type, options and position of a sequence as part of the transaction. Without RESTART it continues after the
+/// last value that was returned. Values reserved in advance are returned to it. Errors: 22023.
 pub(super) async fn change(
     context: &DdlContext,
     writer: &mut CatalogWriter<'_>,
@@ -246,7 +244,6 @@ pub(super) async fn change(
     }
 }
 
-/// CREATE SEQUENCE.
 pub(super) async fn create(
     context: &DdlContext,
     temporary: bool,
@@ -276,7 +273,7 @@ pub(super) async fn create(
     Ok("CREATE SEQUENCE".into())
 }
 
-/// ALTER SEQUENCE.
+/// Runs ALTER SEQUENCE. Returns its command tag.
 pub async fn alter(context: &DdlContext, alter: &AlterSequence) -> Result<String> {
     let Statement::CreateSequence { data_type, sequence_options, owned_by, .. } = &alter.definition else {
         return Err(SqlError::internal("an ALTER SEQUENCE of something else"));
@@ -326,7 +323,7 @@ pub async fn alter(context: &DdlContext, alter: &AlterSequence) -> Result<String
     Ok("ALTER SEQUENCE".into())
 }
 
-/// 42601 for one more default of a column, which may be that of an identity.
+/// 42601 for another default of a column. An identity counts as a default.
 pub(super) fn second_default(column: &ColumnDescriptor, table: &str) -> SqlError {
     let name = &column.name;
     SqlError::syntax(match column.identity {
@@ -335,7 +332,7 @@ pub(super) fn second_default(column: &ColumnDescriptor, table: &str) -> SqlError
     })
 }
 
-/// Refuses an identity beside another, or beside a default. Errors: 42601.
+/// Errors: 42601 for an identity beside another one or beside a default.
 pub(super) fn only_identity(column: &ColumnDescriptor, serial: bool, table: &str) -> Result<()> {
     let what = match column.identity {
         Some(_) => "multiple identity specifications",
@@ -345,14 +342,14 @@ pub(super) fn only_identity(column: &ColumnDescriptor, serial: bool, table: &str
     Err(SqlError::syntax(format!("{what} for column \"{}\" of table \"{table}\"", column.name)))
 }
 
-/// The name of the table whose identity column takes its values from a sequence.
+/// The name of the table whose identity column uses a sequence.
 fn identity_of(context: &DdlContext, sequence: &TableDescriptor) -> Option<String> {
     let (table, column) = sequence.sequence.as_ref()?.owned_by?;
     let table = context.catalog.relation_by_oid(table)?;
     table.column(column)?.identity.map(|_| table.name.clone())
 }
 
-/// Gives a sequence another name, also where columns take their values from it.
+/// Renames a sequence, also in the defaults of columns that use it.
 pub(super) async fn rename(context: &DdlContext, sequence: &TableDescriptor, name: &str) -> Result<()> {
     context.lock(sequence).await?;
     context.may_create_in(&*context.schema(&sequence.schema)?)?;
@@ -372,7 +369,7 @@ pub(super) async fn rename(context: &DdlContext, sequence: &TableDescriptor, nam
     writer.flush().await
 }
 
-/// A table whose defaults are among `texts`, with the new texts; `None` when none is.
+/// A copy of a table in which the old default texts are replaced by the new ones. `None` if it has none of them.
 pub(super) fn with_defaults(table: &TableDescriptor, texts: &[(String, String)]) -> Option<TableDescriptor> {
     let new =
         |default: &Option<String>| texts.iter().find(|(old, _)| default.as_ref() == Some(old)).map(|(_, new)| new);
@@ -388,7 +385,7 @@ pub(super) fn with_defaults(table: &TableDescriptor, texts: &[(String, String)])
     })
 }
 
-/// OWNER TO. Errors: 42501; 0A000 for a sequence that belongs to a column.
+/// OWNER TO. Errors: 42501, and 0A000 for a sequence that a column owns.
 pub(super) async fn change_owner(context: &DdlContext, sequence: &TableDescriptor, owner: Oid) -> Result<()> {
     context.lock(sequence).await?;
     if owner == sequence.owner {
@@ -408,7 +405,7 @@ pub(super) async fn change_owner(context: &DdlContext, sequence: &TableDescripto
     writer.flush().await
 }
 
-/// The table and column of OWNED BY; `None` for NONE.
+/// The table and column in OWNED BY. `None` for NONE.
 fn owned_column(
     context: &DdlContext,
     sequence: &TableDescriptor,
@@ -454,7 +451,7 @@ fn owned_column(
     Ok(Some((table.oid, found.id)))
 }
 
-/// 42809 for OWNED BY something that has no columns of its own.
+/// 42809 for OWNED BY a relation without columns of its own.
 fn no_owner(name: &str, what: &str) -> SqlError {
     SqlError::new(state::WRONG_OBJECT_TYPE, format!("sequence cannot be owned by relation \"{name}\""))
         .detail(format!("This operation is not supported for {what}."))

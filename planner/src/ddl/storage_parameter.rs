@@ -1,5 +1,5 @@
-//! Storage parameters of tables, indexes and columns: kept and shown as PostgreSQL keeps and shows them, and held to its
-//! bounds. There is nothing here that they steer.
+//! Storage parameters of tables, indexes and columns. They are validated, stored and shown as in PostgreSQL, and have
+//! no effect here. Must not know how statements are parsed.
 
 use super::DdlContext;
 use super::create_table::Constraint;
@@ -9,7 +9,7 @@ use crate::parse::Parameters;
 use crate::settings::value::boolean;
 use sqlparser::ast::IndexOption;
 
-/// What a parameter may be.
+/// The permitted values of a parameter.
 #[derive(Clone, Copy)]
 enum Kind {
     Boolean,
@@ -20,7 +20,7 @@ enum Kind {
 
 const INT_MAX: i64 = i32::MAX as i64;
 
-/// What parameters are of.
+/// The kind of object that has a parameter.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Of {
     Table,
@@ -28,7 +28,7 @@ pub(super) enum Of {
     Column,
 }
 
-/// Of tables (manual, CREATE TABLE), and whether one is also of a table's TOAST table.
+/// Parameters of tables (manual, CREATE TABLE). The flag marks those that TOAST tables have too.
 const TABLE: &[(&str, Kind, bool)] = &[
     ("autovacuum_enabled", Kind::Boolean, true),
     ("user_catalog_table", Kind::Boolean, false),
@@ -54,14 +54,14 @@ const TABLE: &[(&str, Kind, bool)] = &[
     ("autovacuum_analyze_scale_factor", Kind::Real(0.0, 100.0), false),
 ];
 
-/// Of B-trees (manual, CREATE INDEX).
+/// Parameters of B-trees (manual, CREATE INDEX).
 const INDEX: &[(&str, Kind, bool)] = &[
     ("fillfactor", Kind::Integer(10, 100), false),
     ("deduplicate_items", Kind::Boolean, false),
     ("vacuum_cleanup_index_scale_factor", Kind::Real(0.0, 1e10), false),
 ];
 
-/// Of columns (manual, ALTER TABLE).
+/// Parameters of columns (manual, ALTER TABLE).
 const COLUMN: &[(&str, Kind, bool)] =
     &[("n_distinct", Kind::Real(-1.0, f64::MAX), false), ("n_distinct_inherited", Kind::Real(-1.0, f64::MAX), false)];
 
@@ -69,7 +69,7 @@ fn invalid(message: String) -> SqlError {
     SqlError::new(state::INVALID_PARAMETER_VALUE, message)
 }
 
-/// What is known of a parameter. Errors: 22023.
+/// Looks up a parameter. Errors: 22023.
 fn known(of: Of, name: &str) -> Result<Kind> {
     let all = match of {
         Of::Table => TABLE,
@@ -85,7 +85,7 @@ fn known(of: Of, name: &str) -> Result<Kind> {
     found.map(|(_, kind, _)| *kind).ok_or_else(|| invalid(format!("unrecognized parameter \"{plain}\"")))
 }
 
-/// Holds a value to what its parameter may be. Errors: 22023.
+/// Validates a value. Errors: 22023.
 fn hold(name: &str, kind: Kind, value: &str) -> Result<()> {
     let wrong = |kind: &str| invalid(format!("invalid value for {kind} option \"{name}\": {value}"));
     let beyond = |least: String, most: String| {
@@ -112,7 +112,7 @@ fn hold(name: &str, kind: Kind, value: &str) -> Result<()> {
     }
 }
 
-/// SET (…): parameters as they are from now on. Errors: 22023.
+/// SET (…): changes stored parameters. Errors: 22023.
 pub(super) fn set(of: Of, stored: &mut StoredParameters, given: &[(String, Option<String>)]) -> Result<()> {
     let mut seen: Vec<&str> = Vec::new();
     for (name, value) in given {
@@ -130,12 +130,12 @@ pub(super) fn set(of: Of, stored: &mut StoredParameters, given: &[(String, Optio
     Ok(())
 }
 
-/// Parameters that are kept, as they are written.
+/// Stored parameters in the form in which statements write them.
 pub(super) fn given(stored: &StoredParameters) -> Parameters {
     stored.iter().map(|(name, value)| (name.clone(), Some(value.clone()))).collect()
 }
 
-/// RESET (…). As in PostgreSQL a name that is not known is none that is set.
+/// RESET (…). As in PostgreSQL an unknown name is ignored.
 pub(super) fn reset(stored: &mut StoredParameters, names: &[String]) {
     stored.retain(|(name, _)| !names.contains(name));
 }
@@ -143,7 +143,7 @@ pub(super) fn reset(stored: &mut StoredParameters, names: &[String]) {
 /// WITH (…) of CREATE TABLE. Errors: 22023, 0A000.
 pub(super) fn of_new_table(given: &[(String, Option<String>)]) -> Result<StoredParameters> {
     let mut parameters = given.to_vec();
-    // What tables had once is refused, that they have it not is no parameter.
+    // The old parameter `oids` is refused if true, and ignored if false.
     if let Some(at) = parameters.iter().position(|(name, _)| name == "oids") {
         let (_, value) = parameters.remove(at);
         if boolean(value.as_deref().unwrap_or("true")) != Some(false) {
@@ -156,7 +156,7 @@ pub(super) fn of_new_table(given: &[(String, Option<String>)]) -> Result<StoredP
     Ok(stored)
 }
 
-/// WITH (…) of a constraint, for its index. Errors: 42601 for what else sqlparser reads there.
+/// WITH (…) of a constraint, for its index. Errors: 42601 for other options that sqlparser accepts there.
 pub(super) fn of_key(options: &[IndexOption]) -> Result<Parameters> {
     let mut parameters = Parameters::new();
     for option in options {
@@ -171,7 +171,7 @@ pub(super) fn of_key(options: &[IndexOption]) -> Result<Parameters> {
     Ok(parameters)
 }
 
-/// The same behind the words of a column's constraint, which is the last one read.
+/// The same for the last constraint read in a column's definition.
 pub(super) fn of_column_key(comment: &str, constraint: Option<&mut Constraint<'_>>) -> Result<()> {
     let given = crate::parse::index_parameters(comment);
     let (Some(given), Some(Constraint::Primary { parameters, .. } | Constraint::Unique { parameters, .. })) =
@@ -183,7 +183,7 @@ pub(super) fn of_column_key(comment: &str, constraint: Option<&mut Constraint<'_
     Ok(())
 }
 
-/// Changes what is said of an index, and nothing that is stored. Errors: those of the change.
+/// Changes the parameters of an index, and no entries. Errors: those of the change.
 pub(super) async fn alter_index(
     context: &DdlContext,
     table: &TableDescriptor,

@@ -1,4 +1,4 @@
-//! The table of CREATE TABLE AS and SELECT INTO: its rows are the session's to insert.
+//! The table of CREATE TABLE AS and SELECT INTO. The session inserts its rows.
 
 use super::names::Chosen;
 use super::{DdlContext, storage_parameter};
@@ -7,7 +7,7 @@ use crate::error::{Result, SqlError, state};
 use crate::parse::CreateTableAs;
 use crate::session::OutputColumn;
 
-/// Makes a table of the columns of a query; `None` when there is one of that name and IF NOT EXISTS says to leave it.
+/// Creates a table with the columns of a query. `None` if IF NOT EXISTS finds a table of that name.
 pub async fn create(
     context: &DdlContext,
     create: &CreateTableAs,
@@ -53,7 +53,7 @@ pub async fn create(
     Ok(Some(table))
 }
 
-/// Columns of these types, the first ones by these names. Errors: 42601, 42701, 42P16.
+/// Columns of these types. The names given apply to the first of them. Errors: 42601, 42701, 42P16.
 fn columns(names: &[String], outputs: &[OutputColumn]) -> Result<Vec<ColumnDescriptor>> {
     if names.len() > outputs.len() {
         return Err(SqlError::syntax("too many column names were specified"));

@@ -1,4 +1,5 @@
-//! The defaults of columns that take values from a sequence: they hold it in place, or go with it.
+//! Column defaults that use a sequence: they prevent dropping it, or are dropped with it. Must not know
+//! what drops the sequence.
 
 use super::DdlContext;
 use super::create_table::Making;
@@ -9,15 +10,15 @@ use std::sync::Arc;
 
 /// A column whose default is the next value of a sequence.
 pub(super) struct TakenDefault {
-    /// Whose column it is.
+    /// The table of the column.
     pub table: Arc<TableDescriptor>,
-    /// Which.
+    /// The column with the default.
     pub column: ColumnDescriptor,
-    /// From which values are taken.
+    /// The sequence that the default uses.
     pub sequence: Arc<TableDescriptor>,
 }
 
-/// Those of sequences that go, where `stays` says of a column that it does not go along.
+/// The defaults that use sequences to be dropped. `stays` tells which columns remain.
 pub(super) fn of(
     context: &DdlContext,
     sequences: &[Arc<TableDescriptor>],
@@ -37,7 +38,7 @@ pub(super) fn of(
     found
 }
 
-/// Lines for a 2BP01.
+/// The detail lines of a 2BP01.
 pub(super) fn lines(context: &DdlContext, taken: &[TakenDefault]) -> Vec<String> {
     let line = |taken: &TakenDefault| {
         format!("{} depends on sequence {}", taken.shown(context), context.shown_name(&taken.sequence))
@@ -46,13 +47,13 @@ pub(super) fn lines(context: &DdlContext, taken: &[TakenDefault]) -> Vec<String>
 }
 
 impl TakenDefault {
-    /// As messages name it.
+    /// The default as messages name it.
     pub(super) fn shown(&self, context: &DdlContext) -> String {
         format!("default value for column {} of table {}", self.column.name, context.shown_name(&self.table))
     }
 }
 
-/// Takes defaults from their columns; answers what they were.
+/// Removes defaults from their columns. Returns their descriptions.
 pub(super) async fn remove(
     context: &DdlContext,
     writer: &mut CatalogWriter<'_>,
@@ -60,7 +61,7 @@ pub(super) async fn remove(
 ) -> Result<Vec<String>> {
     for TakenDefault { table, column, .. } in taken {
         context.take_alone(table).await?;
-        // The same statement may have changed it before.
+        // The same statement may have changed the table before.
         let Some(mut changed) = writer.stored(table.oid).await? else { continue };
         changed.version = table.version + 1;
         forget(&mut changed, column);
@@ -76,8 +77,8 @@ fn forget(table: &mut TableDescriptor, column: &ColumnDescriptor) {
 }
 
 impl Making<'_> {
-    /// The defaults of other columns, of this table as it is by now and of others, that take values from a column's own
-    /// sequence.
+    /// The defaults of other columns, in this table's present state and in other tables, that use
+    /// a column's own sequence.
     pub(super) fn taking_from(&self, column: ColumnId) -> Vec<TakenDefault> {
         let owned = self.context.catalog.owned_sequence(self.table.oid, column);
         let owned: Vec<Arc<TableDescriptor>> = owned.into_iter().collect();
@@ -87,7 +88,7 @@ impl Making<'_> {
         })
     }
 
-    /// Takes defaults away where the table that is being changed may be among theirs; answers what they were.
+    /// Removes defaults, which may include those of the table being changed. Returns their descriptions.
     pub(super) async fn remove_defaults(&mut self, taken: Vec<TakenDefault>) -> Result<Vec<String>> {
         let (own, others): (Vec<_>, Vec<_>) = taken.into_iter().partition(|taken| taken.table.oid == self.table.oid);
         for taken in &own {

@@ -1,9 +1,9 @@
-//! Temporary relations: the schema they are in, which is one session's, and how it is emptied.
+//! Temporary relations: their schema, which belongs to one session, and its removal.
 //!
-//! They are relations like others, in a schema `pg_temp_N` that no search_path but its session's contains: definitions,
-//! transactions, indexes and savepoints are those of any table. The schema is made by the first transaction that needs
-//! it. When the session ends its server drops all that is in it; when the server ends first, the next start does, or,
-//! where several servers serve one store, another server that finds that the schema's server is not among them any more.
+//! A temporary relation is an ordinary one in a schema `pg_temp_N`, which only its session's search_path contains.
+//! Definitions, transactions, indexes and savepoints work as for any table. The first transaction that needs the schema
+//! creates it. The server drops its contents when the session ends. If the server ends first, the next start does so.
+//! If several servers serve one store, another server does so once it sees that the schema's server is gone.
 
 use super::{DdlContext, schema};
 use crate::catalog::{
@@ -22,26 +22,26 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use txn::{LockStrength, OwnWrites, TransactionOptions, TxnError, TxnScanOptions, Write, WriteKind};
 
-/// How often schemas that a server left are looked for.
+/// The interval between searches for schemas that a server left.
 const SWEEP: Duration = Duration::from_secs(10);
-/// Rows that ON COMMIT DELETE ROWS removes in one step.
+/// The number of rows that ON COMMIT DELETE ROWS removes in one step.
 const DELETED_AT_ONCE: usize = 10_000;
-/// How often a removal that conflicts is tried.
+/// How often a conflicting removal is tried.
 const TRIES: usize = 10;
 
-/// How long relations of a schema are there.
+/// The persistence of relations in a schema.
 pub(super) fn persistence_in(schema: &SchemaDescriptor) -> Persistence {
     if is_temporary(&schema.name) { Persistence::Temporary } else { Persistence::Permanent }
 }
 
 impl DdlContext {
-    /// The session's schema of temporary relations, which may not be stored yet.
+    /// The session's schema of temporary relations. It may not be stored yet.
     pub(super) fn temporary_schema(&self) -> Result<Arc<SchemaDescriptor>> {
         let own = self.session.temporary();
         let own = own.ok_or_else(|| SqlError::internal("a session without a schema of temporary tables"))?;
         Ok(self.catalog.schema(&own.name).unwrap_or_else(|| Arc::new(own)))
     }
-    /// Stores the schema of temporary relations when this transaction is the first to need it.
+    /// Stores the schema of temporary relations if this transaction is the first to need it.
     pub(super) async fn store_schema(&self, schema: &SchemaDescriptor) -> Result<()> {
         if !is_temporary(&schema.name) || self.catalog.schema(&schema.name).is_some() {
             return Ok(());
@@ -50,7 +50,7 @@ impl DdlContext {
         writer.put_schema(None, schema)?;
         writer.flush().await
     }
-    /// What CREATE TABLE says of how long its table is there. Errors: 42P16.
+    /// The persistence in a CREATE TABLE. Errors: 42P16.
     pub(super) fn persistence(
         &self,
         schema: &SchemaDescriptor,
@@ -80,7 +80,7 @@ impl DdlContext {
     }
 }
 
-/// Drops a schema of temporary relations with all that is in it, in a transaction of its own. Errors of the store.
+/// Drops a schema of temporary relations with its contents, in its own transaction. Errors of the store.
 pub async fn remove(store: &Arc<CatalogStore>, database: Oid, name: &str) -> Result<()> {
     let mut tried = 0;
     loop {
@@ -110,7 +110,7 @@ async fn try_remove(store: &Arc<CatalogStore>, database: Oid, name: &str) -> Res
         catalog,
         locks: store.locks().begin(),
         settings: Arc::new(settings),
-        // What is told of the drop is told nobody.
+        // Notices of the drop are discarded.
         session: Arc::new(SessionShared::default()),
         user: SUPERUSER_OID,
         transaction_time: of_unix(store.env().now_micros()),
@@ -134,7 +134,7 @@ async fn try_remove(store: &Arc<CatalogStore>, database: Oid, name: &str) -> Res
     }
 }
 
-/// Drops what sessions left that ended with their server. To be called before there are sessions. Errors of the store.
+/// Drops the temporary relations of sessions whose server ended. Call it before the first session. Errors of the store.
 pub async fn sweep(store: &Arc<CatalogStore>) -> Result<()> {
     if store.nodes().is_none() {
         for (database, schema) in temporary_schemas(store).await? {
@@ -159,7 +159,7 @@ pub async fn sweep(store: &Arc<CatalogStore>) -> Result<()> {
     Ok(())
 }
 
-/// Schemas of servers that are not among those of the store any more.
+/// Drops the schemas of servers that no longer belong to the store.
 async fn sweep_of_others(store: &Arc<CatalogStore>) -> Result<()> {
     let Some(nodes) = store.nodes() else { return Ok(()) };
     for (database, schema) in temporary_schemas(store).await? {
@@ -185,7 +185,7 @@ async fn temporary_schemas(store: &Arc<CatalogStore>) -> Result<Vec<(Oid, Arc<Sc
     Ok(found)
 }
 
-/// Drops all that is in a schema of temporary relations, as part of the transaction.
+/// Drops the contents of a schema of temporary relations, as part of the transaction.
 pub async fn discard(context: &DdlContext, name: &str) -> Result<()> {
     if context.catalog.schema(name).is_none() {
         return Ok(());
@@ -194,7 +194,7 @@ pub async fn discard(context: &DdlContext, name: &str) -> Result<()> {
     schema::drop(context, true, &names, true).await.map(|_| ())
 }
 
-/// What ON COMMIT says of the tables of a schema, in the transaction that is about to commit.
+/// Runs the ON COMMIT actions of a schema's tables, in the transaction that is about to commit.
 pub async fn at_commit(context: &DdlContext, schema: Oid) -> Result<()> {
     let tables = context.catalog.user_relations().filter(|table| table.schema_oid == schema);
     let mut names = Vec::new();
@@ -219,8 +219,8 @@ pub async fn at_commit(context: &DdlContext, schema: Oid) -> Result<()> {
     Ok(())
 }
 
-/// Removes all that is stored under a storage id, some rows at a time: what is to be written is held by the transaction's
-/// buffer alone, which spills.
+/// Removes all rows under a storage id, in steps. Only the transaction's buffer holds the pending writes, and
+/// it spills to disk.
 async fn delete_rows(context: &DdlContext, storage_id: StorageId) -> Result<()> {
     let mut range = keys::rows_of(storage_id);
     loop {
@@ -236,7 +236,7 @@ async fn delete_rows(context: &DdlContext, storage_id: StorageId) -> Result<()> 
         }
         drop(rows);
         let Some(last) = writes.last() else { return Ok(()) };
-        // The next key that can be.
+        // The least key after the last one.
         range.start = [last.key.as_ref(), &[0]].concat().into();
         context.transaction.write(writes).await?;
     }

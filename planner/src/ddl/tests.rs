@@ -1,5 +1,5 @@
-//! Tests of DDL over the engine in memory: what a statement leaves in the catalog, inside its
-//! transaction, after COMMIT and after ROLLBACK.
+//! Tests of DDL over the engine in memory: the state of the catalog inside the transaction, after
+//! COMMIT and after ROLLBACK.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use super::*;
@@ -36,7 +36,7 @@ impl World {
         let store = CatalogStore::open(transactions, env, &crate::pg_catalog::SystemViews).await.unwrap();
         Arc::new(World { store, memory })
     }
-    /// The same rows under a new server.
+    /// A new server over the same rows.
     async fn reopen(&self) -> Arc<World> {
         let env = SystemEnv::new(tokio::runtime::Handle::current());
         let oracle = self.store.transactions().oracle().clone();
@@ -53,7 +53,7 @@ impl World {
             session: Arc::new(SessionShared::default()),
         }
     }
-    /// Runs statements, each in a transaction of its own.
+    /// Runs statements, each in its own transaction.
     pub(crate) async fn run(self: &Arc<Self>, sql: &str) -> Result<String> {
         let client = self.begin();
         let tag = client.run(sql).await?;
@@ -224,7 +224,7 @@ async fn truncate_takes_new_storage_ids_and_restarts_sequences() {
     assert_ne!(new.indexes[1].storage_id, old.indexes[1].storage_id);
     client.transaction.rollback().await;
     drop(client);
-    // Rolled back: the old rows, and the old sequence where it was.
+    // After the rollback the old rows are back, and the sequence is where it was.
     let client = world.begin();
     assert_eq!(client.catalog().await.relation(None, "t", &path()).unwrap(), old);
     assert_eq!(sequences.next_value(&client.context().await, sequence).unwrap(), 3);
@@ -340,7 +340,7 @@ async fn sequences_never_give_a_value_twice() {
     all.sort_unstable();
     all.dedup();
     assert_eq!(all.len(), 4000);
-    // A new server goes on above everything that was given out.
+    // A new server continues above all values that were returned.
     let world = world.reopen().await;
     let client = world.begin();
     let context = client.context().await;
@@ -400,7 +400,7 @@ async fn ddl_waits_for_writers_and_notices_circles() {
     b.shared(2, 1, None).await.unwrap();
     let error = b.exclusive(1, Some(Duration::from_millis(20))).await.unwrap_err();
     assert_eq!(error.state(), "55P03");
-    // a waits for b on 2; b on 1 would wait for a.
+    // a waits for b on 2. b would wait for a on 1.
     let waiting = tokio::spawn(async move {
         let result = a.exclusive(2, None).await;
         (a, result)
@@ -425,7 +425,7 @@ async fn every_view_can_be_read() {
     }
 }
 
-/// A view asked for a value of a column gives those of all its rows that have this value.
+/// A view restricted to a column's value returns all its rows with this value.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn views_find_the_same_rows_by_every_column() {
     let world = World::new().await;

@@ -1,5 +1,5 @@
-//! ALTER TABLE … ENABLE and DISABLE TRIGGER. The only triggers are those by which PostgreSQL keeps FOREIGN KEYs: two of the table that
-//! refers, two of the one that it refers to. Each is stored with its FOREIGN KEY, in the table that refers.
+//! ALTER TABLE … ENABLE and DISABLE TRIGGER. The only triggers are those of FOREIGN KEYs: two on the referring table
+//! and two on the referenced one. Their state is stored with the FOREIGN KEY, in the referring table.
 
 use super::DdlContext;
 use super::create_table::Making;
@@ -12,16 +12,16 @@ use sqlparser::ast::Ident;
 
 /// A trigger of a table.
 struct Trigger {
-    /// The table that refers.
+    /// The OID of the referring table.
     child: Oid,
-    /// The FOREIGN KEY.
+    /// The OID of the FOREIGN KEY.
     key: Oid,
-    /// Its number among those of its FOREIGN KEY, from 1 on.
+    /// Its number among the triggers of its FOREIGN KEY, from 1.
     number: i16,
     name: String,
 }
 
-/// What PostgreSQL's grammar has in a trigger's place.
+/// The trigger in the statement, as in PostgreSQL's grammar.
 enum Named {
     All,
     User,
@@ -37,8 +37,8 @@ fn named(name: &Ident) -> Named {
 }
 
 impl Making<'_> {
-    /// Sets when triggers fire. `one_by_one`: the statement takes neither ALL nor USER. Errors: 42704, 42501 for triggers of the system,
-    /// 42601.
+    /// Changes when triggers fire. `one_by_one` is set for statements that accept neither ALL nor USER. Errors: 42704,
+    /// 42501 for system triggers, 42601.
     pub(super) async fn set_triggers(&mut self, name: &Ident, wanted: TriggerState, one_by_one: bool) -> Result<()> {
         let named = named(name);
         if one_by_one && !matches!(named, Named::One(_)) {
@@ -48,7 +48,7 @@ impl Making<'_> {
         let mut triggers = triggers_of(self.context, &self.table);
         match named {
             Named::All => {}
-            // All of them are the system's.
+            // All triggers belong to the system.
             Named::User => return Ok(()),
             Named::One(name) => {
                 triggers.retain(|trigger| trigger.name == name);
@@ -70,7 +70,7 @@ impl Making<'_> {
             }
             let Some(child) = self.context.catalog.relation_by_oid(trigger.child) else { continue };
             self.context.take_alone(&child).await?;
-            // The same statement may have changed it before.
+            // The same statement may have changed the table before.
             let Some(mut table) = self.writer.stored(child.oid).await? else { continue };
             if set(&mut table, &trigger, wanted) {
                 table.version = child.version + 1;
@@ -81,7 +81,7 @@ impl Making<'_> {
     }
 }
 
-/// Changes one; whether that changed anything.
+/// Changes one trigger. Returns whether its state changed.
 fn set(table: &mut TableDescriptor, trigger: &Trigger, wanted: TriggerState) -> bool {
     let key = table.foreign_keys.iter_mut().find(|key| key.oid == trigger.key);
     let at = usize::try_from(trigger.number - 1).ok();
@@ -94,7 +94,7 @@ fn set(table: &mut TableDescriptor, trigger: &Trigger, wanted: TriggerState) -> 
     }
 }
 
-/// The triggers of a table as it is by now.
+/// The triggers of a table in its present state.
 fn triggers_of(context: &DdlContext, table: &TableDescriptor) -> Vec<Trigger> {
     let trigger = |child: Oid, key: Oid, number: i16| Trigger { child, key, number, name: trigger_name(key, number) };
     let others = context.catalog.referencing(table.oid).into_iter().filter(|(child, _)| child.oid != table.oid);

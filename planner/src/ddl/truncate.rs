@@ -1,4 +1,4 @@
-//! TRUNCATE: new storage ids in the same transaction; the old rows are removed later.
+//! TRUNCATE: assigns new storage ids in the same transaction. The old rows are removed later.
 
 use super::{DdlContext, referenced, sequence};
 use crate::catalog::acl::TRUNCATE;
@@ -9,7 +9,7 @@ use sqlparser::ast::{CascadeOption, ObjectName, Truncate, TruncateIdentityOption
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A table that is truncated. Errors: 42P01, 42809.
+/// A table to truncate. Errors: 42P01, 42809.
 fn truncated(context: &DdlContext, name: &ObjectName) -> Result<Arc<TableDescriptor>> {
     let Some(found) = context.find(name)? else { return Err(context.no_relation_of(name, "table")) };
     let view = found.kind == RelationKind::SystemView && found.schema == "information_schema";
@@ -20,7 +20,6 @@ fn truncated(context: &DdlContext, name: &ObjectName) -> Result<Arc<TableDescrip
     Ok(found)
 }
 
-/// TRUNCATE.
 pub(super) async fn execute(context: &DdlContext, truncate: &Truncate) -> Result<String> {
     if truncate.if_exists || truncate.partitions.is_some() || truncate.on_cluster.is_some() {
         return Err(SqlError::syntax("syntax error in TRUNCATE"));
@@ -45,7 +44,7 @@ pub(super) async fn execute(context: &DdlContext, truncate: &Truncate) -> Result
         table.version += 1;
         tables.insert(table.oid, table);
     }
-    // Only now: for its locks the statement may have to begin anew.
+    // These come last, because waiting for their locks may restart the statement.
     for more in &more {
         context.notice(state::SUCCESSFUL_COMPLETION, format!("truncate cascades to table \"{}\"", more.name));
     }

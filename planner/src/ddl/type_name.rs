@@ -1,4 +1,4 @@
-//! Type names that only CREATE TABLE knows, beside those of [`bind::sql_type`](crate::bind::sql_type).
+//! Type names that only CREATE TABLE accepts, beside those of [`bind::sql_type`](crate::bind::sql_type).
 
 use super::DdlContext;
 use crate::bind::catalog_type;
@@ -7,8 +7,7 @@ use crate::parse::fold_name;
 use crate::types::SqlType;
 use sqlparser::ast::{ArrayElemTypeDef, DataType, ObjectName, TimezoneInfo};
 
-/// `smallserial`, `serial`, `bigserial` and their other names, as the integer type behind them.
-/// Errors: 0A000 for arrays of them.
+/// The integer type behind `smallserial`, `serial`, `bigserial` and their synonyms. Errors: 0A000 for arrays of them.
 pub fn serial_type(ty: &DataType) -> Result<Option<SqlType>> {
     if let DataType::Array(ArrayElemTypeDef::SquareBracket(element, _) | ArrayElemTypeDef::Qualified(element, _)) = ty
         && serial_type(element)?.is_some()
@@ -31,7 +30,7 @@ fn serial(ty: &DataType) -> Option<SqlType> {
     }
 }
 
-/// What is wrong with the type of a new column: 42P16 for a pseudo-type, of which some are nothing else here.
+/// The error for a bad type of a new column: 42P16 for a pseudo-type, some of which are unknown elsewhere.
 pub fn of_pseudo_type(error: SqlError, column: &str, ty: &DataType) -> SqlError {
     let name = ty.to_string().to_lowercase();
     let unknown = matches!(error.state(), state::FEATURE_NOT_SUPPORTED | state::UNDEFINED_OBJECT);
@@ -42,8 +41,8 @@ pub fn of_pseudo_type(error: SqlError, column: &str, ty: &DataType) -> SqlError 
     SqlError::new(state::INVALID_TABLE_DEFINITION, message)
 }
 
-/// The name of a type as PostgreSQL's grammar has it, which notices of DROP … IF EXISTS show: the words of the standard stand for names
-/// of its catalog.
+/// A type's name as PostgreSQL's parser sees it, for notices of DROP … IF EXISTS. Standard names become
+/// names of its catalog.
 pub fn as_read(ty: &DataType) -> String {
     let standard = match ty {
         DataType::Int(_) | DataType::Integer(_) => "int4",
@@ -80,7 +79,7 @@ pub fn as_read(ty: &DataType) -> String {
     format!("pg_catalog.{standard}")
 }
 
-/// That the types of what is dropped are there, and their schemas. Errors: 42704, 3F000.
+/// Checks that the types in a DROP and their schemas exist. Errors: 42704, 3F000.
 pub fn known(context: &DdlContext, types: &[DataType]) -> Result<()> {
     let path = context.settings.search_path();
     for ty in types {
@@ -94,14 +93,14 @@ pub fn known(context: &DdlContext, types: &[DataType]) -> Result<()> {
     Ok(())
 }
 
-/// COLLATE of a column of a type; none for the default. Errors: 42704, 42804.
+/// The collation of a column. `None` for the type's default. Errors: 42704, 42804.
 pub fn collation(name: &ObjectName, ty: SqlType) -> Result<Option<String>> {
     let found = crate::bind::collation_named(name)?;
     crate::bind::check_collatable(ty)?;
     Ok(Some(found).filter(|found| *found != "default").map(str::to_string))
 }
 
-/// The dimensions of an array that a type name declares.
+/// The number of array dimensions in a type name.
 pub fn dimensions(ty: &DataType) -> i16 {
     match ty {
         DataType::Array(ArrayElemTypeDef::SquareBracket(element, _) | ArrayElemTypeDef::Qualified(element, _)) => {

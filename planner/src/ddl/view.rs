@@ -21,14 +21,14 @@ use sqlparser::ast::{self, AlterColumnOperation, AlterTable, AlterTableOperation
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// CREATE [OR REPLACE] VIEW.
+/// CREATE [OR REPLACE] VIEW. Returns its command tag.
 pub async fn create(context: &DdlContext, create: &CreateView) -> Result<String> {
     let slots = Slots::new();
     let bind = |query: &Statement| evaluate::bound_unchecked(context, &slots, |bind| bind_view(query, bind));
     let ((bound, times), moving) = Reading::asks_for_now(|| times_read(|| bind(&create.query)));
     let bound = bound?;
     let columns = columns(&create.columns, &bound)?;
-    // A view of something temporary is temporary.
+    // A view of a temporary relation is temporary.
     let of_temporary = bound.relations.iter().any(|relation| {
         context.catalog.relation_by_oid(relation.oid).is_some_and(|table| table.persistence == Persistence::Temporary)
     });
@@ -122,7 +122,7 @@ fn described(
     Ok(view)
 }
 
-/// Errors: 22023.
+/// Sets a view's options. Errors: 22023.
 fn set_options(view: &mut ViewDescriptor, options: &[(String, Option<String>)]) -> Result<()> {
     let invalid = |message: String| SqlError::new(state::INVALID_PARAMETER_VALUE, message);
     for (name, value) in options {
@@ -148,7 +148,7 @@ fn set_options(view: &mut ViewDescriptor, options: &[(String, Option<String>)]) 
     Ok(())
 }
 
-/// 0A000 for CHECK OPTION of a view that cannot be written.
+/// 0A000 for CHECK OPTION of a view that is not updatable.
 fn may_check(context: &DdlContext, view: &TableDescriptor) -> Result<()> {
     if view.view.as_ref().is_none_or(|view| view.check_option.is_none()) {
         return Ok(());
@@ -194,7 +194,7 @@ pub(super) async fn alter_options(context: &DdlContext, view: &TableDescriptor, 
     writer.flush().await
 }
 
-/// The columns of a view whose first ones have these names. Errors: 42601, 42701, 42P16.
+/// The columns of a view. The names given apply to the first of them. Errors: 42601, 42701, 42P16.
 fn columns(names: &[String], bound: &BoundView) -> Result<Vec<ColumnDescriptor>> {
     if names.len() > bound.columns.len() {
         return Err(SqlError::syntax("CREATE VIEW specifies more column names than columns"));
@@ -228,7 +228,7 @@ fn columns(names: &[String], bound: &BoundView) -> Result<Vec<ColumnDescriptor>>
     Ok(columns)
 }
 
-/// A view that takes another's place begins with its columns. Errors: 42P16.
+/// Checks that a replacement begins with the columns of the old view. Errors: 42P16.
 fn same_columns_first(old: &TableDescriptor, new: &[ColumnDescriptor]) -> Result<()> {
     let invalid = |message: String| SqlError::new(state::INVALID_TABLE_DEFINITION, message);
     if new.len() < old.live_columns().count() {
@@ -252,7 +252,7 @@ fn same_columns_first(old: &TableDescriptor, new: &[ColumnDescriptor]) -> Result
     Ok(())
 }
 
-/// 42P17 for a view whose query would read itself.
+/// 42P17 for a view whose query would read the view itself.
 fn refuse_itself(context: &DdlContext, view: &TableDescriptor, bound: &BoundView) -> Result<()> {
     let mut open: Vec<Oid> = bound.relations.iter().map(|relation| relation.oid).collect();
     let mut seen = Vec::new();
@@ -272,7 +272,7 @@ fn refuse_itself(context: &DdlContext, view: &TableDescriptor, bound: &BoundView
     Ok(())
 }
 
-/// ALTER VIEW, given as an ALTER TABLE.
+/// Runs an ALTER VIEW, which sqlparser represents as ALTER TABLE.
 pub async fn alter(context: &DdlContext, tree: &ast::Statement) -> Result<String> {
     let ast::Statement::AlterTable(alter) = tree else { return Err(SqlError::unsupported("this ALTER VIEW")) };
     let Some(view) = context.find(&alter.name)? else {
@@ -288,7 +288,7 @@ pub async fn alter(context: &DdlContext, tree: &ast::Statement) -> Result<String
     Ok("ALTER VIEW".into())
 }
 
-/// What ALTER TABLE and ALTER VIEW can change of a view: names and owner.
+/// Changes the name, owner or column names of a view.
 pub(super) async fn alter_view(context: &DdlContext, view: &TableDescriptor, alter: &AlterTable) -> Result<()> {
     context.lock(view).await?;
     let mut changed = view.clone();
@@ -354,7 +354,6 @@ pub(super) async fn alter_view(context: &DdlContext, view: &TableDescriptor, alt
     writer.flush().await
 }
 
-/// DROP VIEW.
 pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectName], cascade: bool) -> Result<String> {
     let mut found: BTreeMap<Oid, Arc<TableDescriptor>> = BTreeMap::new();
     for name in names {

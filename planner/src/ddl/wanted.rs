@@ -1,17 +1,17 @@
-//! The privileges that GRANT and REVOKE name.
+//! The privileges named in GRANT and REVOKE. Must not know who has them.
 
 use super::grant::invalid;
 use crate::catalog::acl::{self, Kind, Rights};
 use crate::error::{Result, SqlError};
 use crate::parse::Grant;
 
-/// What is granted on objects of a kind: on the whole, and on columns.
+/// The privileges for objects of one kind: on the whole, and on columns.
 pub(super) struct Wanted {
     pub(super) rights: Rights,
     pub(super) columns: Vec<(Rights, Vec<String>)>,
 }
 
-/// What GRANT names, for objects of a kind. Errors: 42601, 0LP01.
+/// The privileges named in a statement, for objects of one kind. Errors: 42601, 0LP01.
 pub(super) fn wanted(grant: &Grant, kind: Kind) -> Result<Wanted> {
     let mut wanted = Wanted { rights: 0, columns: Vec::new() };
     let of_columns = |columns: &[String]| -> Result<()> {
@@ -38,7 +38,7 @@ pub(super) fn wanted(grant: &Grant, kind: Kind) -> Result<Wanted> {
         };
         let of = if columns.is_empty() { kind } else { Kind::Column };
         if right & of.all() == 0 {
-            // What sequences have is told apart once it is known what the relation is.
+            // Privileges of sequences are checked later, once the relation's kind is known.
             let neither = of == Kind::Table && right & Kind::Sequence.all() == 0;
             let word = if neither { "relation" } else { of.word() };
             return Err(invalid(format!("invalid privilege type {upper} for {word}")));

@@ -1,4 +1,4 @@
-//! What each operator is called in an EXPLAIN, and what is said below its name.
+//! The EXPLAIN name of each operator, and the detail lines below it.
 
 use super::structured::{Members, Value};
 use super::text::{condition, readable};
@@ -42,21 +42,21 @@ use datafusion::physical_plan::work_table::WorkTableExec;
 use datafusion::physical_plan::{ExecutionPlan, displayable};
 use std::sync::Arc;
 
-/// An operator's description.
+/// The description of one operator.
 pub struct Line {
-    /// Its name and what it works on.
+    /// The operator's name and its object, as FORMAT TEXT shows them.
     pub text: String,
-    /// The same taken apart: what kind of node it is, and its relation, index, way of joining and the like.
+    /// The same facts as members: the node's type, relation, index, join type and so on.
     pub members: Members,
-    /// What is said below it.
+    /// The detail lines below the name.
     pub details: Members,
-    /// The keys it reads, for a scan.
+    /// The keys that a scan reads.
     pub bounds: Option<Arc<KeyBounds>>,
-    /// What it reads from, with a title where PostgreSQL gives one.
+    /// The inputs of the operator, each with a title where PostgreSQL gives one.
     pub children: Vec<(Option<String>, Arc<dyn ExecutionPlan>)>,
 }
 
-/// The input of an operator that is not shown.
+/// The input of an operator that EXPLAIN hides.
 pub fn transparent(operator: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn ExecutionPlan>> {
     let hidden = operator.is::<ProjectionExec>()
         || operator.is::<LeanProjectionExec>()
@@ -76,7 +76,7 @@ fn is_scan(operator: &Arc<dyn ExecutionPlan>) -> bool {
         || operator.is::<SystemViewExec>()
 }
 
-/// The condition and the scan, when the operator is a filter right above a scan.
+/// The condition and the scan, if the operator is a filter directly above a scan.
 pub fn scan_filter(operator: &Arc<dyn ExecutionPlan>) -> Option<(String, Arc<dyn ExecutionPlan>)> {
     let filter = operator.downcast_ref::<FilterExec>()?;
     let mut input = Arc::clone(filter.input());
@@ -93,7 +93,7 @@ fn line(text: impl Into<String>, operator: &Arc<dyn ExecutionPlan>, details: Mem
 }
 
 impl Line {
-    /// The same with other members.
+    /// The same line with another node type and more members.
     fn of(self, node_type: &str, more: &[(&'static str, &str)]) -> Line {
         let more = more.iter().map(|(name, value)| (*name, Value::Text((*value).to_string())));
         let members = std::iter::once(("Node Type", Value::Text(node_type.to_string()))).chain(more).collect();
@@ -105,10 +105,10 @@ fn text(text: String) -> Value {
     Value::Text(text)
 }
 
-/// The description of an operator.
+/// Describes an operator for EXPLAIN.
 pub fn describe(operator: &Arc<dyn ExecutionPlan>) -> Line {
     scan(operator).or_else(|| join(operator)).or_else(|| other(operator)).unwrap_or_else(|| {
-        // Operators that write describe themselves; DataFusion's rare ones go by their own names.
+        // Writing operators describe themselves. DataFusion's rare operators appear under their own names.
         let name = displayable(operator.as_ref()).one_line().to_string();
         match name.trim().split_once(": ") {
             Some((verb @ ("Insert" | "Update" | "Delete"), table)) => {
@@ -266,7 +266,7 @@ fn sort_keys(order: &LexOrdering) -> (&'static str, Value) {
         .iter()
         .map(|key| {
             let direction = if key.options.descending { " DESC" } else { "" };
-            // Said only where it is not PostgreSQL's default.
+            // Shown only if it differs from PostgreSQL's default.
             let nulls = match (key.options.descending, key.options.nulls_first) {
                 (false, true) => " NULLS FIRST",
                 (true, false) => " NULLS LAST",

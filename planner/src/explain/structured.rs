@@ -1,30 +1,30 @@
-//! FORMAT JSON, YAML and XML: what EXPLAIN says as members of objects, written in PostgreSQL's layout.
+//! FORMAT JSON, YAML and XML: the members of a plan's nodes, written in PostgreSQL's layout. Must not know operators.
 
 use crate::parse::ExplainFormat;
 use std::fmt::Write;
 
-/// Names and values, in order.
+/// Member names and their values, in output order.
 pub type Members = Vec<(&'static str, Value)>;
 
-/// A value of a member.
+/// The value of a member.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Text.
+    /// A string, quoted on output.
     Text(String),
-    /// A number, as it is written.
+    /// A number, in its final text form.
     Number(String),
-    /// True or false.
+    /// A Boolean, `true` or `false`.
     Truth(bool),
-    /// Texts, in order.
+    /// A list of strings.
     List(Vec<String>),
-    /// An object.
+    /// A nested object with its members.
     Object(Members),
-    /// Objects, in order, and what XML calls each of them.
+    /// A list of objects, with the XML name of each element.
     Objects(&'static str, Vec<Members>),
 }
 
 impl Value {
-    /// The value as FORMAT TEXT shows it behind its name.
+    /// The value as FORMAT TEXT shows it after its name.
     pub fn plain(&self) -> String {
         match self {
             Value::Text(text) | Value::Number(text) => text.clone(),
@@ -35,7 +35,7 @@ impl Value {
     }
 }
 
-/// One statement's members in a format other than text.
+/// Formats one statement's members as JSON, YAML or XML.
 pub fn write(members: &Members, format: ExplainFormat) -> String {
     match format {
         ExplainFormat::Text => String::new(),
@@ -63,7 +63,7 @@ fn indent(depth: usize, out: &mut String) {
     out.extend(std::iter::repeat_n("  ", depth));
 }
 
-/// A string in double quotes, as JSON and YAML have it.
+/// Writes a string in double quotes, as JSON and YAML require.
 fn quoted(text: &str, out: &mut String) {
     out.push('"');
     for letter in text.chars() {
@@ -135,7 +135,7 @@ fn json_value(value: &Value, depth: usize, out: &mut String) {
     }
 }
 
-/// An object as an item of a list.
+/// Writes an object as an item of a YAML list.
 fn yaml_item(members: &Members, depth: usize, out: &mut String) {
     for (at, (name, value)) in members.iter().enumerate() {
         indent(depth, out);

@@ -1,4 +1,4 @@
-//! What EXPLAIN says of plans over a store in memory.
+//! EXPLAIN output of plans over a store in memory.
 
 use super::{ExplainOptions, explain};
 use crate::execution::table_source;

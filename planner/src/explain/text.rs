@@ -1,4 +1,4 @@
-//! Expressions as a person reads them: DataFusion's text without its positions and internal names.
+//! Expressions for people: DataFusion's text without its column positions and internal names.
 
 use crate::bind::INTERNAL;
 use crate::types::array::ArrayValue;
@@ -19,7 +19,7 @@ pub fn readable(text: &str) -> String {
         let (head, tail) = rest.split_at(at);
         out.push_str(head);
         rest = match tail.as_bytes().first() {
-            // A column's position: letters, at-sign, digits.
+            // A column's position: a letter or digit, an at-sign, digits.
             Some(b'@') if head.ends_with(|c: char| c.is_alphanumeric() || c == '_') => {
                 tail.get(1..).unwrap_or_default().trim_start_matches(|c: char| c.is_ascii_digit())
             }
@@ -34,7 +34,7 @@ pub fn readable(text: &str) -> String {
                 out.push_str(name);
                 after.strip_prefix("()").unwrap_or(after)
             }
-            // Text is left alone.
+            // The contents of a string constant are not changed.
             Some(b'\'') => {
                 let end = tail.get(1..).and_then(|text| text.find('\'')).map_or(tail.len(), |end| end + 2);
                 let (literal, after) = tail.split_at(end);
@@ -48,12 +48,12 @@ pub fn readable(text: &str) -> String {
         };
     }
     out.push_str(rest);
-    // Before names that no column of a table has.
+    // This character marks names that are not columns of a table.
     out.retain(|letter| letter != INTERNAL);
     out
 }
 
-/// A constant as SQL writes it, where DataFusion's text is another.
+/// A constant in SQL syntax, if DataFusion prints it differently.
 pub fn literal(value: &ScalarValue) -> Option<String> {
     match value {
         ScalarValue::Binary(Some(bytes)) => Numeric::from_bytes(bytes).ok().map(|number| number.to_string()),
@@ -70,14 +70,14 @@ pub fn literal(value: &ScalarValue) -> Option<String> {
     }
 }
 
-/// A constant of a type of moments.
+/// A constant of a date or time type.
 fn moment(ty: &str, write: impl FnOnce(&mut Vec<u8>)) -> Option<String> {
     let mut text = Vec::new();
     write(&mut text);
     Some(format!("'{}'::{ty}", String::from_utf8(text).ok()?))
 }
 
-/// An array as SQL writes it.
+/// An array in SQL syntax.
 fn array(value: &ScalarValue) -> crate::error::Result<String> {
     let Some(array) = ArrayValue::of(value)? else { return Ok("NULL".into()) };
     let (dimensions, mut text) = (array.dimensions(), vec![b'\'']);

@@ -1,5 +1,5 @@
-//! [`Descriptors`]: the large objects that a session has open. They last for a transaction; ROLLBACK TO SAVEPOINT closes those opened
-//! since.
+//! [`Descriptors`]: the large objects that a session has open. They last for a transaction. ROLLBACK TO SAVEPOINT
+//! closes the descriptors opened after the savepoint.
 
 use crate::error::{Result, SqlError, state};
 use crate::types::Oid;
@@ -9,28 +9,28 @@ use txn::{CommandNumber, Transaction};
 /// An open large object.
 #[derive(Clone)]
 pub struct Descriptor {
-    /// Which.
+    /// The OID of the large object.
     pub oid: Oid,
-    /// Where the next byte is read or written.
+    /// The byte offset of the next read or write.
     pub place: i64,
-    /// The transaction and command that opened it, of one that is only read: it shows what that statement saw. `None`: it was opened
-    /// for writing, and shows what is newest.
+    /// The transaction and command that opened a read-only descriptor: it shows what that statement saw. `None` for a
+    /// writable descriptor, which shows the newest bytes.
     pub seen: Option<(Arc<Transaction>, CommandNumber)>,
-    /// The command that opened it.
+    /// The command that opened the descriptor.
     pub opened: CommandNumber,
 }
 
-/// Those of a session, by number.
+/// The descriptors of one session, indexed by number.
 #[derive(Default)]
 pub struct Descriptors(Vec<Option<Descriptor>>);
 
-/// 42704: there is none with this number.
+/// 42704: no descriptor has this number.
 fn invalid(number: i32) -> SqlError {
     SqlError::new(state::UNDEFINED_OBJECT, format!("invalid large-object descriptor: {number}"))
 }
 
 impl Descriptors {
-    /// Opens one: its number, the lowest that is free.
+    /// Opens a descriptor and returns its number, the lowest free one.
     pub fn open(&mut self, descriptor: Descriptor) -> i32 {
         let free = self.0.iter().position(Option::is_none);
         let at = free.unwrap_or(self.0.len());
@@ -40,12 +40,12 @@ impl Descriptors {
         }
         i32::try_from(at).unwrap_or(i32::MAX)
     }
-    /// The one with a number. Errors: 42704.
+    /// The descriptor with this number. Errors: 42704.
     pub fn get(&mut self, number: i32) -> Result<&mut Descriptor> {
         let at = usize::try_from(number).map_err(|_| invalid(number))?;
         self.0.get_mut(at).and_then(Option::as_mut).ok_or_else(|| invalid(number))
     }
-    /// Closes one. Errors: 42704.
+    /// Closes one descriptor. Errors: 42704.
     pub fn close(&mut self, number: i32) -> Result<()> {
         self.get(number)?;
         if let Some(place) = usize::try_from(number).ok().and_then(|at| self.0.get_mut(at)) {
@@ -53,15 +53,15 @@ impl Descriptors {
         }
         Ok(())
     }
-    /// Closes all of a large object.
+    /// Closes all descriptors of one large object.
     pub fn close_object(&mut self, oid: Oid) {
         self.close_where(|descriptor| descriptor.oid == oid);
     }
-    /// ROLLBACK TO SAVEPOINT: closes those that this command or a later one opened.
+    /// ROLLBACK TO SAVEPOINT: closes the descriptors that this command or a later one opened.
     pub fn rolled_back_to(&mut self, command: CommandNumber) {
         self.close_where(|descriptor| descriptor.opened >= command);
     }
-    /// The transaction has ended.
+    /// Closes all descriptors at the end of the transaction.
     pub fn end(&mut self) {
         self.0.clear();
     }

@@ -1,9 +1,9 @@
-//! Large objects (PostgreSQL's manual, chapter 35): bytes of up to 4 TB under an OID, read and written in parts. [`LargeObjects`] keeps
-//! them in the transaction under way, so they are seen, committed and rolled back as rows are.
+//! Large objects (PostgreSQL's manual, chapter 35): up to 4 TB of bytes under an OID, read and written in parts.
+//! [`LargeObjects`] keeps them in the current transaction, so they are visible, committed and rolled back like rows.
 //!
-//! Each database has a key space of its own. Under `m` and the OID stands what is known of an object, as JSON; under `p`, the OID and the
-//! number of a page stand the page's bytes, of which there are [`PAGE`] at most. A page that was never written is not stored, and reads
-//! as zeroes.
+//! Each database has a key space of its own. The key `m` and OID holds an object's metadata as JSON. The key `p`, OID
+//! and page number holds the bytes of a page, at most [`PAGE`]. A page that was never written is not stored, and reads
+//! as zeroes. Must not know SQL text.
 
 mod descriptors;
 
@@ -21,37 +21,37 @@ use std::sync::Arc;
 use storage::RowRange;
 use txn::{CommandNumber, LockStrength, OwnWrites, Transaction, TxnScanOptions, Write, WriteKind};
 
-/// Bytes of a page, as in PostgreSQL.
+/// The size of a page in bytes, as in PostgreSQL.
 pub const PAGE: usize = 2048;
-/// Bytes of a large object, at most, as in PostgreSQL.
+/// The greatest size of a large object in bytes, as in PostgreSQL.
 pub const LARGEST: i64 = i32::MAX as i64 * PAGE as i64;
 
-/// What is known of a large object (`pg_largeobject_metadata`).
+/// The metadata of a large object (`pg_largeobject_metadata`).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LargeObject {
-    /// Owner.
+    /// The OID of the owning role.
     pub owner: Oid,
-    /// What was granted on it; none before the first GRANT or REVOKE.
+    /// The granted privileges. `None` before the first GRANT or REVOKE.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acl: Option<Acl>,
-    /// COMMENT ON.
+    /// The text of COMMENT ON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
 }
 
 impl LargeObject {
-    /// Whether a role has one of these privileges on it.
+    /// Whether a role has one of these privileges on the object.
     pub fn allows(&self, catalog: &Catalog, role: Oid, rights: Rights) -> bool {
         catalog.rights(role, Kind::LargeObject, self.owner, self.acl.as_ref(), rights) != 0
     }
 }
 
-/// 42704: there is none with this OID.
+/// 42704: no large object has this OID.
 pub fn missing(oid: Oid) -> SqlError {
     SqlError::new(state::UNDEFINED_OBJECT, format!("large object {oid} does not exist"))
 }
 
-/// 42501: only its owner may do that.
+/// 42501: only the owner may do this.
 pub fn not_owner(oid: Oid) -> SqlError {
     SqlError::new(state::INSUFFICIENT_PRIVILEGE, format!("must be owner of large object {oid}"))
 }
@@ -61,38 +61,38 @@ pub fn not_owner(oid: Oid) -> SqlError {
 pub struct LargeObjects {
     transaction: Arc<Transaction>,
     database: Oid,
-    /// Which writes of its own the transaction sees.
+    /// The transaction's own writes that are visible.
     own: OwnWrites,
 }
 
 impl LargeObjects {
-    /// Those that a statement sees, with all that its transaction wrote.
+    /// The large objects that a statement sees, including all writes of its transaction.
     pub fn of(context: &StatementContext) -> LargeObjects {
         LargeObjects::new(&context.transaction, context.catalog.database().oid)
     }
-    /// Those of a database, with all that the transaction wrote.
+    /// The large objects of a database, including all writes of the transaction.
     pub fn new(transaction: &Arc<Transaction>, database: Oid) -> LargeObjects {
         LargeObjects { transaction: Arc::clone(transaction), database, own: OwnWrites::All }
     }
-    /// The same without what the statement itself wrote.
+    /// The same without the statement's own writes.
     pub fn before(self, context: &StatementContext) -> LargeObjects {
         self.before_command(context.command)
     }
-    /// The same without what a command and those behind it wrote.
+    /// The same without the writes of a command and later ones.
     pub fn before_command(self, command: CommandNumber) -> LargeObjects {
         LargeObjects { own: OwnWrites::Before(command), ..self }
     }
 
-    /// What is known of one.
+    /// The metadata of an object, or `None` if it does not exist.
     pub async fn find(&self, oid: Oid) -> Result<Option<LargeObject>> {
         let found = self.transaction.get(&keys::large_object(self.database, oid), self.own).await?;
         found.map(|value| crate::catalog::parse(&value)).transpose()
     }
-    /// The same. Errors: 42704.
+    /// The metadata of an object. Errors: 42704.
     pub async fn known(&self, oid: Oid) -> Result<LargeObject> {
         self.find(oid).await?.ok_or_else(|| missing(oid))
     }
-    /// All of them, by OID.
+    /// All large objects of the database, sorted by OID.
     pub async fn all(&self) -> Result<Vec<(Oid, LargeObject)>> {
         let range = keys::large_objects(self.database);
         let batches = self.transaction.scan(range, TxnScanOptions::default(), self.own);
@@ -100,12 +100,12 @@ impl LargeObjects {
         let all = batches.into_iter().flatten();
         all.map(|(key, value)| Ok((keys::large_object_of(&key)?, crate::catalog::parse(&value)?))).collect()
     }
-    /// Stores what is known of one.
+    /// Stores the metadata of an object.
     pub async fn put(&self, oid: Oid, object: &LargeObject) -> Result<()> {
         let value = serde_json::to_vec(object).map_err(SqlError::internal)?;
         self.write_keys(vec![(keys::large_object(self.database, oid), Some(value.into()))]).await
     }
-    /// A new one. Errors: 23505.
+    /// Creates an object. Errors: 23505.
     pub async fn create(&self, oid: Oid, owner: Oid) -> Result<()> {
         if self.find(oid).await?.is_some() {
             let index = "pg_largeobject_metadata_oid_index";
@@ -117,13 +117,13 @@ impl LargeObjects {
         }
         self.put(oid, &LargeObject { owner, ..LargeObject::default() }).await
     }
-    /// Removes one with all its pages.
+    /// Removes an object with all its pages.
     pub async fn unlink(&self, oid: Oid) -> Result<()> {
         self.write_keys(vec![(keys::large_object(self.database, oid), None)]).await?;
         self.remove_pages(keys::large_object_pages(self.database, oid)).await
     }
 
-    /// How many bytes one has.
+    /// The size of an object in bytes.
     pub async fn size(&self, oid: Oid) -> Result<i64> {
         let last = match self.transaction.can_scan_reverse() {
             true => self.first_page(keys::large_object_pages(self.database, oid), true).await?,
@@ -131,13 +131,13 @@ impl LargeObjects {
         };
         Ok(last.map_or(0, |(page, bytes)| start_of(page) + bytes as i64))
     }
-    /// The last page and its bytes, found by halving where a store reads forwards only: pages may be missing in between, but when
-    /// there is one from some number on, there is one from each smaller number on.
+    /// The last page and its length, found by binary search for stores that only read forwards. A probe asks for any
+    /// page from a number on. Holes are harmless: if a page follows one number, a page follows each smaller number too.
     async fn last_page_forwards(&self, oid: Oid) -> Result<Option<(u32, usize)>> {
         let mut last = None;
         let (mut first, mut end, mut step) = (0u32, u32::MAX, 1u32);
         while first < end {
-            // Large objects are mostly small: the steps double before they halve.
+            // Most large objects are small, so the steps double before they halve.
             let probe = first.saturating_add(step - 1).min(first + (end - first) / 2);
             match self.first_page(self.pages(oid, probe, None), false).await? {
                 Some((page, bytes)) => {
@@ -150,7 +150,7 @@ impl LargeObjects {
         }
         Ok(last)
     }
-    /// The first page of a range, or its last one, and the bytes that it has.
+    /// The first or last page of a range, and its length in bytes.
     async fn first_page(&self, range: RowRange, reverse: bool) -> Result<Option<(u32, usize)>> {
         let options = TxnScanOptions { reverse, limit: Some(1), ..TxnScanOptions::default() };
         let mut pages = self.transaction.scan(range, options, self.own);
@@ -161,7 +161,7 @@ impl LargeObjects {
         }
         Ok(None)
     }
-    /// Up to so many bytes from a place on: fewer where it ends.
+    /// Reads up to `count` bytes from an offset: fewer at the end of the object.
     pub async fn read(&self, oid: Oid, from: i64, count: usize) -> Result<Vec<u8>> {
         let end = from.saturating_add(i64::try_from(count).unwrap_or(i64::MAX)).min(LARGEST);
         if end <= from {
@@ -176,13 +176,13 @@ impl LargeObjects {
                 let skipped = usize::try_from(from - start).unwrap_or(0);
                 let wanted = usize::try_from(end - start).unwrap_or(0).min(page.len());
                 let Some(part) = page.get(skipped..wanted) else { continue };
-                // What was never written between this page and the one before is zero.
+                // Pages between this one and the one before were never written, so they read as zeroes.
                 let place = usize::try_from(start.max(from) - from).unwrap_or(0);
                 read.resize(place, 0);
                 read.extend_from_slice(part);
             }
         }
-        // So is what is behind the last page that was met, where there is a later one.
+        // Bytes after the last page found are zeroes too, if a later page exists.
         let wanted = usize::try_from(end - from).unwrap_or(0);
         if read.len() < wanted {
             let there = usize::try_from(self.size(oid).await? - from).unwrap_or(0);
@@ -190,7 +190,7 @@ impl LargeObjects {
         }
         Ok(read)
     }
-    /// Writes bytes at a place, which may be behind the end. Errors: 22023 beyond [`LARGEST`].
+    /// Writes bytes at an offset, which may lie after the end. Errors: 22023 beyond [`LARGEST`].
     pub async fn write(&self, oid: Oid, at: i64, bytes: &[u8]) -> Result<()> {
         if bytes.is_empty() {
             return Ok(());
@@ -200,7 +200,7 @@ impl LargeObjects {
             let message = format!("invalid large object write request size: {}", bytes.len());
             return Err(SqlError::new(state::INVALID_PARAMETER_VALUE, message));
         }
-        // Of two that write and remove it at once, one fails.
+        // A concurrent write and unlink of one object conflict through this key.
         self.transaction.require_unchanged(keys::large_object(self.database, oid));
         let (first, last) = (page_at(at), page_at(end - 1));
         let mut writes = Vec::new();
@@ -225,18 +225,18 @@ impl LargeObjects {
         }
         self.write_keys(writes).await
     }
-    /// Makes it end at a place, which may be behind its end.
+    /// Sets the length of an object. It may grow.
     pub async fn truncate(&self, oid: Oid, length: i64) -> Result<()> {
         self.transaction.require_unchanged(keys::large_object(self.database, oid));
         let (page, kept) = (page_at(length), usize::try_from(length % PAGE as i64).unwrap_or(0));
         self.remove_pages(self.pages(oid, page + 1, None)).await?;
         let key = keys::large_object_page(self.database, oid, page);
-        // As in PostgreSQL the last page is there even where nothing of it is left.
+        // As in PostgreSQL the last page exists even if no byte of it is left.
         let mut last = self.transaction.get(&key, self.own).await?.unwrap_or_default().to_vec();
         last.resize(kept, 0);
         self.write_keys(vec![(key, Some(last.into()))]).await
     }
-    /// All pages of all large objects, with their OIDs and numbers. Errors: 53200 for more than `most` bytes.
+    /// All pages of all large objects, with OID and page number. Errors: 53200 for more than `most` bytes.
     pub async fn all_pages(&self, most: usize) -> Result<Vec<(Oid, u32, Bytes)>> {
         let mut batches =
             self.transaction.scan(keys::all_large_object_pages(self.database), TxnScanOptions::once(), self.own);
@@ -277,12 +277,12 @@ impl LargeObjects {
     }
 }
 
-/// The number of the page that a byte is in. Places are at most [`LARGEST`].
+/// The number of the page that holds a byte. Offsets are at most [`LARGEST`].
 fn page_at(place: i64) -> u32 {
     u32::try_from(place / PAGE as i64).unwrap_or(u32::MAX)
 }
 
-/// The place of a page's first byte.
+/// The offset of a page's first byte.
 fn start_of(page: u32) -> i64 {
     i64::from(page) * PAGE as i64
 }

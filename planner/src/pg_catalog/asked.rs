@@ -1,8 +1,7 @@
-//! [`Asked`]: which columns and rows of a system view a scan reads, and [`IndexedRows`], which answers it from rows that are
-//! there already.
+//! [`Asked`]: the columns and rows of a system view that a scan reads. [`IndexedRows`] answers it from existing rows.
 //!
-//! A key is a column with the values of which a row must have one. A view may use a key to find its rows, and leaves out rows
-//! that lack one. The filter of the scan stands above it all the same.
+//! A key is a column with a set of permitted values. A view may use a key to find its rows, and may omit rows that do
+//! not match it. The scan's filter is applied in any case.
 
 use super::{OWN_SCHEMA, SYSTEM_SCHEMAS, view};
 use crate::catalog::{Catalog, RelationKind, TableDescriptor};
@@ -15,70 +14,70 @@ use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
-/// A column, and the values of which a row must have one.
+/// A column and the values that a row may have in it.
 #[derive(Clone, Debug)]
 pub struct AskedKey {
-    /// Its place among the view's columns.
+    /// The index of the column in the view.
     pub column: usize,
-    /// The values, none of them NULL.
+    /// The permitted values, none of them NULL.
     pub values: HashSet<Datum>,
 }
 
 /// The columns and rows of a view that a scan reads.
 #[derive(Clone, Debug, Default)]
 pub struct Asked {
-    /// Places of the columns, in the order of the answer.
+    /// The indexes of the columns, in output order.
     pub columns: Vec<usize>,
-    /// A row must fulfil all of them.
+    /// The keys, all of which a row must match.
     pub keys: Vec<AskedKey>,
 }
 
 impl Asked {
-    /// Everything that a view has.
+    /// All columns and rows of a view.
     pub fn everything(of: &TableDescriptor) -> Asked {
         Asked { columns: (0..of.columns.len()).collect(), keys: Vec::new() }
     }
 
-    /// The values asked for in a column.
+    /// The permitted values of a column. `None` if it is not a key.
     pub fn key(&self, column: usize) -> Option<&HashSet<Datum>> {
         self.keys.iter().find(|key| key.column == column).map(|key| &key.values)
     }
 }
 
-/// What a view answers.
+/// The result of reading a view.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// The columns asked for.
+    /// The rows, with the requested columns.
     pub rows: RecordBatch,
-    /// How many rows were made or looked at.
+    /// The number of rows that were made or examined.
     pub examined: usize,
 }
 
-/// How a column of a view names the relation that a row belongs to.
+/// The kind of reference from a view's row to its relation, with the column that holds it.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum RelationKey {
-    /// By the OID of the relation or of an index of it.
+    /// The OID of the relation or of one of its indexes.
     Oid(&'static str),
-    /// By the OID of a constraint, a trigger, a default or a rule of it.
+    /// The OID of one of its constraints, triggers, defaults or rules.
     Part(&'static str),
-    /// By the OID of the relation, of an index of it, or of such a part.
+    /// The OID of the relation, of one of its indexes, or of such a part.
     Object(&'static str),
-    /// By the OID of a table that a FOREIGN KEY of the relation refers to.
+    /// The OID of a table that one of its FOREIGN KEYs refers to.
     Parent(&'static str),
-    /// By the OID of the type of its rows.
+    /// The OID of its row type.
     RowType(&'static str),
-    /// By its name or the name of an index of it.
+    /// Its name, or the name of one of its indexes.
     Name(&'static str),
-    /// By the name of the type of its rows, or of their arrays.
+    /// The name of its row type, or of the array type of that.
     RowTypeName(&'static str),
-    /// By the OID of its schema.
+    /// The OID of its schema.
     Schema(&'static str),
-    /// By the name of its schema.
+    /// The name of its schema.
     SchemaName(&'static str),
 }
 
 impl RelationKey {
-    /// The column.
+    /// The name of the column.
     pub(super) fn column(self) -> &'static str {
         match self {
             RelationKey::Oid(column)
@@ -93,16 +92,16 @@ impl RelationKey {
         }
     }
 
-    /// Whether rows of relations have a 0 in the column.
+    /// Whether rows of relations may have 0 in the column.
     fn may_be_zero(self) -> bool {
         let always = ["oid", "adrelid", "attrelid", "indexrelid", "indrelid", "ev_class", "relid", "seqrelid"];
         self.column() != "oid" && !matches!(self, RelationKey::Oid(column) if always.contains(&column))
     }
 
-    /// The relations that these values name; `None` for a key that finds none without looking at all.
+    /// The relations with these values. `None` for a key that cannot be looked up.
     fn find(self, catalog: &Catalog, values: &HashSet<Datum>) -> Option<Vec<Arc<TableDescriptor>>> {
         let oids = || values.iter().filter_map(oid_of);
-        // Where a relation has no such thing, the column is 0.
+        // A relation without such a part has 0 in the column.
         if self.may_be_zero() && oids().any(|oid| oid == 0) {
             return None;
         }
@@ -128,7 +127,7 @@ impl RelationKey {
         })
     }
 
-    /// Whether a relation may be one that these values name, as far as a key that finds none tells.
+    /// Whether a relation may have one of these values, as far as a key without a look-up can tell.
     fn allows(self, table: &TableDescriptor, values: &HashSet<Datum>) -> bool {
         match self {
             RelationKey::Schema(_) => values.iter().filter_map(oid_of).any(|oid| oid == table.schema_oid),
@@ -138,7 +137,7 @@ impl RelationKey {
     }
 }
 
-/// The OID that a value of a view is.
+/// The OID in a value of a view.
 pub(super) fn oid_of(value: &Datum) -> Option<Oid> {
     match value {
         Datum::Int64(Some(oid)) => Oid::try_from(*oid).ok(),
@@ -146,7 +145,7 @@ pub(super) fn oid_of(value: &Datum) -> Option<Oid> {
     }
 }
 
-/// The text that a value of a view is.
+/// The text in a value of a view.
 pub(super) fn text_of(value: &Datum) -> Option<&str> {
     match value {
         Datum::Utf8(Some(text)) => Some(text),
@@ -158,13 +157,13 @@ fn relation_or_indexed(catalog: &Catalog, oid: Oid) -> Option<Arc<TableDescripto
     catalog.relation_by_oid(oid).or_else(|| catalog.index(oid).map(|(table, _)| table))
 }
 
-/// The relations that an OID is of: their own, of an index or another part of them.
+/// The relations that an OID belongs to: their own OID, or that of an index or another part.
 pub(super) fn relations_of_object(catalog: &Catalog, oid: Oid) -> Vec<Arc<TableDescriptor>> {
     let parts = catalog.relations_with(oid).cloned();
     relation_or_indexed(catalog, oid).into_iter().chain(parts).collect()
 }
 
-/// The relations of a name in any schema, and those with an index of that name.
+/// The relations of this name in any schema, and those with an index of this name.
 pub(super) fn relations_named(catalog: &Catalog, name: &str) -> Vec<Arc<TableDescriptor>> {
     let system = SYSTEM_SCHEMAS.iter().filter_map(|(_, schema)| view(schema, name));
     let mut found: Vec<_> = system.map(|view| Arc::clone(view.descriptor())).collect();
@@ -172,8 +171,8 @@ pub(super) fn relations_named(catalog: &Catalog, name: &str) -> Vec<Arc<TableDes
     found
 }
 
-/// The relations of which a view has rows that are asked for, by OID. `values`: what is asked of a column; `system`: whether the
-/// view tells of system views too.
+/// The relations with requested rows of a view, sorted by OID. `values` returns the permitted values of a column.
+/// `system` tells whether the view includes system views.
 pub(super) fn relations<'a>(
     catalog: &Catalog,
     keys: &[RelationKey],
@@ -200,28 +199,28 @@ pub(super) fn relations<'a>(
     relations
 }
 
-/// Places of rows by the value of a column.
+/// The indexes of rows by the value of a column.
 type Places = HashMap<Datum, Vec<u32>>;
 
-/// Rows that are found by one key without asking whether another finds fewer.
+/// If a key finds at most this many rows, no other key is tried.
 const FEW: usize = 64;
 
-/// Rows that answer one scan after the other by their keys.
+/// Rows that answer scans by their keys.
 #[derive(Debug)]
 pub struct IndexedRows {
     rows: RecordBatch,
-    /// Of each column of `rows`, made when a key of it is first asked for.
+    /// For each column of `rows`, made at the first look-up by it.
     places: Vec<OnceLock<Places>>,
 }
 
 impl IndexedRows {
-    /// For rows that are there.
+    /// Makes an index over existing rows.
     pub fn new(rows: RecordBatch) -> IndexedRows {
         let places = rows.columns().iter().map(|_| OnceLock::new()).collect();
         IndexedRows { rows, places }
     }
 
-    /// The rows that have the keys asked for. `at`: for each column asked for or named by a key, its place in these rows.
+    /// The rows that match the keys. `at` maps a column of the view to its index in these rows.
     pub fn find(&self, asked: &Asked, at: impl Fn(usize) -> Option<usize>) -> Result<Found> {
         let columns: Vec<ArrayRef> =
             asked.columns.iter().filter_map(|column| self.rows.columns().get(at(*column)?).cloned()).collect();
@@ -241,13 +240,13 @@ impl IndexedRows {
         Ok(Found { rows: RecordBatch::try_new_with_options(schema, columns, &options)?, examined: count })
     }
 
-    /// The places of the rows that a key finds, of the key that finds few; `None` where there is no key.
+    /// The indexes of the rows found by a selective key. `None` if there is no key.
     fn fewest(&self, asked: &Asked, at: impl Fn(usize) -> Option<usize>) -> Result<Option<Vec<u32>>> {
         let mut keys: Vec<_> = asked.keys.iter().filter_map(|key| Some((&key.values, at(key.column)?))).collect();
         keys.sort_by_key(|(values, _)| values.len());
         let mut fewest: Option<(usize, Vec<&Vec<u32>>)> = None;
         for (values, column) in keys {
-            // To look by another key costs as much as to take so many rows.
+            // Looking up another key costs as much as reading this many rows.
             if fewest.as_ref().is_some_and(|(count, _)| *count <= values.len().max(FEW)) {
                 break;
             }

@@ -1,5 +1,5 @@
-//! PostgreSQL's own rows of its types, functions, aggregates, operators and their classes: the files of `facts`, which a
-//! test compares with a real PostgreSQL. `present` says what of them is here.
+//! PostgreSQL's own rows of types, functions, aggregates, operators and operator classes. They are the files of
+//! `facts`, which a test compares with a real PostgreSQL. Must not know which of them are supported: see `present`.
 
 use super::definition::Rows;
 use crate::error::Result;
@@ -8,27 +8,26 @@ use crate::types::Oid;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// A file: lines of fields between tabs as COPY writes them, below one with their names.
+/// A file of tab-separated lines in COPY format, under a line with the column names.
 pub(super) struct Facts {
     names: Vec<&'static str>,
-    /// The rows.
     pub(super) rows: Vec<Row>,
 }
 
-/// A row of a file.
+/// A line of a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row(&'static str);
 
 impl Row {
-    /// The field at a place; `None` for NULL.
+    /// The field at an index. `None` for NULL.
     pub(super) fn field(&self, at: usize) -> Option<&'static str> {
         self.0.split('\t').nth(at).filter(|field| *field != "\\N")
     }
-    /// The field at a place as an OID; 0 for what is none.
+    /// The field at an index as an OID. 0 if it is not a number.
     pub(super) fn oid(&self, at: usize) -> Oid {
         self.field(at).and_then(|field| field.parse().ok()).unwrap_or(0)
     }
-    /// The field at a place as OIDs: `25 23` or `{25,23}`.
+    /// The field at an index as OIDs: `25 23` or `{25,23}`.
     pub(super) fn oids(&self, at: usize) -> Vec<Oid> {
         let list = self.field(at).unwrap_or_default();
         list.split(|c: char| !c.is_ascii_digit()).filter_map(|oid| oid.parse().ok()).collect()
@@ -42,7 +41,7 @@ impl Facts {
         Facts { names, rows: lines.map(Row).collect() }
     }
 
-    /// Adds a row to a view, whose columns have the names of the file's, and some values beside.
+    /// Adds a row to a view whose columns have the file's names, with further values.
     pub(super) fn add(&self, row: &Row, rows: &mut Rows, beside: &[(&str, &str)]) -> Result<()> {
         let fields = self.names.iter().copied().zip(row.0.split('\t'));
         let unescaped: Vec<(&str, String)> = fields
@@ -54,7 +53,7 @@ impl Facts {
     }
 }
 
-/// A field as COPY means it.
+/// Decodes a field in COPY format.
 fn unescape(field: &str) -> String {
     let mut out = String::with_capacity(field.len());
     let mut chars = field.chars();
@@ -81,63 +80,62 @@ macro_rules! facts {
 }
 
 facts! {
-    /// `pg_type`.
+    /// The rows of `pg_type`.
     TYPES "facts/types.tsv";
-    /// `pg_aggregate`.
+    /// The rows of `pg_aggregate`.
     AGGREGATES "facts/aggregates.tsv";
-    /// `pg_opclass` of btree.
+    /// The btree rows of `pg_opclass`.
     OPERATOR_CLASSES "facts/operator_classes.tsv";
-    /// `pg_opfamily` of btree.
+    /// The btree rows of `pg_opfamily`.
     OPERATOR_FAMILIES "facts/operator_families.tsv";
-    /// `pg_amop` of btree.
+    /// The btree rows of `pg_amop`.
     FAMILY_OPERATORS "facts/family_operators.tsv";
-    /// `pg_amproc` of btree.
+    /// The btree rows of `pg_amproc`.
     FAMILY_FUNCTIONS "facts/family_functions.tsv";
-    /// `pg_cast`.
+    /// The rows of `pg_cast`.
     CASTS "facts/casts.tsv";
-    /// `pg_get_keywords()`.
+    /// The rows of `pg_get_keywords()`.
     KEYWORDS "facts/keywords.tsv";
-    /// `pg_proc`.
+    /// The rows of `pg_proc`.
     FUNCTIONS "facts/functions.tsv";
     /// Every relation: name, OID, kind, columns.
     RELATIONS "facts/relations.tsv";
-    /// `pg_operator`.
+    /// The rows of `pg_operator`.
     OPERATORS "facts/operators.tsv";
 }
 
-/// A function, of any kind.
+/// A function, aggregate or window function.
 #[derive(Debug)]
 pub(super) struct Function {
     pub(super) oid: Oid,
     pub(super) name: &'static str,
-    /// `f`, `a`, `w`.
+    /// `f` for functions, `a` for aggregates, `w` for window functions.
     pub(super) kind: &'static str,
-    /// Whether it answers rows.
+    /// Whether it returns a set of rows.
     pub(super) rows: bool,
-    /// Types of the arguments that go in.
+    /// Types of the input arguments.
     pub(super) arguments: Vec<Oid>,
     pub(super) result: Oid,
-    /// The whole row.
     pub(super) row: Row,
 }
 
 impl Function {
-    /// Types of all arguments, those that come out too; empty when there are none of these.
+    /// Types of all arguments, including output ones. Empty if it has no output arguments.
     pub(super) fn all_types(&self) -> Vec<Oid> {
         self.row.oids(16)
     }
-    /// The directions of all arguments: `i`, `o`, `b`, `v`, `t`.
+    /// The modes of all arguments: `i`, `o`, `b`, `v`, `t`.
     pub(super) fn modes(&self) -> Vec<char> {
         self.row.field(17).map_or_else(Vec::new, |modes| modes.chars().filter(char::is_ascii_alphabetic).collect())
     }
-    /// The names of all arguments, empty where there is none.
+    /// The names of all arguments. An unnamed one is empty.
     pub(super) fn names(&self) -> Vec<String> {
         let list = self.row.field(18).unwrap_or("{}").trim_matches(['{', '}']);
         list.split(',').map(|name| name.trim_matches('"').to_string()).collect()
     }
 }
 
-/// Every function of PostgreSQL, by OID.
+/// Every function of PostgreSQL, sorted by OID.
 pub(super) static ALL_FUNCTIONS: LazyLock<Vec<Function>> = LazyLock::new(|| {
     let function = |row: &Row| Function {
         oid: row.oid(0),
@@ -151,20 +149,19 @@ pub(super) static ALL_FUNCTIONS: LazyLock<Vec<Function>> = LazyLock::new(|| {
     FUNCTIONS.rows.iter().map(function).collect()
 });
 
-/// An operator.
+/// A prefix or binary operator.
 #[derive(Debug)]
 pub(super) struct Operator {
     pub(super) oid: Oid,
     pub(super) name: &'static str,
-    /// 0 for a prefix operator.
+    /// The type of the left operand. 0 for a prefix operator.
     pub(super) left: Oid,
     pub(super) right: Oid,
     pub(super) result: Oid,
-    /// The whole row.
     pub(super) row: Row,
 }
 
-/// Every operator of PostgreSQL, by OID.
+/// Every operator of PostgreSQL, sorted by OID.
 pub(super) static ALL_OPERATORS: LazyLock<Vec<Operator>> = LazyLock::new(|| {
     let operator = |row: &Row| Operator {
         oid: row.oid(0),
@@ -190,29 +187,28 @@ static FUNCTION_NAMES: LazyLock<HashMap<&'static str, Vec<usize>>> =
 static OPERATOR_NAMES: LazyLock<HashMap<&'static str, Vec<usize>>> =
     LazyLock::new(|| places(ALL_OPERATORS.iter().map(|operator| operator.name)));
 
-/// The functions of a name, of all kinds.
+/// The functions, aggregates and window functions of a name.
 pub(super) fn functions_of(name: &str) -> impl Iterator<Item = &'static Function> {
     let places = FUNCTION_NAMES.get(name).map_or(&[][..], Vec::as_slice);
     places.iter().filter_map(|at| ALL_FUNCTIONS.get(*at))
 }
 
-/// The operators of a name.
 pub(super) fn operators_of(name: &str) -> impl Iterator<Item = &'static Operator> + Clone {
     let places = OPERATOR_NAMES.get(name).map_or(&[][..], Vec::as_slice);
     places.iter().filter_map(|at| ALL_OPERATORS.get(*at))
 }
 
-/// How many functions of a name PostgreSQL has, whether they are here or not: where it calls a name ambiguous, it is.
+/// The number of PostgreSQL's functions with a name, supported or not. It decides whether a name is ambiguous.
 pub(super) fn functions_named(name: &str) -> usize {
     FUNCTION_NAMES.get(name).map_or(0, Vec::len)
 }
 
-/// How many operators of a name PostgreSQL has.
+/// The number of PostgreSQL's operators with a name, supported or not.
 pub(super) fn operators_named(name: &str) -> usize {
     OPERATOR_NAMES.get(name).map_or(0, Vec::len)
 }
 
-/// A pseudo-type by name.
+/// The OID of a pseudo-type.
 pub(super) fn pseudo_type_named(name: &str) -> Option<Oid> {
     PSEUDO_TYPES.iter().find(|(_, known)| **known == name).map(|(oid, _)| *oid)
 }
@@ -222,7 +218,7 @@ pub(super) fn pseudo_type(oid: Oid) -> Option<&'static str> {
     PSEUDO_TYPES.get(&oid).copied()
 }
 
-/// The name of a type of PostgreSQL's, whether it is here or not, as SQL writes it.
+/// The SQL name of a type of PostgreSQL, supported or not.
 pub(super) fn type_name(oid: Oid) -> Option<String> {
     let row = TYPES.rows.iter().find(|row| row.oid(0) == oid && oid != 0)?;
     let name = row.field(1)?;

@@ -1,5 +1,5 @@
-//! `pg_proc`, `pg_aggregate`, `pg_operator`, `pg_opclass`, `pg_opfamily`, `pg_amop`, `pg_amproc` and `pg_cast`: PostgreSQL's
-//! own rows of what is here, and the functions that PostgreSQL has not.
+//! `pg_proc`, `pg_aggregate`, `pg_operator`, `pg_opclass`, `pg_opfamily`, `pg_amop`, `pg_amproc` and `pg_cast`:
+//! PostgreSQL's rows of supported objects, and the functions that only PercoSQL has.
 
 use super::builtin::{
     AGGREGATES, CASTS, FAMILY_FUNCTIONS, FAMILY_OPERATORS, FUNCTIONS, Facts, OPERATOR_CLASSES, OPERATOR_FAMILIES,
@@ -13,7 +13,6 @@ use crate::functions::{Param, ResultType, Stability};
 use crate::types::{Datum, Oid};
 use std::collections::BTreeMap;
 
-/// `pg_catalog.pg_proc`.
 pub(super) const FUNCTIONS_VIEW: Definition = Definition {
     oid: 1255,
     name: "pg_catalog.pg_proc",
@@ -26,7 +25,6 @@ pub(super) const FUNCTIONS_VIEW: Definition = Definition {
     fill: Fill::Fixed(functions),
 };
 
-/// `pg_catalog.pg_aggregate`.
 pub(super) const AGGREGATES_VIEW: Definition = Definition {
     oid: 2600,
     name: "pg_catalog.pg_aggregate",
@@ -38,7 +36,6 @@ pub(super) const AGGREGATES_VIEW: Definition = Definition {
     fill: Fill::Fixed(|rows| add_all(&AGGREGATES, present::aggregates(), rows, &[])),
 };
 
-/// `pg_catalog.pg_operator`.
 pub(super) const OPERATORS_VIEW: Definition = Definition {
     oid: 2617,
     name: "pg_catalog.pg_operator",
@@ -51,7 +48,6 @@ pub(super) const OPERATORS_VIEW: Definition = Definition {
     }),
 };
 
-/// `pg_catalog.pg_opclass`.
 pub(super) const CLASSES_VIEW: Definition = Definition {
     oid: 2616,
     name: "pg_catalog.pg_opclass",
@@ -62,7 +58,6 @@ pub(super) const CLASSES_VIEW: Definition = Definition {
     }),
 };
 
-/// `pg_catalog.pg_opfamily`.
 pub(super) const FAMILIES_VIEW: Definition = Definition {
     oid: 2753,
     name: "pg_catalog.pg_opfamily",
@@ -72,7 +67,6 @@ pub(super) const FAMILIES_VIEW: Definition = Definition {
     }),
 };
 
-/// `pg_catalog.pg_amop`.
 pub(super) const FAMILY_OPERATORS_VIEW: Definition = Definition {
     oid: 2602,
     name: "pg_catalog.pg_amop",
@@ -81,7 +75,6 @@ pub(super) const FAMILY_OPERATORS_VIEW: Definition = Definition {
     fill: Fill::Fixed(|rows| add_all(&FAMILY_OPERATORS, present::family_operators(), rows, &[])),
 };
 
-/// `pg_catalog.pg_amproc`.
 pub(super) const FAMILY_FUNCTIONS_VIEW: Definition = Definition {
     oid: 2603,
     name: "pg_catalog.pg_amproc",
@@ -90,7 +83,6 @@ pub(super) const FAMILY_FUNCTIONS_VIEW: Definition = Definition {
     fill: Fill::Fixed(|rows| add_all(&FAMILY_FUNCTIONS, present::family_functions(), rows, &[])),
 };
 
-/// `pg_catalog.pg_cast`.
 pub(super) const CASTS_VIEW: Definition = Definition {
     oid: 2605,
     name: "pg_catalog.pg_cast",
@@ -113,7 +105,7 @@ fn add_all<'r>(
 fn functions(rows: &mut Rows) -> Result<()> {
     for function in present::functions() {
         let count = function.arguments.len().to_string();
-        // What a function is made of is named like it, unless the row says otherwise.
+        // The source of a function is its name, unless the row says otherwise.
         let source = function.row.field(20).is_none().then_some(("prosrc", function.name));
         let beside = [("pronamespace", "11"), ("proowner", "10"), ("pronargs", count.as_str())];
         let beside: Vec<_> = beside.into_iter().chain(source).collect();
@@ -122,7 +114,7 @@ fn functions(rows: &mut Rows) -> Result<()> {
     own_functions(rows)
 }
 
-/// OIDs of functions that PostgreSQL has not begin here; the rest is made of the name and the types of the arguments.
+/// OIDs of functions that PostgreSQL lacks begin here. The rest is a hash of the name and argument types.
 const FIRST_OID: Oid = 0x5000_0000;
 
 fn parameter_oid(parameter: Param) -> Oid {
@@ -133,13 +125,13 @@ fn parameter_oid(parameter: Param) -> Oid {
     }
 }
 
-/// FNV-1a of a name and types, so that an OID stays what it is from one version to the next.
+/// FNV-1a of a name and types, so that an OID is stable between versions.
 fn hash(name: &str, arguments: &[Oid]) -> Oid {
     let bytes = name.bytes().chain(arguments.iter().flat_map(|oid| oid.to_be_bytes()));
     bytes.fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
-/// The functions of the registry that PostgreSQL does not know by name.
+/// The functions of the registry whose names PostgreSQL does not know.
 fn own_functions(rows: &mut Rows) -> Result<()> {
     let own: BTreeMap<(&'static str, Vec<Oid>), &'static ScalarFunction> = registry::all()
         .filter(|function| functions_named(function.name) == 0)

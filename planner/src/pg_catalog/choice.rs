@@ -1,5 +1,5 @@
-//! What PostgreSQL chooses among its operators and functions for arguments of given types (chapter 10 of its manual, over its own
-//! lists), in the binder's types.
+//! PostgreSQL's choice among its operators and functions for given argument types (chapter 10 of its manual, over its
+//! own lists), in the binder's types. Must not know which of them are supported, nor expressions.
 
 use super::builtin::{
     AGGREGATES, ALL_FUNCTIONS, ALL_OPERATORS, FAMILY_FUNCTIONS, Function, functions_named, functions_of,
@@ -12,29 +12,30 @@ use crate::types::{BaseType, Oid, SqlType};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// What was chosen.
+/// The result of a choice.
 #[derive(Debug, PartialEq)]
 pub enum Choice {
-    /// PostgreSQL has nothing of this name.
+    /// PostgreSQL has no operator or function of this name.
     Unlisted,
-    /// None takes these types.
+    /// None accepts these types.
     Missing,
-    /// Several take them, and none fits best.
+    /// Several accept them, and none fits best.
     Ambiguous,
-    /// One takes them, whose types are not known before the strings among its arguments are.
+    /// One accepts them, but its types depend on string constants whose types are unknown.
     Undetermined,
-    /// This one.
+    /// This one was chosen.
     Chosen {
-        /// The function's OID; that of an operator's function.
+        /// The OID of the function, or of the operator's function.
         function: Oid,
-        /// The types that the arguments get; `None` where they stay as they are, or get one that is not here.
+        /// The types that the arguments are converted to. `None` if an argument is unchanged, or its
+        /// type is not supported.
         arguments: Vec<Option<SqlType>>,
-        /// From which argument on they are elements of one that the function has.
+        /// The index of the first argument that becomes an element of a variadic array.
         elements_from: Option<usize>,
     },
 }
 
-/// Whether a type is one of arrays of rows, whose elements the lists do not know.
+/// Whether a type is an array of rows, whose elements the lists do not know.
 fn is_records(ty: SqlType) -> bool {
     ty.array && matches!(ty.base, BaseType::Record(_))
 }
@@ -64,7 +65,7 @@ fn outcome<T>(
     }
 }
 
-/// The operator of a name; without a left type a prefix operator.
+/// Chooses the operator of a name. Without a left type it is a prefix operator.
 pub fn operator(catalog: &Catalog, name: &str, left: Option<SqlType>, right: SqlType) -> Choice {
     if operators_named(name) == 0 || is_records(right) || left.is_some_and(is_records) {
         return Choice::Unlisted;
@@ -73,23 +74,23 @@ pub fn operator(catalog: &Catalog, name: &str, left: Option<SqlType>, right: Sql
     outcome(catalog, found, |operator| (operator.row.oid(10), None))
 }
 
-/// Whether a function takes values of types that are not here.
+/// Whether a function takes values of unsupported types.
 fn takes_what_is_not_here(function: &Function) -> bool {
     function.arguments.iter().any(|ty| SqlType::from_oid(*ty).is_none() && pseudo_type(*ty).is_none())
 }
 
-/// What kind of function is called.
+/// The kind of function in a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// One of values.
+    /// An ordinary function, called with single arguments.
     Plain,
-    /// One of values, whose last argument is an array of those of a function that takes any number of them.
+    /// An ordinary function called with VARIADIC: the last argument is the array of the variadic values.
     Spread,
-    /// An aggregate.
+    /// An aggregate or ordered-set function.
     Aggregate,
 }
 
-/// The function of a name and kind.
+/// Chooses the function of a name and kind.
 pub fn function(catalog: &Catalog, name: &str, arguments: &[SqlType], kind: Kind) -> Choice {
     if functions_named(name) == 0 {
         return Choice::Unlisted;
@@ -104,7 +105,7 @@ pub fn function(catalog: &Catalog, name: &str, arguments: &[SqlType], kind: Kind
         Kind::Aggregate => ("a", false),
     };
     let found = resolve::function(Types { catalog }, name, kinds, &given, spread);
-    // Values of types that are not here go by as text.
+    // Values of unsupported types are text here.
     let plain = kind != Kind::Aggregate;
     if plain && matches!(found, Err(Failure::Missing)) && functions_of(name).any(takes_what_is_not_here) {
         return Choice::Unlisted;
@@ -115,28 +116,28 @@ pub fn function(catalog: &Catalog, name: &str, arguments: &[SqlType], kind: Kind
     })
 }
 
-/// How what a function computes is said otherwise.
+/// An equivalent form of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
-    /// As an operator.
+    /// An operator with the same operands.
     Operator(&'static str),
-    /// As another function of the same arguments.
+    /// Another function with the same arguments.
     Function(&'static str),
-    /// As the order of two values: -1, 0 or 1.
+    /// The order of two values: -1, 0 or 1.
     Order,
-    /// As the greater of two values.
+    /// The greater of two values.
     Greater,
-    /// As the smaller of two values.
+    /// The smaller of two values.
     Smaller,
 }
 
-/// Whether a function is one of values, in the server itself.
+/// Whether a function is an ordinary one that the server itself implements.
 fn implemented(function: &Function) -> bool {
     const INTERNAL: &str = "12";
     function.kind == "f" && !function.rows && function.row.field(2) == Some(INTERNAL)
 }
 
-/// The meanings of functions that implement something else.
+/// The equivalent forms of functions that implement an operator, a sort order, max or min, or another function.
 static MEANINGS: LazyLock<HashMap<Oid, Vec<Meaning>>> = LazyLock::new(|| {
     const ORDER: &str = "1";
     let mut meanings: HashMap<Oid, Vec<Meaning>> = HashMap::new();
@@ -155,10 +156,10 @@ static MEANINGS: LazyLock<HashMap<Oid, Vec<Meaning>>> = LazyLock::new(|| {
             _ => {}
         }
     }
-    // Functions of one source and the same arguments.
+    // Functions with the same source and arguments.
     let mut sources: HashMap<(&str, &[Oid]), Vec<&Function>> = HashMap::new();
     for function in ALL_FUNCTIONS.iter().filter(|function| implemented(function)) {
-        // No source is the function's own name.
+        // Without a source, the source is the function's own name.
         let source = function.row.field(20).unwrap_or(function.name);
         sources.entry((source, &function.arguments)).or_default().push(function);
     }
@@ -172,12 +173,12 @@ static MEANINGS: LazyLock<HashMap<Oid, Vec<Meaning>>> = LazyLock::new(|| {
     meanings
 });
 
-/// Whether a function of this name is one that is said otherwise.
+/// Whether a function of this name has an equivalent form.
 pub fn has_meaning(name: &str) -> bool {
     functions_of(name).any(|function| MEANINGS.contains_key(&function.oid))
 }
 
-/// How what a function computes is said otherwise, if it is.
+/// The equivalent forms of a function.
 pub fn meanings(function: Oid) -> &'static [Meaning] {
     MEANINGS.get(&function).map_or(&[], Vec::as_slice)
 }

@@ -1,5 +1,5 @@
-//! [`Definition`]: a view as its file writes it down (OID, name, columns as text, a function that
-//! makes the rows), and [`Rows`], which collects them.
+//! [`Definition`]: a view as its file declares it (OID, name, columns as text, a function that makes the rows).
+//! [`Rows`] collects the rows. Must not know any particular view.
 
 use super::SystemView;
 use super::asked::{self, Asked, Found, IndexedRows, RelationKey};
@@ -18,47 +18,45 @@ use futures::future::BoxFuture;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
-/// Makes the rows of a view.
+/// The source of a view's rows.
 pub(super) enum Fill {
-    /// From the catalog.
+    /// The catalog alone supplies the rows.
     Now(fn(&StatementContext, &mut Rows) -> Result<()>),
-    /// From the store as well.
+    /// The catalog and the store.
     Later(for<'a> fn(&'a StatementContext, &'a mut Rows) -> BoxFuture<'a, Result<()>>),
-    /// The same rows always: they are made once.
+    /// Constant rows, which are made once.
     Fixed(fn(&mut Rows) -> Result<()>),
-    /// From the catalog, and the same rows always behind them.
+    /// Rows from the catalog, followed by constant rows.
     Partly(fn(&StatementContext, &mut Rows) -> Result<()>, fn(&mut Rows) -> Result<()>),
-    /// There is nothing of the kind.
+    /// The view is always empty.
     Nothing,
 }
 
-/// A view as its file writes it down.
+/// A view as its file declares it.
 pub(super) struct Definition {
-    /// Fixed OID.
+    /// The fixed OID of the view.
     pub oid: Oid,
-    /// Schema and name, with a point between them.
+    /// Schema and name, separated by a dot.
     pub name: &'static str,
-    /// `name type`, then `=value` where a row that does not set the column has something other
-    /// than NULL; separated by commas.
+    /// `name type`, then `=value` if the default of a row is not NULL. Columns are separated by commas.
     pub columns: &'static str,
-    /// The rows.
+    /// The source of the rows.
     pub fill: Fill,
 }
 
-/// A column's value where a row does not set it.
+/// The value of the column in rows that do not set it.
 #[derive(Debug)]
 struct Column {
     ty: SqlType,
     unset: Datum,
 }
 
-/// A view, ready to be read.
+/// A view with parsed columns.
 pub(super) struct View {
     descriptor: Arc<TableDescriptor>,
     columns: Arc<[Column]>,
     places: Arc<HashMap<&'static str, usize>>,
     fill: &'static Fill,
-    /// The rows that are always the same.
     fixed: OnceLock<IndexedRows>,
 }
 
@@ -68,7 +66,7 @@ impl std::fmt::Debug for View {
     }
 }
 
-/// The type of a column. What PostgreSQL has of types that are not here is text.
+/// The type of a column. Unsupported types of PostgreSQL become text.
 pub(super) fn type_named(name: &str) -> SqlType {
     let (element, array) = name.strip_suffix("[]").map_or((name, false), |element| (element, true));
     let ty = match element {
@@ -92,7 +90,7 @@ fn unset(ty: SqlType, default: Option<&str>) -> Option<Datum> {
 }
 
 impl Definition {
-    /// Reads the columns. `None` when the definition is wrong, which a test would find.
+    /// Parses the columns. `None` if the definition is malformed, which a test detects.
     pub(super) fn view(&'static self) -> Option<View> {
         let (schema, name) = self.name.split_once('.')?;
         let schema_oid = super::SYSTEM_SCHEMAS.iter().find(|(_, known)| *known == schema)?.0;
@@ -203,15 +201,15 @@ impl View {
     }
 }
 
-/// The rows of a view in the making: those and as much of them as is asked for.
+/// Collects the rows of a view, as far as a scan requests them.
 pub(super) struct Rows {
     columns: Arc<[Column]>,
     places: Arc<HashMap<&'static str, usize>>,
     asked: Asked,
-    /// By column of the view: its place among `values`, if it is asked for.
+    /// For each column of the view its index in `values`, if it is requested.
     kept: Vec<Option<usize>>,
     values: Vec<Vec<Datum>>,
-    /// The places of columns, for each list of names that rows were added by: to find each name again takes long.
+    /// The column indexes for each list of names used so far. Searching every name again would take long.
     named: Vec<Vec<(&'static str, usize)>>,
     count: usize,
     examined: usize,
@@ -232,28 +230,28 @@ impl Rows {
         }
     }
 
-    /// The values of which a row must have one in a column; `None` where any will do.
+    /// The permitted values of a column. `None` if every value is permitted.
     pub(super) fn asked(&self, column: &str) -> Option<&HashSet<Datum>> {
         self.asked.key(*self.places.get(column)?)
     }
 
-    /// Whether a row with this OID in a column may be asked for.
+    /// Whether a row with this OID in a column may be requested.
     pub(super) fn may_have_oid(&self, column: &str, oid: Oid) -> bool {
         self.asked.keys.is_empty() || self.asked(column).is_none_or(|values| values.contains(&value::oid(oid)))
     }
 
-    /// Whether a column is read, or asked for by a key. A view does not make costly values otherwise.
+    /// Whether a column is read or used as a key. Otherwise a view skips its costly values.
     pub(super) fn reads(&self, column: &str) -> bool {
         let kept = self.places.get(column).and_then(|place| self.kept.get(*place)).is_some_and(Option::is_some);
         kept || self.asked(column).is_some()
     }
 
-    /// The relations, system views among them, that can have rows asked for, by OID.
+    /// The relations, including system views, that may have requested rows, sorted by OID.
     pub(super) fn relations(&self, context: &StatementContext, keys: &[RelationKey]) -> Vec<Arc<TableDescriptor>> {
         asked::relations(&context.catalog, keys, |column| self.asked(column), true)
     }
 
-    /// The relations of users that can have rows asked for, by OID.
+    /// The user relations that may have requested rows, sorted by OID.
     pub(super) fn user_relations(&self, context: &StatementContext, keys: &[RelationKey]) -> Vec<Arc<TableDescriptor>> {
         asked::relations(&context.catalog, keys, |column| self.asked(column), false)
     }
@@ -263,7 +261,7 @@ impl Rows {
         place.ok_or_else(|| SqlError::internal(format!("a system view has no column {name}")))
     }
 
-    /// Adds a row: some columns by name, the others as the definition says.
+    /// Adds a row. Columns that are not named take their defaults.
     pub(super) fn add<const N: usize>(&mut self, values: [(&'static str, Datum); N]) -> Result<()> {
         let known = self.named.iter().position(|names| {
             names.len() == N && names.iter().zip(&values).all(|((name, _), (given, _))| std::ptr::eq(*name, *given))
@@ -283,7 +281,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Adds a row of values in their text form: some columns by name, the others as the definition says.
+    /// Adds a row with values in text form. Columns that are not named take their defaults.
     pub(super) fn add_texts(&mut self, values: &[(&str, String)]) -> Result<()> {
         let mut row = Vec::with_capacity(values.len());
         for (name, text) in values {
@@ -295,7 +293,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Adds a row unless it lacks what is asked for. Of two values of one column the later is taken.
+    /// Adds a row if it matches the keys. If a column has two values, the later one counts.
     fn push(&mut self, row: Vec<(usize, Datum)>) {
         self.examined += 1;
         for key in &self.asked.keys {
@@ -341,68 +339,68 @@ impl Rows {
     }
 }
 
-/// Values in the Arrow form of the types of system views.
+/// Makes values in the Arrow form of the types of system views.
 pub(super) mod value {
     use crate::types::array::{ArrayValue, Dimension};
     use crate::types::{Datum, Oid};
     use datafusion::arrow::array::{ArrayRef, Float32Array, Int16Array, Int32Array, Int64Array, StringArray};
     use std::sync::Arc;
 
-    /// oid, regproc, regtype.
+    /// A value of oid, regproc or regtype.
     pub fn oid(value: Oid) -> Datum {
         Datum::from(i64::from(value))
     }
-    /// text, name, varchar, "char".
+    /// A value of text, name, varchar or "char".
     pub fn text(value: impl AsRef<str>) -> Datum {
         Datum::from(value.as_ref())
     }
-    /// A moment, or NULL.
+    /// A timestamptz or NULL.
     pub fn moment(value: Option<i64>) -> Datum {
         Datum::TimestampMicrosecond(value, Some("+00:00".into()))
     }
-    /// A text, or NULL.
+    /// A text or NULL.
     pub fn optional(value: Option<&str>) -> Datum {
         Datum::Utf8(value.map(str::to_string))
     }
-    /// An array, whose places are counted from `lower`.
+    /// An array with the lower bound `lower`.
     fn array(elements: ArrayRef, lower: i32) -> Datum {
         let dimension = Dimension { lower, ..Dimension::of(elements.len()) };
-        // Cannot fail: there is one dimension, of as many elements.
+        // This cannot fail: the array has one dimension with as many elements.
         ArrayValue::new(elements, &[dimension]).and_then(ArrayValue::into_datum).unwrap_or(Datum::Null)
     }
-    /// An array of text.
+    /// A `text[]` of these values.
     pub fn texts(values: impl IntoIterator<Item = String>) -> Datum {
         array(Arc::new(StringArray::from_iter_values(values)), 1)
     }
-    /// An array of int8.
+    /// An `int8[]` of these values.
     pub fn int8s(values: impl IntoIterator<Item = i64>) -> Datum {
         array(Arc::new(Int64Array::from_iter_values(values)), 1)
     }
-    /// An array of int4.
+    /// An `int4[]` of these values.
     pub fn int4s(values: impl IntoIterator<Item = i32>) -> Datum {
         array(Arc::new(Int32Array::from_iter_values(values)), 1)
     }
-    /// An array of float4.
+    /// A `float4[]` of these values.
     pub fn float4s(values: impl IntoIterator<Item = f32>) -> Datum {
         array(Arc::new(Float32Array::from_iter_values(values)), 1)
     }
-    /// An array of int2.
+    /// An `int2[]` of these values.
     pub fn int2s(values: impl IntoIterator<Item = i16>) -> Datum {
         array(Arc::new(Int16Array::from_iter_values(values)), 1)
     }
-    /// An int2vector.
+    /// An `int2vector` of these values.
     pub fn int2_vector(values: impl IntoIterator<Item = i16>) -> Datum {
         array(Arc::new(Int16Array::from_iter_values(values)), 0)
     }
-    /// An oidvector.
+    /// An `oidvector` of these values.
     pub fn oid_vector(values: impl IntoIterator<Item = Oid>) -> Datum {
         array(Arc::new(Int64Array::from_iter_values(values.into_iter().map(i64::from))), 0)
     }
-    /// An array of oid.
+    /// An `oid[]` of these values.
     pub fn oids(values: impl IntoIterator<Item = Oid>) -> Datum {
         array(Arc::new(Int64Array::from_iter_values(values.into_iter().map(i64::from))), 1)
     }
-    /// A count, as int2.
+    /// A count as int2, at most its maximum.
     pub fn count(value: usize) -> Datum {
         Datum::from(i16::try_from(value).unwrap_or(i16::MAX))
     }

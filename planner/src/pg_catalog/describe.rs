@@ -1,5 +1,5 @@
-//! Definitions of things as SQL text, as `pg_get_indexdef`, `pg_get_constraintdef`, `pg_get_expr`
-//! and `format_type` print them. Pure functions of the catalog.
+//! Definitions of objects as SQL text, as `pg_get_indexdef`, `pg_get_constraintdef`, `pg_get_expr` and `format_type`
+//! print them. Pure functions of the catalog.
 
 use super::deparse::{self, Context};
 use crate::catalog::{
@@ -13,10 +13,10 @@ use crate::types::{BaseType, Oid, SqlType};
 
 /// PostgreSQL's number of the encoding UTF8.
 pub const UTF8: i32 = 6;
-/// First OID of what `information_schema` and other views of the system have in PostgreSQL.
+/// The first OID of PostgreSQL's system views, such as those of `information_schema`.
 const FIRST_VIEW: Oid = 12_000;
 
-/// `pg_class.relkind`. PostgreSQL's catalogs are tables to it, so they are shown as such.
+/// `pg_class.relkind`. PostgreSQL's catalogs are tables there, so they are shown as tables.
 pub fn relation_kind(table: &TableDescriptor) -> &'static str {
     match table.kind {
         RelationKind::Table => "r",
@@ -33,7 +33,7 @@ pub fn role_name(catalog: &Catalog, oid: Oid) -> String {
 
 pub use crate::catalog::parts::{default_oid, trigger_oid};
 
-/// The name that the standard's views give to NOT NULL.
+/// The constraint name of a NOT NULL in `information_schema`.
 pub fn not_null_name(table: &TableDescriptor, column: ColumnId) -> String {
     format!("{}_{}_{column}_not_null", table.schema_oid, table.oid)
 }
@@ -50,11 +50,11 @@ pub fn named_columns(table: &TableDescriptor, stored: &str) -> Vec<ColumnId> {
     names.iter().filter_map(|name| table.column_named(name)).map(|column| column.id).collect()
 }
 
-/// `format_type`: the name of a type with its modifier; `None` for unknown OIDs as PostgreSQL's `???`.
+/// `format_type`: the name of a type with its modifier. Unknown OIDs give PostgreSQL's `???`.
 pub fn format_type(oid: Oid, modifier: Option<i32>) -> String {
     let Some(ty) = SqlType::from_oid(oid) else {
         if let Some(name) = super::builtin::type_name(oid) {
-            // bit, bit varying and arrays of them.
+            // bit, bit varying and their arrays.
             return match modifier.filter(|modifier| *modifier >= 0 && (1560..=1563).contains(&oid)) {
                 Some(length) => match name.strip_suffix("[]") {
                     Some(element) => format!("{element}({length})[]"),
@@ -79,12 +79,12 @@ pub fn format_type(oid: Oid, modifier: Option<i32>) -> String {
     }
 }
 
-/// Names of an index's columns: one that was there before has a number behind it.
+/// Makes the names of an index's columns distinct: repetitions get a number.
 pub fn each_once<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
     numbered(names, "")
 }
 
-/// Names of a relation's columns in FROM, in the same way with `_` before the number.
+/// Makes the names of a relation's columns in FROM distinct: repetitions get `_` and a number.
 pub fn each_alias<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
     numbered(names, "_")
 }
@@ -116,7 +116,7 @@ fn key_text(
     let id = index.columns.get(position).map(|key| key.column).or(included.copied());
     let expression = index.parts().nth(position).and_then(|(_, expression)| expression);
     let mut text = match expression {
-        // An expression stands in brackets, unless it is a call.
+        // An expression has parentheses, unless it is a call.
         Some(expression) => match deparse::index_key(context, table, &expression.text, pretty) {
             Some((text, true)) => text,
             Some((text, false)) => format!("({text})"),
@@ -164,7 +164,7 @@ fn column_list(
     text
 }
 
-/// `pg_get_indexdef(oid)`.
+/// `pg_get_indexdef(oid)`: the CREATE INDEX of an index.
 pub fn index_definition(
     context: &Context<'_>,
     table: &TableDescriptor,
@@ -185,7 +185,7 @@ pub fn index_definition(
     format!("CREATE {unique}INDEX {name} ON {schema}{of} USING btree {list}{nulls}{with}{condition}")
 }
 
-/// A storage parameter's value: a word stands alone.
+/// The value of a storage parameter. A word needs no quotes.
 fn parameter(value: &str) -> String {
     if quote(value) == value { value.to_string() } else { canonical::literal(value) }
 }
@@ -203,7 +203,7 @@ pub fn index_column(
         .then(|| key_text(context, table, index, position, false, pretty))
 }
 
-/// A FOREIGN KEY as `pg_get_constraintdef` prints it.
+/// The definition of a FOREIGN KEY, as `pg_get_constraintdef` prints it.
 fn foreign_key_definition(
     catalog: &Catalog,
     table: &TableDescriptor,
@@ -243,7 +243,7 @@ fn foreign_key_definition(
     Some(text)
 }
 
-/// `pg_get_constraintdef(oid, pretty)`.
+/// `pg_get_constraintdef(oid, pretty)`: the definition of a constraint.
 pub fn constraint_definition(context: &Context<'_>, oid: Oid, pretty: bool) -> Option<String> {
     for table in context.catalog.relations_with(oid) {
         if let Some(index) = table.indexes.iter().find(|index| index.constraint == Some(oid)) {
@@ -269,7 +269,7 @@ pub fn constraint_definition(context: &Context<'_>, oid: Oid, pretty: bool) -> O
     None
 }
 
-/// A CHECK as `pg_get_constraintdef` prints it.
+/// The definition of a CHECK, as `pg_get_constraintdef` prints it.
 pub fn check_definition(
     context: &Context<'_>,
     table: &TableDescriptor,
@@ -281,7 +281,7 @@ pub fn check_definition(
     format!("CHECK ({}){no_inherit}{not_valid}", condition(context, table, &check.expression, pretty))
 }
 
-/// A stored condition.
+/// Prints a stored condition.
 fn condition(context: &Context<'_>, table: &TableDescriptor, stored: &str, pretty: bool) -> String {
     deparse::expression(context, Some(table), stored, Some(SqlType::BOOL), pretty).unwrap_or_else(|| {
         let shown = shown_default(stored, context.catalog, context.search_path);
@@ -289,16 +289,16 @@ fn condition(context: &Context<'_>, table: &TableDescriptor, stored: &str, prett
     })
 }
 
-/// What a column gets of itself, its default or what it is computed of, as `pg_get_expr` prints it.
+/// The default or generation expression of a column, as `pg_get_expr` prints it.
 pub fn column_value(context: &Context<'_>, table: &TableDescriptor, column: &ColumnDescriptor) -> Option<String> {
     let stored = column.default.as_ref().or(column.generated.as_ref())?;
     let shown = deparse::expression(context, Some(table), stored, Some(column.ty), false);
     Some(shown.unwrap_or_else(|| shown_default(stored, context.catalog, context.search_path)))
 }
 
-/// `pg_get_expr`: a stored expression of a table.
+/// `pg_get_expr`: prints a stored expression of a table.
 pub fn stored_expression(context: &Context<'_>, table: Option<&TableDescriptor>, stored: &str, pretty: bool) -> String {
-    // What a column gets is of its type.
+    // A default or generation expression has the type of its column.
     let column = table
         .into_iter()
         .flat_map(TableDescriptor::live_columns)
@@ -309,18 +309,18 @@ pub fn stored_expression(context: &Context<'_>, table: Option<&TableDescriptor>,
     })
 }
 
-/// A stored expression without the brackets that PostgreSQL's pretty printing leaves out.
+/// A stored expression without the parentheses that PostgreSQL's pretty printing omits.
 pub fn pretty_expression(stored: &str) -> String {
     parse_expression(stored).map_or_else(|_| stored.to_string(), |(expr, _)| canonical::pretty(&expr))
 }
 
-/// A stored default as `pg_get_expr` shows it: schemas that are on the search path are left out.
+/// A stored default as `pg_get_expr` shows it: schemas on the search path are omitted.
 pub fn shown_default(stored: &str, catalog: &Catalog, search_path: &[String]) -> String {
     let Some(rest) = stored.strip_prefix("nextval('") else { return without_schemas(stored, catalog, search_path) };
     for schema in catalog.effective_path(search_path) {
         let prefix = format!("{}.", quote(schema));
         let Some(name) = rest.strip_prefix(prefix.as_str()) else { continue };
-        // Only when that name finds the same sequence.
+        // Only if the unqualified name resolves to the same sequence.
         let bare = name.split('\'').next().unwrap_or_default().trim_matches('"');
         let found = catalog.relation(None, bare, search_path);
         if found.is_some_and(|found| found.schema == schema) {
@@ -330,7 +330,7 @@ pub fn shown_default(stored: &str, catalog: &Catalog, search_path: &[String]) ->
     stored.to_string()
 }
 
-/// A stored expression with the enums that are on the search path named without their schemas.
+/// A stored expression in which enums on the search path are unqualified.
 fn without_schemas(stored: &str, catalog: &Catalog, search_path: &[String]) -> String {
     let mut shown = stored.to_string();
     for ty in catalog.enums() {
@@ -340,7 +340,7 @@ fn without_schemas(stored: &str, catalog: &Catalog, search_path: &[String]) -> S
     shown
 }
 
-/// A relation's name as regclass prints it: with its schema unless it is visible.
+/// A relation's name as regclass prints it: qualified unless visible.
 pub fn relation_name(catalog: &Catalog, oid: Oid, search_path: &[String]) -> Option<String> {
     let (schema, name) = match catalog.relation_by_oid(oid) {
         Some(table) => (table.schema.clone(), table.name.clone()),
@@ -355,7 +355,7 @@ pub fn relation_name(catalog: &Catalog, oid: Oid, search_path: &[String]) -> Opt
     Some(format!("{}.{}", quote(&schema), quote(&name)))
 }
 
-/// `pg_table_is_visible`; `None` when there is no such relation.
+/// `pg_table_is_visible`. `None` if the relation does not exist.
 pub fn relation_is_visible(catalog: &Catalog, oid: Oid, search_path: &[String]) -> Option<bool> {
     let (schema, name) = match catalog.relation_by_oid(oid) {
         Some(table) => (table.schema.clone(), table.name.clone()),
@@ -368,7 +368,7 @@ pub fn relation_is_visible(catalog: &Catalog, oid: Oid, search_path: &[String]) 
     Some(first == Some(schema.as_str()))
 }
 
-/// Finds the OID of a table, sequence, view or index by a name as regclass reads it.
+/// The OID of a table, sequence, view or index by the name that regclass reads.
 pub fn relation_oid(catalog: &Catalog, schema: Option<&str>, name: &str, search_path: &[String]) -> Option<Oid> {
     let find = |schema: &str| -> Option<Oid> {
         let one = [schema.to_string()];
@@ -386,7 +386,7 @@ pub fn relation_oid(catalog: &Catalog, schema: Option<&str>, name: &str, search_
     }
 }
 
-/// `pg_get_serial_sequence`: the sequence of a column, with its schema, which is `pg_temp` when it is the session's own.
+/// `pg_get_serial_sequence`: the sequence of a column, qualified. The session's own temporary schema is `pg_temp`.
 pub fn serial_sequence(catalog: &Catalog, table: Oid, column: ColumnId, own: Option<&str>) -> Option<String> {
     let sequence = catalog.owned_sequence(table, column)?;
     let schema = if own == Some(sequence.schema.as_str()) { "pg_temp" } else { &sequence.schema };

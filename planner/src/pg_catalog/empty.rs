@@ -1,5 +1,5 @@
-//! The relations of PostgreSQL's `pg_catalog` and `information_schema` over what does not exist here (triggers, policies, foreign
-//! tables, statistics, …): they have its columns and no rows.
+//! Relations of PostgreSQL's `pg_catalog` and `information_schema` about unsupported objects (policies, foreign tables,
+//! extended statistics, …). They have PostgreSQL's columns and no rows.
 
 use super::FILLED;
 use super::builtin::{RELATIONS, Row};

@@ -1,6 +1,5 @@
-//! The functions that clients ask the catalog with: `format_type`, `pg_get_indexdef`,
-//! `pg_table_is_visible`, `has_table_privilege` and the like. They read the catalog of the
-//! statement under way. What they answer is computed in `describe`.
+//! Functions for clients that query the catalog: `format_type`, `pg_get_indexdef`, `pg_table_is_visible`,
+//! `has_table_privilege` and others. They read the catalog of the current statement. `describe` computes their results.
 
 mod column_size;
 pub(super) mod descriptions;
@@ -57,7 +56,7 @@ impl Arguments {
     }
 }
 
-/// What a function computes of one row.
+/// Computes the result for one row.
 type Compute = fn(&StatementContext, &Arguments) -> Result<Option<Datum>>;
 
 fn kernel(compute: Compute, strict: bool) -> Kernel {
@@ -90,7 +89,7 @@ fn function(name: &'static str, arguments: &[SqlType], result: SqlType, compute:
     ScalarFunction::new(name, arguments, result, Stability::Stable, kernel(compute, true))
 }
 
-/// A function that answers NULL: what it describes does not exist here.
+/// A function that returns NULL, because the objects that it describes are not supported.
 fn null(name: &'static str, arguments: &[SqlType], result: SqlType) -> ScalarFunction {
     let kernel: Kernel = Arc::new(|call: &Call<'_>| Ok(new_null_array(&call.result.arrow(), call.rows)));
     ScalarFunction::new(name, arguments, result, Stability::Immutable, kernel)
@@ -108,7 +107,7 @@ fn some_oid(oid: Oid) -> Result<Option<Datum>> {
     Ok(Some(Datum::Int64(Some(i64::from(oid)))))
 }
 
-/// The name of a type, with its schema where the search path does not come to it.
+/// The name of a type, qualified unless the search path finds it.
 fn type_name(context: &StatementContext, oid: Oid) -> String {
     match context.catalog.type_by_oid(oid).filter(|_| SqlType::from_oid(oid).is_none()) {
         Some(ty) => context.catalog.type_name(ty, context.settings.search_path()),
@@ -134,9 +133,9 @@ pub fn functions() -> Vec<ScalarFunction> {
     all
 }
 
-/// Definitions as SQL text.
+/// Functions that return definitions as SQL text.
 fn definitions() -> Vec<ScalarFunction> {
-    /// The same arguments with the relation that the first one names in its place. Errors: 42P01.
+    /// The same arguments with the OID of the relation that the first one names. Errors: 42P01.
     fn named(context: &StatementContext, arguments: &Arguments) -> Result<Arguments> {
         let name = arguments.text(0).unwrap_or_default();
         let Some(oid) = find_relation(context, name)? else {
@@ -170,7 +169,7 @@ fn definitions() -> Vec<ScalarFunction> {
         some_text(describe::index_column(&reader, &table, index, column, pretty).unwrap_or_default())
     }
     fn index_schema_shown(context: &StatementContext, arguments: &Arguments) -> bool {
-        // Pretty printing leaves the schema out where the table is visible.
+        // Pretty printing omits the schema of a visible table.
         let table = arguments.oid(0).and_then(|oid| context.catalog.index(oid)).map(|(table, _)| table.oid);
         let path = context.settings.search_path();
         table.and_then(|oid| describe::relation_is_visible(&context.catalog, oid, path)) != Some(true)
@@ -182,7 +181,7 @@ fn definitions() -> Vec<ScalarFunction> {
     }
     fn view(context: &StatementContext, arguments: &Arguments) -> Result<Option<Datum>> {
         let view = arguments.oid(0).and_then(|oid| context.catalog.relation_by_oid(oid));
-        // The second argument says whether it is pretty, or how long its lines are.
+        // The second argument is the pretty flag or the line length.
         let length = arguments.integer(1);
         let layout = Layout {
             pretty: length.is_some() || arguments.boolean(1),
@@ -191,7 +190,7 @@ fn definitions() -> Vec<ScalarFunction> {
         let reader = Context::of_statement(context);
         Ok(view.and_then(|view| view_definition(&reader, &view, layout)).map(|text| Datum::Utf8(Some(text))))
     }
-    // The rule behind a view is all there is.
+    // The only rule of a view is that of its query.
     fn rule(context: &StatementContext, arguments: &Arguments) -> Result<Option<Datum>> {
         let behind = |table: &Arc<TableDescriptor>| table.view.as_ref().map(|view| view.rule) == arguments.oid(0);
         let Some(view) =
@@ -264,7 +263,7 @@ fn definitions() -> Vec<ScalarFunction> {
     ]
 }
 
-/// What can be written.
+/// Functions that tell whether relations can be updated.
 fn updatability() -> Vec<ScalarFunction> {
     fn events(context: &StatementContext, oid: Option<Oid>, column: Option<i16>) -> i32 {
         let relation = oid.and_then(|oid| context.catalog.relation_by_oid(oid));
@@ -287,10 +286,10 @@ fn updatability() -> Vec<ScalarFunction> {
     ]
 }
 
-/// COMMENT ON.
+/// Functions that return comments.
 fn descriptions() -> Vec<ScalarFunction> {
     fn found(context: &StatementContext, arguments: &Arguments, class: Option<&str>, shared: bool) -> Option<Datum> {
-        // The number of a column, if there is one.
+        // The number of the column, if the comment is on one.
         let column = i32::try_from(arguments.integer(1).unwrap_or(0)).unwrap_or(i32::MAX);
         let text = comment(&context.catalog, class, arguments.oid(0)?, column, shared)?;
         Some(Datum::Utf8(Some(text)))
@@ -317,7 +316,7 @@ fn descriptions() -> Vec<ScalarFunction> {
     ]
 }
 
-/// A role by OID or name.
+/// A role, by OID or name.
 fn role(context: &StatementContext, arguments: &Arguments, at: usize) -> Result<Oid> {
     if let Some(oid) = arguments.oid(at) {
         return Ok(oid);
@@ -330,7 +329,7 @@ fn role(context: &StatementContext, arguments: &Arguments, at: usize) -> Result<
         .ok_or_else(|| SqlError::new(state::UNDEFINED_OBJECT, format!("role \"{name}\" does not exist")))
 }
 
-/// A relation by OID or name. Errors: 42P01.
+/// A relation, by OID or name. Errors: 42P01.
 fn relation(context: &StatementContext, arguments: &Arguments, at: usize) -> Result<Option<Arc<TableDescriptor>>> {
     let oid = match arguments.oid(at) {
         Some(oid) => oid,
@@ -350,7 +349,7 @@ fn find_relation(context: &StatementContext, text: &str) -> Result<Option<Oid>> 
     Ok(describe::relation_oid(&context.catalog, parts.pop().as_deref(), &name, path))
 }
 
-/// Sizes on the medium, roughly.
+/// Functions that return approximate sizes on the storage medium.
 fn sizes() -> Vec<ScalarFunction> {
     fn bytes(context: &StatementContext, storage_id: u64) -> Result<i64> {
         let sequences = context.catalog.sequences()?;
@@ -389,7 +388,8 @@ fn sizes() -> Vec<ScalarFunction> {
         }
         Ok(Some(Datum::Int64(Some(sum))))
     }
-    /// The size of a database; NULL of others than the own, which nobody has counted. Errors: 42501 for a role that may not connect to it.
+    /// The size of a database. NULL for another database, which is not measured. Errors: 42501 for a role that may
+    /// not connect to it.
     fn size_of(context: &StatementContext, database: Option<&Arc<DatabaseDescriptor>>) -> Result<Option<Datum>> {
         let Some(database) = database else { return Ok(None) };
         let (role, kind, acl) = (context.role(), Kind::Database, database.acl.as_ref());
@@ -401,7 +401,7 @@ fn sizes() -> Vec<ScalarFunction> {
         if database.oid == context.catalog.database().oid { database_size(context) } else { Ok(None) }
     }
     fn pretty(size: i64) -> String {
-        // As PostgreSQL: up to 10240 of a unit, then the next one, rounded half away from zero.
+        // As in PostgreSQL: up to 10240 of a unit, then the next unit, rounded half away from zero.
         const UNITS: [&str; 6] = ["bytes", "kB", "MB", "GB", "TB", "PB"];
         let mut value = i128::from(size) * 2;
         for (step, unit) in UNITS.iter().enumerate() {
@@ -432,7 +432,7 @@ fn sizes() -> Vec<ScalarFunction> {
         function("pg_total_relation_size", &[regclass], int8, |context, arguments| {
             relation_size(context, arguments.oid(0).unwrap_or(0), true, true)
         }),
-        // Of this database alone: the relations of others are not known here.
+        // Only this database: the relations of others are not known here.
         function("pg_database_size", &[SqlType::OID], int8, |context, arguments| {
             let databases = context.catalog.databases();
             size_of(context, databases.iter().find(|database| Some(database.oid) == arguments.oid(0)))
@@ -441,7 +441,7 @@ fn sizes() -> Vec<ScalarFunction> {
             let databases = context.catalog.databases();
             size_of(context, databases.iter().find(|database| Some(database.name.as_str()) == arguments.text(0)))
         }),
-        // Everything is in one place.
+        // All data is in one tablespace.
         function("pg_tablespace_size", &[SqlType::OID], int8, |context, arguments| {
             if arguments.oid(0) == Some(1663) { database_size(context) } else { Ok(Some(Datum::Int64(Some(0)))) }
         }),
@@ -449,7 +449,7 @@ fn sizes() -> Vec<ScalarFunction> {
     ]
 }
 
-/// Things by their names.
+/// Functions that look up objects by name.
 fn lookups() -> Vec<ScalarFunction> {
     let text = SqlType::TEXT;
     vec![
@@ -479,7 +479,7 @@ fn lookups() -> Vec<ScalarFunction> {
     ]
 }
 
-/// What is the same everywhere here.
+/// Functions with the same result for every object.
 fn facts() -> Vec<ScalarFunction> {
     fn started(context: &StatementContext, _: &Arguments) -> Result<Option<Datum>> {
         let started = context.session.database()?.started();
@@ -488,7 +488,7 @@ fn facts() -> Vec<ScalarFunction> {
     let (oid, boolean) = (SqlType::OID, SqlType::BOOL);
     vec![
         function("pg_postmaster_start_time", &[], SqlType::TIMESTAMPTZ, started),
-        // The configuration is that of the start.
+        // The configuration is loaded at the start.
         function("pg_conf_load_time", &[], SqlType::TIMESTAMPTZ, started),
         function("pg_jit_available", &[], boolean, |_, _| some_bool(false)),
         function("pg_trigger_depth", &[], SqlType::INT4, |_, _| Ok(Some(Datum::Int32(Some(0))))),

@@ -1,8 +1,7 @@
-//! System views: `pg_catalog`, `information_schema` and `percosql`, computed from the catalog and
-//! the transaction whenever they are read. One file a view; their OIDs are fixed, PostgreSQL's
-//! where it has them.
+//! System views: `pg_catalog`, `information_schema` and `percosql`, computed from the catalog and the transaction at
+//! each read. Each view has a file. OIDs are fixed, and they are PostgreSQL's where it has the view.
 //!
-//! A view answers with rows; `execution::system_view` does the rest.
+//! Must not know how plans run: a view returns rows, and `execution::system_view` does the rest.
 
 mod asked;
 mod builtin;
@@ -110,48 +109,47 @@ pub fn is_missing_function(name: &str) -> bool {
     builtin::functions_named(name) > 0 && !present::functions().any(|function| function.name == name)
 }
 
-/// A function as a client calls it by its OID.
+/// A function that a client calls by its OID.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CalledFunction {
-    /// Name, without schema.
+    /// The name without its schema.
     pub name: &'static str,
-    /// OIDs of the types of its arguments.
+    /// The OIDs of the argument types.
     pub arguments: Vec<Oid>,
-    /// Whether it is no aggregate or window function and answers one value.
+    /// Whether it is an ordinary function that returns a single value.
     pub is_plain: bool,
 }
 
 impl CalledFunction {
-    /// The query of its result, of parameters.
+    /// The query for its result, with parameters as arguments.
     pub fn query(&self) -> String {
         let parameters: Vec<String> = (1..=self.arguments.len()).map(|number| format!("${number}")).collect();
         format!("SELECT {PG_CATALOG}.{}({})", crate::parse::names::quote(self.name), parameters.join(", "))
     }
 }
 
-/// The function with an OID, if it is here.
+/// The function with this OID, if it is supported.
 pub fn called_by_oid(oid: Oid) -> Option<CalledFunction> {
     let function = present::functions().find(|function| function.oid == oid)?;
     let is_plain = function.kind == "f" && !function.rows;
     Some(CalledFunction { name: function.name, arguments: function.arguments.clone(), is_plain })
 }
 
-/// A relation whose rows are computed.
+/// A relation with computed rows.
 #[async_trait]
 pub trait SystemView: Debug + Send + Sync {
-    /// Its descriptor: `kind` is `RelationKind::SystemView`.
+    /// The descriptor. Its `kind` is `RelationKind::SystemView`.
     fn descriptor(&self) -> &Arc<TableDescriptor>;
 
-    /// Whether its rows depend on the catalog and the session alone, so that they are the same all the time that a statement
-    /// runs.
+    /// Whether the rows depend only on the catalog and the session. Then they are constant during a statement.
     fn is_of_catalog(&self) -> bool;
 
-    /// Its rows as the statement sees them: the columns asked for, in the Arrow form of their types. Rows that do not have the
-    /// keys asked for may be left out.
+    /// The requested columns of the rows that the statement sees, in the Arrow form of their types. Rows that do not
+    /// match the keys may be omitted.
     async fn rows(&self, context: &StatementContext, asked: &Asked) -> Result<Found>;
 }
 
-/// The views that have rows, one file each.
+/// The views that have rows.
 static FILLED: &[&Definition] = &[
     &percosql_sequences::VIEW,
     &percosql_contention::VIEW,
@@ -254,7 +252,7 @@ static FILLED: &[&Definition] = &[
     &zones::ABBREVIATIONS_VIEW,
 ];
 
-/// Every view, found by name and by OID.
+/// All views, by name and by OID.
 struct Views {
     all: Vec<Arc<dyn SystemView>>,
     by_name: HashMap<String, HashMap<String, usize>>,
@@ -272,7 +270,7 @@ static VIEWS: LazyLock<Views> = LazyLock::new(|| {
     views
 });
 
-/// Every system view.
+/// Every system view, with or without rows.
 pub fn views() -> impl Iterator<Item = &'static Arc<dyn SystemView>> {
     VIEWS.all.iter()
 }

@@ -1,5 +1,5 @@
-//! Objects by their names and back: what `regclass`, `regproc`, `regtype` and their kin read and print, and what
-//! `to_regclass` and its kin answer.
+//! Conversion between objects and their names: input and output of `regclass`, `regproc`, `regtype` and their kin, and
+//! `to_regclass` and its kin. Must not know plans or sessions.
 
 use super::builtin::{ALL_FUNCTIONS, ALL_OPERATORS, functions_named, operators_named, pseudo_type_named};
 use super::describe;
@@ -12,13 +12,13 @@ use crate::parse::parse_type;
 use crate::types::text::{ObjectNames, parse_oid};
 use crate::types::{BaseType, Oid};
 
-/// PostgreSQL's FUNC_MAX_ARGS.
+/// The greatest number of arguments: PostgreSQL's FUNC_MAX_ARGS.
 const MOST_ARGUMENTS: usize = 100;
-/// The collations there are: OID and name.
+/// All collations: OID and name.
 pub const COLLATIONS: [(Oid, &str); 5] =
     [(100, "default"), (950, "C"), (951, "POSIX"), (12_340, "ucs_basic"), (12_341, "C.utf8")];
 
-/// The OID of the collation of a name; 0 for none.
+/// The OID of a collation. 0 if there is none of this name.
 pub fn collation_oid(name: &str) -> Oid {
     COLLATIONS.iter().find(|(_, known)| *known == name).map_or(0, |(oid, _)| *oid)
 }
@@ -28,25 +28,25 @@ pub fn collation_name(oid: Oid) -> Option<&'static str> {
     COLLATIONS.iter().find(|(known, _)| *known == oid).map(|(_, name)| *name)
 }
 
-/// What a name finds.
+/// The result of looking up a name.
 pub(super) enum Found {
-    /// The only one.
+    /// Exactly one object has the name.
     One(Oid),
-    /// Nothing: the error that says so.
+    /// No object has the name: the error.
     None(SqlError),
-    /// Several.
+    /// Several objects have the name: the error.
     Many(SqlError),
 }
 
-/// Where names are looked up.
+/// The context of a look-up.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
     pub(super) catalog: &'a Catalog,
     pub(super) search_path: &'a [String],
 }
 
-/// An OID as the text input of a type of object names reads it: a number, `-` for none, or a name.
-/// Errors: 42883, 42704, 42725, 42P01, 3F000, 42602, 22P02.
+/// Parses the text input of an object-name type: a number, `-` for none, or a name. Errors: 42883, 42704, 42725,
+/// 42P01, 3F000, 42602, 22P02.
 pub fn read(base: BaseType, text: &str, catalog: Option<&Catalog>, search_path: &[String]) -> Result<i64> {
     // "-" is an operator too.
     if text == "-" && !matches!(base, BaseType::Regoper | BaseType::Regoperator) {
@@ -106,7 +106,7 @@ fn error(sqlstate: &'static str, message: impl Into<String>) -> SqlError {
     SqlError::new(sqlstate, message)
 }
 
-/// Splits a possibly qualified, possibly quoted name, folding what is not quoted. Errors: 42602.
+/// Splits a possibly qualified and quoted name, and folds unquoted parts. Errors: 42602.
 pub(super) fn split_name(text: &str) -> Result<Vec<String>> {
     let bad = || error(state::INVALID_NAME, "invalid name syntax");
     let mut parts = Vec::new();
@@ -148,7 +148,7 @@ pub(super) fn split_name(text: &str) -> Result<Vec<String>> {
     }
 }
 
-/// Schema and name of what a name names; `Err` of `Ok` when its schema is not there.
+/// The schema and name in a qualified name. `Err` of `Ok` if the schema does not exist.
 fn schema_and_name(text: &str, place: Place<'_>, relation: bool) -> Result<(Option<String>, String, Option<SqlError>)> {
     let mut parts = split_name(text)?;
     let shown = parts.join(".");
@@ -175,7 +175,7 @@ fn no_schema(schema: &str) -> SqlError {
 
 fn find_relation(text: &str, place: Place<'_>) -> Result<Found> {
     let (schema, name, missing) = schema_and_name(text, place, true)?;
-    // Our own schema is not listed, but its views are found.
+    // Lists omit our own schema, but look-ups find its views.
     let found = describe::relation_oid(place.catalog, schema.as_deref(), &name, place.search_path);
     Ok(match (found, missing) {
         (Some(oid), _) => Found::One(oid),
@@ -187,7 +187,7 @@ fn find_relation(text: &str, place: Place<'_>) -> Result<Found> {
     })
 }
 
-/// A type's OID by its name as SQL writes it. Errors: 42704, 42601.
+/// The OID of a type by its SQL name. Errors: 42704, 42601.
 fn type_oid(text: &str, place: Place<'_>) -> Result<Oid> {
     let name = parse_type(text).map_err(|_| {
         let message = format!("syntax error at or near \"{}\"", text.trim());
@@ -208,7 +208,7 @@ fn find_type(text: &str, place: Place<'_>) -> Result<Found> {
     }
 }
 
-/// Roles and schemas, which are in no schema.
+/// Looks up roles and schemas, which belong to no schema.
 fn find_single(base: BaseType, text: &str, place: Place<'_>) -> Result<Found> {
     let parts = split_name(text)?;
     let [name] = parts.as_slice() else { return Err(error(state::INVALID_NAME, "invalid name syntax")) };
@@ -222,7 +222,7 @@ fn find_single(base: BaseType, text: &str, place: Place<'_>) -> Result<Found> {
     Ok(found.map_or(Found::None(missing), Found::One))
 }
 
-/// Functions and operators by name alone, collations, text search configurations and dictionaries (there are none).
+/// Looks up functions and operators by name alone, collations, and text search objects, which do not exist.
 fn find_qualified(base: BaseType, text: &str, place: Place<'_>) -> Result<Found> {
     let (schema, name, missing) = schema_and_name(text, place, false)?;
     if let Some(error) = missing {
@@ -256,7 +256,7 @@ fn find_qualified(base: BaseType, text: &str, place: Place<'_>) -> Result<Found>
     })
 }
 
-/// `name(type, type)`: the name and its arguments, as they are written.
+/// Splits `name(type, type)` into the name and the raw arguments.
 fn name_and_arguments(text: &str) -> Result<(&str, Vec<&str>)> {
     let wrong = |message: &str| error(state::INVALID_TEXT_REPRESENTATION, message);
     let mut quoted = false;
@@ -328,7 +328,7 @@ fn find_with_arguments(base: BaseType, text: &str, place: Place<'_>) -> Result<F
     })
 }
 
-/// The name that an OID is printed as; `None` when there is no such object, and its number is.
+/// The printed name of an OID. `None` if there is no such object, and the number is printed.
 pub fn name(base: BaseType, oid: Oid, catalog: Option<&Catalog>, search_path: &[String]) -> Option<String> {
     let argument = |oid: Oid| if oid == 0 { "NONE".to_string() } else { describe::format_type(oid, None) };
     match base {

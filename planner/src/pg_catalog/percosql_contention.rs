@@ -1,6 +1,7 @@
-//! `percosql.contention`: who waited for whom, and who was refused because of whom, newest last: the last thousand waits of all servers
-//! of a store, and the last thousand refused on this one. Keys are shown to roles that may read their columns, and to members of
-//! pg_read_all_stats. `kind`: of waits what was waited for (tuple, relation, advisory), `conflict` of transactions that were refused.
+//! `percosql.contention`: waits for locks and refused transactions, newest last. It holds the last thousand waits on
+//! all servers of a store, and the last thousand refusals on this one. A role sees a key if it may read the key's
+//! columns or is a member of pg_read_all_stats. `kind` names the lock of a wait (tuple, relation, advisory), and is
+//! `conflict` for a refused transaction.
 
 use super::definition::{Definition, Fill, Rows, value};
 use super::pg_locks::What;
@@ -13,7 +14,6 @@ use futures::future::BoxFuture;
 use std::time::Duration;
 use txn::locks::WaitEnd;
 
-/// `percosql.contention`.
 pub(super) const VIEW: Definition = Definition {
     oid: 15_002,
     name: "percosql.contention",
@@ -30,7 +30,7 @@ fn time(micros: i64) -> Datum {
     Datum::TimestampMicrosecond(Some(micros), Some("+00:00".into()))
 }
 
-/// Table and key of a tag.
+/// The table and key that a tag describes.
 async fn named(context: &StatementContext, what: &What, tag: &Bytes) -> Result<(Option<String>, Option<String>)> {
     let name = |oid| context.catalog.relation_by_oid(oid).map(|table| format!("{}.{}", table.schema, table.name));
     Ok(match what {
@@ -82,7 +82,7 @@ fn rows<'a>(context: &'a StatementContext, rows: &'a mut Rows) -> BoxFuture<'a, 
             let fields = refused.error.fields();
             let named = fields.schema.as_ref().zip(fields.table.as_ref());
             let relation = named.map(|(schema, table)| format!("{schema}.{table}"));
-            // The detail names a key of the table.
+            // The detail shows a key of the table.
             let shown = named.is_none_or(|(schema, table)| {
                 let table = context.catalog.relation(Some(schema.as_str()), table, &[]);
                 table.is_some_and(|table| {

@@ -1,5 +1,6 @@
-//! `percosql.memory`: what this server holds in memory, by area, for members of pg_read_all_stats (pg_monitor is one). `process` is what
-//! the system says of the whole; areas that are not named, code and stacks among them, are the rest of it.
+//! `percosql.memory`: the server's memory by area, for members of pg_read_all_stats (pg_monitor is one).
+//! `process` is the whole process as the system counts it. The areas listed do not add up to it: code and stacks,
+//! among others, are missing.
 
 use super::definition::{Definition, Fill, Rows, value};
 use crate::catalog::predefined;
@@ -8,12 +9,11 @@ use crate::execution::StatementContext;
 use crate::types::Datum;
 use futures::future::BoxFuture;
 
-/// `percosql.memory`.
 pub(super) const VIEW: Definition = Definition {
     oid: 15_004,
     name: "percosql.memory",
     columns: "area text, used_bytes int8, limit_bytes int8",
-    // Its rows change while the catalog does not.
+    // The rows change while the catalog does not.
     fill: Fill::Later(rows),
 };
 

@@ -1,7 +1,7 @@
-//! `percosql.plan_cache`: the planned statements of this server, for superusers. `hits`: runs that found a finished plan; `misses`: runs that had to
-//! plan first, as the first one does, and as many again as ran at the same time; `idle_plans`: finished plans that wait for
-//! the next run, and what they take of memory, about. A row without a query sums up what was asked of plans that are gone, of every
-//! database of the server.
+//! `percosql.plan_cache`: the planned statements of this server, for superusers. `hits` counts executions that
+//! found a free plan instance. `misses` counts executions that had to make one: the first one, and concurrent
+//! ones. `idle_plans` counts free instances, with their approximate memory. A row without a query sums up evicted
+//! plans of all databases.
 
 use super::definition::{Definition, Fill, Rows, value};
 use crate::error::Result;
@@ -10,13 +10,12 @@ use crate::plan::Uses;
 use crate::types::Datum;
 use futures::future::BoxFuture;
 
-/// `percosql.plan_cache`.
 pub(super) const VIEW: Definition = Definition {
     oid: 15_003,
     name: "percosql.plan_cache",
     columns: "query text, parameter_types regtype[], search_path text[], role text, hits int8, misses int8, idle_plans int4, \
               memory_bytes int8",
-    // Its rows change while the catalog does not.
+    // The rows change while the catalog does not.
     fill: Fill::Later(rows),
 };
 

@@ -1,4 +1,5 @@
-//! `percosql.sequences`: the state of every sequence, for roles that may read them all. `SELECT * FROM sequence` reads its row.
+//! `percosql.sequences`: the state of every sequence, for roles that may read all of them. `SELECT * FROM
+//! sequence` reads its row.
 
 use super::definition::{Definition, Fill, Rows, value};
 use crate::error::Result;
@@ -6,10 +7,9 @@ use crate::execution::StatementContext;
 use crate::types::{Datum, Oid};
 use futures::future::BoxFuture;
 
-/// OID of the view.
+/// The OID of the view.
 pub const OID: Oid = 15_001;
 
-/// `percosql.sequences`.
 pub(super) const VIEW: Definition = Definition {
     oid: OID,
     name: "percosql.sequences",
@@ -24,7 +24,7 @@ fn rows<'a>(context: &'a StatementContext, rows: &'a mut Rows) -> BoxFuture<'a, 
             rows.add([
                 ("oid", value::oid(table.oid)),
                 ("last_value", Datum::from(stored.last_value)),
-                // Nothing is logged ahead in the way of PostgreSQL.
+                // PostgreSQL's prefetching through the log does not exist here.
                 ("log_cnt", Datum::from(0i64)),
                 ("is_called", Datum::from(stored.is_called)),
             ])?;

@@ -1,4 +1,4 @@
-//! `percosql.tablets`: the tablets of the store, one row each, with every table and index that may have rows in it.
+//! `percosql.tablets`: the tablets of the store, with every table and index that may have rows in each.
 
 use super::definition::{Definition, Fill, Rows, value};
 use crate::catalog::{Catalog, RelationKind, keys, predefined};
@@ -9,8 +9,8 @@ use futures::future::BoxFuture;
 use std::fmt::Write;
 use storage::{RowRange, TabletInfo};
 
-/// `percosql.tablets`. `bytes` is the tablet's size, `relation_bytes` that of each of `relations` within it, both
-/// as the engine estimates them. Keys are shown to roles that may read the columns in them, and to members of pg_read_all_stats.
+/// `bytes` is the tablet's size, and `relation_bytes` that of each of `relations` within it, as the engine estimates
+/// them. A role sees a key if it may read the key's columns or is a member of pg_read_all_stats.
 pub(super) const VIEW: Definition = Definition {
     oid: 15_000,
     name: "percosql.tablets",
@@ -19,8 +19,8 @@ pub(super) const VIEW: Definition = Definition {
     fill: Fill::Later(rows),
 };
 
-/// A key in hexadecimal, unless it has values of a table that the role may not know: of keys that belong to no table of this database only
-/// superusers and members of pg_read_all_stats know.
+/// A key in hexadecimal, unless it contains values that the role may not read. Keys outside this database's tables are
+/// visible only to superusers and members of pg_read_all_stats.
 fn shown_key(context: &StatementContext, key: &[u8]) -> Option<String> {
     let catalog = &context.catalog;
     let found = crate::encoding::storage_id_of(key).and_then(|storage| catalog.by_storage_id(storage));
@@ -47,7 +47,7 @@ fn hexadecimal(key: &[u8]) -> String {
     })
 }
 
-/// The table or index whose rows begin at a key.
+/// The table or index whose key range contains a key.
 fn relation(catalog: &Catalog, key: &[u8]) -> Option<String> {
     let storage_id = crate::encoding::storage_id_of(key)?;
     let (table, position) = catalog.by_storage_id(storage_id)?;
@@ -55,7 +55,7 @@ fn relation(catalog: &Catalog, key: &[u8]) -> Option<String> {
     Some(format!("{}.{}", table.schema, index.map_or(&table.name, |index| &index.name)))
 }
 
-/// Names and row ranges of tables and indexes, in order of keys.
+/// Names and key ranges of tables and indexes, in key order.
 fn ranges(catalog: &Catalog) -> Vec<(String, RowRange)> {
     let mut all = Vec::new();
     for table in catalog.user_relations().filter(|table| table.kind == RelationKind::Table) {
@@ -68,7 +68,7 @@ fn ranges(catalog: &Catalog) -> Vec<(String, RowRange)> {
     all
 }
 
-/// What two ranges have in common.
+/// The intersection of two ranges. `None` if it is empty.
 fn common(one: &RowRange, other: &RowRange) -> Option<RowRange> {
     let end = match (&one.end, &other.end) {
         (Some(one), Some(other)) => Some(one.min(other).clone()),

@@ -4,7 +4,6 @@ use super::definition::{Definition, Fill, Rows, value};
 use crate::error::Result;
 use crate::execution::StatementContext;
 
-/// `pg_catalog.pg_am`.
 pub(super) const VIEW: Definition = Definition {
     oid: 2601,
     name: "pg_catalog.pg_am",
@@ -12,9 +11,9 @@ pub(super) const VIEW: Definition = Definition {
     fill: Fill::Now(rows),
 };
 
-/// OID of the access method of tables.
+/// The OID of the access method of tables.
 pub(super) const HEAP: u32 = 2;
-/// OID of the access method of indexes.
+/// The OID of the access method of indexes.
 pub(super) const BTREE: u32 = 403;
 
 fn rows(_context: &StatementContext, rows: &mut Rows) -> Result<()> {

@@ -1,4 +1,4 @@
-//! `pg_attrdef`: defaults of columns. Its OIDs are made of the table's and the column's number.
+//! `pg_attrdef`: defaults of columns. Its OIDs are computed from the table's OID and the column's number.
 
 use super::asked::RelationKey;
 use super::definition::{Definition, Fill, Rows, value};
@@ -7,7 +7,6 @@ use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::Datum;
 
-/// `pg_catalog.pg_attrdef`.
 pub(super) const VIEW: Definition = Definition {
     oid: 2604,
     name: "pg_catalog.pg_attrdef",
@@ -15,7 +14,7 @@ pub(super) const VIEW: Definition = Definition {
     fill: Fill::Now(rows),
 };
 
-/// How its rows tell which relation they belong to.
+/// The columns by which a scan's keys find the relation of a row.
 const KEYS: [RelationKey; 2] = [RelationKey::Oid("adrelid"), RelationKey::Part("oid")];
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {

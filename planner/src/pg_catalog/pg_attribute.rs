@@ -9,7 +9,6 @@ use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::{Datum, Oid};
 
-/// `pg_catalog.pg_attribute`.
 pub(super) const VIEW: Definition = Definition {
     oid: 1249,
     name: "pg_catalog.pg_attribute",
@@ -21,7 +20,7 @@ pub(super) const VIEW: Definition = Definition {
     fill: Fill::Now(rows),
 };
 
-/// One column.
+/// Adds the row of a column.
 fn add(
     context: &StatementContext,
     rows: &mut Rows,
@@ -70,13 +69,13 @@ fn add(
     ])
 }
 
-/// How its rows tell which relation they belong to.
+/// The columns by which a scan's keys find the relation of a row.
 const KEYS: [RelationKey; 1] = [RelationKey::Oid("attrelid")];
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     for table in rows.relations(context, &KEYS) {
         if has_system_columns(&table) {
-            // A view of the system may have a column of that name; as one it has no others.
+            // A system view with a column of this name has no such system column.
             let own = |name: &str| table.kind == RelationKind::SystemView && table.column_named(name).is_some();
             for (name, number, ty) in SYSTEM_COLUMNS.into_iter().filter(|(name, ..)| !own(name)) {
                 let column = ColumnDescriptor { name: name.into(), ty, not_null: true, ..Default::default() };
@@ -92,7 +91,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             add(context, rows, table.oid, column.id, column, false)?;
         }
         for index in &table.indexes {
-            // What is said of a column's statistics is said of the table's.
+            // The statistics target of a table's column does not apply to the index.
             let of_column = |column: &ColumnDescriptor| ColumnDescriptor { statistics: None, ..column.clone() };
             let of_expression = |expression: &IndexExpression| ColumnDescriptor {
                 name: expression.name.clone(),

@@ -1,11 +1,10 @@
-//! `pg_auth_members`: which role is a member of which.
+//! `pg_auth_members`: the members of roles.
 
 use super::definition::{Definition, Fill, Rows, value};
 use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::Datum;
 
-/// `pg_catalog.pg_auth_members`.
 pub(super) const VIEW: Definition = Definition {
     oid: 1261,
     name: "pg_catalog.pg_auth_members",

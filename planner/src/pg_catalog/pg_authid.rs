@@ -1,4 +1,4 @@
-//! `pg_authid`: roles with the verifiers of their passwords; for superusers.
+//! `pg_authid`: roles with their password verifiers, for superusers.
 
 use super::definition::{Definition, Fill, Rows, value};
 use crate::catalog::builder::SUPERUSER_OID;
@@ -6,7 +6,6 @@ use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::Datum;
 
-/// `pg_catalog.pg_authid`.
 pub(super) const VIEW: Definition = Definition {
     oid: 1260,
     name: "pg_catalog.pg_authid",

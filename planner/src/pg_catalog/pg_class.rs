@@ -10,7 +10,6 @@ use crate::execution::StatementContext;
 use crate::types::Datum;
 use crate::types::record::row_type_oids;
 
-/// `pg_catalog.pg_class`.
 pub(super) const VIEW: Definition = Definition {
     oid: 1259,
     name: "pg_catalog.pg_class",
@@ -24,7 +23,7 @@ pub(super) const VIEW: Definition = Definition {
     fill: Fill::Now(rows),
 };
 
-/// What REPLICA IDENTITY says, by its letter.
+/// The letter of the table's REPLICA IDENTITY.
 fn replica_identity(table: &TableDescriptor) -> &'static str {
     match table.replica_identity {
         _ if table.kind != RelationKind::Table => "n",
@@ -35,7 +34,7 @@ fn replica_identity(table: &TableDescriptor) -> &'static str {
     }
 }
 
-/// How its rows tell which relation they belong to.
+/// The columns by which a scan's keys find the relation of a row.
 const KEYS: [RelationKey; 4] = [
     RelationKey::Oid("oid"),
     RelationKey::RowType("reltype"),
@@ -62,7 +61,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             ("relnatts", value::count(table.columns.len())),
             ("relchecks", value::count(table.checks.len())),
             ("relhasrules", Datum::from(table.view.is_some())),
-            // Those by which PostgreSQL holds tables to FOREIGN KEYs.
+            // PostgreSQL's triggers for FOREIGN KEYs.
             ("relhastriggers", Datum::from(!table.foreign_keys.is_empty() || context.catalog.is_referenced(table.oid))),
             ("relispopulated", Datum::from(true)),
             ("reloptions", options(&table)),
@@ -90,7 +89,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     Ok(())
 }
 
-/// What WITH says of a relation.
+/// The WITH options of a relation.
 fn options(table: &TableDescriptor) -> Datum {
     match &table.view {
         Some(view) => privileges::texts(view.options()),
@@ -98,13 +97,13 @@ fn options(table: &TableDescriptor) -> Datum {
     }
 }
 
-/// Storage parameters. Those of a table's TOAST table are not the table's own.
+/// A relation's storage parameters. Those of its TOAST table are excluded.
 pub(super) fn parameters(parameters: &StoredParameters) -> Datum {
     let own = parameters.iter().filter(|(name, _)| !name.starts_with("toast."));
     privileges::texts(own.map(|(name, value)| format!("{name}={value}")).collect())
 }
 
-/// As many as ANALYZE found; -1 before it did.
+/// The row count that ANALYZE found, or -1 before the first ANALYZE.
 fn rows_known(table: &TableDescriptor) -> Datum {
     Datum::from(table.statistics.as_ref().map_or(-1.0, |known| known.rows as f32))
 }

@@ -1,4 +1,4 @@
-//! `pg_collation`: "C" under the names it goes by.
+//! `pg_collation`: the collation "C" under each of its names.
 
 use super::definition::{Definition, Fill, Rows, value};
 use super::object_names::COLLATIONS;
@@ -6,7 +6,6 @@ use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::Datum;
 
-/// `pg_catalog.pg_collation`.
 pub(super) const VIEW: Definition = Definition {
     oid: 3456,
     name: "pg_catalog.pg_collation",

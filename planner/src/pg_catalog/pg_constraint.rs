@@ -9,7 +9,6 @@ use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::{BaseType, Datum, Oid, SqlType};
 
-/// `pg_catalog.pg_constraint`.
 pub(super) const VIEW: Definition = Definition {
     oid: 2606,
     name: "pg_catalog.pg_constraint",
@@ -21,7 +20,7 @@ pub(super) const VIEW: Definition = Definition {
     fill: Fill::Now(rows),
 };
 
-/// How its rows tell which relation they belong to.
+/// The columns by which a scan's keys find the relation of a row.
 const KEYS: [RelationKey; 4] = [
     RelationKey::Oid("conrelid"),
     RelationKey::Part("oid"),
@@ -121,7 +120,7 @@ fn compared(ty: SqlType) -> Oid {
     }
 }
 
-/// The operators `=` of pairs of types; of the left one alone where there is none of both.
+/// The `=` operators of pairs of types. If a pair has none, that of the left type.
 fn equalities(left: &[Oid], right: &[Oid]) -> Datum {
     let equality =
         |left: Oid, right: Oid| operators_of("=").find(|operator| operator.left == left && operator.right == right);

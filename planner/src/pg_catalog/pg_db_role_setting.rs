@@ -1,4 +1,4 @@
-//! `pg_db_role_setting`: the settings that sessions of roles and databases begin with.
+//! `pg_db_role_setting`: the initial settings of sessions, by role and database.
 
 use super::definition::{Definition, Fill, Rows, value};
 use super::privileges::settings;
@@ -7,7 +7,6 @@ use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::Oid;
 
-/// `pg_catalog.pg_db_role_setting`.
 pub(super) const VIEW: Definition = Definition {
     oid: 2964,
     name: "pg_catalog.pg_db_role_setting",

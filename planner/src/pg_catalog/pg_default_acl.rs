@@ -1,11 +1,10 @@
-//! `pg_default_acl`: what is granted on objects that roles will make.
+//! `pg_default_acl`: the default privileges of objects that roles will create.
 
 use super::definition::{Definition, Fill, Rows, value};
 use super::privileges::shown;
 use crate::error::Result;
 use crate::execution::StatementContext;
 
-/// `pg_catalog.pg_default_acl`.
 pub(super) const VIEW: Definition = Definition {
     oid: 826,
     name: "pg_catalog.pg_default_acl",

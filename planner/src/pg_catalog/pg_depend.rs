@@ -1,4 +1,4 @@
-//! `pg_depend`: what of a user's objects needs which other, as PostgreSQL notes it.
+//! `pg_depend`: the dependencies between user objects, as PostgreSQL records them.
 
 use super::asked::RelationKey;
 use super::definition::{Definition, Fill, Rows, value};
@@ -10,7 +10,6 @@ use crate::execution::StatementContext;
 use crate::types::{BaseType, Datum, Oid};
 use std::collections::HashMap;
 
-/// `pg_catalog.pg_depend`.
 pub(super) const VIEW: Definition = Definition {
     oid: 2608,
     name: "pg_catalog.pg_depend",
@@ -27,17 +26,18 @@ const PG_NAMESPACE: Oid = 2615;
 const PG_REWRITE: Oid = 2618;
 const PG_TRIGGER: Oid = 2620;
 
-/// The OID of a relation, or of a part of it, finds the objects that it needs. Those that need it are found by looking at all.
+/// A relation's OID, or that of a part of it, finds the objects that it depends on. The reverse
+/// look-up scans all relations.
 const KEYS: [RelationKey; 1] = [RelationKey::Object("objid")];
 
-/// An object: its catalog, its OID, and the number of a column.
+/// An object: the OID of its catalog, its own OID, and a column number.
 type Object = (Oid, Oid, i32);
 
 fn column_of(table: Oid, column: ColumnId) -> Object {
     (PG_CLASS, table, i32::from(column))
 }
 
-/// Adds that an object needs another.
+/// Records that an object depends on another.
 fn add(rows: &mut Rows, object: Object, needed: Object, kind: &str) -> Result<()> {
     if !rows.may_have_oid("objid", object.1) || !rows.may_have_oid("refobjid", needed.1) {
         return Ok(());

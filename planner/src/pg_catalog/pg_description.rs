@@ -1,5 +1,4 @@
-//! `pg_description` and `pg_shdescription`: what COMMENT ON says, and what PostgreSQL says of what is there from the
-//! beginning.
+//! `pg_description` and `pg_shdescription`: the comments of COMMENT ON, and PostgreSQL's comments on its own objects.
 
 use super::definition::{Definition, Fill, Rows, value};
 use super::{pg_extension, pg_largeobject};
@@ -10,7 +9,6 @@ use crate::large_object::LargeObjects;
 use crate::types::{Datum, Oid};
 use futures::future::BoxFuture;
 
-/// `pg_catalog.pg_description`.
 pub(super) const VIEW: Definition = Definition {
     oid: 2609,
     name: "pg_catalog.pg_description",
@@ -18,7 +16,6 @@ pub(super) const VIEW: Definition = Definition {
     fill: Fill::Later(rows),
 };
 
-/// `pg_catalog.pg_shdescription`.
 pub(super) const SHARED: Definition = Definition {
     oid: 2396,
     name: "pg_catalog.pg_shdescription",
@@ -33,7 +30,7 @@ const PG_NAMESPACE: Oid = 2615;
 const PG_DATABASE: Oid = 1262;
 const PG_AUTHID: Oid = 1260;
 
-/// A comment: catalog, object, column, text.
+/// A comment: catalog, object, column and text.
 struct Comment {
     class: Oid,
     object: Oid,
@@ -41,7 +38,7 @@ struct Comment {
     text: String,
 }
 
-/// All comments, or those on objects of one OID.
+/// All comments, or those on objects with one OID.
 fn comments(catalog: &Catalog, only: Option<Oid>) -> Vec<Comment> {
     let mut all = Vec::new();
     let mut add = |class, object, column, text: &str| {
@@ -101,8 +98,8 @@ fn comments(catalog: &Catalog, only: Option<Oid>) -> Vec<Comment> {
     all
 }
 
-/// The comment on an object of a catalog (of any, without one), or on a column of it. `shared`: of those objects that belong to
-/// no database, or of the others.
+/// The comment on an object of a catalog, or on its column. `None` as the catalog means any. `shared` selects objects
+/// that belong to no database.
 pub(super) fn comment(
     catalog: &Catalog,
     class: Option<&str>,

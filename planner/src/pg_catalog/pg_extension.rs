@@ -1,13 +1,12 @@
-//! `pg_extension` and the lists of extensions that can be made. PL/pgSQL is in them, as in each new database of PostgreSQL: clients look
-//! for it before they define anything. What is written in that language is refused where it is written, so `pg_language` has no such
-//! row.
+//! `pg_extension` and the lists of available extensions. They contain PL/pgSQL, as in each new database of PostgreSQL,
+//! because clients look for it before they define anything. Definitions in that language are refused separately, so
+//! `pg_language` has no row for it.
 
 use super::definition::{Definition, Fill, Rows, value};
 use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::{Datum, Oid};
 
-/// `pg_catalog.pg_extension`.
 pub(super) const VIEW: Definition = Definition {
     oid: CLASS,
     name: "pg_catalog.pg_extension",
@@ -16,7 +15,6 @@ pub(super) const VIEW: Definition = Definition {
     fill: Fill::Now(rows),
 };
 
-/// `pg_catalog.pg_available_extensions`.
 pub(super) const AVAILABLE: Definition = Definition {
     oid: 12081,
     name: "pg_catalog.pg_available_extensions",
@@ -24,7 +22,6 @@ pub(super) const AVAILABLE: Definition = Definition {
     fill: Fill::Now(available),
 };
 
-/// `pg_catalog.pg_available_extension_versions`.
 pub(super) const VERSIONS: Definition = Definition {
     oid: 12085,
     name: "pg_catalog.pg_available_extension_versions",
@@ -33,11 +30,11 @@ pub(super) const VERSIONS: Definition = Definition {
     fill: Fill::Now(versions),
 };
 
-/// The OID of `pg_extension`.
+/// The OID of the catalog `pg_extension`.
 pub(super) const CLASS: Oid = 3079;
-/// The OID of the extension.
+/// The OID of the extension plpgsql.
 pub(super) const PLPGSQL: Oid = 13_559;
-/// What PostgreSQL says of it.
+/// PostgreSQL's comment on the extension.
 pub(super) const COMMENT: &str = "PL/pgSQL procedural language";
 const NAME: &str = "plpgsql";
 const VERSION: &str = "1.0";

@@ -1,10 +1,9 @@
-//! `pg_group`: roles that cannot log in, by their old name, and who is in them.
+//! `pg_group`: roles that cannot log in, under PostgreSQL's old name for them, with their members.
 
 use super::definition::{Definition, Fill, Rows, value};
 use crate::error::Result;
 use crate::execution::StatementContext;
 
-/// `pg_catalog.pg_group`.
 pub(super) const VIEW: Definition = Definition {
     oid: 12010,
     name: "pg_catalog.pg_group",

@@ -10,7 +10,6 @@ use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::{Datum, Oid, SqlType};
 
-/// `pg_catalog.pg_index`.
 pub(super) const VIEW: Definition = Definition {
     oid: 2610,
     name: "pg_catalog.pg_index",
@@ -22,7 +21,7 @@ pub(super) const VIEW: Definition = Definition {
     fill: Fill::Now(rows),
 };
 
-/// How its rows tell which relation they belong to.
+/// The columns by which a scan's keys find the relation of a row.
 const KEYS: [RelationKey; 2] = [RelationKey::Oid("indexrelid"), RelationKey::Oid("indrelid")];
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {

@@ -1,4 +1,4 @@
-//! `pg_indexes`: indexes, by name.
+//! `pg_indexes`: indexes and their definitions, by name.
 
 use super::asked::RelationKey;
 use super::definition::{Definition, Fill, Rows, value};
@@ -7,7 +7,6 @@ use super::describe;
 use crate::error::Result;
 use crate::execution::StatementContext;
 
-/// `pg_catalog.pg_indexes`.
 pub(super) const VIEW: Definition = Definition {
     oid: 12043,
     name: "pg_catalog.pg_indexes",
@@ -15,7 +14,7 @@ pub(super) const VIEW: Definition = Definition {
     fill: Fill::Now(rows),
 };
 
-/// How its rows tell which relation they belong to.
+/// The columns by which a scan's keys find the relation of a row.
 const KEYS: [RelationKey; 3] =
     [RelationKey::Name("tablename"), RelationKey::Name("indexname"), RelationKey::SchemaName("schemaname")];
 

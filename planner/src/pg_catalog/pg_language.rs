@@ -5,7 +5,6 @@ use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::Datum;
 
-/// `pg_catalog.pg_language`.
 pub(super) const VIEW: Definition = Definition {
     oid: 2612,
     name: "pg_catalog.pg_language",

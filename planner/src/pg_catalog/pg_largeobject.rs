@@ -8,7 +8,6 @@ use crate::large_object::LargeObjects;
 use crate::types::{Datum, Oid};
 use futures::future::BoxFuture;
 
-/// `pg_catalog.pg_largeobject`.
 pub(super) const VIEW: Definition = Definition {
     oid: CLASS,
     name: "pg_catalog.pg_largeobject",
@@ -16,7 +15,6 @@ pub(super) const VIEW: Definition = Definition {
     fill: Fill::Later(pages),
 };
 
-/// `pg_catalog.pg_largeobject_metadata`.
 pub(super) const METADATA: Definition = Definition {
     oid: 2995,
     name: "pg_catalog.pg_largeobject_metadata",
@@ -26,7 +24,7 @@ pub(super) const METADATA: Definition = Definition {
 
 /// The OID of `pg_largeobject`.
 pub(super) const CLASS: Oid = 2613;
-/// Bytes of all pages that are made into rows, at most.
+/// The greatest number of bytes in all pages that one read returns.
 const MOST: usize = 256 << 20;
 
 fn pages<'a>(context: &'a StatementContext, rows: &'a mut Rows) -> BoxFuture<'a, Result<()>> {

@@ -1,5 +1,5 @@
-//! `pg_locks`: what is locked by name (tables by LOCK TABLE and writers, advisory locks), and who waits for what, rows included.
-//! Rows that are held and that nobody waits for are not shown, as in PostgreSQL. Of all servers of a store.
+//! `pg_locks`: named locks (on tables, by LOCK TABLE and writers, and advisory locks) and waits for locks, including
+//! row locks. As in PostgreSQL, row locks without a waiter are omitted. It covers all servers of a store.
 
 use super::definition::{Definition, Fill, Rows, value};
 use crate::encoding::storage_id_of;
@@ -13,7 +13,6 @@ use bytes::Bytes;
 use futures::future::BoxFuture;
 use txn::locks::LockMode;
 
-/// `pg_catalog.pg_locks`.
 pub(super) const VIEW: Definition = Definition {
     oid: 12073,
     name: "pg_catalog.pg_locks",
@@ -23,7 +22,7 @@ pub(super) const VIEW: Definition = Definition {
     fill: Fill::Later(rows),
 };
 
-/// What a lock is of.
+/// The object of a lock.
 pub(super) enum What {
     Advisory(AdvisoryKey),
     Table(Oid, Oid),
@@ -41,7 +40,7 @@ impl What {
         let (table, _) = context.catalog.by_storage_id(storage_id_of(tag)?)?;
         Some(What::Row(table.oid))
     }
-    /// As `locktype`, and as `wait_event` of pg_stat_activity.
+    /// The object's `locktype`, and the `wait_event` in pg_stat_activity.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             What::Advisory(_) => "advisory",

@@ -7,7 +7,6 @@ use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::Datum;
 
-/// `pg_catalog.pg_namespace`.
 pub(super) const VIEW: Definition = Definition {
     oid: 2615,
     name: "pg_catalog.pg_namespace",
@@ -27,7 +26,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     Ok(())
 }
 
-/// Everybody uses `public`: said as PostgreSQL says it, so that pg_dump finds nothing changed there.
+/// Includes USAGE on `public` for PUBLIC in PostgreSQL's form, so that pg_dump sees no change.
 fn acl(context: &StatementContext, schema: &SchemaDescriptor) -> Datum {
     if schema.acl.is_some() || schema.name != "public" {
         return super::privileges::shown(&context.catalog, schema.acl.as_ref());

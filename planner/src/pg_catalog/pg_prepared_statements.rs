@@ -1,11 +1,10 @@
-//! `pg_prepared_statements`: what the session prepared, by PREPARE or by the protocol.
+//! `pg_prepared_statements`: the session's prepared statements, of PREPARE and of the protocol.
 
 use super::definition::{Definition, Fill, Rows, value};
 use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::Datum;
 
-/// `pg_catalog.pg_prepared_statements`.
 pub(super) const VIEW: Definition = Definition {
     oid: 12095,
     name: "pg_catalog.pg_prepared_statements",

@@ -1,4 +1,4 @@
-//! `pg_rewrite`: the rule behind each view.
+//! `pg_rewrite`: the rule of each view.
 
 use super::asked::RelationKey;
 use super::definition::{Definition, Fill, Rows, value};
@@ -6,7 +6,6 @@ use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::Datum;
 
-/// `pg_catalog.pg_rewrite`.
 pub(super) const VIEW: Definition = Definition {
     oid: 2618,
     name: "pg_catalog.pg_rewrite",
@@ -15,7 +14,7 @@ pub(super) const VIEW: Definition = Definition {
     fill: Fill::Now(rows),
 };
 
-/// How its rows tell which relation they belong to.
+/// The columns by which a scan's keys find the relation of a row.
 const KEYS: [RelationKey; 2] = [RelationKey::Oid("ev_class"), RelationKey::Part("oid")];
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {

@@ -6,7 +6,6 @@ use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::Datum;
 
-/// `pg_catalog.pg_roles`.
 pub(super) const VIEW: Definition = Definition {
     oid: 12000,
     name: "pg_catalog.pg_roles",

@@ -6,7 +6,6 @@ use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::Datum;
 
-/// `pg_catalog.pg_sequence`.
 pub(super) const VIEW: Definition = Definition {
     oid: 2224,
     name: "pg_catalog.pg_sequence",
@@ -15,7 +14,7 @@ pub(super) const VIEW: Definition = Definition {
     fill: Fill::Now(rows),
 };
 
-/// How its rows tell which relation they belong to.
+/// The columns by which a scan's keys find the relation of a row.
 const KEYS: [RelationKey; 1] = [RelationKey::Oid("seqrelid")];
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {

@@ -8,7 +8,6 @@ use crate::execution::StatementContext;
 use crate::types::Datum;
 use futures::future::BoxFuture;
 
-/// `pg_catalog.pg_sequences`.
 pub(super) const VIEW: Definition = Definition {
     oid: 12048,
     name: "pg_catalog.pg_sequences",

@@ -9,7 +9,6 @@ use crate::settings::registry::{self, Changeable, Kind};
 use crate::settings::value::{in_base_unit, shown};
 use crate::types::Datum;
 
-/// `pg_catalog.pg_settings`.
 pub(super) const VIEW: Definition = Definition {
     oid: 12104,
     name: "pg_catalog.pg_settings",
@@ -75,7 +74,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     Ok(())
 }
 
-/// The type of a setting without rules of its kind, by its value at first.
+/// The type of a setting without rules of its own, derived from its default.
 fn plain_kind(default: &str) -> &'static str {
     match default {
         "on" | "off" => "bool",

@@ -1,4 +1,4 @@
-//! `pg_stat_activity`: the sessions of the server and what they do.
+//! `pg_stat_activity`: the sessions of the server and their present state.
 
 use super::definition::{Definition, Fill, Rows, value};
 use super::pg_locks::What;
@@ -9,7 +9,6 @@ use crate::types::Datum;
 use futures::future::BoxFuture;
 use std::collections::HashMap;
 
-/// `pg_catalog.pg_stat_activity`.
 pub(super) const VIEW: Definition = Definition {
     oid: 12222,
     name: "pg_catalog.pg_stat_activity",
@@ -23,13 +22,13 @@ pub(super) const VIEW: Definition = Definition {
 fn rows<'a>(context: &'a StatementContext, rows: &'a mut Rows) -> BoxFuture<'a, Result<()>> {
     Box::pin(async move {
         let time = |micros: Option<i64>| Datum::TimestampMicrosecond(micros, Some("+00:00".into()));
-        // A session without a server, as tests make it, is nobody's activity.
+        // A session without a server (tests) has no activity.
         let Ok(database) = context.session.database() else { return Ok(()) };
         let seen = database.transactions().seen_locks().await?;
         let locks: HashMap<i32, &'static str> = seen
             .waiting
             .into_iter()
-            // Of another database the name is not known here: most are rows.
+            // Names of another database are not known here. Most waits are for rows.
             .map(|wait| (wait.label, What::of(context, &wait.tag).map_or("tuple", |what| what.kind())))
             .collect();
         let user = context.role();
@@ -38,7 +37,7 @@ fn rows<'a>(context: &'a StatementContext, rows: &'a mut Rows) -> BoxFuture<'a, 
             let (backend, doing) = (&activity.backend, activity.doing());
             let sees = superuser || roles.contains(&backend.user.0) || roles.contains(&predefined::READ_ALL_STATISTICS);
             if !sees {
-                // What anybody may know.
+                // These columns are visible to every role.
                 rows.add([
                     ("datid", value::oid(backend.database.0)),
                     ("datname", value::text(&backend.database.1)),

@@ -1,4 +1,5 @@
-//! `pg_stat_ssl` and `pg_stat_gssapi`: what the clients of the server speak over. Shows those whom `pg_stat_activity` shows.
+//! `pg_stat_ssl` and `pg_stat_gssapi`: the encryption of clients' connections. They show the
+//! sessions that `pg_stat_activity` shows.
 
 use super::definition::{Definition, Fill, value};
 use crate::catalog::predefined;
@@ -6,7 +7,6 @@ use crate::execution::StatementContext;
 use crate::session::activity::Backend;
 use crate::types::Datum;
 
-/// `pg_catalog.pg_stat_ssl`.
 pub(super) const TLS: Definition = Definition {
     oid: 12249,
     name: "pg_catalog.pg_stat_ssl",
@@ -27,7 +27,7 @@ pub(super) const TLS: Definition = Definition {
     }),
 };
 
-/// `pg_catalog.pg_stat_gssapi`: nobody comes that way.
+/// GSSAPI is not supported, so every client is without it.
 pub(super) const GSSAPI: Definition = Definition {
     oid: 12253,
     name: "pg_catalog.pg_stat_gssapi",
@@ -44,7 +44,7 @@ pub(super) const GSSAPI: Definition = Definition {
     }),
 };
 
-/// The sessions of clients that the role in force may see.
+/// The sessions that the current role may see.
 fn clients(context: &StatementContext) -> Vec<Backend> {
     let Ok(database) = context.session.database() else { return Vec::new() };
     let (superuser, roles) = (context.catalog.is_superuser(context.role()), context.catalog.acts_for(context.role()));

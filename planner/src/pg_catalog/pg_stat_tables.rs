@@ -1,5 +1,5 @@
-//! `pg_stat_all_tables` and `pg_stat_user_tables`: the tables, and what ANALYZE found; `pg_stat_all_indexes` and `pg_stat_user_indexes`:
-//! their indexes. Nothing else is counted: those counters are NULL.
+//! `pg_stat_all_tables` and `pg_stat_user_tables`: tables with the results of ANALYZE. `pg_stat_all_indexes` and
+//! `pg_stat_user_indexes`: their indexes. Other counters are not kept and are NULL.
 
 use super::asked::RelationKey;
 use super::definition::{Definition, Fill, Rows, value};
@@ -9,7 +9,7 @@ use crate::execution::StatementContext;
 use crate::types::Datum;
 use crate::types::datetime::of_unix;
 
-/// The columns of both.
+/// The columns of both views.
 macro_rules! columns {
     () => {
         "relid oid, schemaname name, relname name, seq_scan int8, seq_tup_read int8, idx_scan int8, idx_tup_fetch int8, \
@@ -20,11 +20,9 @@ macro_rules! columns {
     };
 }
 
-/// `pg_catalog.pg_stat_all_tables`.
 pub(super) const ALL: Definition =
     Definition { oid: 12141, name: "pg_catalog.pg_stat_all_tables", columns: columns!(), fill: Fill::Now(all) };
 
-/// `pg_catalog.pg_stat_user_tables`.
 pub(super) const USER: Definition =
     Definition { oid: 12161, name: "pg_catalog.pg_stat_user_tables", columns: columns!(), fill: Fill::Now(user) };
 
@@ -36,7 +34,7 @@ macro_rules! index_columns {
     };
 }
 
-/// `pg_catalog.pg_stat_all_indexes`: the system's relations have none here.
+/// System relations have no indexes here.
 pub(super) const ALL_INDEXES: Definition = Definition {
     oid: 12183,
     name: "pg_catalog.pg_stat_all_indexes",
@@ -44,7 +42,6 @@ pub(super) const ALL_INDEXES: Definition = Definition {
     fill: Fill::Now(indexes),
 };
 
-/// `pg_catalog.pg_stat_user_indexes`.
 pub(super) const USER_INDEXES: Definition = Definition {
     oid: 12192,
     name: "pg_catalog.pg_stat_user_indexes",
@@ -52,7 +49,7 @@ pub(super) const USER_INDEXES: Definition = Definition {
     fill: Fill::Now(indexes),
 };
 
-/// How rows tell which relation they belong to.
+/// The columns by which a scan's keys find the relation of a row.
 const KEYS: [RelationKey; 3] =
     [RelationKey::Oid("relid"), RelationKey::Name("relname"), RelationKey::SchemaName("schemaname")];
 

@@ -1,11 +1,10 @@
-//! `pg_stat_wal`: what was written to the store's log since the server started, and how often it was synced. A record is that of a
-//! group of commits. Over Bigtable there is no log of ours: its row says nothing.
+//! `pg_stat_wal`: writes and syncs of the store's write-ahead log since the server started. A record holds a group of
+//! commits. Over Bigtable there is no such log, and the row is all NULL.
 
 use super::definition::{Definition, Fill};
 use crate::types::Datum;
 use crate::types::numeric::Numeric;
 
-/// `pg_catalog.pg_stat_wal`.
 pub(super) const VIEW: Definition = Definition {
     oid: 12293,
     name: "pg_catalog.pg_stat_wal",
@@ -17,7 +16,7 @@ pub(super) const VIEW: Definition = Definition {
         let log = transactions.store().atomic().map(|atomic| atomic.log_statistics());
         let Some(log) = log else { return rows.add([]) };
         let number = |value: u64| Datum::from(i64::try_from(value).unwrap_or(i64::MAX));
-        // Each record is one write, and whole pages are never written. The time is not taken, as with PostgreSQL's
+        // Each record is one write, and full pages are never written. Times are not measured, as in PostgreSQL with
         // track_wal_io_timing off.
         rows.add([
             ("wal_records", number(log.records)),

@@ -1,4 +1,4 @@
-//! `pg_stats`: what ANALYZE found out about columns.
+//! `pg_stats`: the statistics of columns that ANALYZE gathered.
 
 use super::asked::RelationKey;
 use super::definition::{Definition, Fill, Rows, value};
@@ -9,7 +9,7 @@ use crate::execution::StatementContext;
 use crate::types::text::{OutputContext, output_datum};
 use crate::types::{Datum, SqlType};
 
-/// `pg_catalog.pg_stats`. Of values of all types PostgreSQL shows `anyarray`; here their texts.
+/// PostgreSQL shows values of all types as `anyarray`. Here they are texts.
 pub(super) const VIEW: Definition = Definition {
     oid: 12053,
     name: "pg_catalog.pg_stats",
@@ -19,7 +19,7 @@ pub(super) const VIEW: Definition = Definition {
     fill: Fill::Now(rows),
 };
 
-/// How its rows tell which relation they belong to.
+/// The columns by which a scan's keys find the relation of a row.
 const KEYS: [RelationKey; 2] = [RelationKey::Name("tablename"), RelationKey::SchemaName("schemaname")];
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {

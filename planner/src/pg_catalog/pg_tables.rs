@@ -1,4 +1,4 @@
-//! `pg_tables`: tables, by name.
+//! `pg_tables`: tables with their owners and properties, by name.
 
 use super::asked::RelationKey;
 use super::definition::{Definition, Fill, Rows, value};
@@ -7,7 +7,6 @@ use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::Datum;
 
-/// `pg_catalog.pg_tables`.
 pub(super) const VIEW: Definition = Definition {
     oid: 12033,
     name: "pg_catalog.pg_tables",
@@ -16,7 +15,7 @@ pub(super) const VIEW: Definition = Definition {
     fill: Fill::Now(rows),
 };
 
-/// How its rows tell which relation they belong to.
+/// The columns by which a scan's keys find the relation of a row.
 const KEYS: [RelationKey; 2] = [RelationKey::Name("tablename"), RelationKey::SchemaName("schemaname")];
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {

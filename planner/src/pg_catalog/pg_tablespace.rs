@@ -1,10 +1,9 @@
-//! `pg_tablespace`: the two names that PostgreSQL always has; tablespaces themselves do not exist.
+//! `pg_tablespace`: PostgreSQL's two standard names. Tablespaces themselves do not exist.
 
 use super::definition::{Definition, Fill, Rows, value};
 use crate::error::Result;
 use crate::execution::StatementContext;
 
-/// `pg_catalog.pg_tablespace`.
 pub(super) const VIEW: Definition = Definition {
     oid: 1213,
     name: "pg_catalog.pg_tablespace",

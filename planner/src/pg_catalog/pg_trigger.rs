@@ -1,5 +1,5 @@
-//! `pg_trigger`: those by which PostgreSQL keeps FOREIGN KEYs. Here they are kept otherwise; the rows are for clients that look
-//! for them. Their OIDs are made of the key's.
+//! `pg_trigger`: PostgreSQL's triggers for FOREIGN KEYs. PercoSQL enforces these keys differently; the rows serve
+//! clients that look for them. Their OIDs are computed from the key's OID.
 
 use super::asked::RelationKey;
 use super::builtin::functions_of;
@@ -10,7 +10,6 @@ use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::{Datum, Oid};
 
-/// `pg_catalog.pg_trigger`.
 pub(super) const VIEW: Definition = Definition {
     oid: 2620,
     name: "pg_catalog.pg_trigger",
@@ -23,13 +22,13 @@ pub(super) const VIEW: Definition = Definition {
 
 pub use crate::catalog::parts::OF_A_KEY;
 
-/// The name of one: of the table that a FOREIGN KEY refers to are the first two.
+/// The name of a trigger. The first two belong to the referenced table.
 pub fn trigger_name(key: Oid, number: i16) -> String {
     let side = if number <= 2 { "a" } else { "c" };
     format!("RI_ConstraintTrigger_{side}_{}", trigger_oid(key, number))
 }
 
-/// Bits of `tgtype`: for each row, and the event.
+/// Bits of `tgtype`: FOR EACH ROW and the event.
 const ON_INSERT: i16 = 5;
 const ON_DELETE: i16 = 9;
 const ON_UPDATE: i16 = 17;
@@ -44,7 +43,7 @@ fn action_word(action: ReferentialAction) -> &'static str {
     }
 }
 
-/// How its rows tell which relation they belong to.
+/// The columns by which a scan's keys find the relation of a row.
 const KEYS: [RelationKey; 2] = [RelationKey::Part("oid"), RelationKey::Part("tgconstraint")];
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {

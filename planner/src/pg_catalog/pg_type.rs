@@ -1,4 +1,4 @@
-//! `pg_type`: PostgreSQL's own rows of the types that are here, users' enums, and the types of relations' rows.
+//! `pg_type`: PostgreSQL's rows of supported types, user-defined enums, and the row types of relations.
 
 use super::asked::RelationKey;
 use super::builtin::{Row, TYPES};
@@ -12,7 +12,6 @@ use crate::types::{BaseType, Datum, Oid, SqlType};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// `pg_catalog.pg_type`.
 pub(super) const VIEW: Definition = Definition {
     oid: 1247,
     name: "pg_catalog.pg_type",
@@ -25,18 +24,18 @@ pub(super) const VIEW: Definition = Definition {
     fill: Fill::Partly(rows, fixed),
 };
 
-/// What PostgreSQL's catalog says of a type beyond [`SqlType`].
+/// The facts in PostgreSQL's catalog about a type, beyond [`SqlType`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TypeFacts {
-    /// `typname`.
+    /// The type's name, `typname`.
     pub name: &'static str,
-    /// `typbyval`.
+    /// Whether values are passed by value, `typbyval`.
     pub by_value: bool,
-    /// `typalign`.
+    /// The alignment of values, `typalign`.
     pub align: &'static str,
-    /// `typstorage`.
+    /// The storage strategy of values, `typstorage`.
     pub storage: &'static str,
-    /// `typcollation`.
+    /// The OID of the default collation, `typcollation`.
     pub collation: Oid,
 }
 
@@ -56,7 +55,7 @@ fn facts_of(row: &Row) -> Option<(Oid, TypeFacts)> {
 /// The facts about a type.
 pub(super) fn type_facts(ty: &SqlType) -> TypeFacts {
     if let (BaseType::Enum(_), false) = (ty.base, ty.array) {
-        // Stored by number.
+        // PostgreSQL stores an enum's value as a number.
         return TypeFacts { name: "enum", by_value: true, storage: "p", ..UNKNOWN };
     }
     TABLE.get(&ty.oid()).copied().unwrap_or(UNKNOWN)
@@ -64,7 +63,7 @@ pub(super) fn type_facts(ty: &SqlType) -> TypeFacts {
 
 const UNKNOWN: TypeFacts = TypeFacts { name: "unknown", by_value: false, align: "i", storage: "x", collation: 0 };
 
-/// The rows of users' enums and their arrays.
+/// Adds the rows of user-defined enums and their array types.
 fn enum_rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     for ty in context.catalog.enums() {
         for array in [false, true] {
@@ -99,7 +98,7 @@ fn enum_rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     Ok(())
 }
 
-/// The rows of the types of relations' rows, and of their arrays.
+/// Adds the row types of relations and their array types.
 fn row_type_rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     let keys = [
         RelationKey::RowType("oid"),

@@ -1,4 +1,4 @@
-//! `pg_user`: roles that can log in, by their old name.
+//! `pg_user`: roles that can log in, under PostgreSQL's old name for them.
 
 use super::definition::{Definition, Fill, Rows, value};
 use crate::catalog::builder::SUPERUSER_OID;
@@ -6,7 +6,6 @@ use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::Datum;
 
-/// `pg_catalog.pg_user`.
 pub(super) const VIEW: Definition = Definition {
     oid: 12014,
     name: "pg_catalog.pg_user",

@@ -8,7 +8,6 @@ use super::view_definition::{Layout, view_definition};
 use crate::error::Result;
 use crate::execution::StatementContext;
 
-/// `pg_catalog.pg_views`.
 pub(super) const VIEW: Definition = Definition {
     oid: 12028,
     name: "pg_catalog.pg_views",
@@ -16,7 +15,7 @@ pub(super) const VIEW: Definition = Definition {
     fill: Fill::Now(rows),
 };
 
-/// How its rows tell which relation they belong to.
+/// The columns by which a scan's keys find the relation of a row.
 const KEYS: [RelationKey; 2] = [RelationKey::Name("viewname"), RelationKey::SchemaName("schemaname")];
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {

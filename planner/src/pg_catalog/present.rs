@@ -1,6 +1,6 @@
-//! What of PostgreSQL's functions, operators and casts is here, found by asking the resolver for each with its own types:
-//! so that the catalog says what the binder does, not what a list says. Beside those that can be called there are those
-//! that others are made of (input and output functions of types, functions of operators and of operator classes).
+//! The functions, operators and casts of PostgreSQL that are supported. The resolver decides about each with its own
+//! types, so the catalog agrees with the binder. Functions that implement others are included: input and output
+//! functions of types, and functions of operators and operator classes.
 
 use super::builtin::{
     AGGREGATES, ALL_FUNCTIONS, ALL_OPERATORS, CASTS, FAMILY_FUNCTIONS, FAMILY_OPERATORS, Function, OPERATOR_CLASSES,
@@ -25,14 +25,14 @@ const INTERNAL: Oid = 2281;
 const CSTRING: Oid = 2275;
 const CSTRINGS: Oid = 1263;
 
-/// Whether a type is here, or is none that values have.
+/// Whether a type is supported, or is a pseudo-type.
 fn known(oid: Oid) -> bool {
-    // Ranges and composite types of users are not.
+    // Ranges and user-defined composite types are not supported.
     const RANGES: [Oid; 5] = [3831, 4537, 4538, 5080, 4573];
     SqlType::from_oid(oid).is_some() || (pseudo_type(oid).is_some() && !RANGES.contains(&oid))
 }
 
-/// A type to ask with where a parameter has this one.
+/// A type to query the resolver with, for a parameter of this type.
 fn sample(oid: Oid) -> Option<SqlType> {
     match oid {
         _ if ANY.contains(&oid) => Some(SqlType::INT4),
@@ -53,7 +53,7 @@ fn ask<T>(questions: impl FnOnce(&Resolver<'_>) -> T) -> T {
     questions(&Resolver::new(&parameters, &slots, &settings, &catalog, 0))
 }
 
-/// Whether a result is what PostgreSQL says it is.
+/// Whether a result type is PostgreSQL's.
 fn agrees(found: SqlType, wanted: Oid) -> bool {
     let found = if found.is_vector() { found } else { found.plain() };
     match sample(wanted) {
@@ -62,9 +62,9 @@ fn agrees(found: SqlType, wanted: Oid) -> bool {
     }
 }
 
-/// Names that the grammar or the binder knows by rules of their own.
+/// Names with their own rules in the grammar or the binder.
 const BY_RULES: [&str; 6] = ["pg_typeof", "num_nulls", "num_nonnulls", "concat", "concat_ws", "format"];
-/// Hypothetical sets, which the binder makes.
+/// Hypothetical-set aggregates, which the binder creates.
 const HYPOTHETICAL: [&str; 4] = ["rank", "dense_rank", "percent_rank", "cume_dist"];
 
 fn callable(resolver: &Resolver<'_>, function: &Function) -> bool {
@@ -108,7 +108,7 @@ fn there(resolver: &Resolver<'_>, operator: &Operator) -> bool {
         && resolver.operator(operator.name, left.flatten(), right).is_ok_and(|found| agrees(found.ty, operator.result))
 }
 
-/// The casts that are here and in PostgreSQL's catalog.
+/// The supported casts of PostgreSQL's catalog.
 pub(super) fn casts() -> impl Iterator<Item = &'static Row> {
     CASTS.rows.iter().filter(|row| {
         let (Some(from), Some(to)) = (SqlType::from_oid(row.oid(1)), SqlType::from_oid(row.oid(2))) else {
@@ -123,18 +123,18 @@ pub(super) fn casts() -> impl Iterator<Item = &'static Row> {
     })
 }
 
-/// The types that `pg_type` shows: those of values, pseudo-types, and the array of the one that has an array.
+/// The types in `pg_type`: those of values, pseudo-types, and the array of the pseudo-type that has one.
 pub(super) fn types() -> impl Iterator<Item = &'static Row> {
     TYPES.rows.iter().filter(|row| known(row.oid(0)) || row.oid(0) == CSTRINGS)
 }
 
-/// The operator families of types that are here.
+/// The operator families of supported types.
 pub(super) fn families() -> impl Iterator<Item = &'static Row> {
     static FOUND: LazyLock<HashSet<Oid>> = LazyLock::new(|| classes().map(|row| row.oid(3)).collect());
     OPERATOR_FAMILIES.rows.iter().filter(|row| FOUND.contains(&row.oid(0)))
 }
 
-/// The operator classes of types that are here, and of any enum.
+/// The operator classes of supported types, and that of enums.
 pub(super) fn classes() -> impl Iterator<Item = &'static Row> {
     let has_values = |oid: Oid| SqlType::from_oid(oid).is_some() || oid == ANY_ENUM || oid == ANY_ARRAYS[0];
     OPERATOR_CLASSES.rows.iter().filter(move |row| has_values(row.oid(4)))
@@ -150,7 +150,7 @@ pub(super) fn family_functions() -> impl Iterator<Item = &'static Row> {
     FAMILY_FUNCTIONS.rows.iter().filter(|row| known(row.oid(2)) && known(row.oid(3)))
 }
 
-/// The operators that are here, by place in [`ALL_OPERATORS`].
+/// The indexes of supported operators in [`ALL_OPERATORS`].
 static OPERATORS: LazyLock<Vec<usize>> = LazyLock::new(|| {
     ask(|resolver| {
         let all = ALL_OPERATORS.iter().enumerate();
@@ -158,7 +158,7 @@ static OPERATORS: LazyLock<Vec<usize>> = LazyLock::new(|| {
     })
 });
 
-/// Operators of any array, enum or record, which samples do not stand for.
+/// Whether an operator takes any array, enum or record, for which no sample type exists.
 fn of_any(operator: &Operator) -> bool {
     const RECORD: Oid = 2249;
     let compares = ["=", "<>", "<", "<=", ">", ">="].contains(&operator.name);
@@ -167,12 +167,11 @@ fn of_any(operator: &Operator) -> bool {
 
 static OPERATOR_OIDS: LazyLock<HashSet<Oid>> = LazyLock::new(|| operators().map(|operator| operator.oid).collect());
 
-/// The operators that are here.
 pub(super) fn operators() -> impl Iterator<Item = &'static Operator> {
     OPERATORS.iter().filter_map(|at| ALL_OPERATORS.get(*at))
 }
 
-/// The functions that are here, by place in [`ALL_FUNCTIONS`].
+/// The indexes of supported functions in [`ALL_FUNCTIONS`].
 static FUNCTIONS: LazyLock<Vec<usize>> = LazyLock::new(|| {
     let mut needed: HashSet<Oid> = HashSet::new();
     needed.extend(types().flat_map(|row| [8, 11, 12, 13, 14, 15, 16, 17].map(|at| row.oid(at))));
@@ -190,7 +189,6 @@ static FUNCTIONS: LazyLock<Vec<usize>> = LazyLock::new(|| {
     ALL_FUNCTIONS.iter().enumerate().filter(|(_, function)| is_there(function)).map(|(at, _)| at).collect()
 });
 
-/// The functions that are here.
 pub(super) fn functions() -> impl Iterator<Item = &'static Function> {
     FUNCTIONS.iter().filter_map(|at| ALL_FUNCTIONS.get(*at))
 }
@@ -212,28 +210,28 @@ pub fn has_cast(from: Oid, to: Oid) -> bool {
     CASTS.rows.iter().any(|row| row.oid(1) == from && row.oid(2) == to)
 }
 
-/// Whether PostgreSQL has an operator of this name over just these operands; a prefix operator has 0 on its left.
+/// Whether PostgreSQL has an operator of this name with exactly these operands. The left one of a prefix operator is 0.
 pub fn has_operator(name: &str, left: Oid, right: Oid) -> bool {
     ALL_OPERATORS.iter().any(|operator| operator.name == name && operator.left == left && operator.right == right)
 }
 
-/// The name of an operator class.
+/// The name of an operator class with this OID.
 pub fn operator_class_name(oid: Oid) -> Option<&'static str> {
     OPERATOR_CLASSES.rows.iter().find(|row| row.oid(0) == oid).and_then(|row| row.field(2))
 }
 
-/// The OID of a btree operator class by its name.
+/// The OID of a btree operator class.
 pub fn operator_class_named(name: &str) -> Option<Oid> {
     let btree = |row: &&Row| row.field(1) == Some("403") && row.field(2) == Some(name);
     OPERATOR_CLASSES.rows.iter().find(btree).map(|row| row.oid(0))
 }
 
-/// The operator class that an index over a column of this type has by default; 0 when there is none.
+/// The default operator class of an index over a column of this type. 0 if there is none.
 pub fn operator_class(ty: &SqlType) -> Oid {
     let oid = match ty.base {
         _ if ty.array && !ty.is_vector() => ANY_ARRAYS[0],
         BaseType::Enum(_) => ANY_ENUM,
-        // varchar is compared as text, names of objects as oids.
+        // varchar is compared as text, and object names as oids.
         BaseType::Varchar => SqlType::TEXT.oid(),
         base if base.is_oid() => SqlType::OID.oid(),
         _ => ty.oid(),

@@ -1,4 +1,4 @@
-//! Privileges as PostgreSQL shows them.
+//! Privileges and settings in the form in which PostgreSQL shows them.
 
 use super::definition::value;
 use crate::catalog::Catalog;
@@ -6,18 +6,18 @@ use crate::catalog::acl::Acl;
 use crate::error::{Result, SqlError};
 use crate::types::Datum;
 
-/// Grants as a list of `aclitem`; NULL where there are none yet.
+/// Grants as a list of `aclitem`. NULL if there are none.
 pub(super) fn shown(catalog: &Catalog, acl: Option<&Acl>) -> Datum {
     let Some(acl) = acl else { return Datum::Null };
     value::texts(acl.iter().map(|grant| catalog.shown_grant(grant)))
 }
 
-/// Settings as a list of `name=value`; NULL where there are none.
+/// Settings as a list of `name=value`. NULL if there are none.
 pub(super) fn settings(settings: Option<&crate::catalog::StoredSettings>) -> Datum {
     texts(settings.into_iter().flatten().map(|(name, value)| format!("{name}={value}")).collect())
 }
 
-/// A list of texts; NULL where there are none.
+/// A list of texts. NULL if it is empty.
 pub(super) fn texts(texts: Vec<String>) -> Datum {
     if texts.is_empty() {
         return Datum::Null;
@@ -25,7 +25,7 @@ pub(super) fn texts(texts: Vec<String>) -> Datum {
     value::texts(texts)
 }
 
-/// What PostgreSQL grants on a new object of a kind: to everybody, and to its owner (manual, table 5.2).
+/// PostgreSQL's default grants on a new object of a kind, to PUBLIC and to the owner (manual, table 5.2).
 pub(super) fn by_default(kind: &str, owner: &str) -> Result<Option<Datum>> {
     let (everybody, own) = match kind {
         "c" => ("", ""),

@@ -1,5 +1,5 @@
-//! Functions over the catalog that return rows: `pg_get_keywords`, `aclexplode`, … Their columns are arrays, which a plan
-//! unnests.
+//! Catalog functions that return rows: `pg_get_keywords`, `aclexplode`, … Their columns are arrays, which a plan
+//! unnests. Must not know plans.
 
 use super::builtin::KEYWORDS;
 use super::functions::descriptions::identified;
@@ -17,7 +17,7 @@ use datafusion::arrow::array::{Array, ArrayRef, StringArray};
 use datafusion::scalar::ScalarValue;
 use std::sync::Arc;
 
-/// The columns of a function: name, type, and the function of the same arguments that makes all of its items.
+/// The columns of a function: name, type, and a function of the same arguments that returns the column as an array.
 type Columns = &'static [(&'static str, SqlType, &'static str)];
 
 const TEXT: SqlType = SqlType::TEXT;
@@ -66,12 +66,12 @@ const FUNCTIONS: [(&str, Columns); 5] = [
     ("pg_listening_channels", &[("", TEXT, "pg_listening_channels names")]),
 ];
 
-/// Whether a function is one of these.
+/// Whether a function of this name returns rows.
 pub fn exists(name: &str) -> bool {
     FUNCTIONS.iter().any(|(known, _)| *known == name)
 }
 
-/// The columns of a call, with their names, as arrays; `None` for other functions. Errors: 42883.
+/// The columns of a call as named arrays. `None` for other functions. Errors: 42883.
 pub fn row_lists(
     resolver: &Resolver<'_>,
     name: &str,
@@ -85,7 +85,7 @@ pub fn row_lists(
     columns.iter().map(list).collect::<Result<_>>().map(Some)
 }
 
-/// The functions that make the columns.
+/// The functions that return the columns.
 pub(super) fn functions() -> Vec<ScalarFunction> {
     let mut all = Vec::new();
     for (name, columns) in FUNCTIONS {
@@ -109,7 +109,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
     all
 }
 
-/// One list for every row.
+/// The same list for every row.
 fn always(ty: SqlType, items: Vec<ScalarValue>) -> Kernel {
     Arc::new(move |call: &Call<'_>| Ok(ArrayValue::datum_of(&items, ty)?.to_array_of_size(call.rows)?))
 }
@@ -132,7 +132,7 @@ fn keywords(ty: SqlType, at: usize) -> Kernel {
     always(ty, KEYWORDS.rows.iter().map(|row| item(row.field(at))).collect())
 }
 
-/// A parameter of a sequence, as a list of one. Errors: 42809, 42P01.
+/// A parameter of a sequence as a list of one item. Errors: 42809, 42P01.
 fn parameters(ty: SqlType, at: usize) -> Kernel {
     Arc::new(move |call: &Call<'_>| {
         let context = call.context()?;
@@ -162,7 +162,7 @@ fn parameters(ty: SqlType, at: usize) -> Kernel {
     })
 }
 
-/// A part of an object's identity, as a list of one; of what is not there, NULL.
+/// A part of an object's identity as a list of one item, which is NULL if the object does not exist.
 fn identity(at: usize) -> Kernel {
     Arc::new(move |call: &Call<'_>| {
         let context = call.context()?;
@@ -188,7 +188,7 @@ fn identity(at: usize) -> Kernel {
     })
 }
 
-/// The letters of privileges, and their names.
+/// The letters and names of privileges.
 const PRIVILEGES: [(char, &str); 15] = [
     ('a', "INSERT"),
     ('r', "SELECT"),
@@ -207,7 +207,7 @@ const PRIVILEGES: [(char, &str); 15] = [
     ('m', "MAINTAIN"),
 ];
 
-/// `grantee=letters/grantor`, where a star follows a privilege that may be granted on.
+/// Parses `grantee=letters/grantor`. A star after a letter marks WITH GRANT OPTION.
 fn parts(item: &str) -> Option<(String, Vec<(&'static str, bool)>, String)> {
     let unquoted = |name: &str| name.trim_matches('"').replace("\"\"", "\"");
     let (left, grantor) = item.rsplit_once('/')?;
@@ -219,7 +219,7 @@ fn parts(item: &str) -> Option<(String, Vec<(&'static str, bool)>, String)> {
             letter => rights.push((PRIVILEGES.iter().find(|(known, _)| *known == letter)?.1, false)),
         }
     }
-    // PostgreSQL tells them in the order of their bits.
+    // PostgreSQL lists privileges in the order of their bits.
     rights.sort_by_key(|(name, _)| PRIVILEGES.iter().position(|(_, known)| known == name));
     Some((unquoted(grantee), rights, unquoted(grantor)))
 }

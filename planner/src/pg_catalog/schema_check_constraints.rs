@@ -10,7 +10,6 @@ use crate::error::Result;
 use crate::execution::StatementContext;
 use std::sync::Arc;
 
-/// `information_schema.check_constraints`.
 pub(super) const VIEW: Definition = Definition {
     oid: 13260,
     name: "information_schema.check_constraints",
@@ -18,7 +17,7 @@ pub(super) const VIEW: Definition = Definition {
     fill: Fill::Now(rows),
 };
 
-/// How its rows tell which relation they belong to.
+/// The columns by which a scan's keys find the relation of a row.
 const KEYS: [RelationKey; 1] = [RelationKey::SchemaName("constraint_schema")];
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {

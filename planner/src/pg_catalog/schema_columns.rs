@@ -12,7 +12,6 @@ use crate::execution::StatementContext;
 use crate::types::interval::Restriction;
 use crate::types::{BaseType, Datum, SqlType, numeric_modifier};
 
-/// `information_schema.columns`.
 pub(super) const VIEW: Definition = Definition {
     oid: 13295,
     name: "information_schema.columns",
@@ -30,7 +29,7 @@ pub(super) const VIEW: Definition = Definition {
     fill: Fill::Now(rows),
 };
 
-/// Bits of a number and how it is counted: precision, radix, scale.
+/// The precision, radix and scale of a numeric type.
 fn numbers(ty: &SqlType) -> (Option<i32>, Option<i32>, Option<i32>) {
     match ty.base {
         BaseType::Int2 => (Some(16), Some(2), Some(0)),
@@ -47,7 +46,7 @@ fn numbers(ty: &SqlType) -> (Option<i32>, Option<i32>, Option<i32>) {
     }
 }
 
-/// How its rows tell which relation they belong to.
+/// The columns by which a scan's keys find the relation of a row.
 const KEYS: [RelationKey; 2] = [RelationKey::Name("table_name"), RelationKey::SchemaName("table_schema")];
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
@@ -100,7 +99,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
             let (default, generated) = if column.generated.is_some() { (None, shown) } else { (shown, None) };
             let sequence = column.identity.and_then(|_| context.catalog.owned_sequence(table.oid, column.id));
             let parameters = sequence.as_ref().and_then(|sequence| sequence.sequence.as_ref());
-            // The default is not named.
+            // The default collation is not shown.
             let own_collation = if type_facts(&ty).collation == 950 { Some("C") } else { None };
             let collation = column.collation.as_deref().or(own_collation);
             let number = |value: Option<i64>| value::optional(value.map(|value| value.to_string()).as_deref());
@@ -150,7 +149,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     Ok(())
 }
 
-/// A type as the standard's views name it.
+/// The name of a type in the standard's views.
 pub(super) fn shown_type(ty: SqlType) -> String {
     match ty.base {
         BaseType::Enum(_) => "USER-DEFINED".to_string(),

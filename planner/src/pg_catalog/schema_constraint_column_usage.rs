@@ -6,7 +6,6 @@ use super::visible::Visible;
 use crate::error::Result;
 use crate::execution::StatementContext;
 
-/// `information_schema.constraint_column_usage`.
 pub(super) const VIEW: Definition = Definition {
     oid: 13300,
     name: "information_schema.constraint_column_usage",

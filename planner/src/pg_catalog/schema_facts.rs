@@ -1,12 +1,11 @@
-//! `information_schema.information_schema_catalog_name` and `character_sets`: one row each; and what the standard has a
-//! database say of itself: `sql_implementation_info`, `sql_sizing`, `sql_parts`.
+//! `information_schema.information_schema_catalog_name` and `character_sets`, with one row each. The standard's
+//! self-descriptions of a database: `sql_implementation_info`, `sql_sizing`, `sql_parts`.
 
 use super::definition::{Definition, Fill, Rows, value};
 use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::Datum;
 
-/// `information_schema.information_schema_catalog_name`.
 pub(super) const CATALOG_NAME: Definition = Definition {
     oid: 13118,
     name: "information_schema.information_schema_catalog_name",
@@ -14,7 +13,6 @@ pub(super) const CATALOG_NAME: Definition = Definition {
     fill: Fill::Now(|context, rows| rows.add([("catalog_name", value::text(&context.catalog.database().name))])),
 };
 
-/// `information_schema.character_sets`.
 pub(super) const CHARACTER_SETS: Definition = Definition {
     oid: 13143,
     name: "information_schema.character_sets",
@@ -33,7 +31,6 @@ fn character_sets(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     ])
 }
 
-/// `information_schema.sql_implementation_info`.
 pub(super) const IMPLEMENTATION: Definition = Definition {
     oid: 13396,
     name: "information_schema.sql_implementation_info",
@@ -66,7 +63,7 @@ pub(super) const IMPLEMENTATION: Definition = Definition {
     }),
 };
 
-/// `information_schema.sql_sizing`: 0 stands for no limit, NULL for what is not known.
+/// 0 stands for no limit, and NULL for an unknown limit.
 pub(super) const SIZING: Definition = Definition {
     oid: 13406,
     name: "information_schema.sql_sizing",
@@ -109,7 +106,7 @@ pub(super) const SIZING: Definition = Definition {
     }),
 };
 
-/// `information_schema.sql_parts`: of the parts of the standard none is claimed whole.
+/// No part of the standard is supported completely.
 pub(super) const PARTS: Definition = Definition {
     oid: 13401,
     name: "information_schema.sql_parts",

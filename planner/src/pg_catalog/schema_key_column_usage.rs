@@ -7,7 +7,6 @@ use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::Datum;
 
-/// `information_schema.key_column_usage`.
 pub(super) const VIEW: Definition = Definition {
     oid: 13329,
     name: "information_schema.key_column_usage",
@@ -16,7 +15,7 @@ pub(super) const VIEW: Definition = Definition {
     fill: Fill::Now(rows),
 };
 
-/// How its rows tell which relation they belong to.
+/// The columns by which a scan's keys find the relation of a row.
 const KEYS: [RelationKey; 2] = [RelationKey::Name("table_name"), RelationKey::SchemaName("table_schema")];
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {

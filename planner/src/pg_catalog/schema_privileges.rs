@@ -1,5 +1,5 @@
-//! `information_schema.table_privileges`, `role_table_grants`, `column_privileges`, `enabled_roles` and
-//! `applicable_roles`.
+//! `information_schema.table_privileges`, `role_table_grants`,
+//! `column_privileges`, `enabled_roles` and `applicable_roles`.
 
 use super::definition::{Definition, Fill, Rows, value};
 use crate::catalog::acl::{self, Grant, Kind, PUBLIC};
@@ -11,11 +11,9 @@ use crate::types::Oid;
 const OF_TABLES: &str = "grantor name, grantee name, table_catalog name, table_schema name, table_name name, \
                          privilege_type varchar, is_grantable varchar, with_hierarchy varchar";
 
-/// `information_schema.table_privileges`.
 pub(super) const TABLES: Definition =
     Definition { oid: 13220, name: "information_schema.table_privileges", columns: OF_TABLES, fill: Fill::Now(tables) };
 
-/// `information_schema.role_table_grants`.
 pub(super) const GRANTS: Definition = Definition {
     oid: 13221,
     name: "information_schema.role_table_grants",
@@ -26,7 +24,6 @@ pub(super) const GRANTS: Definition = Definition {
 const OF_COLUMNS: &str = "grantor name, grantee name, table_catalog name, table_schema name, table_name name, \
                           column_name name, privilege_type varchar, is_grantable varchar";
 
-/// `information_schema.column_privileges`.
 pub(super) const COLUMNS: Definition = Definition {
     oid: 13222,
     name: "information_schema.column_privileges",
@@ -34,7 +31,6 @@ pub(super) const COLUMNS: Definition = Definition {
     fill: Fill::Now(|context, rows| columns(context, rows, true)),
 };
 
-/// `information_schema.role_column_grants`.
 pub(super) const COLUMN_GRANTS: Definition = Definition {
     oid: 13344,
     name: "information_schema.role_column_grants",
@@ -42,7 +38,6 @@ pub(super) const COLUMN_GRANTS: Definition = Definition {
     fill: Fill::Now(|context, rows| columns(context, rows, false)),
 };
 
-/// `information_schema.enabled_roles`.
 pub(super) const ENABLED: Definition = Definition {
     oid: 13223,
     name: "information_schema.enabled_roles",
@@ -50,7 +45,6 @@ pub(super) const ENABLED: Definition = Definition {
     fill: Fill::Now(enabled),
 };
 
-/// `information_schema.applicable_roles`.
 pub(super) const APPLICABLE: Definition = Definition {
     oid: 13224,
     name: "information_schema.applicable_roles",
@@ -58,7 +52,6 @@ pub(super) const APPLICABLE: Definition = Definition {
     fill: Fill::Now(applicable),
 };
 
-/// `information_schema.administrable_role_authorizations`.
 pub(super) const ADMINISTRABLE: Definition = Definition {
     oid: 13241,
     name: "information_schema.administrable_role_authorizations",
@@ -73,7 +66,7 @@ pub(super) fn role_name(context: &StatementContext, oid: Oid) -> String {
     }
 }
 
-/// The roles whose grants the user sees: a superuser those of all.
+/// The roles whose grants the user sees. A superuser sees those of all roles.
 pub(super) fn acting(context: &StatementContext) -> Vec<Oid> {
     match context.catalog.is_superuser(context.role()) {
         true => context.catalog.roles().iter().map(|role| role.oid).collect(),
@@ -81,7 +74,7 @@ pub(super) fn acting(context: &StatementContext) -> Vec<Oid> {
     }
 }
 
-/// Whether somebody who has `roles` sees a grant: it is by or to one of them, or (`all`) to everybody.
+/// Whether a user with `roles` sees a grant: by or to one of them, or with `all` to PUBLIC.
 pub(super) fn seen(roles: &[Oid], grant: &Grant, all: bool) -> bool {
     roles.contains(&grant.grantor) || roles.contains(&grant.grantee) || all && grant.grantee == PUBLIC
 }
@@ -163,7 +156,7 @@ fn applicable(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     memberships(context, rows, false)
 }
 
-/// Which of the roles that the user acts for is a member of which; or only those that it may grant on.
+/// The memberships among the roles that the user acts for. `only_admin` selects those with ADMIN OPTION.
 fn memberships(context: &StatementContext, rows: &mut Rows, only_admin: bool) -> Result<()> {
     let roles = acting(context);
     for role in context.catalog.roles().iter().filter(|role| roles.contains(&role.oid)) {

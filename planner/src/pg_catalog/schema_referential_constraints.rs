@@ -10,7 +10,6 @@ use crate::execution::StatementContext;
 use crate::types::Datum;
 use std::sync::Arc;
 
-/// `information_schema.referential_constraints`.
 pub(super) const VIEW: Definition = Definition {
     oid: 13339,
     name: "information_schema.referential_constraints",
@@ -20,7 +19,7 @@ pub(super) const VIEW: Definition = Definition {
     fill: Fill::Now(rows),
 };
 
-/// How its rows tell which relation they belong to.
+/// The columns by which a scan's keys find the relation of a row.
 const KEYS: [RelationKey; 1] = [RelationKey::SchemaName("constraint_schema")];
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {

@@ -6,7 +6,6 @@ use super::visible::Visible;
 use crate::error::Result;
 use crate::execution::StatementContext;
 
-/// `information_schema.schemata`.
 pub(super) const VIEW: Definition = Definition {
     oid: 13382,
     name: "information_schema.schemata",

@@ -6,7 +6,6 @@ use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::Datum;
 
-/// `information_schema.sequences`.
 pub(super) const VIEW: Definition = Definition {
     oid: 13386,
     name: "information_schema.sequences",
@@ -20,7 +19,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     let visible = Visible::new(context);
     for table in context.catalog.user_relations().filter(|table| visible.sequence(table)) {
         let Some(sequence) = &table.sequence else { continue };
-        // Those of identity columns are the columns' own.
+        // Sequences of identity columns are not listed.
         let owner = sequence.owned_by.and_then(|(table, id)| {
             context.catalog.relation_by_oid(table)?.column(id).map(|column| column.identity.is_some())
         });

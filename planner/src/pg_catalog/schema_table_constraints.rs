@@ -11,7 +11,6 @@ use crate::execution::StatementContext;
 use crate::types::Datum;
 use std::sync::Arc;
 
-/// `information_schema.table_constraints`.
 pub(super) const VIEW: Definition = Definition {
     oid: 13411,
     name: "information_schema.table_constraints",
@@ -21,7 +20,7 @@ pub(super) const VIEW: Definition = Definition {
     fill: Fill::Now(rows),
 };
 
-/// How its rows tell which relation they belong to.
+/// The columns by which a scan's keys find the relation of a row.
 const KEYS: [RelationKey; 2] = [RelationKey::Name("table_name"), RelationKey::SchemaName("table_schema")];
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {

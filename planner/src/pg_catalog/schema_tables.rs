@@ -8,7 +8,6 @@ use crate::catalog::is_temporary;
 use crate::error::Result;
 use crate::execution::StatementContext;
 
-/// `information_schema.tables`.
 pub(super) const VIEW: Definition = Definition {
     oid: 13425,
     name: "information_schema.tables",
@@ -18,7 +17,7 @@ pub(super) const VIEW: Definition = Definition {
     fill: Fill::Now(rows),
 };
 
-/// How its rows tell which relation they belong to.
+/// The columns by which a scan's keys find the relation of a row.
 const KEYS: [RelationKey; 2] = [RelationKey::Name("table_name"), RelationKey::SchemaName("table_schema")];
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {

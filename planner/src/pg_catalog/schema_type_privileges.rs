@@ -1,5 +1,5 @@
-//! `information_schema.udt_privileges`, `role_udt_grants`, `usage_privileges`, `role_usage_grants`: USAGE of types and
-//! sequences.
+//! `information_schema.udt_privileges`, `role_udt_grants`, `usage_privileges` and `role_usage_grants`: USAGE
+//! on types and sequences.
 
 use super::definition::{Definition, Fill, Rows, value};
 use super::schema_privileges::{acting, role_name, seen};
@@ -14,7 +14,6 @@ const OF_TYPES: &str = "grantor name, grantee name, udt_catalog name, udt_schema
 const OF_OBJECTS: &str = "grantor name, grantee name, object_catalog name, object_schema name, object_name name, \
                           object_type varchar, privilege_type varchar, is_grantable varchar";
 
-/// `information_schema.udt_privileges`.
 pub(super) const TYPES: Definition = Definition {
     oid: 13445,
     name: "information_schema.udt_privileges",
@@ -22,7 +21,6 @@ pub(super) const TYPES: Definition = Definition {
     fill: Fill::Now(|context, rows| types(context, rows, true)),
 };
 
-/// `information_schema.role_udt_grants`.
 pub(super) const TYPE_GRANTS: Definition = Definition {
     oid: 13450,
     name: "information_schema.role_udt_grants",
@@ -30,7 +28,6 @@ pub(super) const TYPE_GRANTS: Definition = Definition {
     fill: Fill::Now(|context, rows| types(context, rows, false)),
 };
 
-/// `information_schema.usage_privileges`.
 pub(super) const USAGE: Definition = Definition {
     oid: 13454,
     name: "information_schema.usage_privileges",
@@ -38,7 +35,6 @@ pub(super) const USAGE: Definition = Definition {
     fill: Fill::Now(|context, rows| usage(context, rows, true)),
 };
 
-/// `information_schema.role_usage_grants`.
 pub(super) const USAGE_GRANTS: Definition = Definition {
     oid: 13459,
     name: "information_schema.role_usage_grants",
@@ -46,7 +42,7 @@ pub(super) const USAGE_GRANTS: Definition = Definition {
     fill: Fill::Now(|context, rows| usage(context, rows, false)),
 };
 
-/// What of a grant of USAGE `information_schema` shows.
+/// The columns that `information_schema` shows of a grant of USAGE.
 fn shown(context: &StatementContext, grant: &Grant, owner: Oid) -> [(&'static str, crate::types::Datum); 3] {
     let own = grant.grantee == owner || grant.grantable & acl::USAGE != 0;
     [
@@ -56,7 +52,7 @@ fn shown(context: &StatementContext, grant: &Grant, owner: Oid) -> [(&'static st
     ]
 }
 
-/// The types of rows: as far as nobody may say anything of them, everybody uses them.
+/// All types. Privileges on row types cannot be changed, so every role has USAGE on them.
 fn all_types(catalog: &Catalog) -> Vec<(String, String, Oid, Option<Acl>)> {
     let rows = catalog.user_relations().filter(|table| table.kind != RelationKind::Sequence);
     rows.map(|table| (table.schema.clone(), table.name.clone(), table.owner, None)).collect()
@@ -87,7 +83,7 @@ fn types(context: &StatementContext, rows: &mut Rows, all: bool) -> Result<()> {
 fn usage(context: &StatementContext, rows: &mut Rows, all: bool) -> Result<()> {
     let roles = acting(context);
     for sequence in context.catalog.user_relations().filter(|table| table.kind == RelationKind::Sequence) {
-        // As in PostgreSQL one that nothing was granted on is not listed.
+        // As in PostgreSQL a sequence without grants is not listed.
         for grant in sequence.acl.iter().flatten().filter(|grant| grant.rights & acl::USAGE != 0) {
             if !seen(&roles, grant, all) {
                 continue;

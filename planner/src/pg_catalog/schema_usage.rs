@@ -1,5 +1,5 @@
-//! `information_schema.constraint_table_usage`, `column_udt_usage`, `data_type_privileges`, `collations`,
-//! `collation_character_set_applicability`: what uses what.
+//! `information_schema.constraint_table_usage`, `column_udt_usage`, `data_type_privileges`, `collations` and
+//! `collation_character_set_applicability`: dependencies between objects.
 
 use super::PG_CATALOG;
 use super::definition::{Definition, Fill, Rows, value};
@@ -12,7 +12,6 @@ use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::{BaseType, Datum};
 
-/// `information_schema.constraint_table_usage`.
 pub(super) const CONSTRAINT_TABLES: Definition = Definition {
     oid: 13305,
     name: "information_schema.constraint_table_usage",
@@ -21,7 +20,6 @@ pub(super) const CONSTRAINT_TABLES: Definition = Definition {
     fill: Fill::Now(constraint_tables),
 };
 
-/// `information_schema.column_udt_usage`.
 pub(super) const COLUMN_TYPES: Definition = Definition {
     oid: 13290,
     name: "information_schema.column_udt_usage",
@@ -30,7 +28,7 @@ pub(super) const COLUMN_TYPES: Definition = Definition {
     fill: Fill::Now(column_types),
 };
 
-/// `information_schema.column_column_usage`: columns, and the generated ones that are made of them.
+/// Columns, with the generated columns that are computed from them.
 pub(super) const GENERATED: Definition = Definition {
     oid: 13275,
     name: "information_schema.column_column_usage",
@@ -56,7 +54,6 @@ pub(super) const GENERATED: Definition = Definition {
     }),
 };
 
-/// `information_schema.data_type_privileges`.
 pub(super) const DATA_TYPES: Definition = Definition {
     oid: 13488,
     name: "information_schema.data_type_privileges",
@@ -64,7 +61,6 @@ pub(super) const DATA_TYPES: Definition = Definition {
     fill: Fill::Now(data_types),
 };
 
-/// `information_schema.collations`.
 pub(super) const COLLATION_NAMES: Definition = Definition {
     oid: 13265,
     name: "information_schema.collations",
@@ -79,7 +75,6 @@ pub(super) const COLLATION_NAMES: Definition = Definition {
     }),
 };
 
-/// `information_schema.collation_character_set_applicability`.
 pub(super) const COLLATION_SETS: Definition = Definition {
     oid: 13270,
     name: "information_schema.collation_character_set_applicability",
@@ -94,7 +89,6 @@ pub(super) const COLLATION_SETS: Definition = Definition {
     }),
 };
 
-/// `information_schema.element_types`.
 pub(super) const ELEMENTS: Definition = Definition {
     oid: 13493,
     name: "information_schema.element_types",
@@ -154,7 +148,7 @@ fn column_types(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     let database = value::text(&context.catalog.database().name);
     for table in context.catalog.relations().iter().filter(|table| table.kind != RelationKind::Sequence) {
         for column in table.live_columns() {
-            // Of an array the type of its elements counts.
+            // For an array its element type counts.
             let owner = match column.ty.base {
                 BaseType::Enum(own) => own.descriptor().owner,
                 _ => SUPERUSER_OID,
@@ -177,7 +171,7 @@ fn column_types(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     Ok(())
 }
 
-/// The types of the elements of columns that are arrays.
+/// The element types of array columns.
 fn elements(context: &StatementContext, rows: &mut Rows) -> Result<()> {
     let visible = Visible::new(context);
     let database = value::text(&context.catalog.database().name);

@@ -9,7 +9,6 @@ use crate::catalog::CheckOption;
 use crate::error::Result;
 use crate::execution::StatementContext;
 
-/// `information_schema.views`.
 pub(super) const VIEW: Definition = Definition {
     oid: 13483,
     name: "information_schema.views",
@@ -19,7 +18,6 @@ pub(super) const VIEW: Definition = Definition {
     fill: Fill::Now(rows),
 };
 
-/// `information_schema.view_table_usage`.
 pub(super) const TABLE_USAGE: Definition = Definition {
     oid: 13478,
     name: "information_schema.view_table_usage",
@@ -27,7 +25,6 @@ pub(super) const TABLE_USAGE: Definition = Definition {
     fill: Fill::Now(table_usage),
 };
 
-/// `information_schema.view_column_usage`.
 pub(super) const COLUMN_USAGE: Definition = Definition {
     oid: 13468,
     name: "information_schema.view_column_usage",

@@ -1,17 +1,18 @@
-//! What PostgreSQL calls the parameters of its functions, and what stands for those that a call leaves out.
+//! The names of the parameters of PostgreSQL's functions, and the defaults of omitted ones. Must not know
+//! how calls are bound.
 
 use super::builtin::{ALL_FUNCTIONS, Function};
 use crate::functions::Stability;
 use crate::types::{Oid, SqlType};
 use std::collections::HashMap;
 
-/// The parameters of a function of PostgreSQL's that go in.
+/// The input parameters of a function of PostgreSQL.
 pub struct Signature {
-    /// Their names, empty where there is none.
+    /// The names of the parameters. An unnamed one is empty.
     pub names: Vec<String>,
-    /// Their types; `None` for one that is not here or is a pseudo-type.
+    /// The types of the parameters. `None` for an unsupported type or a pseudo-type.
     pub types: Vec<Option<SqlType>>,
-    /// The constants that stand for the last of them, each as it is cast from text.
+    /// The defaults of the last parameters, as constants to be cast from text.
     pub defaults: Vec<&'static str>,
 }
 
@@ -23,7 +24,7 @@ impl Signature {
         let mut names: Vec<String> = names.collect();
         names.resize(function.arguments.len(), String::new());
         let defaults = function.row.field(19).unwrap_or_default().split(", ").filter(|text| !text.is_empty());
-        // `'{}'::jsonb` is the text between the quotes, anything else itself.
+        // `'{}'::jsonb` becomes the text between the quotes. Other defaults stay as they are.
         let bare =
             |text: &'static str| text.strip_prefix('\'').and_then(|rest| rest.split_once('\'')).map(|(text, _)| text);
         Signature {
@@ -33,20 +34,19 @@ impl Signature {
         }
     }
 
-    /// What stands for the parameter at a place.
+    /// The default of a parameter, if it has one.
     pub fn default(&self, at: usize) -> Option<&'static str> {
         at.checked_sub(self.types.len().checked_sub(self.defaults.len())?).and_then(|at| self.defaults.get(at)).copied()
     }
 }
 
-/// The signatures of the functions with a name that can be called with arguments given by name: those that repeat their last
-/// parameter can not.
+/// The signatures of the functions of a name that accept named arguments. Variadic functions do not.
 pub fn signatures(name: &str) -> impl Iterator<Item = Signature> {
     let fixed = |function: &&'static Function| function.kind == "f" && function.row.oid(5) == 0;
     ALL_FUNCTIONS.iter().filter(move |function| function.name == name).filter(fixed).map(Signature::of)
 }
 
-/// The types that functions take whose results depend on more than these, by name, and how long such a result may be kept.
+/// Functions that are not immutable, by name: their argument types and their volatility.
 pub fn kept() -> HashMap<&'static str, Vec<(&'static [Oid], Stability)>> {
     let mut by_name: HashMap<_, Vec<_>> = HashMap::new();
     for function in ALL_FUNCTIONS.iter() {
@@ -60,7 +60,7 @@ pub fn kept() -> HashMap<&'static str, Vec<(&'static [Oid], Stability)>> {
     by_name
 }
 
-/// By name: the types that functions take, and whether their result is NULL if an argument is.
+/// Functions by name: their argument types, and whether they are strict (NULL for a NULL argument).
 pub fn strict() -> HashMap<&'static str, Vec<(&'static [Oid], bool)>> {
     let mut by_name: HashMap<_, Vec<_>> = HashMap::new();
     for function in ALL_FUNCTIONS.iter().filter(|function| function.kind == "f") {
@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(query.types.get(1), Some(&Some(SqlType::JSONPATH)));
         assert_eq!([1, 2, 3].map(|at| query.default(at)), [None, Some("{}"), Some("false")]);
         assert_eq!(signatures("make_interval").next().unwrap().default(6), Some("0.0"));
-        // What comes out has no place among them, and what repeats is not called so.
+        // Output arguments are omitted, and variadic functions have no named arguments.
         assert_eq!(signatures("json_each").next().unwrap().names, ["from_json"]);
         assert_eq!(signatures("json_extract_path").count(), 0);
     }

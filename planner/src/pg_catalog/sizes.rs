@@ -1,6 +1,6 @@
-//! What is known of the rows of system views before any is made: how many there are, and which columns name one.
+//! Facts about the rows of system views for planning: expected row counts and unique columns.
 
-/// Rows that a view is taken to have: about as many as in a small database. The order of joins follows from which view is larger.
+/// The assumed row count of a view, as in a small database. It affects the order of joins.
 pub fn expected_rows(view: &str) -> usize {
     match view {
         "pg_attribute" | "columns" => 4000,
@@ -15,7 +15,7 @@ pub fn expected_rows(view: &str) -> usize {
     }
 }
 
-/// Columns of a view that no two of its rows have in common, as PostgreSQL's unique indexes say. A view without such a column has no key.
+/// The unique columns of a view, from PostgreSQL's unique indexes. Empty if there are none.
 pub fn unique_keys(view: &str) -> &'static [&'static [&'static str]] {
     match view {
         "pg_attribute" => &[&["attrelid", "attnum"], &["attrelid", "attname"]],

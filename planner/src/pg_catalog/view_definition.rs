@@ -1,5 +1,5 @@
-//! The query of a view as `pg_get_viewdef` prints it: as PostgreSQL does, or, where that is not known exactly, as it was
-//! written, with the names that relations have today and laid out as PostgreSQL does where the query is simple.
+//! The query of a view as `pg_get_viewdef` prints it. If PostgreSQL's text is not certain, it is the written text with
+//! the present names of relations. A simple query still gets PostgreSQL's layout.
 
 use super::deparse::{self, Context};
 use super::describe;
@@ -10,22 +10,22 @@ use sqlparser::ast::{self, Expr, Ident, SelectItem, SetExpr, TableFactor, VisitM
 use std::fmt::Write;
 use std::ops::ControlFlow;
 
-/// The definition of a view, ending in a semicolon; `None` for what is no view.
+/// The definition of a view, ending in a semicolon. `None` for other relations.
 pub fn view_definition(context: &Context<'_>, view: &TableDescriptor, layout: Layout) -> Option<String> {
     deparse::view(context, view, layout.pretty, layout.wrap).or_else(|| as_written(context, view))
 }
 
-/// How a definition is laid out.
+/// The layout of a definition.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Layout {
-    /// Whether brackets that say nothing are left out.
+    /// Whether redundant parentheses are omitted.
     pub pretty: bool,
-    /// How long lines may be: 0 for an item a line, `None` for any length.
+    /// The longest line in characters. 0 puts each item on its own line, and `None` sets no limit.
     pub wrap: Option<usize>,
 }
 
 impl Layout {
-    /// As lists of views show it.
+    /// The layout in the lists of views.
     pub const PLAIN: Layout = Layout { pretty: false, wrap: Some(0) };
 }
 
@@ -34,7 +34,7 @@ fn as_written(context: &Context<'_>, view: &TableDescriptor) -> Option<String> {
     let stored = view.view.as_ref()?;
     let parsed = crate::parse::parse(&stored.query).ok()?.into_iter().next()?;
     if !parsed.extras.locks.is_empty() {
-        // The tree does not say how rows are locked.
+        // The tree does not contain the locking clauses.
         return Some(format!(" {};", stored.query));
     }
     let StatementKind::Sql(tree) = parsed.kind else { return None };
@@ -48,12 +48,12 @@ fn as_written(context: &Context<'_>, view: &TableDescriptor) -> Option<String> {
     Some(format!("{text};"))
 }
 
-/// Puts today's names in the place of those the query was written with.
+/// Replaces the names in the query by the present ones.
 struct Names<'a> {
     catalog: &'a Catalog,
     stored: &'a ViewDescriptor,
     search_path: &'a [String],
-    /// Names of WITH queries.
+    /// The names of WITH queries.
     common: Vec<String>,
     queries: usize,
 }
@@ -108,7 +108,7 @@ fn plain_alias(name: &str) -> ast::TableAlias {
     ast::TableAlias { explicit: false, name: ident(name), columns: Vec::new(), at: None }
 }
 
-/// Whether a relation has not exactly the columns, by the names, that it had when the view was made.
+/// Whether a relation's columns or their names differ from those at the view's creation.
 fn has_other_columns(table: &TableDescriptor, relation: &ViewRelation) -> bool {
     !relation.columns.is_empty()
         && !table
@@ -117,7 +117,7 @@ fn has_other_columns(table: &TableDescriptor, relation: &ViewRelation) -> bool {
             .eq(relation.columns.iter().map(|(id, name)| (*id, name)))
 }
 
-/// A subquery that gives a relation the columns it had.
+/// A subquery that gives a relation its former columns.
 fn renamed(
     table: &TableDescriptor,
     relation: &ViewRelation,
@@ -141,7 +141,7 @@ fn renamed(
     Some(select.from.into_iter().next()?.relation)
 }
 
-/// Names the one relation of a query before each of its columns, and writes `*` out.
+/// Qualifies each column with the query's only relation, and expands `*`.
 fn qualify(query: &mut ast::Query, stored: &ViewDescriptor) {
     struct Columns<'a> {
         alias: Ident,
@@ -198,7 +198,7 @@ fn qualify(query: &mut ast::Query, stored: &ViewDescriptor) {
     let _ = query.visit(&mut columns);
 }
 
-/// A plain SELECT in PostgreSQL's layout; the columns of the view are named.
+/// Prints a plain SELECT in PostgreSQL's layout, with the names of the view's columns.
 fn laid_out(query: &ast::Query, view: &TableDescriptor) -> Option<String> {
     let SetExpr::Select(select) = query.body.as_ref() else { return None };
     let ast::Select { distinct, projection, from, selection, group_by, having, .. } = select.as_ref();
@@ -211,7 +211,7 @@ fn laid_out(query: &ast::Query, view: &TableDescriptor) -> Option<String> {
         having: None,
         ..select.as_ref().clone()
     };
-    // What is left must be nothing.
+    // All other clauses must be absent.
     if query.with.is_some() || query.fetch.is_some() || bare.to_string().trim() != "SELECT" {
         return None;
     }
@@ -251,7 +251,7 @@ fn laid_out(query: &ast::Query, view: &TableDescriptor) -> Option<String> {
     Some(text)
 }
 
-/// An item of the select list with the column's name, unless it has that name by itself.
+/// An item of the select list, with an alias if its own name differs.
 fn shown_item(item: &SelectItem, name: &str) -> String {
     let expr = match item {
         SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => expr,

@@ -1,30 +1,30 @@
-//! [`Visible`]: what a role sees in `information_schema`. The standard's views show what a role owns or has privileges on; the rules
-//! are those of PostgreSQL's `information_schema.sql`.
+//! [`Visible`]: the objects that a role sees in `information_schema`. The standard's views show objects that a role
+//! owns or has privileges on. The rules are those of PostgreSQL's `information_schema.sql`.
 
 use crate::catalog::acl::{self, Acl, Kind, Rights};
 use crate::catalog::{ColumnDescriptor, RelationKind, SchemaDescriptor, TableDescriptor, is_temporary, predefined};
 use crate::execution::StatementContext;
 use crate::types::Oid;
 
-/// Tables of the system that not everybody may read.
+/// System tables that PUBLIC may not read.
 const CLOSED_TABLES: [&str; 5] = ["pg_authid", "pg_statistic", "pg_user_mapping", "pg_subscription", "pg_largeobject"];
-/// The same of views.
+/// System views that PUBLIC may not read.
 const CLOSED_VIEWS: [&str; 4] = ["pg_shadow", "pg_hba_file_rules", "pg_file_settings", "plan_cache"];
-/// A closed table of which all but one column is open.
+/// A closed table of which all columns but one are readable.
 const OPEN_IN_PART: &str = "pg_subscription";
 
-/// Whether everybody may read all of a relation of the system.
+/// Whether PUBLIC may read all of a system relation.
 pub(super) fn is_open(table: &TableDescriptor) -> bool {
     let name = table.name.as_str();
     table.kind == RelationKind::SystemView && !CLOSED_TABLES.contains(&name) && !CLOSED_VIEWS.contains(&name)
 }
 
-/// Whether everybody may name a relation of the system in a query.
+/// Whether PUBLIC may name a system relation in a query.
 pub fn is_readable(table: &TableDescriptor) -> bool {
     table.name == OPEN_IN_PART || is_open(table)
 }
 
-/// The kind of a closed relation of the system, as its refusal names it.
+/// The kind of a closed system relation, for the error message.
 pub fn closed_kind(table: &TableDescriptor) -> &'static str {
     if CLOSED_VIEWS.contains(&table.name.as_str()) { "view" } else { "table" }
 }
@@ -32,14 +32,14 @@ pub fn closed_kind(table: &TableDescriptor) -> &'static str {
 /// Any privilege on a column.
 pub(super) const ON_COLUMNS: Rights = acl::SELECT | acl::INSERT | acl::UPDATE | acl::REFERENCES;
 
-/// A privilege to do more with a table than read it.
+/// Any privilege on a table except SELECT.
 pub(super) const BEYOND_SELECT: Rights =
     acl::INSERT | acl::UPDATE | acl::DELETE | acl::TRUNCATE | acl::REFERENCES | acl::TRIGGER;
 
 /// Any privilege on a table.
 pub(super) const ON_TABLES: Rights = BEYOND_SELECT | acl::SELECT;
 
-/// What the role of a statement sees.
+/// The objects that a statement's role sees.
 pub(super) struct Visible<'c> {
     context: &'c StatementContext,
     superuser: bool,
@@ -47,7 +47,7 @@ pub(super) struct Visible<'c> {
 }
 
 impl<'c> Visible<'c> {
-    /// Of the role that runs a statement.
+    /// The view of the role that runs a statement.
     pub(super) fn new(context: &'c StatementContext) -> Self {
         let role = context.role();
         Visible { context, superuser: context.catalog.is_superuser(role), roles: context.catalog.acts_for(role) }
@@ -62,7 +62,7 @@ impl<'c> Visible<'c> {
         };
         predefined::rights(&self.roles, kind) & rights != 0 || acl.is_some_and(|acl| acl.iter().any(granted))
     }
-    /// Whether a relation is a temporary one of another session.
+    /// Whether a relation is temporary and belongs to another session.
     fn is_of_another(&self, table: &TableDescriptor) -> bool {
         is_temporary(&table.schema) && self.context.settings.temporary() != Some(table.schema.as_str())
     }

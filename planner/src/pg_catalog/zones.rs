@@ -1,5 +1,5 @@
-//! `pg_timezone_names` and `pg_timezone_abbrevs`: the zones that TimeZone and dates know, as they are at the transaction's
-//! start.
+//! `pg_timezone_names` and `pg_timezone_abbrevs`: the time zones known to TimeZone and dates, with their offsets
+//! at the transaction's start.
 
 use super::definition::{Definition, Fill, Rows, value};
 use crate::error::Result;
@@ -11,7 +11,6 @@ use crate::types::interval::Interval;
 use chrono::TimeZone as _;
 use chrono_tz::{OffsetComponents, TZ_VARIANTS, Tz};
 
-/// `pg_catalog.pg_timezone_names`.
 pub(super) const NAMES: Definition = Definition {
     oid: 12126,
     name: "pg_catalog.pg_timezone_names",
@@ -19,7 +18,6 @@ pub(super) const NAMES: Definition = Definition {
     fill: Fill::Now(names),
 };
 
-/// `pg_catalog.pg_timezone_abbrevs`.
 pub(super) const ABBREVIATIONS_VIEW: Definition = Definition {
     oid: 12122,
     name: "pg_catalog.pg_timezone_abbrevs",
@@ -31,7 +29,7 @@ fn span(seconds: i64) -> Datum {
     Datum::Binary(Some(Interval::new(0, 0, seconds * 1_000_000).to_bytes()))
 }
 
-/// Whether a zone has summer time at a moment of UTC.
+/// Whether a zone has daylight saving time at a moment of UTC.
 fn is_summer(zone: Tz, utc: i64) -> bool {
     !zone.offset_from_utc_datetime(&chrono_moment(utc)).dst_offset().is_zero()
 }

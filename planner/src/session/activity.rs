@@ -1,5 +1,5 @@
-//! [`Activities`]: the sessions of a server and what each is doing, for `pg_stat_activity`, `pg_cancel_backend` and
-//! `pg_terminate_backend`.
+//! [`Activities`]: the sessions of a server and what each is doing. They serve `pg_stat_activity`, `pg_cancel_backend`
+//! and `pg_terminate_backend`. Must not know how statements run.
 
 use super::cancel::CancelToken;
 use super::outcome::TransactionStatus;
@@ -9,46 +9,46 @@ use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What does not change while a session lasts.
+/// The facts of a session that never change.
 #[derive(Clone, Debug)]
 pub struct Backend {
-    /// Process number told to the client.
+    /// The process number that the client was told.
     pub pid: i32,
-    /// Its database.
+    /// OID and name of the database.
     pub database: (Oid, String),
-    /// Its role.
+    /// OID and name of the role.
     pub user: (Oid, String),
-    /// What its client speaks over.
+    /// The addresses and TLS parameters of the connection.
     pub link: Link,
-    /// When it began.
+    /// The session's start, as a datum of timestamptz.
     pub started: i64,
-    /// Stops its statement.
+    /// Cancels the statement that runs.
     pub cancel: CancelToken,
-    /// Ends its connection.
+    /// Ends the connection to the client.
     pub terminate: CancelToken,
 }
 
-/// What a session does. Times are moments as datums have them.
+/// The present state of a session. Times are datums of timestamptz.
 #[derive(Clone, Debug, Default)]
 pub struct Doing {
-    /// `active`, `idle` and so on.
+    /// `active`, `idle` and the other states of `pg_stat_activity`.
     pub state: &'static str,
-    /// The statement under way, or the last.
+    /// The text of the current statement, or of the last one.
     pub query: Arc<str>,
-    /// When it began.
+    /// The start of that statement.
     pub query_start: Option<i64>,
-    /// When the transaction under way began.
+    /// The start of the current transaction.
     pub transaction_start: Option<i64>,
-    /// When `state` became what it is.
+    /// The time at which `state` last changed.
     pub state_change: Option<i64>,
-    /// The setting application_name.
+    /// The value of the session's application_name.
     pub application_name: Arc<str>,
 }
 
-/// A session among the others; gone from them when dropped.
+/// The entry of a session in [`Activities`]. Dropping it removes the entry.
 #[derive(Debug)]
 pub struct Activity {
-    /// Who.
+    /// The fixed facts of the session.
     pub backend: Backend,
     doing: Mutex<Doing>,
     number: u64,
@@ -56,11 +56,11 @@ pub struct Activity {
 }
 
 impl Activity {
-    /// What it does now.
+    /// The present state of the session.
     pub fn doing(&self) -> Doing {
         self.doing.lock().clone()
     }
-    /// A statement begins.
+    /// Records that a statement begins.
     pub(super) fn begin(&self, query: &Arc<str>, transaction_start: i64, now: i64, application_name: &Arc<str>) {
         let mut doing = self.doing.lock();
         doing.state = "active";
@@ -70,7 +70,7 @@ impl Activity {
         doing.transaction_start = Some(transaction_start);
         doing.application_name = Arc::clone(application_name);
     }
-    /// The client is awaited.
+    /// Records that the session waits for its client.
     pub(super) fn rest(&self, status: TransactionStatus, now: i64) {
         let mut doing = self.doing.lock();
         doing.state = match status {
@@ -104,7 +104,7 @@ struct State {
 }
 
 impl Activities {
-    /// Adds a session.
+    /// Adds an entry for a session.
     pub(super) fn register(self: &Arc<Self>, backend: Backend, application_name: Arc<str>) -> Arc<Activity> {
         let mut state = self.state.lock();
         let number = state.next;
@@ -115,13 +115,14 @@ impl Activities {
         state.sessions.insert(number, Arc::downgrade(&activity));
         activity
     }
-    /// The sessions there are.
+    /// All sessions that exist now, oldest first.
     pub fn list(&self) -> Vec<Arc<Activity>> {
-        // Collected before the lock is let go, dropped after: a drop takes it again.
+        // Dropping an [`Activity`] takes the lock again, so the entries are collected under the lock and dropped after
+        // it.
         let sessions: Vec<_> = self.state.lock().sessions.values().cloned().collect();
         sessions.iter().filter_map(std::sync::Weak::upgrade).collect()
     }
-    /// The session of a process number.
+    /// The session with this process number.
     pub fn find(&self, pid: i32) -> Option<Arc<Activity>> {
         self.list().into_iter().find(|activity| activity.backend.pid == pid)
     }

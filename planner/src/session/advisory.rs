@@ -1,5 +1,5 @@
-//! [`AdvisoryLocks`]: what a session holds of advisory locks (PostgreSQL's manual, chapters 13.3.5 and 9.27.10): for itself,
-//! as often as it took them, or for its transaction.
+//! [`AdvisoryLocks`]: the advisory locks of a session (PostgreSQL's manual, chapters 13.3.5 and 9.27.10). A lock
+//! belongs to the session, once for each time it was taken, or to the transaction. Must not know functions.
 
 use super::lock_tag;
 use super::outcome::Notice;
@@ -12,53 +12,53 @@ use std::sync::Arc;
 use txn::CommandNumber;
 use txn::locks::{LockFailure, LockMode, LockName, LockWait, Locker};
 
-/// The kind of names that stand for advisory locks.
+/// The lock-name kind of advisory locks.
 pub const ADVISORY: u8 = 1;
 
-/// What is locked: one number, or two, in a database.
+/// The name of an advisory lock: one or two numbers in a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AdvisoryKey {
-    /// The database.
+    /// The OID of the database.
     pub database: Oid,
-    /// The first number; of one number its upper half.
+    /// The first of two numbers, or the upper half of a single one.
     pub class: u32,
-    /// The second number; of one number its lower half.
+    /// The second of two numbers, or the lower half of a single one.
     pub object: u32,
-    /// 1 for one number, 2 for two, as pg_locks.objsubid tells.
+    /// 1 for a single number, 2 for two numbers, as in `pg_locks.objsubid`.
     pub numbers: u8,
 }
 
 impl AdvisoryKey {
-    /// Of one number.
+    /// The key of a single 64-bit number.
     pub fn one(database: Oid, number: i64) -> AdvisoryKey {
         let bits = number as u64;
         AdvisoryKey { database, class: (bits >> 32) as u32, object: bits as u32, numbers: 1 }
     }
-    /// Of two numbers.
+    /// The key of two 32-bit numbers.
     pub fn two(database: Oid, first: i32, second: i32) -> AdvisoryKey {
         AdvisoryKey { database, class: first as u32, object: second as u32, numbers: 2 }
     }
-    /// As others are told of it.
+    /// The key as a tag that other servers can decode.
     pub fn tag(&self) -> Bytes {
         lock_tag::of(ADVISORY, &[self.database, self.class, self.object, u32::from(self.numbers)])
     }
-    /// The key in a tag; `None` when it is of something else.
+    /// Decodes a tag. `None` if it names another kind of lock.
     pub fn from_tag(tag: &[u8]) -> Option<AdvisoryKey> {
         let [database, class, object, numbers] = lock_tag::numbers(tag, ADVISORY)?;
         Some(AdvisoryKey { database, class, object, numbers: u8::try_from(numbers).ok()? })
     }
 }
 
-/// The mode of a lock.
+/// The lock mode of a shared or exclusive advisory lock.
 pub const fn mode(shared: bool) -> LockMode {
     if shared { LockMode::new(0, 0b10) } else { LockMode::new(1, 0b11) }
 }
 
-/// How often a key is held in one mode.
+/// How often the session and its transaction hold one key in one mode.
 #[derive(Default)]
 struct Held {
     by_session: u64,
-    /// The first command of the transaction that took it: until that is undone, later ones add nothing.
+    /// The first command of the transaction that took the lock. Later ones add nothing until that command is undone.
     by_command: Option<CommandNumber>,
 }
 
@@ -68,29 +68,29 @@ impl Held {
     }
 }
 
-/// The advisory locks of a session. Dropped, it gives them back.
+/// The advisory locks of a session. Dropping it releases them.
 pub struct AdvisoryLocks {
     locker: Arc<Locker>,
     held: Mutex<HashMap<(AdvisoryKey, bool), Held>>,
 }
 
 impl AdvisoryLocks {
-    /// None yet.
+    /// An empty set of locks.
     pub fn new(locker: Arc<Locker>) -> AdvisoryLocks {
         AdvisoryLocks { locker, held: Mutex::default() }
     }
-    /// Who holds them, and the session's rows.
+    /// The owner of these locks and of the session's row locks.
     pub fn locker(&self) -> &Arc<Locker> {
         &self.locker
     }
 
-    /// Whether the session may not have what it took for itself any more.
+    /// Whether the session may have lost a session-level lock.
     pub fn are_lost(&self) -> bool {
         self.locker.has_lost_locks() && self.held.lock().values().any(|held| held.by_session > 0)
     }
 
-    /// Takes a lock for the session, or for its transaction at `command`. Answers false when another holds it and `wait`
-    /// says not to wait. Errors: 55P03 after `lock_timeout`, 40P01, 53200.
+    /// Takes a lock for the session, or for its transaction at `command`. Returns false if another session holds it and
+    /// `wait` says not to wait. Errors: 55P03 after `lock_timeout`, 40P01, 53200.
     pub async fn lock(
         &self,
         key: AdvisoryKey,
@@ -113,7 +113,7 @@ impl AdvisoryLocks {
         Ok(true)
     }
 
-    /// Gives back what the session took once. False when it has not taken it.
+    /// Releases a session-level lock once. False if the session does not hold it.
     pub fn unlock(&self, key: AdvisoryKey, shared: bool) -> bool {
         let mut all = self.held.lock();
         let Some(held) = all.get_mut(&(key, shared)).filter(|held| held.by_session > 0) else { return false };
@@ -125,17 +125,17 @@ impl AdvisoryLocks {
         true
     }
 
-    /// Gives back all that the session took for itself.
+    /// Releases all session-level locks.
     pub fn unlock_all(&self) {
         self.keep(|held| held.by_session = 0);
     }
 
-    /// The transaction is over.
+    /// Releases the transaction's locks at its end.
     pub fn end_transaction(&self) {
         self.keep(|held| held.by_command = None);
     }
 
-    /// What `command` and later ones took is undone.
+    /// Releases the locks taken by `command` and later ones, after ROLLBACK TO SAVEPOINT.
     pub fn rolled_back_to(&self, command: CommandNumber) {
         self.keep(|held| held.by_command = held.by_command.filter(|taken| *taken < command));
     }
@@ -161,7 +161,7 @@ impl Drop for AdvisoryLocks {
     }
 }
 
-/// The warning for who gives back what it does not hold.
+/// The warning for releasing a lock that the session does not hold.
 pub fn not_owned(shared: bool) -> Notice {
     let mode = if shared { "ShareLock" } else { "ExclusiveLock" };
     Notice::warning(state::WARNING, format!("you don't own a lock of type {mode}"))

@@ -1,4 +1,4 @@
-//! ANALYZE, and what VACUUM (ANALYZE) does of it.
+//! ANALYZE, and the ANALYZE part of VACUUM.
 
 use super::{Notice, Session, TransactionStatus};
 use crate::catalog::{Catalog, ColumnId, RelationKind, TableDescriptor, changed_meanwhile};
@@ -9,16 +9,19 @@ use crate::types::Oid;
 use std::sync::Arc;
 use txn::TransactionOptions;
 
-/// How often a table is looked at anew when somebody else defined it meanwhile.
+/// Attempts to store a table's statistics. An attempt fails if another transaction changes
+/// the table's definition meanwhile.
 const TRIES: usize = 10;
 
-/// A table, and the columns that were named.
+/// A table and the named columns. `None` means all columns.
 type Target = (Arc<TableDescriptor>, Option<Vec<ColumnId>>);
 
 impl Session {
-    /// Finds out what the rows of tables are like; of all that the user may analyze when none are named. Errors: 42P01, 42703, 42701.
+    /// Gathers statistics of tables: of all that the user may analyze if the statement names none.
+    /// Errors: 42P01, 42703, 42701.
     pub(super) async fn analyze(&mut self, tables: &[AnalyzedTable], verbose: bool) -> Result<()> {
-        // What this transaction wrote nobody else sees; alone, each table has a transaction of its own.
+        // Other transactions cannot see what this transaction wrote. Outside a block each table gets a transaction of
+        // its own.
         let alone = self.block.status() == TransactionStatus::Idle && self.block.is_renewable();
         let part = self.block.statement(false).await?;
         let catalog = part.catalog;
@@ -49,18 +52,18 @@ impl Session {
             }
             let ddl = self.begin_ddl().await?;
             let wanted = self.wanted(columns.as_deref());
-            // The catalog of this transaction may know more of the table by now.
+            // The catalog of this transaction may hold a newer definition.
             let table = ddl.catalog.relation_by_oid(table.oid).unwrap_or(table);
             let gathered = gather(self.database.env().as_ref(), &ddl.transaction, &table, &wanted).await?;
             self.tell(verbose, &table, Some(&gathered));
             let writer = ddl.store.writer(&ddl.transaction, self.shared.database_oid);
-            // If the table was changed meanwhile, what was found is of no use any more.
+            // If the table's definition changed meanwhile, the gathered statistics are useless.
             let mut writer = writer.waiting(&ddl.locks, ddl.settings.lock_timeout());
             writer.store_statistics(table.oid, &gathered.statistics).await?;
             self.block.catalog_changed();
         }
         if alone {
-            // What comes next is planned by what was found out.
+            // The next statement is planned with the new statistics.
             self.block.end_implicit().await?;
         }
         Ok(())
@@ -71,8 +74,8 @@ impl Session {
         Wanted { columns, target: target.unwrap_or(crate::statistics::gather::DEFAULT_TARGET), automatic: false }
     }
 
-    /// In a transaction of its own, and again in a new one when somebody else was faster.
-    /// `None`: the table is gone.
+    /// Analyzes one table in a transaction of its own. It retries in a new one after a conflict. `None` if
+    /// the table was dropped.
     async fn analyze_alone(&self, table: &TableDescriptor, columns: Option<&[ColumnId]>) -> Result<Option<Gathered>> {
         let (store, database) = (self.database.catalog(), self.shared.database_oid);
         let counted = table.changes.count();
@@ -120,7 +123,7 @@ impl Session {
         }
     }
 
-    /// The table that is named; `None`, and a warning, when it cannot be analyzed.
+    /// The table named by the statement. `None`, with a warning, if it cannot be analyzed.
     fn target(&self, catalog: &Catalog, user: Oid, named: &AnalyzedTable) -> Result<Option<Target>> {
         let (schema, name) = fold_name(&named.name)?;
         let settings = self.shared.settings();
@@ -143,7 +146,7 @@ impl Session {
         }
         match table.kind {
             RelationKind::Table => {}
-            // Nothing is stored of them.
+            // System views have no stored statistics.
             RelationKind::SystemView => return Ok(None),
             RelationKind::View | RelationKind::Sequence => {
                 return skip("cannot analyze non-tables or special system tables");
@@ -165,7 +168,7 @@ impl Session {
     }
 }
 
-/// Whether a role may have what is known of a table gathered, or its rows tidied.
+/// Whether a role may analyze or vacuum a table.
 pub(super) fn may_analyze(catalog: &Catalog, user: Oid, table: &TableDescriptor) -> bool {
     catalog.owns(user, table.owner) || catalog.owns(user, catalog.database().owner)
 }

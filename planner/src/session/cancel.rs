@@ -1,12 +1,12 @@
-//! [`CancelToken`]: how a statement is told to stop.
+//! [`CancelToken`] tells a statement to stop. Must not know who asks.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::Notify;
 
-/// Shared between the session that runs statements and whoever may cancel them. Once cancelled it stays so until
-/// [`CancelToken::reset`], which the server calls when it takes up a client's next message after being idle
-/// ([`Session::fail`](super::Session::fail) and [`Session::end_implicit`](super::Session::end_implicit) reset it too).
+/// Shared between the session that runs statements and those who may cancel them. A cancelled token stays cancelled
+/// until [`CancelToken::reset`]. The server resets it when it takes up a client's next message after being idle.
+/// [`Session::fail`](super::Session::fail) and [`Session::end_implicit`](super::Session::end_implicit) reset it too.
 #[derive(Clone, Debug, Default)]
 pub struct CancelToken(Arc<State>);
 
@@ -21,7 +21,7 @@ impl CancelToken {
     pub fn new() -> Self {
         Self::default()
     }
-    /// Asks what runs to stop.
+    /// Cancels the current work.
     pub fn cancel(&self) {
         self.0.cancelled.store(true, Ordering::SeqCst);
         self.0.wake.notify_waiters();
@@ -30,16 +30,16 @@ impl CancelToken {
     pub fn reset(&self) {
         self.0.cancelled.store(false, Ordering::SeqCst);
     }
-    /// Whether somebody asked to stop.
+    /// Whether the token is cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.0.cancelled.load(Ordering::SeqCst)
     }
-    /// Resolves when somebody asks to stop; at once when they already did.
+    /// Resolves once the token is cancelled, immediately if it already is.
     pub async fn cancelled(&self) {
         loop {
             let woken = self.0.wake.notified();
             tokio::pin!(woken);
-            // Registered before the flag is looked at, so that no request falls between.
+            // The waiter registers before it reads the flag. Otherwise it could miss a request made in between.
             woken.as_mut().enable();
             if self.is_cancelled() {
                 return;

@@ -1,4 +1,4 @@
-//! Names what two transactions fought over: turns the key of a conflict into table, constraint and values.
+//! Names the object of a conflict between transactions: turns a conflicting key into table, constraint and values.
 
 use super::database::Database;
 use super::shared::SessionShared;
@@ -12,8 +12,8 @@ use bytes::Bytes;
 use std::sync::Arc;
 use txn::{Conflict, ConflictKind, OwnWrites, TransactionOptions, TxnError};
 
-/// The error of a transaction that was refused, with the table and key in its detail where they can be found out. Counts its loss, for the
-/// session's next turn.
+/// The error of a refused transaction, with table and key in its detail where they can be found. Records the loss for
+/// the session's next turn.
 pub async fn name_conflict(
     database: &Database,
     shared: &SessionShared,
@@ -85,12 +85,12 @@ async fn describe(
     Some((table, detail))
 }
 
-/// The columns whose values are in the keys of an index; 0 stands for an expression.
+/// The columns whose values form the keys of an index. 0 stands for an expression.
 pub fn key_columns(table: &TableDescriptor, index: usize) -> Vec<ColumnId> {
     table.indexes.get(index).map(|index| index.columns.iter().map(|key| key.column).collect()).unwrap_or_default()
 }
 
-/// `(id)=(1)`: as much of the key as the key, or the row that is there now, tells.
+/// `(id)=(1)`: the values of the key, as far as the key itself or the present row tells them.
 pub async fn key_text(database: &Database, table: &Arc<TableDescriptor>, index: usize, key: &Bytes) -> Option<String> {
     let descriptor = table.indexes.get(index)?;
     let ids: Vec<ColumnId> = descriptor.columns.iter().map(|column| column.column).collect();

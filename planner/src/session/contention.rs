@@ -1,5 +1,5 @@
-//! [`Contention`]: the conflicts for which transactions were refused, the newest ones, and what the log says of long waits
-//! and deadlocks. What waits there were the lock table remembers itself.
+//! [`Contention`]: the most recent conflicts that refused a transaction, and the log lines of long waits and deadlocks.
+//! The lock table itself remembers current waits.
 
 use super::activity::Activities;
 use crate::error::SqlError;
@@ -9,25 +9,25 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use txn::locks::{LONG_WAIT, LockEvent};
 
-/// Conflicts that are remembered, at most.
+/// The greatest number of remembered conflicts. The oldest is dropped first.
 const MOST: usize = 1000;
 
 /// A transaction that was refused.
 #[derive(Clone, Debug)]
 pub struct RefusedTransaction {
-    /// When, as a datum of timestamptz.
+    /// The time of the refusal, as a datum of timestamptz.
     pub at: i64,
-    /// In which database.
+    /// The OID of the database.
     pub database: Oid,
-    /// The session.
+    /// The process number of the session.
     pub pid: i32,
-    /// The error: its table, where it names one, and its detail.
+    /// The error, with its detail. It names the table if that is known.
     pub error: SqlError,
-    /// How often the server had run it before.
+    /// How often the server had retried the transaction before.
     pub retries: u32,
 }
 
-/// See the head of the module.
+/// A bounded list of refused transactions.
 #[derive(Debug, Default)]
 pub struct Contention {
     refused: Mutex<VecDeque<RefusedTransaction>>,
@@ -42,18 +42,18 @@ impl Contention {
         all.push_back(refused);
     }
 
-    /// The newest, oldest first.
+    /// The remembered conflicts, oldest first.
     pub fn refused(&self) -> Vec<RefusedTransaction> {
         self.refused.lock().iter().cloned().collect()
     }
 }
 
-/// What sessions run, as the log says it.
+/// The statement of a session, as the log shows it.
 fn statement_of(activities: &Activities, pid: i32) -> Arc<str> {
     activities.find(pid).map_or_else(|| "(not a session of this server)".into(), |activity| activity.doing().query)
 }
 
-/// Writes what happened to locks into the log, with the statements of all who are concerned.
+/// Logs a lock event with the statements of all sessions concerned.
 pub(super) fn log(activities: &Activities, event: &LockEvent<'_>) {
     match event {
         LockEvent::Long(wait) => {

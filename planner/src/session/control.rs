@@ -1,4 +1,5 @@
-//! Transaction control: BEGIN, COMMIT, SAVEPOINT and their kin, SET CONSTRAINTS, and what is to be done before COMMIT.
+//! Transaction control: BEGIN, COMMIT, SAVEPOINT and their kin, SET CONSTRAINTS, and the checks before COMMIT. Must not
+//! know how a transaction commits.
 
 use super::Session;
 use super::dispatch::{done, starts_with};
@@ -18,7 +19,7 @@ pub fn controls_transactions(kind: &StatementKind) -> bool {
 }
 
 impl Session {
-    /// Runs BEGIN, COMMIT, SAVEPOINT and the like.
+    /// Runs a statement of transaction control.
     pub(super) async fn transaction_control(&mut self, statement: &Statement) -> Result<Outcome> {
         Ok(match &statement.kind {
             StatementKind::Begin(modes) => {
@@ -58,7 +59,8 @@ impl Session {
         })
     }
 
-    /// What is to be done before COMMIT, with or without a block. Errors: 23503, 54000, and what else the work says.
+    /// Does the work that precedes a commit, with or without a block. Errors: 23503, 54000, and the
+    /// errors of that work.
     pub(super) async fn before_commit(&mut self) -> Result<()> {
         if self.shared.references.lock().has_later() {
             Box::pin(self.hold_to_deferred()).await?;
@@ -79,8 +81,8 @@ impl Session {
         room
     }
 
-    /// Holds the transaction, which is about to commit, to the FOREIGN KEYs that were put off. It is rolled back when it
-    /// fails. Errors: 23503.
+    /// Checks the deferred FOREIGN KEYs of the transaction that is about to commit. A failure rolls
+    /// it back. Errors: 23503.
     async fn hold_to_deferred(&mut self) -> Result<()> {
         if self.block.is_failed() || !self.shared.references.lock().has_later() {
             return Ok(());
@@ -95,8 +97,8 @@ impl Session {
         held
     }
 
-    /// Reads the cursors that outlive the transaction to their ends, as PostgreSQL does at COMMIT: what their queries fail with the
-    /// transaction does, which is rolled back.
+    /// Reads the WITH HOLD cursors to their ends, as PostgreSQL does at COMMIT. If a query fails, the transaction fails
+    /// with the same error and is rolled back.
     async fn read_held_cursors(&mut self) -> Result<()> {
         if self.block.is_failed() {
             return Ok(());
@@ -116,7 +118,6 @@ impl Session {
         }
     }
 
-    /// SET CONSTRAINTS.
     pub(super) async fn set_constraints(
         &mut self,
         alone: bool,

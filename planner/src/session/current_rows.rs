@@ -1,5 +1,5 @@
-//! What a cursor's query must carry so that WHERE CURRENT OF finds its rows: behind its columns the primary key of each
-//! table, or the row key where there is none. Knows the query as it is written, and the catalog.
+//! Extends a cursor's query so that WHERE CURRENT OF finds its rows. The query gets further columns: the primary key of
+//! each table, or the row key if there is none. Knows the parsed query and the catalog.
 
 use crate::bind::ROW_KEY;
 use crate::catalog::{Catalog, RelationKind};
@@ -12,7 +12,7 @@ fn quoted(name: &str) -> Ident {
     Ident::with_quote('"', name)
 }
 
-/// The name of a relation in the query, and the table that it is.
+/// The table behind a relation of the query, with the relation's name there.
 fn relation(factor: &TableFactor, catalog: &Catalog, path: &[String]) -> Option<(String, Oid)> {
     let TableFactor::Table { name, alias, args: None, sample: None, .. } = factor else { return None };
     let (schema, name) = fold_name(name).ok()?;
@@ -21,7 +21,7 @@ fn relation(factor: &TableFactor, catalog: &Catalog, path: &[String]) -> Option<
     (table.kind == RelationKind::Table).then_some((shown, table.oid))
 }
 
-/// What tells the rows of a table.
+/// The columns that identify a row of a table.
 fn items(shown: &str, table: Oid, catalog: &Catalog) -> Option<Vec<SelectItem>> {
     let table = catalog.relation_by_oid(table)?;
     let Some(primary) = table.primary_key() else {
@@ -35,8 +35,8 @@ fn items(shown: &str, table: Oid, catalog: &Catalog) -> Option<Vec<SelectItem>> 
     primary.columns.iter().map(column).collect()
 }
 
-/// A query that tells the rows of tables behind its columns, and how many columns each table takes. `None` for a query
-/// whose rows are not those of one table, or of tables that it locks.
+/// A query with the row identities of its tables as further columns, and how many columns each table takes. `None`
+/// unless its rows come from one table, or from tables that it locks.
 pub fn telling(query: &Statement, catalog: &Catalog, path: &[String]) -> Option<(Statement, Vec<(Oid, usize)>)> {
     let mut telling = query.clone();
     let StatementKind::Sql(tree) = &mut telling.kind else { return None };
@@ -70,7 +70,7 @@ pub fn telling(query: &Statement, catalog: &Catalog, path: &[String]) -> Option<
         tables.push((table, items.len()));
         select.projection.extend(items);
     }
-    // Its text is the key of its plan, and that of no other statement.
+    // The text is the key in the plan cache. The suffix distinguishes it from all other statements.
     telling.text = Arc::from(format!("{}\u{1}", query.text));
     (!tables.is_empty()).then_some((telling, tables))
 }

@@ -1,5 +1,5 @@
-//! [`CursorRows`]: the rows that a cursor has read and may go back to. What is much of them is on disk, and what is in memory counts
-//! against the memory of all statements.
+//! [`CursorRows`]: the rows that a cursor has read and may go back to. Large parts are on disk. The rows in memory
+//! count against the memory of all statements. Must not know the cursor's position.
 
 use crate::error::Result;
 use datafusion::arrow::datatypes::SchemaRef;
@@ -13,36 +13,36 @@ use futures::TryStreamExt;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Bytes of rows in memory from which they go to disk, where there are not many more already.
+/// Bytes of rows in memory above which they spill, if few rows are kept.
 const IN_MEMORY: usize = 1 << 20;
-/// The same where there are: each part on disk is an open file.
+/// The same if many rows are kept. Each spilled part is an open file, so parts grow with the total.
 const MOST_IN_MEMORY: usize = 64 << 20;
-/// So few stay in memory while nobody reads.
+/// Bytes that may stay in memory between two FETCH statements.
 const AT_REST: usize = 256 << 10;
 
-/// See the head of the module.
+/// The rows of one cursor.
 pub struct CursorRows {
-    /// In order.
+    /// The kept batches, in row order.
     parts: VecDeque<Part>,
-    /// What they take in memory, or took before they went to disk, in bytes.
+    /// The bytes of all parts, spilled ones included at their size in memory.
     bytes: usize,
-    /// Those in memory, in bytes.
+    /// The reservation of the parts in memory.
     memory: MemoryReservation,
     disk: SpillManager,
-    /// The part on disk that was read last.
+    /// The spilled part that was read last.
     read: Option<ReadBack>,
 }
 
 struct ReadBack {
-    /// The number of its first row.
+    /// The number of the first row.
     first: u64,
     batches: Vec<RecordBatch>,
-    /// Whoever is given rows of it shares this.
+    /// Shared with those who received rows of the part.
     memory: Arc<MemoryReservation>,
 }
 
 struct Part {
-    /// The number of its first row.
+    /// The number of the first row.
     first: u64,
     rows: u64,
     bytes: usize,
@@ -67,7 +67,7 @@ impl Part {
 }
 
 impl CursorRows {
-    /// None yet, of this form.
+    /// An empty set of rows with this schema.
     pub fn new(runtime: &Arc<RuntimeEnv>, schema: SchemaRef) -> CursorRows {
         let metrics = SpillMetrics::new(&ExecutionPlanMetricsSet::new(), 0);
         CursorRows {
@@ -79,12 +79,12 @@ impl CursorRows {
         }
     }
 
-    /// The number of the first.
+    /// The number of the first row kept.
     pub fn first(&self) -> Option<u64> {
         self.parts.front().map(|part| part.first)
     }
 
-    /// Forgets all.
+    /// Drops all rows and their files.
     pub fn clear(&mut self) {
         self.parts.clear();
         self.bytes = 0;
@@ -92,7 +92,7 @@ impl CursorRows {
         self.read = None;
     }
 
-    /// Adds a batch of rows, of which `first` is the number of the first. Errors: 53200, 53100.
+    /// Appends a batch whose first row has the number `first`. Errors: 53200, 53100.
     pub fn push(&mut self, first: u64, batch: RecordBatch) -> Result<()> {
         let bytes = batch.get_array_memory_size();
         let rows = batch.num_rows() as u64;
@@ -106,7 +106,7 @@ impl CursorRows {
         (self.bytes / 32).clamp(IN_MEMORY, MOST_IN_MEMORY)
     }
 
-    /// Lets the first rows go, as long as all take more than `keep` bytes, up to those that the row with a number is among.
+    /// Drops the oldest parts while all rows take more than `keep` bytes. The part with the row `position` stays.
     pub fn let_go(&mut self, keep: usize, position: u64) {
         while self.bytes > keep && self.parts.front().is_some_and(|part| part.end() <= position) {
             let Some(part) = self.parts.pop_front() else { return };
@@ -120,12 +120,12 @@ impl CursorRows {
         }
     }
 
-    /// No more come: what is in memory goes to disk, unless it is little. Errors: 53100.
+    /// The FETCH has ended: rows in memory spill, unless they take at most `AT_REST` bytes. Errors: 53100.
     pub fn rest(&mut self) -> Result<()> {
         if self.memory.size() <= AT_REST { Ok(()) } else { self.spill() }
     }
 
-    /// Writes what is in memory to one file.
+    /// Writes the parts in memory to one file.
     fn spill(&mut self) -> Result<()> {
         let from = self.parts.iter().rposition(|part| part.in_memory().is_none()).map_or(0, |last| last + 1);
         let batches: Vec<RecordBatch> = self.parts.range(from..).filter_map(Part::in_memory).cloned().collect();
@@ -141,7 +141,7 @@ impl CursorRows {
         Ok(())
     }
 
-    /// Rows by their numbers, the last inclusive, and the memory of those that were on disk. Errors: 53200.
+    /// The rows between two numbers, both inclusive, and the reservations of those that were on disk. Errors: 53200.
     pub async fn between(&mut self, first: u64, last: u64) -> Result<(Vec<RecordBatch>, Vec<Arc<MemoryReservation>>)> {
         let (mut found, mut memory) = (Vec::new(), Vec::new());
         for at in 0..self.parts.len() {
@@ -162,7 +162,7 @@ impl CursorRows {
         Ok((found, memory))
     }
 
-    /// Reads the part on disk that a row is in, so that [`CursorRows::row`] finds it. Errors: 53200.
+    /// Loads the spilled part with this row, so that [`CursorRows::row`] finds it. Errors: 53200.
     pub async fn look_at(&mut self, number: u64) -> Result<()> {
         match self.parts.iter().position(|part| (part.first..part.end()).contains(&number)) {
             Some(at) => self.read_back(at).await,
@@ -170,14 +170,14 @@ impl CursorRows {
         }
     }
 
-    /// Reads a part, unless it is in memory. Errors: 53200.
+    /// Loads a spilled part. Errors: 53200.
     async fn read_back(&mut self, at: usize) -> Result<()> {
         let Some(Part { first, bytes, place: Place::Disk(file), .. }) = self.parts.get(at) else { return Ok(()) };
         let (first, bytes, file) = (*first, *bytes, Arc::clone(file));
         if self.read.as_ref().is_some_and(|read| read.first == first) {
             return Ok(());
         }
-        // Before there is room for another.
+        // Frees the part that was loaded before, to make room.
         self.read = None;
         let memory = self.memory.new_empty();
         memory.try_grow(bytes)?;
@@ -187,7 +187,7 @@ impl CursorRows {
         Ok(())
     }
 
-    /// The batch of the row with a number, and its place there, if it is in memory; see [`CursorRows::look_at`].
+    /// The batch with this row and the row's index in it, if it is in memory. See [`CursorRows::look_at`].
     pub fn row(&self, number: u64) -> Option<(RecordBatch, usize)> {
         let mut found = Vec::new();
         for part in &self.parts {
@@ -202,7 +202,7 @@ impl CursorRows {
     }
 }
 
-/// The rows of batches in a row that lie between two numbers.
+/// Cuts the rows between two numbers out of consecutive batches.
 fn cut(mut start: u64, batches: &[RecordBatch], (first, last): (u64, u64), found: &mut Vec<RecordBatch>) {
     for batch in batches {
         let end = start + batch.num_rows() as u64;

@@ -19,7 +19,7 @@ fn done(tag: impl Into<String>) -> Outcome {
 }
 
 impl Session {
-    /// DECLARE. Errors: 25P01 outside of a block without WITH HOLD, 42P03 for a name in use.
+    /// DECLARE. Errors: 25P01 outside a block without WITH HOLD, 42P03 for a name in use.
     pub(super) async fn declare_cursor(
         &mut self,
         declare: &DeclareCursor,
@@ -66,7 +66,7 @@ impl Session {
         let shown = tables.first().map_or(columns.len(), |followed: &Followed| followed.first);
         let columns = columns.iter().take(shown).cloned().collect();
         let locks = matches!(planned.kind, QueryKind::Query { locks: true });
-        // What locks rows is not read backward.
+        // A query that locks rows cannot be read backward.
         let scroll = if locks { Some(false) } else { declare.scroll };
         let (kind, current) = ((scroll, declare.hold), (tables, locks));
         let runtime = self.database.engine().task_context().runtime_env();
@@ -77,7 +77,8 @@ impl Session {
         Ok(done("DECLARE CURSOR"))
     }
 
-    /// The plan of a cursor's query; where it can tell the rows of tables, with what tells them behind its columns.
+    /// The plan of a cursor's query. If its rows can be identified, the plan returns their
+    /// identities as further columns.
     async fn planned_cursor(
         &mut self,
         declare: &DeclareCursor,
@@ -88,7 +89,7 @@ impl Session {
         if let Some((telling, mut tables)) = current_rows::telling(&declare.query, &catalog, &path)
             && let Ok(planned) = self.planned(&Arc::new(telling), &prepared.given).await
         {
-            // Counted from the first column behind those that are shown, so far.
+            // The identities begin after the visible columns.
             let all = planned.columns.as_ref().map_or(0, |columns| columns.len());
             let hidden = tables.iter().map(|(_, count)| count).sum::<usize>();
             let mut first = all.saturating_sub(hidden);
@@ -103,7 +104,7 @@ impl Session {
 
     /// FETCH and MOVE. Errors: 34000, 55000, and what the query raises.
     pub(super) async fn fetch(&mut self, name: &str, direction: FetchDirection, only_move: bool) -> Result<Outcome> {
-        // It belongs to the transaction under way, as every statement does.
+        // FETCH belongs to the current transaction, like every statement.
         self.block.statement(true).await?;
         let mut cursor = self.shared.cursors.lock().take(name)?;
         let fetched = cursor.fetch(name, direction, only_move).await;
@@ -114,7 +115,7 @@ impl Session {
             return Ok(done(format!("MOVE {count}")));
         }
         let rows = futures::stream::iter(batches).map(move |batch| {
-            // It counts until the last is sent.
+            // The memory counts until the last batch is sent.
             let _ = &memory;
             Ok(batch)
         });
@@ -124,18 +125,18 @@ impl Session {
         Ok(Outcome::Rows { columns, stream, tag })
     }
 
-    /// The columns of a cursor that DECLARE made; None when there is none of this name.
+    /// The columns of a cursor. `None` if DECLARE made no cursor of this name.
     pub fn cursor_columns(&self, name: &str) -> Option<Arc<[OutputColumn]>> {
         self.shared.cursors.lock().columns(name)
     }
 
-    /// Closes a cursor if there is one of this name.
+    /// Closes the cursor of this name, if there is one.
     pub fn forget_cursor(&self, name: &str) {
-        // That there was none is no error to Close.
+        // Closing an unknown cursor is not an error.
         let _ = self.shared.cursors.lock().take(name);
     }
 
-    /// CLOSE; None for ALL.
+    /// CLOSE. `None` means ALL.
     pub(super) fn close_cursor(&mut self, name: Option<&str>) -> Result<Outcome> {
         let mut cursors = self.shared.cursors.lock();
         match name {
@@ -151,7 +152,7 @@ impl Session {
     }
 }
 
-/// What a cursor may be over. Errors: 42601, 0A000.
+/// Checks the options of a DECLARE and its query. Errors: 42601, 0A000.
 pub(super) fn check(declare: &DeclareCursor) -> Result<()> {
     match &declare.query.kind {
         StatementKind::Sql(tree) if matches!(tree.as_ref(), ast::Statement::Query(_)) => Ok(()),

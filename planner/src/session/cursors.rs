@@ -1,5 +1,5 @@
-//! [`Cursors`]: what DECLARE made and FETCH reads. Rows are read from the running query when they are asked for, and kept
-//! as far as a cursor may go back to them.
+//! [`Cursors`]: the cursors that DECLARE makes and FETCH reads. A cursor reads rows from its running query on demand.
+//! It keeps those that it may go back to. Must not know statements or the wire.
 
 use super::cursor_rows::CursorRows;
 use super::outcome::OutputColumn;
@@ -19,67 +19,68 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use txn::CommandNumber;
 
-/// Bytes of rows that a cursor keeps to go back to when SCROLL was not asked for.
+/// Bytes of rows that a cursor keeps to go back to if SCROLL was not specified.
 const KEPT_UNASKED: usize = 16 << 20;
-/// Cursors of one session, at most.
+/// The greatest number of cursors in one session.
 const MOST: usize = 10_000;
 
-/// A cursor.
+/// One cursor of a session.
 pub struct Cursor {
-    /// The DECLARE.
+    /// The text of the DECLARE.
     pub statement: Arc<str>,
-    /// WITH HOLD.
+    /// Whether it was declared WITH HOLD.
     pub hold: bool,
-    /// BINARY.
+    /// Whether it was declared BINARY.
     pub binary: bool,
     /// SCROLL (true), NO SCROLL (false), or neither.
     pub scroll: Option<bool>,
-    /// When it was declared.
+    /// The time of the DECLARE, as a datum of timestamptz.
     pub created: i64,
-    /// What its rows are.
+    /// The columns that the client sees.
     pub columns: Arc<[OutputColumn]>,
-    /// The command that declared it: a savepoint before it takes it away. None once its transaction committed.
+    /// The command of the DECLARE. Rolling back to an earlier savepoint removes the cursor. `None`
+    /// once its transaction committed.
     command: Option<CommandNumber>,
-    /// Of the rows that it reads, which have behind what is shown what tells them: see `tables`.
+    /// The schema of the rows read: the visible columns, then the row identities (see `tables`).
     schema: SchemaRef,
-    /// What tells the rows of tables that WHERE CURRENT OF may name.
+    /// The tables whose rows WHERE CURRENT OF can find.
     tables: Vec<Followed>,
-    /// Whether it locks rows: then CURRENT OF is of what it locks.
+    /// Whether the query locks rows. Then CURRENT OF means a locked table.
     locks: bool,
-    /// What is not read yet; None when all is, or after an error.
+    /// The rest of the query. `None` at its end, or after an error.
     stream: Option<SendableRecordBatchStream>,
-    /// An error ended it.
+    /// Whether an error ended the cursor.
     failed: bool,
-    /// Rows read and kept.
+    /// The rows read that the cursor still keeps.
     kept: CursorRows,
-    /// Rows read.
+    /// The number of rows read.
     read: u64,
-    /// Where it stands: 0 before the first row, one more than there are rows behind the last.
+    /// The cursor's position: 0 before the first row, and one more than the number of rows after the last.
     position: u64,
 }
 
-/// A table whose rows a cursor tells.
+/// A table whose rows a cursor identifies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Followed {
-    /// The table.
+    /// The OID of the table.
     pub table: Oid,
-    /// Where what tells its row begins among the columns that are read.
+    /// The first column of the row's identity among the columns read.
     pub first: usize,
 }
 
 /// The rows of a FETCH.
 pub struct Fetched {
-    /// Rows, in order.
+    /// The rows in order, with the visible columns only.
     pub batches: Vec<RecordBatch>,
-    /// Their form.
+    /// The schema of the batches.
     pub schema: SchemaRef,
-    /// How many.
+    /// The number of rows passed, including those that MOVE does not return.
     pub count: u64,
-    /// The memory of those that were read back from disk.
+    /// The reservations of the rows that were loaded from disk.
     pub memory: Vec<Arc<MemoryReservation>>,
 }
 
-/// Rows to be given: first, last (inclusive), and whether they come backward.
+/// The rows to return: first, last (inclusive), and whether they come backward.
 struct Span {
     first: u64,
     last: u64,
@@ -87,7 +88,7 @@ struct Span {
 }
 
 impl Cursor {
-    /// Over a query that runs.
+    /// A cursor over a running query.
     pub fn new(
         statement: Arc<str>,
         (scroll, hold): (Option<bool>, bool),
@@ -117,14 +118,14 @@ impl Cursor {
         }
     }
 
-    /// Reads all rows, so that nothing of the transaction is needed any more.
+    /// Reads all rows, so that the cursor no longer needs its transaction.
     pub async fn materialize(&mut self) -> Result<()> {
         self.read_to(u64::MAX, usize::MAX).await?;
         self.kept.rest()
     }
 
-    /// Reads until so many rows are read, or there are no more. Rows that no longer fit are let go, the oldest first, unless
-    /// the cursor has to keep them.
+    /// Reads until `row` rows are read, or the query ends. Rows beyond `keep` bytes are dropped, oldest first, unless
+    /// the cursor must keep them.
     async fn read_to(&mut self, row: u64, keep: usize) -> Result<()> {
         while self.read < row {
             let Some(stream) = &mut self.stream else { return Ok(()) };
@@ -152,7 +153,7 @@ impl Cursor {
         Ok(())
     }
 
-    /// Lets rows go that are behind the position and do not fit.
+    /// Drops rows before the position that do not fit in `keep` bytes.
     fn let_go(&mut self, keep: usize) {
         if !self.hold && self.scroll != Some(true) {
             self.kept.let_go(keep, self.position);
@@ -164,7 +165,7 @@ impl Cursor {
             .hint("Declare it with SCROLL option to enable backward scan.")
     }
 
-    /// Moves, and gives the rows that were passed. Errors: 55000 for going back where that was not asked for.
+    /// Moves the cursor and returns the rows passed. Errors: 55000 for going back without SCROLL.
     pub async fn fetch(&mut self, name: &str, direction: FetchDirection, only_move: bool) -> Result<Fetched> {
         if self.failed {
             let message = format!("portal \"{name}\" cannot be run");
@@ -172,7 +173,7 @@ impl Cursor {
         }
         let fetched = self.fetch_open(direction, only_move).await;
         if fetched.is_err() {
-            // As in PostgreSQL, where a portal that failed stays so.
+            // As in PostgreSQL, where a failed portal stays failed.
             self.failed = true;
             self.stream = None;
         }
@@ -186,14 +187,15 @@ impl Cursor {
             Some(span) => self.rows(&span, only_move).await?,
         };
         if !self.tables.is_empty() && (1..=self.read).contains(&self.position) {
-            // WHERE CURRENT OF asks for it while a statement is planned, where nothing can be read.
+            // WHERE CURRENT OF looks the row up during planning, when nothing can be read from disk.
             self.kept.look_at(self.position).await?;
         }
         self.let_go(keep);
         Ok(fetched)
     }
 
-    /// Moves. None when no row is passed. Rows that nobody wants to see are kept only as far as they fit in `unseen` bytes.
+    /// Moves the cursor. `None` if it passes no row. With `unseen`, no row passed is returned, and at most that
+    /// many bytes are kept.
     async fn go(&mut self, direction: FetchDirection, unseen: Option<usize>) -> Result<Option<Span>> {
         match direction {
             FetchDirection::Relative(None) => self.forward(u64::MAX, unseen).await,
@@ -218,7 +220,7 @@ impl Cursor {
         let first = self.position + 1;
         let last = self.position.saturating_add(count);
         while let Some(keep) = unseen.filter(|_| self.read < last && self.stream.is_some()) {
-            // It stands behind what it has read, so that this may go.
+            // The position follows the rows read, so that they can be dropped.
             self.position = self.position.max(self.read);
             self.read_to(self.read + 1, keep).await?;
         }
@@ -242,7 +244,7 @@ impl Cursor {
         Ok((first <= last).then_some(Span { first, last, backward: true }))
     }
 
-    /// The row it stands on, once more.
+    /// The row at the position, once more.
     fn again(&self) -> Result<Option<Span>> {
         let on_row = self.position >= 1 && self.position <= self.read;
         if on_row && self.scroll == Some(false) {
@@ -251,7 +253,7 @@ impl Cursor {
         Ok(on_row.then_some(Span { first: self.position, last: self.position, backward: false }))
     }
 
-    /// To a row; 0 is before the first.
+    /// Moves to a row. 0 is before the first row.
     async fn to(&mut self, row: u64) -> Result<Option<Span>> {
         if row <= self.position && self.position > 0 && self.scroll == Some(false) {
             return Err(Self::forward_only());
@@ -280,12 +282,12 @@ impl Cursor {
         Ok(Fetched { batches, schema: self.shown()?, count, memory })
     }
 
-    /// The form of the columns that are shown.
+    /// The schema of the visible columns.
     fn shown(&self) -> Result<SchemaRef> {
         Ok(Arc::new(self.schema.project(&(0..self.columns.len()).collect::<Vec<_>>())?))
     }
 
-    /// A value of what tells the row of a table on which it stands. Errors: 24000.
+    /// A column of the identity of the row at the position. Errors: 24000.
     fn current(&self, name: &str, table: &TableDescriptor, place: usize) -> Result<Datum> {
         let wrong = |what: String| SqlError::new(state::INVALID_CURSOR_STATE, format!("cursor \"{name}\" {what}"));
         if self.command.is_none() {
@@ -324,7 +326,7 @@ pub struct Cursors {
 }
 
 impl Cursors {
-    /// Keeps a cursor. Errors: 53400 when there are too many.
+    /// Adds a cursor. Errors: 53400 if the session has too many.
     pub fn insert(&mut self, name: String, cursor: Cursor) -> Result<()> {
         if self.by_name.len() >= MOST {
             return Err(SqlError::new("53400", "too many cursors").detail(format!("A session may have {MOST}.")));
@@ -332,61 +334,61 @@ impl Cursors {
         self.by_name.insert(name, cursor);
         Ok(())
     }
-    /// Whether there is none.
+    /// Whether the session has no cursor.
     pub fn is_empty(&self) -> bool {
         self.by_name.is_empty()
     }
-    /// Whether there is one of this name.
+    /// Whether a cursor of this name exists.
     pub fn contains(&self, name: &str) -> bool {
         self.by_name.contains_key(name)
     }
-    /// The columns of one.
+    /// The visible columns of a cursor.
     pub fn columns(&self, name: &str) -> Option<Arc<[OutputColumn]>> {
         self.by_name.get(name).map(|cursor| cursor.columns.clone())
     }
-    /// A value of what tells the row of a table on which one stands: of its primary key, by place, or its row key.
-    /// Errors: 34000, 24000.
+    /// A column of the identity of the row that a cursor stands on: of its primary key, by index, or the row
+    /// key. Errors: 34000, 24000.
     pub fn current(&self, name: &str, table: &TableDescriptor, place: usize) -> Result<Datum> {
         let cursor = self.by_name.get(name).ok_or_else(|| missing(name))?;
         cursor.current(name, table, place)
     }
-    /// Takes one out, to be read or forgotten. Errors: 34000.
+    /// Removes a cursor, to read or close it. Errors: 34000.
     pub fn take(&mut self, name: &str) -> Result<Cursor> {
         self.by_name.remove(name).ok_or_else(|| missing(name))
     }
-    /// Takes out one that outlives its transaction and is not read to its end yet, with its name.
+    /// Removes a WITH HOLD cursor that is not read to its end yet, and returns it with its name.
     pub fn take_unread_held(&mut self) -> Option<(String, Cursor)> {
         let unread = |(_, cursor): &(&String, &Cursor)| cursor.hold && cursor.stream.is_some();
         let name = self.by_name.iter().find(unread)?.0.clone();
         self.by_name.remove_entry(&name)
     }
-    /// Puts one back that was taken.
+    /// Adds a cursor again that was removed for reading.
     pub fn put_back(&mut self, name: &str, cursor: Cursor) {
         self.by_name.insert(name.to_string(), cursor);
     }
-    /// All of them.
+    /// All cursors with their names, in the order of the names.
     pub fn iter(&self) -> impl Iterator<Item = (&String, &Cursor)> {
         self.by_name.iter()
     }
-    /// CLOSE ALL.
+    /// Closes all cursors, for CLOSE ALL.
     pub fn clear(&mut self) {
         self.by_name.clear();
     }
-    /// The transaction is about to commit: what lives only in it goes.
+    /// Closes the cursors without WITH HOLD, before a commit.
     pub fn before_commit(&mut self) {
         self.by_name.retain(|_, cursor| cursor.hold);
     }
-    /// The transaction committed: what is held stays from now on.
+    /// Marks the remaining cursors as independent of any transaction, after a commit.
     pub fn after_commit(&mut self) {
         for cursor in self.by_name.values_mut() {
             cursor.command = None;
         }
     }
-    /// The transaction is undone, and what was declared in it.
+    /// Closes the cursors that the rolled back transaction declared.
     pub fn after_rollback(&mut self) {
         self.by_name.retain(|_, cursor| cursor.command.is_none());
     }
-    /// What came after a savepoint is undone.
+    /// Closes the cursors that were declared after a savepoint.
     pub fn rolled_back_to(&mut self, savepoint: CommandNumber) {
         self.by_name.retain(|_, cursor| cursor.command.is_none_or(|command| command < savepoint));
     }

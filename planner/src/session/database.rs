@@ -1,4 +1,5 @@
-//! [`Database`]: what all sessions of a server share: the transactional store, the catalog's store, finished plans.
+//! [`Database`]: the state that all sessions of a server share, such as the transactional store, the catalog's store
+//! and the plan cache.
 
 use super::activity::Activities;
 use super::contention::{self, Contention};
@@ -22,7 +23,7 @@ use storage::MemoryUse;
 use storage::env::EnvRef;
 use txn::{Transaction, TransactionOptions, TransactionStore};
 
-/// One per server.
+/// The shared state of all sessions. A server has one.
 pub struct Database {
     transactions: Arc<TransactionStore>,
     catalog: Arc<CatalogStore>,
@@ -37,15 +38,14 @@ pub struct Database {
     turns: Turns,
     env: EnvRef,
     started: i64,
-    /// PostgreSQL's binary format of values.
+    /// Encodes and decodes values in PostgreSQL's binary format.
     binary: OnceLock<BinaryCodec>,
-    /// `default_transaction_isolation` where nobody sets it.
     isolation: OnceLock<&'static str>,
-    /// Settings that the server was started with.
+    /// The settings that are fixed at server start.
     server_settings: OnceLock<Vec<(&'static str, String)>>,
 }
 
-/// Bytes of memory that the process holds, as the system counts them.
+/// The resident memory of the process in bytes, as the system counts it.
 fn resident_bytes() -> Option<usize> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
@@ -53,27 +53,28 @@ fn resident_bytes() -> Option<usize> {
 }
 
 impl Database {
-    /// Sets `default_transaction_isolation` for sessions that nobody sets it for. Once.
+    /// Sets the server's `default_transaction_isolation`, for sessions without their own. Only the first call counts.
     pub fn set_isolation(&self, level: &'static str) {
         let _ = self.isolation.set(level);
     }
-    /// The level, when it is set.
+    /// The server's isolation level, if it is set.
     pub(super) fn isolation(&self) -> Option<&'static str> {
         self.isolation.get().copied()
     }
-    /// Sets what SHOW answers for settings that are fixed when the server starts: names and canonical values. Once.
+    /// Sets the settings that are fixed at server start: names and canonical values, as SHOW prints them. Only
+    /// the first call counts.
     pub fn set_server_settings(&self, settings: Vec<(&'static str, String)>) {
         let _ = self.server_settings.set(settings);
     }
-    /// The settings that the server was started with.
+    /// The settings that are fixed at server start.
     pub(super) fn server_settings(&self) -> &[(&'static str, String)] {
         self.server_settings.get().map_or(&[], Vec::as_slice)
     }
-    /// Tells how values are written and read in PostgreSQL's binary format: COPY needs it. Once.
+    /// Sets the codec of PostgreSQL's binary format, which COPY needs. Only the first call counts.
     pub fn set_binary(&self, codec: BinaryCodec) {
         let _ = self.binary.set(codec);
     }
-    /// The same. Errors: 0A000 where nobody told.
+    /// The binary codec. Errors: 0A000 if none was set.
     pub(super) fn binary(&self) -> Result<BinaryCodec> {
         self.binary.get().copied().ok_or_else(|| SqlError::unsupported("COPY in format binary"))
     }
@@ -81,7 +82,7 @@ impl Database {
     pub async fn open(transactions: Arc<TransactionStore>, env: EnvRef) -> Result<Arc<Database>> {
         Self::open_with(transactions, env, EngineOptions::default()).await
     }
-    /// The same, with the limits of the execution engine.
+    /// The same with limits of the execution engine.
     pub async fn open_with(
         transactions: Arc<TransactionStore>,
         env: EnvRef,
@@ -89,7 +90,7 @@ impl Database {
     ) -> Result<Arc<Database>> {
         Self::open_node(transactions, env, options, NodeOptions::default()).await
     }
-    /// The same, with the times that nodes keep where several serve one store.
+    /// The same with the timing of nodes that serve one store together.
     pub async fn open_node(
         transactions: Arc<TransactionStore>,
         env: EnvRef,
@@ -126,8 +127,7 @@ impl Database {
             server_settings: OnceLock::new(),
         }))
     }
-    /// Tells the other servers of the store, where there can be some, that this one goes. To be called when nothing is
-    /// asked of it any more.
+    /// Tells the other servers of a shared store that this one leaves. Call it after the last request.
     pub async fn close(&self) {
         self.catalog.close().await;
     }
@@ -137,7 +137,7 @@ impl Database {
         transaction.rollback().await;
         roles
     }
-    /// Every role that somebody made.
+    /// All roles that CREATE ROLE made.
     pub(super) async fn roles_seen_by(&self, transaction: &Arc<Transaction>) -> Result<Vec<Arc<RoleDescriptor>>> {
         if let Some(known) = self.catalog.known(transaction).await? {
             return Ok(known.roles().into_iter().filter(|role| !is_predefined(role.oid)).collect());
@@ -156,7 +156,7 @@ impl Database {
             None => self.catalog.database_named(transaction, name).await,
         }
     }
-    /// How `user` logs in.
+    /// The login data of `user`.
     pub async fn authentication(&self, user: &str) -> Result<Authentication> {
         let roles = self.roles().await?;
         let now = self.now();
@@ -168,19 +168,19 @@ impl Database {
         });
         Ok(Authentication { role, any_password: roles.iter().any(|role| role.password.is_some()) })
     }
-    /// Whether any role has a password: then nobody is trusted.
+    /// Whether any role has a password. If so, no client is trusted without one.
     pub async fn any_password(&self) -> Result<bool> {
         Ok(self.roles().await?.iter().any(|role| role.password.is_some()))
     }
-    /// The transactional store.
+    /// The store that transactions run on.
     pub fn transactions(&self) -> &Arc<TransactionStore> {
         &self.transactions
     }
-    /// The stored catalog.
+    /// The store of the catalog.
     pub fn catalog(&self) -> &Arc<CatalogStore> {
         &self.catalog
     }
-    /// What the server holds in memory, by area; the first is the whole process.
+    /// The server's memory by area. The first entry is the whole process.
     pub fn memory(&self) -> Vec<MemoryUse> {
         let area = |area, used: usize, limit: usize| MemoryUse { area, used: used as u64, limit: limit as u64 };
         let (statements, buffers) = (&self.statement_memory, self.transactions.buffer_memory());
@@ -201,51 +201,51 @@ impl Database {
         all.extend(self.transactions.store().memory());
         all
     }
-    /// The memory of statements that sessions keep by name.
+    /// The memory of the statements that sessions keep by name.
     pub fn statement_memory(&self) -> &Arc<StatementMemory> {
         &self.statement_memory
     }
-    /// What plans run on.
+    /// The execution engine that plans run on.
     pub fn engine(&self) -> &Arc<Engine> {
         &self.engine
     }
-    /// Statements that clients prepared.
+    /// The cache of parsed statements.
     pub(super) fn parsed(&self) -> &ParsedStatements {
         &self.parsed
     }
-    /// Statements without their numbers.
+    /// The cache of statements whose whole numbers were lifted out.
     pub(super) fn lifted(&self) -> &LiftedStatements {
         &self.lifted
     }
-    /// Statements planned before.
+    /// The plan cache of all sessions.
     pub fn plans(&self) -> &PlanCache {
         &self.plans
     }
-    /// Who listens to what.
+    /// The LISTEN registrations of all sessions.
     pub fn channels(&self) -> &Channels {
         &self.channels
     }
-    /// Who was refused because of whom.
+    /// The most recent conflicts that refused a transaction.
     pub fn contention(&self) -> &Contention {
         &self.contention
     }
-    /// The lines of transactions that lost several times in a row.
+    /// The queues of transactions that lost several times in a row.
     pub(super) fn turns(&self) -> &Turns {
         &self.turns
     }
-    /// Its sessions.
+    /// All sessions and what they do.
     pub fn activities(&self) -> &Arc<Activities> {
         &self.activities
     }
-    /// The moment that the clock shows.
+    /// The current time, as a datum of timestamptz.
     pub fn now(&self) -> i64 {
         of_unix(self.env.now_micros())
     }
-    /// When it was opened.
+    /// The time at which the server opened it, as a datum of timestamptz.
     pub fn started(&self) -> i64 {
         self.started
     }
-    /// Time and randomness.
+    /// The source of time and randomness.
     pub fn env(&self) -> &EnvRef {
         &self.env
     }

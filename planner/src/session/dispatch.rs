@@ -1,4 +1,4 @@
-//! Which statement goes where: transaction control, queries and writes, data definition, utilities.
+//! Dispatches statements: transaction control, queries and writes, data definition, utilities.
 
 use super::outcome::{Outcome, OutputColumn};
 use super::prepared::Prepared;
@@ -19,7 +19,7 @@ use sqlparser::ast;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// Whether a statement is a query or write, which plans run.
+/// Whether a statement is a query or write with a plan.
 pub fn is_planned(kind: &StatementKind) -> bool {
     matches!(
         kind,
@@ -53,7 +53,7 @@ pub(super) enum Definition<'a> {
     Comment(&'a crate::parse::Comment),
     LargeObject(crate::types::Oid, &'a str),
     DropAbsent(&'a crate::parse::DropAbsent),
-    /// CREATE TABLE AS, the columns, and where the table is answered.
+    /// CREATE TABLE AS, the columns of its query, and a slot for the created table.
     TableAs(&'a crate::parse::CreateTableAs, &'a [OutputColumn], &'a Mutex<Option<TableDescriptor>>),
 }
 
@@ -62,7 +62,7 @@ pub(super) fn done(tag: impl Into<String>) -> Outcome {
 }
 
 impl Session {
-    /// 25P02 for everything but the end of a failed block.
+    /// 25P02 for every statement of a failed block that does not end it.
     pub(super) fn refuse_in_failed_block(&self, statement: &Statement) -> Result<()> {
         let ends = matches!(
             statement.kind,
@@ -74,7 +74,7 @@ impl Session {
         Ok(())
     }
 
-    /// Works out parameters and columns.
+    /// Determines the parameters and columns of a statement.
     pub(super) async fn prepare_statement(
         &mut self,
         statement: Arc<Statement>,
@@ -115,7 +115,7 @@ impl Session {
             return Ok(Arc::new(Prepared::utility(statement, columns)));
         }
         let planned = match self.planned(&statement, &given).await {
-            // Privileges are asked for when it runs, but for those to look a name up.
+            // Most privileges are checked at run time. The privilege to look up a name is checked here.
             Err(error) if error.state() == state::INSUFFICIENT_PRIVILEGE && !denies_schema(&error) => {
                 let unchecked = Arc::new(self.shared.settings().unchecked());
                 self.planned_by(&statement, &given, unchecked).await?
@@ -133,7 +133,7 @@ impl Session {
         }))
     }
 
-    /// The plan of a query or write for the catalog and settings of now.
+    /// The plan of a query or write for the present catalog and settings.
     pub(super) async fn planned(
         &mut self,
         statement: &Arc<Statement>,
@@ -157,12 +157,12 @@ impl Session {
         })
     }
 
-    /// The context of a statement that begins now, and counts as a command.
+    /// The context of a statement that begins now and takes a command number.
     pub(super) async fn begin_statement(&mut self, parameters: Vec<Datum>) -> Result<Arc<StatementContext>> {
         self.begin_statement_of(parameters, false).await
     }
 
-    /// The same of a statement that may be quiet ([`txn::Transaction::for_statement`]).
+    /// The same for a statement that may be quiet ([`txn::Transaction::for_statement`]).
     async fn begin_statement_of(&mut self, parameters: Vec<Datum>, quiet: bool) -> Result<Arc<StatementContext>> {
         let part = self.block.statement_of(true, quiet).await?;
         self.catalog = Some(part.catalog.clone());
@@ -181,8 +181,8 @@ impl Session {
         }))
     }
 
-    /// Runs whatever is not transaction control. Queries and writes are many and short: the future of everything else is large,
-    /// and is not moved about for them.
+    /// Runs every statement except transaction control. Queries and writes are many and short. The futures of all
+    /// others are large, so they are boxed instead of moved.
     pub(super) async fn dispatch(
         &mut self,
         prepared: &Arc<Prepared>,
@@ -257,7 +257,7 @@ impl Session {
                 self.create_table_as(create).await
             }
             StatementKind::CreateView(create) => {
-                // A view of something temporary is temporary.
+                // A view of a temporary relation is temporary.
                 self.prepare_temporary(&statement).await?;
                 self.define_writing("CREATE VIEW", Definition::CreateView(create)).await
             }
@@ -291,7 +291,7 @@ impl Session {
         parameters: Vec<Datum>,
         limits: &Limits,
     ) -> Result<Outcome> {
-        // A write that returns nothing says only how many rows there were, or fails.
+        // A write without rows returns only a count or an error.
         let renewable = self.block.is_renewable();
         let context = self.begin_statement_of(parameters, prepared.columns.is_none()).await?;
         let surroundings = Surroundings::new(&context.catalog, &context.settings);
@@ -309,7 +309,7 @@ impl Session {
                 let (statement, given) = (&prepared.statement, &prepared.given);
                 let mut planned = Box::pin(self.planned_by(statement, given, settings.clone())).await?;
                 if planned.parameters != prepared.parameters {
-                    // What was found out once stays: columns that parameters were compared with may have other types now.
+                    // The types inferred first are kept: the columns compared with parameters may have other types now.
                     let given: Vec<_> = prepared.parameters.iter().copied().map(Some).collect();
                     planned = Box::pin(self.planned_by(statement, &given, settings)).await?;
                 }
@@ -334,7 +334,7 @@ impl Session {
             && error.fields().outdated
             && (renewable || !context.transaction.isolation().has_one_snapshot())
         {
-            // By the newest definition, its locks kept.
+            // Retries with the newest definition and keeps the locks.
             match context.transaction.isolation().has_one_snapshot() {
                 true => self.block.renew().await?,
                 false => self.block.run_again(context.command),
@@ -344,7 +344,7 @@ impl Session {
             return Box::pin(self.run_planned(prepared, parameters, limits)).await;
         }
         if !matches!(outcome, Ok(Outcome::Command { .. })) {
-            // Rows, and the words of an error, tell what it has found.
+            // The rows, and the text of an error, reveal what the statement read.
             context.transaction.settled().await?;
         }
         outcome
@@ -360,7 +360,7 @@ impl Session {
         self.define(Definition::Sql(tree, extras)).await
     }
 
-    /// CREATE SCHEMA with what is made in it: all as one.
+    /// CREATE SCHEMA with its elements, as one statement.
     async fn create_schema(&mut self, create: &crate::parse::CreateSchema, limits: &Limits) -> Result<Outcome> {
         let ast::Statement::CreateSchema { schema_name, .. } = &create.schema else {
             return Err(SqlError::internal("a CREATE SCHEMA of something else"));
@@ -403,8 +403,8 @@ impl Session {
         self.define(definition).await
     }
 
-    /// Runs a statement of data definition: once more with a new snapshot, the locks kept, when its snapshot is older than what it
-    /// waited for.
+    /// Runs a statement of data definition. If it waited for a lock and its snapshot is older than the wait, it runs
+    /// again with a new snapshot and the same locks.
     pub(super) async fn define(&mut self, definition: Definition<'_>) -> Result<Outcome> {
         let said = self.shared.notice_count();
         loop {
@@ -455,7 +455,7 @@ impl Session {
         }
     }
 
-    /// CREATE INDEX on its own: in transactions of its own, while others write.
+    /// CREATE INDEX outside a block: in transactions of its own, while other sessions write.
     async fn create_index_online(&mut self, create: &ast::CreateIndex) -> Result<Outcome> {
         if self.block.read_only() {
             return Err(refused_in_read_only("CREATE INDEX"));
@@ -468,12 +468,12 @@ impl Session {
             user,
             database: self.shared.database_oid,
         };
-        // The snapshot of an implicit transaction that only looked at names is not needed any more.
+        // An implicit transaction that only resolved names no longer needs its snapshot.
         self.block.end_implicit().await?;
         Ok(done(ddl::online::create(context, create.clone()).await?))
     }
 
-    /// What a statement of data definition works with.
+    /// The context of a statement of data definition.
     pub(super) async fn begin_ddl(&mut self) -> Result<DdlContext> {
         let context = self.begin_statement(Vec::new()).await?;
         let locks = self.block.locks().ok_or_else(|| SqlError::internal("a transaction without locks"))?;
@@ -495,7 +495,7 @@ impl Session {
         })
     }
 
-    /// 25001 for what cannot be undone.
+    /// 25001 for a statement that cannot be undone.
     pub(super) fn refuse_in_block(&self, what: &str) -> Result<()> {
         match self.block.status() {
             super::TransactionStatus::InBlock => Err(in_block(what)),
@@ -524,7 +524,7 @@ impl Session {
     }
 }
 
-/// 25P02.
+/// 25P02: the block has failed.
 pub fn in_failed_block() -> SqlError {
     SqlError::new(
         state::IN_FAILED_SQL_TRANSACTION,
@@ -532,7 +532,7 @@ pub fn in_failed_block() -> SqlError {
     )
 }
 
-/// Whether two results look alike to a client; the tables behind them may have been made anew.
+/// Whether two results look alike to a client. The tables behind them may differ.
 fn same_columns(one: Option<&[OutputColumn]>, other: Option<&[OutputColumn]>) -> bool {
     let shape = |columns: &[OutputColumn]| -> Vec<(String, SqlType)> {
         columns.iter().map(|column| (column.name.clone(), column.ty)).collect()
@@ -540,7 +540,7 @@ fn same_columns(one: Option<&[OutputColumn]>, other: Option<&[OutputColumn]>) ->
     one.map(shape) == other.map(shape)
 }
 
-/// 25006.
+/// 25006: the transaction is read-only.
 pub fn refused_in_read_only(what: &str) -> SqlError {
     SqlError::new(state::READ_ONLY_SQL_TRANSACTION, format!("cannot execute {what} in a read-only transaction"))
 }
@@ -569,7 +569,7 @@ pub(super) fn starts_with(text: &str, word: &str) -> bool {
     text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
 }
 
-/// The columns of SHOW and EXPLAIN.
+/// Text columns for the results of SHOW and EXPLAIN.
 pub fn text_columns(names: &[&str]) -> Arc<[OutputColumn]> {
     names.iter().map(|name| OutputColumn::computed(*name, SqlType::TEXT)).collect()
 }
@@ -578,7 +578,8 @@ fn in_block(what: &str) -> SqlError {
     SqlError::new(state::ACTIVE_SQL_TRANSACTION, format!("{what} cannot run inside a transaction block"))
 }
 
-/// Errors: 25001 for what cannot be undone with the other statements of one text, which are a transaction.
+/// Refuses statements that cannot be undone within a text of several statements, which form
+/// one transaction. Errors: 25001.
 pub(super) fn refuse_among_others(statement: &Statement) -> Result<()> {
     let what = match &statement.kind {
         _ if statement.alone => return Ok(()),

@@ -13,7 +13,7 @@ use crate::types::{Datum, SqlType};
 use std::sync::Arc;
 
 impl Session {
-    /// EXPLAIN, which runs the statement with ANALYZE.
+    /// Runs EXPLAIN. With ANALYZE it executes the statement.
     pub(super) async fn run_explain(
         &mut self,
         explain: &crate::parse::Explain,
@@ -80,7 +80,7 @@ impl Session {
 
 const COLUMN: &str = "QUERY PLAN";
 
-/// The column that EXPLAIN answers: json in that format, else text.
+/// The column of an EXPLAIN: json for FORMAT JSON, else text.
 pub(super) fn columns_of(explain: &crate::parse::Explain) -> Arc<[OutputColumn]> {
     let ty = if explain.format == ExplainFormat::Json { SqlType::JSON } else { SqlType::TEXT };
     Arc::from([OutputColumn::computed(COLUMN, ty)])

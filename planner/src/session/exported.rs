@@ -1,5 +1,5 @@
-//! Names of exported snapshots (PostgreSQL's manual, chapter 9.27.5): a snapshot is a timestamp, so its name says it, and any
-//! server of the store can import it for as long as old versions are kept.
+//! Names of exported snapshots (PostgreSQL's manual, chapter 9.27.5). A snapshot is a timestamp and its name contains
+//! it. Any server of the store can import it while old versions are kept.
 
 use crate::error::{Result, SqlError, state};
 use storage::Timestamp;
@@ -9,7 +9,7 @@ pub fn name(at: Timestamp) -> String {
     format!("{:08X}-{:08X}-1", at.0 >> 32, at.0 & 0xffff_ffff)
 }
 
-/// The timestamp of a name. Errors: 22023.
+/// The timestamp in a snapshot's name. Errors: 22023.
 pub fn parse(name: &str) -> Result<Timestamp> {
     let parts: Vec<&str> = name.split('-').collect();
     let hexadecimal = |text: &str| {
@@ -25,7 +25,7 @@ pub fn parse(name: &str) -> Result<Timestamp> {
     }
 }
 
-/// There is no snapshot of that name.
+/// The error for a snapshot that does not exist.
 pub fn unknown(name: &str) -> SqlError {
     SqlError::new(state::INVALID_PARAMETER_VALUE, format!("invalid snapshot identifier: \"{name}\""))
 }

@@ -1,4 +1,5 @@
-//! [`LiftedStatements`]: statements whose whole numbers were lifted out of their texts, parsed; and texts whose numbers must stay.
+//! [`LiftedStatements`] caches parsed statements whose whole numbers were replaced by parameters. It also remembers
+//! texts whose numbers must stay.
 
 use super::dispatch::is_planned;
 use super::statement::Statement;
@@ -10,10 +11,10 @@ use crate::types::{Datum, SqlType};
 use quick_cache::sync::Cache;
 use std::sync::Arc;
 
-/// Texts that are remembered, at most.
+/// The greatest number of cached texts.
 const KEPT: usize = 1024;
 
-/// By text. `None`: its numbers must stay.
+/// The statements by text. `None` if the text's numbers must stay.
 pub struct LiftedStatements(Cache<String, Option<Arc<Statement>>>);
 
 impl Default for LiftedStatements {
@@ -23,7 +24,7 @@ impl Default for LiftedStatements {
 }
 
 impl LiftedStatements {
-    /// The statement of a text with parameters.
+    /// The parsed statement of a text with parameters, from the cache if possible.
     pub fn statement(&self, text: &str) -> Option<Arc<Statement>> {
         if let Some(known) = self.0.get(text) {
             return known;
@@ -34,7 +35,8 @@ impl LiftedStatements {
         parsed
     }
 
-    /// The text could not be planned with parameters. Where that may be their fault it is not tried again.
+    /// Records that a text could not be planned with parameters. Unless the cause is a missing name or privilege, the
+    /// text is not tried again.
     pub fn refused(&self, text: &str, error: &SqlError) {
         let missing = [state::UNDEFINED_TABLE, state::UNDEFINED_COLUMN, state::INSUFFICIENT_PRIVILEGE];
         if !missing.contains(&error.state()) {
@@ -42,13 +44,13 @@ impl LiftedStatements {
         }
     }
 
-    /// The numbers of the text must stay.
+    /// Records that the numbers of the text must stay.
     pub fn forbid(&self, text: &str) {
         self.0.insert(text.to_owned(), None);
     }
 }
 
-/// The type of a number.
+/// The SQL type of a lifted number.
 pub fn type_of(value: Lifted) -> SqlType {
     match value {
         Lifted::Int4(_) => SqlType::INT4,
@@ -56,7 +58,7 @@ pub fn type_of(value: Lifted) -> SqlType {
     }
 }
 
-/// The number as a parameter.
+/// The number as the value of a parameter.
 pub fn datum(value: Lifted) -> Datum {
     match value {
         Lifted::Int4(value) => Datum::Int32(Some(value)),

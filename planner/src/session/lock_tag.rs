@@ -1,8 +1,8 @@
-//! Tags: what others are told a locked name is, as a kind and numbers.
+//! Lock tags: a kind and numbers that describe a lock's name to other servers. Must not know what the numbers mean.
 
 use bytes::{BufMut, Bytes, BytesMut};
 
-/// The tag of these numbers.
+/// Encodes a kind and numbers as a tag.
 pub fn of(kind: u8, numbers: &[u32]) -> Bytes {
     let mut tag = BytesMut::with_capacity(1 + 4 * numbers.len());
     tag.put_u8(kind);
@@ -10,7 +10,7 @@ pub fn of(kind: u8, numbers: &[u32]) -> Bytes {
     tag.freeze()
 }
 
-/// The numbers of a tag; `None` when it is of something else.
+/// Decodes a tag of this kind. `None` for another kind.
 pub fn numbers<const COUNT: usize>(tag: &[u8], kind: u8) -> Option<[u32; COUNT]> {
     let (first, rest) = tag.split_first()?;
     let (chunks, []) = rest.as_chunks::<4>() else { return None };

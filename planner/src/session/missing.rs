@@ -1,4 +1,4 @@
-//! What is said of a name that a transaction's snapshot does not show, and that is there by now.
+//! The hint for a name that the transaction's snapshot does not show, although the object exists by now.
 
 use super::Session;
 use crate::catalog::Catalog;
@@ -10,7 +10,7 @@ const HINT: &str = "It was created after this transaction's snapshot was taken. 
                     COMMITTED, where each statement sees what is committed.";
 
 impl Session {
-    /// Adds a hint to an error that says that something is not there, if it was created after the snapshot of the block under way.
+    /// Adds a hint to an error about a missing object if it was created after the snapshot of the current block.
     pub(super) async fn explain_missing(&self, error: SqlError) -> SqlError {
         let Some(missing) = error.fields().missing.clone() else { return error };
         if error.fields().hint.is_some() || !self.block.keeps_a_snapshot() {

@@ -1,7 +1,7 @@
 //! [`Session`]: a client's conversation below the wire: settings, transaction, statements.
 //!
-//! `server` talks to this module alone. Rows leave as Arrow batches in the form of `types`; parameters come in as
-//! [`Datum`](crate::types::Datum).
+//! The `server` crate uses this module alone. The module must not know messages, sockets or value formats. Rows leave
+//! as Arrow batches in the form of `types`. Parameters come in as [`Datum`](crate::types::Datum).
 
 pub mod activity;
 pub mod advisory;
@@ -72,32 +72,32 @@ use stream::transaction_timeout;
 use transaction::TransactionBlock;
 use txn::TransactionOptions;
 
-/// Bytes of a statement that takes long to be read and planned.
+/// The size in bytes from which parsing and planning a statement takes long.
 const LONG_TEXT: usize = 32 << 10;
 
-/// One client's conversation. Everything it does to data happens in its transaction: an explicit block, or an implicit
-/// one that the server ends with [`Session::end_implicit`].
+/// One client's conversation. All its work on data happens in its transaction. That is an explicit block, or an
+/// implicit transaction that the server ends with [`Session::end_implicit`].
 pub struct Session {
     database: Arc<Database>,
     shared: Arc<SessionShared>,
     block: TransactionBlock,
-    /// Statements of PREPARE.
+    /// The statements of PREPARE.
     statements: HashMap<String, Arc<Prepared>>,
-    /// The memory of all that it keeps by name, the server's names included.
+    /// The memory of all statements kept by name, including the server's protocol-level ones.
     kept: Arc<StatementMemory>,
-    /// What DEALLOCATE and DISCARD forgot.
+    /// The statements that DEALLOCATE and DISCARD removed.
     deallocated: Vec<Deallocated>,
-    /// The settings that the client was last told of.
+    /// The settings that the client was last told.
     reported: Option<Arc<Settings>>,
-    /// Its place among all sessions.
+    /// The session's entry among all sessions.
     activity: Arc<Activity>,
-    /// The catalog as the last statement saw it.
+    /// The catalog that the last statement used.
     catalog: Option<Arc<Catalog>>,
 }
 
 impl Session {
-    /// Begins a conversation. Errors: 3D000 for an unknown database, 28000 for an unknown role or one that may not log
-    /// in, 22023 and the like for bad start-up options.
+    /// Starts a session. Errors: 3D000 for an unknown database, 28000 for an unknown role or one that may not log in,
+    /// and 22023 or similar for bad start-up options.
     pub async fn start(database: Arc<Database>, startup: Startup) -> Result<Session> {
         let reader = database.transactions().begin(TransactionOptions { read_only: true, ..Default::default() });
         let roles = database.roles_seen_by(&reader).await;
@@ -181,7 +181,7 @@ impl Session {
         for error in wrong {
             shared.notify(Notice::warning(error.state(), error.fields().message.clone()));
         }
-        // One session leaves room for others.
+        // One session may use at most half of the memory.
         let kept = StatementMemory::new(database.statement_memory().limit() / 2);
         Ok(Session {
             block: TransactionBlock::new(database.clone(), shared.clone()),
@@ -195,11 +195,11 @@ impl Session {
             catalog: None,
         })
     }
-    /// The server's database set.
+    /// The server's shared state.
     pub fn database(&self) -> &Arc<Database> {
         &self.database
     }
-    /// Parses what a client prepares, which others may have prepared before. Empty for an empty query.
+    /// Parses a text that a client prepares, through the cache of parsed statements. Empty for an empty query.
     pub fn parse_again(&self, sql: &str) -> Result<Vec<Arc<Statement>>> {
         if !self.shared.settings().has_conforming_strings() {
             return self.parse(sql);
@@ -230,7 +230,7 @@ impl Session {
         }
         self.parse_standard(&text)
     }
-    /// Splits and parses a text whose strings are the standard's.
+    /// Splits and parses a text with `standard_conforming_strings = on`.
     fn parse_standard(&self, sql: &str) -> Result<Vec<Arc<Statement>>> {
         let parsed = match sql.len() >= LONG_TEXT {
             true => {
@@ -245,14 +245,14 @@ impl Session {
         }
         Ok(statements)
     }
-    /// Tells which names of a statement's text are cut.
+    /// Notifies the client of truncated names in a statement's text.
     fn tell_long_names(&self, statement: &Statement) {
         for name in statement.source.long_names() {
             self.shared.notify(Notice::truncated(name));
         }
     }
-    /// The statement of a text without its whole numbers, and those as its parameters, so that texts that differ in them alone
-    /// share a plan. `None`: it is to be parsed and prepared as it is.
+    /// Replaces the whole numbers of a text by parameters, and returns the prepared statement with their values. Texts
+    /// that differ only in these numbers share a plan. `None` if the text must be parsed and prepared as it is.
     pub async fn prepare_lifted(&mut self, sql: &str) -> Option<(Arc<Prepared>, Vec<Datum>)> {
         if self.block.is_failed() || !self.shared.settings().has_conforming_strings() {
             return None;
@@ -285,8 +285,8 @@ impl Session {
         };
         Some((Arc::new(prepared), values.into_iter().map(lifted::datum).collect()))
     }
-    /// Determines a statement's parameters and columns. `parameter_oids` are the types the client gave; 0 or a missing
-    /// one is inferred. May begin an implicit transaction: it reads the catalog.
+    /// Determines a statement's parameters and columns. `parameter_oids` are the types that the client gave. A type
+    /// that is 0 or missing is inferred. It reads the catalog, so it may begin an implicit transaction.
     pub async fn prepare(&mut self, statement: Arc<Statement>, parameter_oids: &[Oid]) -> Result<Arc<Prepared>> {
         self.block.next_statement();
         let mut types = Vec::with_capacity(parameter_oids.len());
@@ -294,7 +294,7 @@ impl Session {
             types.push(match (oid, SqlType::from_oid(*oid)) {
                 (0, _) => Ok(None),
                 (_, Some(ty)) => Ok(Some(ty)),
-                // A user's type is in the catalog.
+                // The OID of a user-defined type is in the catalog.
                 (oid, None) => {
                     self.block.statement(false).await?.catalog.type_by_oid(*oid).map(Some).ok_or_else(|| {
                         SqlError::new(state::UNDEFINED_OBJECT, format!("type with OID {oid} does not exist"))
@@ -304,7 +304,7 @@ impl Session {
         }
         let given = types
             .into_iter()
-            // Types that are not known yet are given as `unknown`.
+            // Clients give a type that they do not know as `unknown`.
             .map(|ty| ty.map(|ty| ty.filter(|ty| *ty != SqlType::UNKNOWN)))
             .collect::<Result<Vec<_>>>()?;
         self.refuse_in_failed_block(&statement)?;
@@ -313,7 +313,7 @@ impl Session {
             warning.fields.position = reduced.position;
             self.shared.notify(warning);
         }
-        // Constants are computed here.
+        // Planning computes constants, so it runs under the statement's limits.
         let limits = Arc::new(self.block.limits());
         let source = Arc::clone(&statement.source);
         let is_long = statement.text.len() >= LONG_TEXT;
@@ -324,17 +324,17 @@ impl Session {
             Err(error) => Err(Box::pin(self.explain_missing(source.error_at_its_token(error))).await),
         }
     }
-    /// To be called before a statement is kept under a name. Errors: 53200 when there is no room for it.
+    /// Call this before keeping a statement under a name. Errors: 53200 if memory is short.
     pub fn keep(&self, prepared: &Prepared) -> Result<()> {
         if prepared.kept.get().is_none() {
             let own = self.kept.keep(&prepared.statement)?;
             let all = self.database.statement_memory().keep(&prepared.statement)?;
-            // Whoever was faster counts it.
+            // If another task counted it first, its count stands.
             let _ = prepared.kept.set([own, all]);
         }
         Ok(())
     }
-    /// Whether a portal may be made of a statement, or its rows described, now; `None` is the empty one. Errors: 25P02.
+    /// Whether a statement may now get a portal or a description. `None` is the empty statement. Errors: 25P02.
     pub fn check_usable(&self, prepared: Option<&Prepared>) -> Result<()> {
         match prepared {
             Some(prepared) => self.refuse_in_failed_block(&prepared.statement),
@@ -342,19 +342,21 @@ impl Session {
             None => Ok(()),
         }
     }
-    /// The number of the block's last command, by which a portal is older or newer than a savepoint; `None` outside a block.
+    /// The number of the block's last command. It tells whether a portal is older or newer than a savepoint.
+    /// `None` outside a block.
     pub fn command(&self) -> Option<CommandNumber> {
         self.block.command()
     }
-    /// Whether the block has a savepoint to go back to, so that portals may outlive an error.
+    /// Whether the block has a savepoint to return to, so that portals may outlive an error.
     pub fn has_savepoint(&self) -> bool {
         self.block.has_savepoint()
     }
-    /// The first command that ROLLBACK TO SAVEPOINT has undone since this was asked last: portals made from it on are to go.
+    /// The first command that ROLLBACK TO SAVEPOINT undid since the last call. The caller closes portals
+    /// made since that command.
     pub fn take_undone(&mut self) -> Option<CommandNumber> {
         self.block.take_undone()
     }
-    /// Runs a statement up to its first row. Rows stream out of the outcome, which borrows nothing from the session, so
+    /// Runs a statement up to its first row. The outcome streams its rows and borrows nothing from the session, so
     /// several portals can be open. After an error call [`Session::fail`].
     pub async fn execute(&mut self, prepared: &Arc<Prepared>, parameters: Vec<Datum>) -> Result<Outcome> {
         self.refuse_in_failed_block(&prepared.statement)?;
@@ -363,7 +365,7 @@ impl Session {
         let settings = self.shared.settings();
         let now = self.block.moment();
         self.activity.begin(prepared.text(), self.block.started().unwrap_or(now), now, settings.application_name());
-        // A commit under way is not to be left half way.
+        // A commit must not be cancelled half way.
         if control::controls_transactions(&prepared.statement.kind) {
             return Box::pin(self.transaction_control(&prepared.statement)).await;
         }
@@ -371,7 +373,7 @@ impl Session {
         self.shared.set_deadline(limits.deadline());
         let statement_limits = limits.clone();
         let done = {
-            // Where it lies it stays: it is large to be moved.
+            // The future is large, so it is pinned in place and never moved.
             let work = std::pin::pin!(self.dispatch(prepared, parameters, &statement_limits));
             if prepared.statement.text.len() >= LONG_TEXT {
                 limits.run(long_polls(work)).await
@@ -394,16 +396,16 @@ impl Session {
     fn now(&self) -> i64 {
         self.database.now()
     }
-    /// The server is about to run what was asked, for the first time (0), or again because of a conflict: EXPLAIN ANALYZE
-    /// tells it.
+    /// Tells how often the server already ran the next transaction, which failed with a conflict each time. EXPLAIN
+    /// ANALYZE shows the number.
     pub fn set_retries(&self, retries: u32) {
         self.shared.set_retries(retries);
     }
-    /// The client is awaited: nothing runs.
+    /// Marks the session as waiting for its client.
     pub fn rest(&self) {
         self.activity.rest(self.status(), self.now());
     }
-    /// How long the client may say nothing now, and what ends the connection then. Errors that it carries: 25P03, 25P04, 57P05.
+    /// How long the client may stay idle now, and the error that then ends the connection: 25P03, 25P04 or 57P05.
     pub fn idle_limit(&self) -> Option<(std::time::Duration, SqlError)> {
         let settings = self.shared.settings();
         let (limit, code, what) = match self.status() {
@@ -418,28 +420,29 @@ impl Session {
             (idle, whole) => idle.or(whole),
         }
     }
-    /// Cancelled when the connection is to end (pg_terminate_backend).
+    /// The token that ends the connection (pg_terminate_backend).
     pub fn terminated(&self) -> CancelToken {
         self.activity.backend.terminate.clone()
     }
-    /// What ends the connection, whatever its client asks for next: it may not have its advisory locks any more (57P01).
+    /// The error that ends the connection if its advisory locks may be lost (57P01).
     pub fn lost_locks(&self) -> Option<SqlError> {
         let lost = self.shared.advisory().is_some_and(advisory::AdvisoryLocks::are_lost);
         let message = "terminating connection because its advisory locks were lost";
         lost.then(|| SqlError::new(state::ADMIN_SHUTDOWN, message).detail(LOCKS_LOST))
     }
-    /// To be awaited before the client is told that a transaction is over or a lock given back: then others can have it.
+    /// Waits until released locks are available to others. Call it before telling the client that a transaction is over
+    /// or a lock released.
     pub async fn locks_are_free(&self) {
         if let Some(advisory) = self.shared.advisory() {
             advisory.locker().has_given_back().await;
         }
     }
-    /// What ReadyForQuery says.
+    /// The status for ReadyForQuery.
     pub fn status(&self) -> TransactionStatus {
         self.block.status()
     }
-    /// Commits the implicit transaction, when there is one: at Sync, and at the end of a simple query. An error (40001)
-    /// means that nothing was kept.
+    /// Commits the implicit transaction, if there is one: at Sync, and at the end of a simple query. After an error
+    /// (40001) nothing is kept.
     pub async fn end_implicit(&mut self) -> Result<()> {
         self.shared.cancel.reset();
         if self.block.is_implicit() {
@@ -452,18 +455,18 @@ impl Session {
         }
         Ok(())
     }
-    /// What the transaction that has just committed said is heard now.
+    /// Delivers the notifications of the transaction that has just committed.
     pub(super) fn tell_others(&mut self) {
         let shared = &self.shared;
         let channels = self.database.channels();
         shared.said.lock().commit(channels, shared.database_oid, shared.backend_pid, &shared.inbox);
     }
-    /// What other sessions told this one.
+    /// The notifications from other sessions.
     pub fn inbox(&self) -> Arc<Inbox> {
         self.shared.inbox.clone()
     }
-    /// To be called after an error was reported, also one that came out of a row stream: rolls an implicit transaction
-    /// back, marks a block failed.
+    /// Rolls an implicit transaction back, or marks a block as failed. Call it after reporting an error, including an
+    /// error from a row stream.
     pub async fn fail(&mut self) {
         self.shared.cancel.reset();
         self.block.fail().await;
@@ -471,7 +474,8 @@ impl Session {
             self.shared.said.lock().forget();
         }
     }
-    /// Notices since the last call that client_min_messages lets through, to be sent before the command's completion.
+    /// The notices since the last call that client_min_messages permits. The server sends them
+    /// before the command's completion.
     pub fn take_notices(&mut self) -> Vec<Notice> {
         let mut notices = self.shared.take_notices();
         if notices.is_empty() {
@@ -481,7 +485,8 @@ impl Session {
         notices.retain(|notice| severity_rank(notice.severity) >= least);
         notices
     }
-    /// Settings whose values changed since the last call, for ParameterStatus. The first call answers all that are reported.
+    /// The reported settings whose values changed since the last call, for ParameterStatus. The first call
+    /// returns all of them.
     pub fn take_parameter_changes(&mut self) -> Vec<(String, String)> {
         let settings = self.shared.settings();
         let mut changes = Vec::new();
@@ -490,24 +495,24 @@ impl Session {
         self.reported = Some(settings);
         changes
     }
-    /// Prepared statements that DEALLOCATE and DISCARD ALL forgot since the last call, for those that the server keeps
-    /// itself.
+    /// The prepared statements that DEALLOCATE and DISCARD ALL removed since the last call. The server
+    /// drops its own copies.
     pub fn take_deallocated(&mut self) -> Vec<Deallocated> {
         std::mem::take(&mut self.deallocated)
     }
-    /// Settings as they are now.
+    /// The settings at present, including SET LOCAL.
     pub fn settings(&self) -> Arc<Settings> {
         self.shared.settings()
     }
-    /// The catalog as last seen by a statement (names of regclass values); `None` before the first.
+    /// The catalog that the last statement used, for names of regclass values. `None` before the first statement.
     pub fn catalog(&self) -> Option<Arc<Catalog>> {
         self.block.catalog().or(self.catalog.as_ref()).cloned()
     }
-    /// `now()` of the transaction under way, or of the next one.
+    /// `now()` of the current transaction, or of the next one.
     pub fn transaction_time(&self) -> i64 {
         self.block.started().unwrap_or_else(|| self.now())
     }
-    /// Ends the conversation: rolls back what is open.
+    /// Ends the session and rolls back an open transaction.
     pub async fn close(&mut self) {
         self.block.abort().await;
         self.end_temporary().await;
@@ -516,7 +521,7 @@ impl Session {
     }
 }
 
-/// Severities in order of client_min_messages, which does not hold errors back.
+/// The rank of a severity in the order of client_min_messages. The setting does not suppress errors.
 fn severity_rank(severity: &str) -> u8 {
     match severity.to_ascii_lowercase().as_str() {
         "debug5" => 0,
@@ -528,7 +533,7 @@ fn severity_rank(severity: &str) -> u8 {
         "notice" => 6,
         "warning" => 7,
         "error" => 8,
-        // INFO always passes.
+        // INFO is always sent.
         _ => 9,
     }
 }

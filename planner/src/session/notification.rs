@@ -1,4 +1,5 @@
-//! LISTEN and NOTIFY among the sessions of one server: what a transaction says is said when it commits.
+//! LISTEN and NOTIFY among the sessions of one server. Notifications are delivered when their transaction commits. Must
+//! not know the wire.
 
 use crate::error::{Result, SqlError, state};
 use crate::types::Oid;
@@ -7,23 +8,23 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
-/// Bytes of a channel's name, and one more.
+/// The length limit of a channel's name in bytes, exclusive.
 const NAME_BYTES: usize = 64;
-/// Bytes of a payload, and one more.
+/// The length limit of a payload in bytes, exclusive.
 const PAYLOAD_BYTES: usize = 8000;
-/// Bytes of all notifications that wait for their listeners or for a COMMIT, at most.
+/// The greatest size in bytes of all notifications that wait for their listeners or for a COMMIT.
 const QUEUE_BYTES: usize = 64 << 20;
-/// Bytes of a notification beside those of its texts.
+/// The size in bytes of a notification without its texts.
 const NOTIFICATION_BYTES: usize = size_of::<Notification>() + 32;
 
-/// What NOTIFY said.
+/// The notification of one NOTIFY.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notification {
-    /// `pg_backend_pid()` of who said it.
+    /// `pg_backend_pid()` of the sender.
     pub pid: i32,
-    /// Channel.
+    /// The name of the channel.
     pub channel: String,
-    /// Payload; empty for none.
+    /// The payload. Empty if NOTIFY gave none.
     pub payload: String,
 }
 
@@ -37,12 +38,12 @@ fn bytes_of(channel: &str, payload: &str) -> usize {
     NOTIFICATION_BYTES + channel.len() + payload.len()
 }
 
-/// The bytes of the notifications of all sessions that wait.
+/// The bytes of all waiting notifications of a server.
 #[derive(Debug, Default)]
 struct Queue(AtomicUsize);
 
 impl Queue {
-    /// Errors: 54000.
+    /// Errors: 54000 if the queue is full.
     fn add(&self, bytes: usize) -> Result<()> {
         if self.0.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) <= QUEUE_BYTES {
             return Ok(());
@@ -55,7 +56,7 @@ impl Queue {
     }
 }
 
-/// A part of the queue, given back when it is dropped.
+/// A share of the queue's bytes, released when dropped.
 #[derive(Debug, Default)]
 struct Claim {
     queue: Arc<Queue>,
@@ -63,7 +64,7 @@ struct Claim {
 }
 
 impl Claim {
-    /// Errors: 54000.
+    /// Errors: 54000 if the queue is full.
     fn grow(&mut self, bytes: usize) -> Result<()> {
         self.queue.add(bytes)?;
         self.bytes += bytes;
@@ -74,7 +75,7 @@ impl Claim {
         self.bytes -= bytes;
         self.queue.remove(bytes);
     }
-    /// Takes over a part of another claim. An empty one may be to any queue.
+    /// Moves bytes from another claim. An empty claim may belong to any queue.
     fn take(&mut self, from: &mut Claim, bytes: usize) {
         if self.bytes == 0 {
             self.queue = Arc::clone(&from.queue);
@@ -91,26 +92,26 @@ impl Drop for Claim {
     }
 }
 
-/// Notifications and the claim to their memory.
+/// Notifications and the claim on their memory.
 #[derive(Debug, Default)]
 struct Waiting {
     notifications: VecDeque<Notification>,
     claim: Claim,
 }
 
-/// What a session was told, and its client not yet.
+/// The notifications that a session received and has not yet sent to its client.
 #[derive(Debug, Default)]
 pub struct Inbox {
     waiting: Mutex<Waiting>,
     arrived: tokio::sync::Notify,
-    /// Whether its session ever began to listen: nothing comes before.
+    /// Whether the session ever began to listen. Before that it gets no notification.
     listened: AtomicBool,
-    /// The channels that its session listens to, in the order in which it began to.
+    /// The session's channels, in the order of their LISTEN.
     channels: Mutex<Vec<String>>,
 }
 
 impl Inbox {
-    /// `claim` holds its bytes.
+    /// Adds a notification. `claim` holds its bytes.
     fn put(&self, notification: Notification, claim: &mut Claim) {
         let mut waiting = self.waiting.lock();
         waiting.claim.take(claim, notification.bytes());
@@ -118,22 +119,22 @@ impl Inbox {
         drop(waiting);
         self.arrived.notify_one();
     }
-    /// Whether something may come.
+    /// Whether a notification may ever arrive.
     pub fn is_used(&self) -> bool {
         self.listened.load(Ordering::Acquire)
     }
-    /// The channels that its session listens to, in the order in which it began to.
+    /// The session's channels, in the order of their LISTEN.
     pub fn channels(&self) -> Vec<String> {
         self.channels.lock().clone()
     }
-    /// Takes what is there.
+    /// Removes and returns all waiting notifications.
     pub fn take(&self) -> Vec<Notification> {
         if !self.is_used() {
             return Vec::new();
         }
         std::mem::take(&mut *self.waiting.lock()).notifications.into()
     }
-    /// Resolves when something is there. Cancel-safe.
+    /// Resolves when a notification is waiting. Cancel-safe.
     pub async fn arrived(&self) {
         while self.waiting.lock().notifications.is_empty() {
             self.arrived.notified().await;
@@ -141,7 +142,7 @@ impl Inbox {
     }
 }
 
-/// Who listens to what, in all databases of a server.
+/// The listeners of all channels, in all databases of a server.
 #[derive(Debug, Default)]
 pub struct Channels {
     listeners: Mutex<HashMap<(Oid, String), Vec<Weak<Inbox>>>>,
@@ -175,11 +176,11 @@ impl Channels {
             inbox.put(notification.clone(), claim);
         }
     }
-    /// Bytes of notifications that wait, and how many may.
+    /// The bytes of waiting notifications, and their limit.
     pub fn queue_bytes(&self) -> (usize, usize) {
         (self.queue.0.load(Ordering::Relaxed), QUEUE_BYTES)
     }
-    /// How many sessions listen to a channel.
+    /// The number of sessions that listen to a channel.
     fn count(&self, database: Oid, channel: &str) -> usize {
         self.listeners.lock().get(&(database, channel.to_string())).map_or(0, Vec::len)
     }
@@ -201,31 +202,31 @@ enum Action {
     Notify(String, String),
 }
 
-/// What a transaction has said so far.
+/// The LISTEN, UNLISTEN and NOTIFY actions of the current transaction.
 #[derive(Debug, Default)]
 pub struct Said {
     actions: Vec<Action>,
-    /// Those of them that notify: each is there once.
+    /// The NOTIFY actions among them, to recognize duplicates.
     notified: HashSet<Action>,
     claim: Claim,
-    /// Savepoints, and how much was said before each.
+    /// The savepoints, each with the number of actions before it.
     marks: Vec<(String, usize)>,
 }
 
 impl Said {
-    /// Nothing yet. What is said counts in the queue of `channels`.
+    /// No actions yet. Later ones count in the queue of `channels`.
     pub fn over(channels: &Channels) -> Said {
         Said { claim: Claim { queue: Arc::clone(&channels.queue), bytes: 0 }, ..Said::default() }
     }
-    /// LISTEN.
+    /// Records a LISTEN, which COMMIT applies.
     pub fn listen(&mut self, channel: &str) {
         self.actions.push(Action::Listen(channel.to_string()));
     }
-    /// UNLISTEN; none: from everything.
+    /// Records an UNLISTEN. `None` means all channels.
     pub fn unlisten(&mut self, channel: Option<&str>) {
         self.actions.push(Action::Unlisten(channel.map(str::to_string)));
     }
-    /// NOTIFY: what is said twice is said once. Errors: 22023, 54000.
+    /// Records a NOTIFY, unless the transaction recorded the same before. Errors: 22023, 54000.
     pub fn notify(&mut self, channel: &str, payload: &str) -> Result<()> {
         let invalid = |message: &str| Err(SqlError::new(state::INVALID_PARAMETER_VALUE, message));
         if channel.is_empty() {
@@ -239,24 +240,24 @@ impl Said {
         }
         let action = Action::Notify(channel.to_string(), payload.to_string());
         if !self.notified.contains(&action) {
-            // It is there twice until COMMIT.
+            // Two copies exist until COMMIT.
             self.claim.grow(2 * bytes_of(channel, payload))?;
             self.notified.insert(action.clone());
             self.actions.push(action);
         }
         Ok(())
     }
-    /// SAVEPOINT.
+    /// Records a SAVEPOINT of this name.
     pub fn savepoint(&mut self, name: &str) {
         self.marks.push((name.to_string(), self.actions.len()));
     }
-    /// RELEASE SAVEPOINT.
+    /// Forgets a savepoint and later ones, at RELEASE SAVEPOINT.
     pub fn release(&mut self, name: &str) {
         if let Some(at) = self.marks.iter().rposition(|(known, _)| known == name) {
             self.marks.truncate(at);
         }
     }
-    /// ROLLBACK TO SAVEPOINT.
+    /// Drops the actions since a savepoint, at ROLLBACK TO SAVEPOINT.
     pub fn rollback_to(&mut self, name: &str) {
         if let Some(at) = self.marks.iter().rposition(|(known, _)| known == name) {
             self.marks.truncate(at + 1);
@@ -269,17 +270,17 @@ impl Said {
             }
         }
     }
-    /// The transaction rolled back.
+    /// Drops all actions, after a rollback.
     pub fn forget(&mut self) {
         let queue = Arc::clone(&self.claim.queue);
         *self = Said { claim: Claim { queue, bytes: 0 }, ..Said::default() };
     }
-    /// The transaction is about to commit: makes room for what the listeners are to be told. Errors: 54000.
+    /// Reserves memory for the deliveries before a commit. Errors: 54000 if the queue is full.
     pub fn prepare(&mut self, channels: &Channels, database: Oid) -> Result<()> {
         let mut bytes = 0usize;
         for action in &self.notified {
             if let Action::Notify(channel, payload) = action {
-                // One more: this session may begin to listen.
+                // Plus one: this session may begin to listen.
                 let listeners = channels.count(database, channel) + 1;
                 bytes = bytes.saturating_add(listeners * bytes_of(channel, payload));
             }
@@ -289,7 +290,7 @@ impl Said {
             _ => Ok(()),
         }
     }
-    /// The transaction committed: who began to listen hears, and everybody is told.
+    /// Applies the actions after a commit: registers listeners and delivers the notifications.
     pub fn commit(&mut self, channels: &Channels, database: Oid, pid: i32, inbox: &Arc<Inbox>) {
         let mut said = std::mem::replace(self, Said::over(channels));
         for action in &said.actions {
@@ -314,7 +315,7 @@ mod tests {
 
     const DATABASE: Oid = 1;
 
-    /// Says so many notifications of 1 kB and commits. Errors: 54000.
+    /// Commits a transaction with this many notifications of 1 kB. Errors: 54000.
     fn say(channels: &Channels, inbox: &Arc<Inbox>, count: usize) -> Result<()> {
         let mut said = Said::over(channels);
         for number in 0..count {
@@ -338,7 +339,7 @@ mod tests {
             assert!(commits < 1000);
         };
         assert_eq!((error.state(), commits > 10), ("54000", true), "{commits}");
-        // What was refused is not heard, and all others are.
+        // Only the refused notifications are missing.
         assert_eq!(inbox.take().len(), commits * 1000);
         assert_eq!(channels.queue.0.load(Ordering::Relaxed), 0);
         assert!(say(&channels, &other, 1000).is_ok());

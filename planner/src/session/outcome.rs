@@ -1,4 +1,4 @@
-//! [`Outcome`]: what running one statement gives the server to send.
+//! [`Outcome`]: the result of a statement that the server sends to the client.
 
 use super::copy::{CopyIn, CopyOut};
 use crate::error::{Fields, SqlError, SqlState};
@@ -9,13 +9,13 @@ use std::sync::Arc;
 /// A column of a result, as RowDescription describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputColumn {
-    /// Name; names need not differ.
+    /// The column's name. Names may repeat.
     pub name: String,
-    /// Type with modifier.
+    /// The column's type with its modifier.
     pub ty: SqlType,
-    /// OID of the table it comes from unchanged, else 0.
+    /// The OID of the table that the column comes from unchanged, else 0.
     pub table_oid: Oid,
-    /// Its number there, else 0.
+    /// The column's number in that table, else 0.
     pub attnum: i16,
 }
 
@@ -26,60 +26,60 @@ impl OutputColumn {
     }
 }
 
-/// What CommandComplete says after rows.
+/// The command tag after rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RowsTag {
-    /// `SELECT n`, n being the rows sent.
+    /// `SELECT n`, where `n` counts the rows sent.
     Select,
-    /// As it stands, such as `INSERT 0 3` after RETURNING.
+    /// A finished tag, such as `INSERT 0 3` after RETURNING.
     Fixed(String),
-    /// The same, of rows that a simple query answers in binary form: those of a BINARY cursor.
+    /// A finished tag of a BINARY cursor's FETCH. A simple query then returns its rows in binary form.
     Binary(String),
 }
 
-/// What running a statement gave.
+/// The result of running a statement.
 pub enum Outcome {
-    /// Done; no rows.
+    /// The statement ended without rows.
     Command {
-        /// For CommandComplete.
+        /// The tag for CommandComplete.
         tag: String,
     },
     /// Rows, in the Arrow form of the columns' types.
     Rows {
-        /// What they are.
+        /// The descriptions of the columns.
         columns: Arc<[OutputColumn]>,
-        /// The rows. Holds all it needs; an error out of it is to be followed by `Session::fail`.
+        /// The rows. The stream owns all it needs. After an error from it, call `Session::fail`.
         stream: SendableRecordBatchStream,
-        /// For CommandComplete.
+        /// The tag for CommandComplete.
         tag: RowsTag,
     },
-    /// The client sends rows now. Boxed: it is large.
+    /// COPY FROM STDIN: the client sends data now. Boxed because it is large.
     CopyIn(Box<CopyIn>),
-    /// The client receives COPY data now.
+    /// COPY TO STDOUT: the client receives data now.
     CopyOut(CopyOut),
     /// An empty statement (EmptyQueryResponse).
     Empty,
 }
 
-/// What DEALLOCATE forgot.
+/// A prepared statement that DEALLOCATE removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Deallocated {
-    /// Every prepared statement.
+    /// Every prepared statement of the session.
     All,
-    /// One of PREPARE; the protocol has none of that name.
+    /// A statement of PREPARE. The protocol level has none of that name.
     Named(String),
-    /// A name that PREPARE has not given: one of the protocol's, or it does not exist (26000).
+    /// A name that PREPARE did not define: a protocol-level statement, or an unknown name (26000).
     Foreign(String),
 }
 
-/// What ReadyForQuery says.
+/// The status for ReadyForQuery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransactionStatus {
-    /// `I`: no block.
+    /// `I`: outside a block.
     Idle,
     /// `T`: in a block.
     InBlock,
-    /// `E`: in a block that failed.
+    /// `E`: in a failed block.
     Failed,
 }
 
@@ -88,46 +88,46 @@ pub enum TransactionStatus {
 pub struct Notice {
     /// `WARNING`, `NOTICE`, `INFO`, `LOG` or `DEBUG`.
     pub severity: &'static str,
-    /// The fields, SQLSTATE included.
+    /// The fields of the message, including the SQLSTATE.
     pub fields: Fields,
 }
 
 impl Notice {
-    /// A NOTICE. The severity's own name, as beside it.
+    /// A NOTICE with a message.
     #[allow(clippy::self_named_constructors)]
     pub fn notice(message: impl Into<String>) -> Self {
         Self::new("NOTICE", crate::error::state::SUCCESSFUL_COMPLETION, message)
     }
-    /// An INFO: what was asked for, whatever client_min_messages says.
+    /// An INFO, which the client gets whatever client_min_messages says.
     pub fn info(message: impl Into<String>) -> Self {
         Self::new("INFO", crate::error::state::SUCCESSFUL_COMPLETION, message)
     }
-    /// The NOTICE that a name is cut to the length that names have.
+    /// The NOTICE for an identifier cut to the maximum length.
     pub fn truncated(name: &str) -> Self {
         let cut = crate::parse::names::fold_text(name, true);
         let message = format!("identifier \"{name}\" will be truncated to \"{cut}\"");
         Self::notice(message).state(crate::error::state::NAME_TOO_LONG)
     }
-    /// A WARNING.
+    /// A WARNING with an SQLSTATE and a message.
     pub fn warning(state: SqlState, message: impl Into<String>) -> Self {
         Self::new("WARNING", state, message)
     }
     fn new(severity: &'static str, state: SqlState, message: impl Into<String>) -> Self {
         Notice { severity, fields: SqlError::new(state, message).fields().clone() }
     }
-    /// The same with another SQLSTATE.
+    /// Replaces the SQLSTATE of the message.
     #[must_use]
     pub fn state(mut self, state: SqlState) -> Self {
         self.fields.state = state;
         self
     }
-    /// Adds a hint.
+    /// Sets the `HINT` field.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.fields.hint = Some(hint.into());
         self
     }
-    /// Adds a detail.
+    /// Sets the `DETAIL` field.
     #[must_use]
     pub fn detail(mut self, detail: impl Into<String>) -> Self {
         self.fields.detail = Some(detail.into());

@@ -1,5 +1,5 @@
-//! [`ParsedStatements`]: statements that clients prepare again and again, by their texts, so that they are parsed once.
-//! What a text says does not depend on the session; its plan does.
+//! [`ParsedStatements`] caches parsed statements by text, because clients prepare the same texts again and again. Must
+//! not know plans: those depend on the session, and the parsed form does not.
 
 use super::dispatch::is_planned;
 use super::statement::Statement;
@@ -10,11 +10,11 @@ use std::collections::HashMap;
 use std::hash::BuildHasher;
 use std::sync::{Arc, Weak};
 
-/// Bytes of all texts, at most. What is kept of them takes some ten times as much.
+/// The greatest size of all cached texts in bytes. Their parsed statements take some ten times as much.
 const KEPT_BYTES: u64 = 2 << 20;
-/// Longer texts hardly come again.
+/// The greatest size of a cached text in bytes. Longer texts hardly recur.
 const MOST_BYTES: usize = 8 << 10;
-/// What a statement takes beside its text, about, in bytes of text.
+/// The approximate overhead of a statement, in bytes of text.
 const STATEMENT_BYTES: u64 = 128;
 
 #[derive(Clone)]
@@ -26,14 +26,14 @@ impl Weighter<String, Arc<Statement>> for TextBytes {
     }
 }
 
-/// See the head of the module.
+/// The cache of parsed statements.
 pub struct ParsedStatements {
     kept: Cache<String, Arc<Statement>, TextBytes>,
-    /// Those of long texts that somebody holds, by the hashes of the texts.
+    /// Statements of longer texts that a session still uses, by the hash of the text.
     held: Mutex<HashMap<u64, Weak<Statement>>>,
 }
 
-/// Tells long texts apart, together with a comparison.
+/// Hashes a long text. [`ParsedStatements::find`] compares the texts afterwards.
 fn hash(text: &str) -> u64 {
     foldhash::fast::FixedState::default().hash_one(text)
 }
@@ -46,7 +46,7 @@ impl Default for ParsedStatements {
 }
 
 impl ParsedStatements {
-    /// The one statement of a text, when it is known.
+    /// The single statement of a text, if it is cached.
     pub fn find(&self, text: &str) -> Option<Arc<Statement>> {
         if text.len() <= MOST_BYTES {
             return self.kept.get(text);
@@ -55,7 +55,7 @@ impl ParsedStatements {
         (held.source.text() == text).then_some(held)
     }
 
-    /// Keeps what a text was found to say, if that is one statement with a plan.
+    /// Caches the result of parsing a text, if that is a single statement with a plan.
     pub fn keep(&self, text: &str, statements: &[Arc<Statement>]) {
         let [only] = statements else { return };
         if !is_planned(&only.kind) {

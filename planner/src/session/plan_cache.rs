@@ -1,5 +1,5 @@
-//! [`PlanCache`]: the planned statements that sessions share, by text. Bounded in number, in bytes of their texts, and in the number of
-//! catalogs that they keep alive.
+//! [`PlanCache`]: the planned statements that sessions share, by text. It limits the number of plans, the bytes of
+//! their texts, and the number of catalogs that they keep alive.
 
 use super::query::{PlannedQuery, Surroundings};
 use super::statement::Statement;
@@ -12,29 +12,29 @@ use quick_cache::sync::Cache;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Weak};
 
-/// Statements that are kept, at most; those that are not asked for leave first.
+/// The greatest number of cached plans. The least used are evicted first.
 const KEPT: usize = 512;
-/// Bytes of their texts, at most. What is kept of one takes some thirty times as much.
+/// The greatest size of their texts in bytes. A plan takes some thirty times as much.
 const KEPT_BYTES: usize = 4 << 20;
-/// Plans of longer texts are not kept: such texts hardly come again.
+/// The greatest size of a cached text in bytes. Longer texts hardly recur.
 const MOST_BYTES: usize = 64 << 10;
-/// Catalogs by which plans that are kept were made, at most: each is one of its own, with all definitions.
+/// The greatest number of catalogs that cached plans refer to. Each is a full copy of the definitions.
 const CATALOGS: usize = 64;
-/// Differences between catalogs that are remembered.
+/// The number of cached differences between catalogs.
 const DIFFERENCES: usize = 16;
 
-/// What two plans must have in common to be one.
+/// The key of a cached plan.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PlanKey {
-    /// The statement, whole numbers lifted where that was possible.
+    /// The statement's text, with whole numbers lifted where possible.
     pub text: Arc<str>,
-    /// Types of parameters that are given, not inferred.
+    /// The parameter types that the client gave. `None` is inferred.
     pub given: Vec<Option<SqlType>>,
-    /// What else binding depends on.
+    /// The session state that binding depends on.
     pub surroundings: Surroundings,
 }
 
-/// What a plan takes of [`KEPT_BYTES`].
+/// Weighs a plan by the bytes of its text, against [`KEPT_BYTES`].
 #[derive(Clone)]
 struct TextBytes;
 
@@ -44,14 +44,14 @@ impl Weighter<PlanKey, Arc<PlannedQuery>> for TextBytes {
     }
 }
 
-/// See the head of the module.
+/// The plans that all sessions of a server share.
 pub struct PlanCache {
     kept: Cache<PlanKey, Arc<PlannedQuery>, TextBytes>,
-    /// Versions of the catalogs by which they were made, in the order in which they were first seen.
+    /// The versions of the catalogs behind the plans, in the order in which they were first seen.
     catalogs: Mutex<VecDeque<u64>>,
-    /// By the versions of two catalogs.
+    /// Cached differences, by the versions of the two catalogs.
     differences: Mutex<VecDeque<((u64, u64), Arc<Difference>)>>,
-    /// Plans of longer texts that somebody holds.
+    /// Plans of longer texts that a session still uses.
     held: Mutex<HashMap<PlanKey, Weak<PlannedQuery>>>,
 }
 
@@ -63,7 +63,7 @@ impl Default for PlanCache {
 }
 
 impl PlanCache {
-    /// The plan of a statement, made with `plan` unless there is one that is good for `catalog`.
+    /// The cached plan of a statement if it is valid for `catalog`. Otherwise makes one with `plan`.
     pub fn get_or_plan(
         &self,
         statement: &Statement,
@@ -94,7 +94,8 @@ impl PlanCache {
         Ok(planned)
     }
 
-    /// A plan that was made by this catalog is about to be kept: where there are many, those of the one that was first seen go.
+    /// Registers the catalog of a plan that is about to be cached. Beyond `CATALOGS`, evicts the plans
+    /// of the oldest catalog.
     fn keep_catalog(&self, version: u64) {
         let oldest = {
             let mut catalogs = self.catalogs.lock();
@@ -112,12 +113,12 @@ impl PlanCache {
         }
     }
 
-    /// Whether a plan means by `catalog` what it meant by the one that it was made with.
+    /// Whether a plan has the same meaning under `catalog` as under its own catalog.
     pub fn is_good(&self, planned: &PlannedQuery, catalog: &Catalog) -> bool {
         planned.is_good_for(catalog, || self.difference(planned.catalog(), catalog))
     }
 
-    /// What changed between two catalogs of one database.
+    /// The definitions that differ between two catalogs of one database.
     fn difference(&self, old: &Catalog, new: &Catalog) -> Arc<Difference> {
         let versions = (old.version(), new.version());
         let known = |kept: &VecDeque<((u64, u64), Arc<Difference>)>| {
@@ -135,12 +136,12 @@ impl PlanCache {
         difference
     }
 
-    /// What is kept.
+    /// All cached plans with their keys.
     pub fn list(&self) -> Vec<(PlanKey, Arc<PlannedQuery>)> {
         self.kept.iter().collect()
     }
 
-    /// Forgets all (DISCARD PLANS).
+    /// Evicts all plans (DISCARD PLANS).
     pub fn clear(&self) {
         self.kept.clear();
     }

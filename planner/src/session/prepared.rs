@@ -1,4 +1,4 @@
-//! [`Prepared`]: a statement whose parameters and columns are known.
+//! [`Prepared`]: a statement with known parameters and columns.
 
 use super::outcome::OutputColumn;
 use super::query::PlannedQuery;
@@ -9,36 +9,36 @@ use parking_lot::Mutex;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-/// A statement with its parameter and column types. Shared by the portals made of it.
+/// A statement with its parameter and column types. Its portals share it.
 pub struct Prepared {
     pub(super) statement: Arc<Statement>,
     pub(super) parameters: Vec<SqlType>,
     pub(super) columns: Option<Arc<[OutputColumn]>>,
-    /// Types that the client gave.
+    /// The parameter types that the client gave.
     pub(super) given: Vec<Option<SqlType>>,
-    /// What the client sent, where the statement is another: whole numbers were lifted out of it.
+    /// The text that the client sent, if whole numbers were lifted out of it.
     pub(super) sent: Option<Arc<str>>,
-    /// The plan of a query or write, as of the catalog it was last planned with.
+    /// The plan of a query or write, for the catalog it was last planned with.
     pub(super) planned: Mutex<Option<Arc<PlannedQuery>>>,
-    /// Its counts, for its session and for all, once it has a name.
+    /// The memory claims on its session and on the server, once it has a name.
     pub(super) kept: OnceLock<[Kept; 2]>,
 }
 
-/// What `pg_prepared_statements` shows of a statement.
+/// A row of `pg_prepared_statements`.
 #[derive(Debug)]
 pub struct Shown {
-    /// What the client sent.
+    /// The text that the client sent.
     pub text: Arc<str>,
-    /// When.
+    /// The time of preparation, as a datum of timestamptz.
     pub created: i64,
-    /// Types of its parameters.
+    /// The types of the parameters.
     pub parameters: Vec<SqlType>,
-    /// By PREPARE, not by the protocol.
+    /// Prepared by PREPARE, not by the protocol.
     pub by_statement: bool,
 }
 
 impl Prepared {
-    /// A statement without parameters that is not planned.
+    /// An unplanned statement without parameters.
     pub(super) fn utility(statement: Arc<Statement>, columns: Option<Arc<[OutputColumn]>>) -> Self {
         Prepared {
             statement,
@@ -50,19 +50,19 @@ impl Prepared {
             kept: OnceLock::new(),
         }
     }
-    /// The text to show to people.
+    /// The text that the client sent.
     pub(super) fn text(&self) -> &Arc<str> {
         self.sent.as_ref().unwrap_or(&self.statement.text)
     }
-    /// The statement.
+    /// The parsed statement that was prepared.
     pub fn statement(&self) -> &Arc<Statement> {
         &self.statement
     }
-    /// Types of `$1`, `$2`, … (ParameterDescription).
+    /// The types of `$1`, `$2`, … for ParameterDescription.
     pub fn parameter_types(&self) -> &[SqlType] {
         &self.parameters
     }
-    /// Columns of the rows (RowDescription), or `None` when it returns none (NoData).
+    /// The columns of the rows for RowDescription. `None` if it returns no rows (NoData).
     pub fn columns(&self) -> Option<&Arc<[OutputColumn]>> {
         self.columns.as_ref()
     }

@@ -15,19 +15,19 @@ use datafusion::logical_expr::LogicalPlan;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What binding depends on beside the statement and the definitions in the catalog.
+/// The session state that binding depends on, beside the statement and the catalog's definitions.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Surroundings {
     database: Oid,
     search_path: Arc<[String]>,
-    /// What constants of dates and intervals were read by.
+    /// The settings that constants of dates and intervals were read with.
     reading: (TimeZone, DateFormat, IntervalStyle),
-    /// The role in force, where privileges are asked for.
+    /// The current role. `None` if privileges are not checked.
     user: Option<Arc<str>>,
 }
 
 impl Surroundings {
-    /// Those of a statement.
+    /// The surroundings of a statement.
     pub fn new(catalog: &Catalog, settings: &Settings) -> Self {
         Surroundings {
             database: catalog.database().oid,
@@ -37,7 +37,7 @@ impl Surroundings {
         }
     }
 
-    /// Whether a statement prepared in these means the same in others: its constants are read once and for all.
+    /// Whether a statement prepared in these surroundings means the same in others. Its constants are read only once.
     pub fn serve(&self, others: &Surroundings) -> bool {
         let Surroundings { database, search_path, reading: _, user } = self;
         *database == others.database
@@ -45,83 +45,83 @@ impl Surroundings {
             && (Arc::ptr_eq(search_path, &others.search_path) || *search_path == others.search_path)
     }
 
-    /// OID of the database.
+    /// The OID of the database.
     pub fn database(&self) -> Oid {
         self.database
     }
 
-    /// The schemas in which names are looked for.
+    /// The schemas in which names are resolved.
     pub fn search_path(&self) -> &[String] {
         &self.search_path
     }
 
-    /// The role whose privileges were asked for.
+    /// The role whose privileges were checked. `None` if none were.
     pub fn user(&self) -> Option<&str> {
         self.user.as_deref()
     }
 }
 
-/// What kind of statement was planned.
+/// The kind of a planned statement.
 #[derive(Clone, Debug)]
 pub enum QueryKind {
-    /// Returns rows.
+    /// A query, which returns rows.
     Query {
-        /// FOR UPDATE or its kin.
+        /// Whether it locks rows (FOR UPDATE and its kin).
         locks: bool,
     },
-    /// Writes.
+    /// A write, which returns rows only with RETURNING.
     Write {
-        /// Which statement.
+        /// INSERT, UPDATE, DELETE or another write.
         verb: Verb,
         /// Whether it has RETURNING.
         returning: bool,
-        /// Whether it writes a temporary table, which a read-only transaction may.
+        /// Whether it writes a temporary table, which read-only transactions permit.
         temporary: bool,
     },
 }
 
 /// A planned data-modifying WITH query.
 pub struct PlannedPart {
-    /// Its pool of plans.
+    /// The pool of instances of its plan.
     pub plan: Arc<PreparedPlan>,
-    /// Whether it runs after the statement that it stands before.
+    /// Whether it runs after the main statement.
     pub last: bool,
 }
 
 /// A planned query or write.
 pub struct PlannedQuery {
-    /// What it was bound to.
+    /// The session state that it was bound with.
     pub surroundings: Surroundings,
-    /// What kind.
+    /// Whether it is a query or a write.
     pub kind: QueryKind,
-    /// Parameters.
+    /// The types of the parameters.
     pub parameters: Vec<SqlType>,
-    /// Columns that a client sees.
+    /// The columns that a client sees. `None` if it returns no rows.
     pub columns: Option<Arc<[OutputColumn]>>,
-    /// Its pool of plans.
+    /// The pool of instances of its plan.
     pub plan: Arc<PreparedPlan>,
-    /// Its data-modifying WITH queries.
+    /// The data-modifying WITH queries.
     pub parts: Vec<PlannedPart>,
-    /// Whether two of them, the statement itself counted, write one table.
+    /// Whether two of these statements, including the main one, write one table.
     pub overlapping: bool,
-    /// Whether a number in its text may be a parameter: no index asks what it says.
+    /// Whether a number in the text may become a parameter. False if an index condition depends on its value.
     pub liftable: bool,
-    /// The catalog that it was bound by.
+    /// The catalog that it was bound with.
     catalog: Arc<Catalog>,
-    /// The settings that its constants were read by.
+    /// The settings that its constants were read with.
     pub settings: Arc<Settings>,
     text: Arc<str>,
-    /// Bytes of the whole text that it came in, which it keeps.
+    /// The size in bytes of the whole text that contained the statement and that it keeps alive.
     source_bytes: usize,
-    /// Whether a constant of it would mean another time at another moment, as `'now'` does.
+    /// Whether a constant means another time at another moment, as `'now'` does.
     momentary: bool,
-    /// The relations that it was found to mean.
+    /// The relations that its names resolved to.
     relations: Vec<Oid>,
-    /// The version of the catalog that it was last found to be good for.
+    /// The last version of the catalog that it was found to be valid for.
     good_for: AtomicU64,
 }
 
-/// Binds a statement to slots. `now`: start of the transaction, for literals such as `'today'`.
+/// Binds a statement to slots. `now` is the transaction's start, for literals such as `'today'`.
 pub fn bind_to(
     statement: &Statement,
     catalog: &Arc<Catalog>,
@@ -134,7 +134,7 @@ pub fn bind_to(
         if !table.indexes.iter().any(IndexDescriptor::is_computed) {
             return table_source(table, slots.clone());
         }
-        // An index that cannot be read is none.
+        // An index whose expression cannot be bound is ignored.
         let bind = |context: &BindContext<'_>| bind_computed(&table, context).unwrap_or_default();
         let computed = with_binding(catalog, settings, slots, now, bind);
         computed_source(table, slots.clone(), &computed)
@@ -142,7 +142,7 @@ pub fn bind_to(
     bind(statement, &BindContext { catalog, settings, slots, parameters: given, now, table_source: &source })
 }
 
-/// The plan of a bound statement.
+/// The logical plan of a bound statement.
 pub fn logical_plan(bound: Bound) -> LogicalPlan {
     match bound.kind {
         BoundKind::Query { plan, .. } | BoundKind::Dml { plan, .. } => plan,
@@ -150,7 +150,7 @@ pub fn logical_plan(bound: Bound) -> LogicalPlan {
 }
 
 impl PlannedQuery {
-    /// Binds a query or write; it is planned when it first runs.
+    /// Binds a query or write. Its plan is made at the first execution.
     pub fn new(
         engine: &Arc<Engine>,
         statement: &Arc<Statement>,
@@ -173,7 +173,7 @@ impl PlannedQuery {
                 (QueryKind::Write { verb, returning: columns.is_some(), temporary }, columns)
             }
         };
-        // Every instance of the plan is bound alike: to the types that were inferred the first time.
+        // Every instance of the plan is bound to the types that were inferred first.
         let types: Vec<Option<SqlType>> = parameters.iter().copied().map(Some).collect();
         let again = {
             let (statement, catalog, settings) = (statement.clone(), catalog.clone(), settings.clone());
@@ -208,28 +208,29 @@ impl PlannedQuery {
         })
     }
 
-    /// The plan of the statement and those of its parts.
+    /// The plans of the statement and of its parts.
     pub fn plans(&self) -> impl Iterator<Item = &Arc<PreparedPlan>> {
         std::iter::once(&self.plan).chain(self.parts.iter().map(|part| &part.plan))
     }
 
-    /// Bytes of its text and of the whole text that it came in, whichever is longer: what is kept of it grows with them.
+    /// The size in bytes of its text or of the whole text around it, whichever is longer. Its memory
+    /// is proportional to that.
     pub fn text_bytes(&self) -> usize {
         self.text.len().max(self.source_bytes)
     }
 
-    /// Whether a constant of it would mean another time at another moment, as `'now'` does.
+    /// Whether a constant means another time at another moment, as `'now'` does.
     pub fn is_momentary(&self) -> bool {
         self.momentary
     }
 
-    /// The catalog that it was bound by.
+    /// The catalog that it was bound with.
     pub fn catalog(&self) -> &Arc<Catalog> {
         &self.catalog
     }
 
-    /// Whether it means by `catalog` what it meant by its own. `difference` answers what the two say differently; it is asked when
-    /// a version is new to the plan.
+    /// Whether it has the same meaning under `catalog` as under its own catalog. `difference` compares the two. It is
+    /// called once for each new version.
     pub fn is_good_for(&self, catalog: &Catalog, difference: impl FnOnce() -> Arc<Difference>) -> bool {
         let version = catalog.version();
         if [self.good_for.load(Ordering::Relaxed), self.catalog.version()].contains(&version) {

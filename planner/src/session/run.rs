@@ -1,4 +1,4 @@
-//! Running a planned query or write: rows of a query stream, a write runs to its end.
+//! Runs a planned query or write. The rows of a query are streamed. A write runs to its end.
 
 use super::dispatch::refused_in_read_only;
 use super::outcome::{Outcome, RowsTag};
@@ -14,7 +14,7 @@ use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use std::sync::Arc;
 
-/// Runs a plan. Errors: 25006, and whatever a write raises.
+/// Runs a plan. Errors: 25006, and the errors of a write.
 pub async fn run_planned(
     planned: &Arc<PlannedQuery>,
     context: Arc<StatementContext>,
@@ -61,7 +61,7 @@ pub async fn run_planned(
     }
 }
 
-/// Runs the data-modifying WITH queries of a statement: those whose rows somebody reads, or the others.
+/// Runs the data-modifying WITH queries of a statement. `last` selects those that run after the main statement.
 pub async fn run_parts(planned: &PlannedQuery, context: &Arc<StatementContext>, last: bool) -> Result<()> {
     for (number, part) in planned.parts.iter().enumerate().filter(|(_, part)| part.last == last) {
         let rows = part.plan.run(context.clone()).await?;
@@ -70,7 +70,7 @@ pub async fn run_parts(planned: &PlannedQuery, context: &Arc<StatementContext>, 
     Ok(())
 }
 
-/// The number of rows that a write without RETURNING answers.
+/// The row count in the result of a write without RETURNING.
 pub fn count(batches: &[RecordBatch]) -> Result<u64> {
     let count = batches
         .iter()

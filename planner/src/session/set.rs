@@ -14,7 +14,7 @@ use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use std::sync::Arc;
 
-/// Rows of text under names, as SHOW and EXPLAIN answer them.
+/// A result of text columns with these names, as SHOW and EXPLAIN return.
 pub fn text_rows(names: &[&str], rows: &[Vec<String>], tag: &str) -> Result<Outcome> {
     let fields: Vec<Field> =
         (0..names.len()).map(|column| Field::new(format!("c{column}"), DataType::Utf8, true)).collect();
@@ -31,7 +31,8 @@ pub fn text_rows(names: &[&str], rows: &[Vec<String>], tag: &str) -> Result<Outc
 }
 
 impl Session {
-    /// `alone`: no other statement came in the same text. Several are a transaction block to SET LOCAL, as in PostgreSQL.
+    /// Runs SET. `alone` says that the text holds no other statement. Several statements form a transaction block for
+    /// SET LOCAL, as in PostgreSQL.
     pub(super) async fn run_set(
         &mut self,
         (local, alone): (bool, bool),
@@ -58,7 +59,7 @@ impl Session {
         Ok(())
     }
 
-    /// The warning of a SET LOCAL outside of a block. It holds all the same until the implicit transaction ends.
+    /// Warns of a SET LOCAL outside a block. The setting still lasts until the implicit transaction ends.
     fn warn_of_local(&self, local: bool) {
         if local && self.block.is_implicit() {
             let message = "SET LOCAL can only be used in transaction blocks";
@@ -66,7 +67,7 @@ impl Session {
         }
     }
 
-    /// `SET transaction_read_only = on` says what SET TRANSACTION READ ONLY says.
+    /// `SET transaction_read_only = on` is the same as SET TRANSACTION READ ONLY.
     fn modes_of(&self, name: &str, value: Option<&[String]>) -> Result<TransactionModes> {
         use crate::parse::Isolation;
         use crate::settings::value::boolean;
@@ -89,7 +90,7 @@ impl Session {
         Ok(modes)
     }
 
-    /// SET ROLE and SET SESSION AUTHORIZATION; no role: back to who logged in. Errors: 22023, 42501.
+    /// SET ROLE and SET SESSION AUTHORIZATION. `None` returns to the role that logged in. Errors: 22023, 42501.
     pub(super) async fn set_role(
         &mut self,
         (local, alone): (bool, bool),
@@ -147,7 +148,7 @@ impl Session {
         })
     }
 
-    /// SET SESSION CHARACTERISTICS: the modes of transactions to come.
+    /// SET SESSION CHARACTERISTICS: the modes of later transactions.
     pub(super) fn set_characteristics(&mut self, modes: TransactionModes) -> Result<()> {
         self.block.ensure()?;
         let on_off = |on: bool| if on { "on" } else { "off" };
@@ -182,7 +183,7 @@ impl Session {
         text_rows(&[title], &[vec![value]], "SHOW")
     }
 
-    /// Whether the role in force sees settings that tell of the machine.
+    /// Whether the current role may see private settings.
     async fn sees_private_settings(&mut self) -> Result<bool> {
         let catalog = self.block.statement(false).await?.catalog;
         Ok(catalog.role(self.shared.settings().user()).is_some_and(|role| sees_private(&catalog, role.oid)))
@@ -203,19 +204,19 @@ impl Session {
     }
 }
 
-/// Whether a role sees settings that tell of the machine.
+/// Whether a role may see private settings, which reveal facts of the machine.
 pub fn sees_private(catalog: &Catalog, role: Oid) -> bool {
     catalog.owns(role, predefined::READ_ALL_SETTINGS)
 }
 
-/// 42501 for such a setting.
+/// 42501 for reading a private setting.
 pub fn private(name: &str) -> SqlError {
     let name = registry::find(name).map_or(name, |definition| definition.name);
     let message = format!("must be superuser or have privileges of pg_read_all_settings to examine \"{name}\"");
     SqlError::new(state::INSUFFICIENT_PRIVILEGE, message)
 }
 
-/// The values that SET gives a setting, as one. Errors: 42704, 22023.
+/// Joins the values of a SET into one text. Errors: 42704, 22023.
 pub fn flattened(name: &str, values: &[String]) -> Result<String> {
     match values {
         [single] if !is_list(name) => Ok(single.clone()),
@@ -231,12 +232,12 @@ pub fn flattened(name: &str, values: &[String]) -> Result<String> {
     }
 }
 
-/// Settings whose values are lists.
+/// Whether a setting's value is a list.
 fn is_list(name: &str) -> bool {
     ["search_path", "datestyle", "temp_tablespaces"].iter().any(|list| list.eq_ignore_ascii_case(name))
 }
 
-/// An identifier as a list keeps it.
+/// Quotes an identifier for a list, if necessary.
 fn quote(name: &str) -> String {
     let plain = name
         .chars()

@@ -1,4 +1,4 @@
-//! [`SessionShared`]: what functions inside a running plan may reach of their session.
+//! [`SessionShared`]: the part of a session that the functions of a running plan may use.
 
 use super::advisory::AdvisoryLocks;
 use super::cancel::CancelToken;
@@ -24,60 +24,60 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// User, database, settings, sequences' last values, notices. Shared by the session and its running plans.
+/// The session's identity, settings, sequence values, cursors and notices. The session and its running plans share it.
 pub struct SessionShared {
-    /// currval and lastval.
+    /// The state of currval and lastval.
     pub sequences: SequenceMemory,
-    /// What DECLARE made.
+    /// The cursors of the session.
     pub cursors: Mutex<Cursors>,
-    /// What was prepared, by name.
+    /// The prepared statements, by name.
     pub prepared: Mutex<BTreeMap<String, super::prepared::Shown>>,
-    /// The INSERT of the last COPY FROM STDIN.
+    /// The cached INSERT of the last COPY FROM STDIN.
     pub copied: Mutex<Option<Box<KeptPlan>>>,
-    /// What random gives next, once it was asked.
+    /// The random generator, once it was used.
     pub random: Mutex<Option<Generator>>,
-    /// Keys that FOREIGN KEYs are still to be held to.
+    /// The keys whose constraints are still to be checked.
     pub references: Mutex<Queue>,
-    /// The large objects that the transaction under way has open.
+    /// The large objects that the current transaction has open.
     pub large_objects: Mutex<Descriptors>,
-    /// What the transaction under way has said with NOTIFY.
+    /// The notifications of the current transaction.
     pub said: Mutex<Said>,
-    /// What others told it.
+    /// The notifications from other sessions.
     pub inbox: Arc<Inbox>,
     database: Option<Arc<Database>>,
     /// The role that logged in.
     pub user: String,
-    /// Its OID.
+    /// The OID of that role.
     pub user_oid: Oid,
-    /// Whether it is a superuser.
+    /// Whether that role is a superuser.
     pub superuser: bool,
-    /// Name of the database.
+    /// The name of the database.
     pub database_name: String,
-    /// Its OID.
+    /// The OID of the database.
     pub database_oid: Oid,
-    /// `pg_backend_pid()`.
+    /// The process number, `pg_backend_pid()`.
     pub backend_pid: i32,
-    /// Stops the session's statements.
+    /// Cancels the session's statements.
     pub cancel: CancelToken,
-    /// When the statement under way has to end, by the monotonic clock in microseconds.
+    /// The deadline of the current statement, in microseconds of the monotonic clock.
     deadline: AtomicU64,
-    /// How often the transaction under way was run again because of a conflict.
+    /// How often the current transaction was retried after a conflict.
     retries: AtomicU32,
-    /// What its transactions lost to others.
+    /// The recent losses of its transactions to others.
     pub losses: Mutex<Losses>,
     settings: Mutex<SettingsStack>,
     notices: Mutex<Vec<Notice>>,
     locks: Mutex<Option<Arc<HeldLocks>>>,
-    /// Advisory locks, and who it is to those who wait for its locks.
+    /// The advisory locks, and the owner of the session's locks.
     advisory: Option<AdvisoryLocks>,
-    /// Its schema of temporary relations, from when the first was asked for.
+    /// The schema of temporary relations, once one was needed.
     temporary: Mutex<Option<SchemaDescriptor>>,
-    /// Whether temporary tables may have something done to them at COMMIT.
+    /// Whether a temporary table may have an ON COMMIT action.
     on_commit: AtomicBool,
 }
 
 impl SessionShared {
-    /// A session's share.
+    /// The shared part of a new session.
     #[allow(clippy::too_many_arguments)]
     pub fn new(
         database: Arc<Database>,
@@ -118,48 +118,48 @@ impl SessionShared {
             on_commit: AtomicBool::new(false),
         }
     }
-    /// The transaction has ended: what its statements left for later ones is gone.
+    /// Drops the state that statements leave for later ones, at the end of the transaction.
     pub(super) fn end_statements(&self) {
         self.references.lock().end();
         self.large_objects.lock().end();
     }
-    /// Its advisory locks; none for a session without a database (tests).
+    /// The advisory locks. `None` for a session without a database (tests).
     pub fn advisory(&self) -> Option<&AdvisoryLocks> {
         self.advisory.as_ref()
     }
-    /// Its schema of temporary relations, once one was asked for.
+    /// The schema of temporary relations, once one was needed.
     pub fn temporary(&self) -> Option<SchemaDescriptor> {
         self.temporary.lock().clone()
     }
-    /// Gives it a schema of temporary relations.
+    /// Sets the schema of temporary relations.
     pub(super) fn set_temporary(&self, schema: SchemaDescriptor) {
         self.with_settings(|stack| stack.set_temporary(&schema.name));
         *self.temporary.lock() = Some(schema);
     }
-    /// Whether temporary tables may have something done to them at COMMIT.
+    /// Whether a temporary table may have an ON COMMIT action.
     pub(super) fn has_on_commit(&self) -> bool {
         self.on_commit.load(Ordering::Relaxed)
     }
     pub(super) fn set_on_commit(&self, on_commit: bool) {
         self.on_commit.store(on_commit, Ordering::Relaxed);
     }
-    /// The server's database set. Errors for a session without one (tests).
+    /// The server's shared state. Errors for a session without one (tests).
     pub fn database(&self) -> Result<&Arc<Database>> {
         self.database.as_ref().ok_or_else(|| SqlError::internal("a session without a database"))
     }
-    /// A statement begins, which has to end by then.
+    /// Sets the deadline of a statement that begins, by the monotonic clock.
     pub(super) fn set_deadline(&self, deadline: Option<Duration>) {
         let deadline = deadline.and_then(|deadline| u64::try_from(deadline.as_micros()).ok());
         self.deadline.store(deadline.unwrap_or(u64::MAX), Ordering::Relaxed);
     }
-    /// How often the transaction under way was run again because of a conflict.
+    /// How often the current transaction was retried after a conflict.
     pub fn retries(&self) -> u32 {
         self.retries.load(Ordering::Relaxed)
     }
     pub(super) fn set_retries(&self, retries: u32) {
         self.retries.store(retries, Ordering::Relaxed);
     }
-    /// Errors with 57014 when the statement under way is to stop. For operators that work long without a pause.
+    /// Errors: 57014 if the current statement must stop. For operators that work long without a pause.
     pub fn check_interrupt(&self) -> Result<()> {
         if self.cancel.is_cancelled() {
             return Err(SqlError::new(state::QUERY_CANCELED, "canceling statement due to user request"));
@@ -173,20 +173,20 @@ impl SessionShared {
         }
         Ok(())
     }
-    /// Where its long computations run.
+    /// The threads for long computations.
     pub fn workers(&self) -> Workers {
         self.database.as_ref().map(|database| database.engine().workers().clone()).unwrap_or_default()
     }
-    /// The settings in force now; a statement's own are in its `StatementContext`.
+    /// The current settings. A statement's own are in its `StatementContext`.
     pub fn settings(&self) -> Arc<Settings> {
         self.settings.lock().current().clone()
     }
-    /// `set_config`: SET, or SET LOCAL. Answers the new value.
+    /// `set_config`: SET, or SET LOCAL. Returns the new value.
     pub fn set_config(&self, name: &str, value: &str, local: bool) -> Result<String> {
         let mut settings = self.settings.lock();
         settings.current().may_set(name)?;
         if name.eq_ignore_ascii_case("seed") {
-            // It is carried out, and not kept.
+            // `seed` has an effect, and its value is not kept.
             *self.random.lock() = Some(seeded(value)?);
             return Ok(settings.current().get(name).unwrap_or_default());
         }
@@ -194,13 +194,13 @@ impl SessionShared {
         self.tell_cut(name, value);
         Ok(settings.current().get(name).unwrap_or_default())
     }
-    /// Tells that the value of a setting which holds a name is cut, as PostgreSQL does.
+    /// Notifies the client of a truncated name in a setting's value, as PostgreSQL does.
     pub(super) fn tell_cut(&self, name: &str, value: &str) {
         if value.len() > crate::parse::names::LONGEST && name.eq_ignore_ascii_case("application_name") {
             self.notify(Notice::truncated(value));
         }
     }
-    /// The same without a value: back to what the session began with.
+    /// The same for RESET: restores the value at the start of the session.
     pub fn reset_config(&self, name: &str, local: bool) -> Result<String> {
         let mut settings = self.settings.lock();
         settings.current().may_set(name)?;
@@ -210,38 +210,38 @@ impl SessionShared {
         }
         Ok(settings.current().get(name).unwrap_or_default())
     }
-    /// The settings' history, for the session.
+    /// Runs a change of the settings.
     pub(super) fn with_settings<T>(&self, change: impl FnOnce(&mut SettingsStack) -> T) -> T {
         change(&mut self.settings.lock())
     }
-    /// Sends a notice with the statement's completion.
+    /// Queues a notice, which is sent with the statement's completion.
     pub fn notify(&self, notice: Notice) {
         self.notices.lock().push(notice);
     }
-    /// Takes the notices so far.
+    /// Removes and returns the queued notices.
     pub(super) fn take_notices(&self) -> Vec<Notice> {
         std::mem::take(&mut *self.notices.lock())
     }
-    /// How many there are.
+    /// The number of queued notices.
     pub(super) fn notice_count(&self) -> usize {
         self.notices.lock().len()
     }
-    /// Forgets all but the first `count`: what said the others is run again.
+    /// Drops all but the first `count` notices, because the statement that sent the others runs again.
     pub(super) fn keep_notices(&self, count: usize) {
         self.notices.lock().truncate(count);
     }
-    /// The metadata locks of the transaction under way.
+    /// The metadata locks of the current transaction.
     pub fn locks(&self) -> Option<Arc<HeldLocks>> {
         self.locks.lock().clone()
     }
-    /// A transaction began (its locks) or ended (`None`).
+    /// Sets the metadata locks of a new transaction. `None` at its end.
     pub(super) fn set_locks(&self, locks: Option<Arc<HeldLocks>>) {
         *self.locks.lock() = locks;
     }
 }
 
 impl Default for SessionShared {
-    /// A session of `postgres` without a database behind it, for tests of what needs none.
+    /// A session of `postgres` without a database, for tests that need none.
     fn default() -> Self {
         SessionShared {
             advisory: None,

@@ -1,66 +1,67 @@
-//! [`Startup`]: what a client says at the beginning, and what its role allows.
+//! [`Startup`]: the parameters of a client's connection, and the rights of its role.
 
 use super::cancel::CancelToken;
 use std::net::SocketAddr;
 
-/// The connection that a session's client speaks over.
+/// The connection of a session.
 #[derive(Clone, Debug, Default)]
 pub struct Link {
-    /// Where the client is.
+    /// The address of the client. `None` if it has none.
     pub client: Option<SocketAddr>,
-    /// Where it found the server.
+    /// The server's address that the client connected to.
     pub server: Option<SocketAddr>,
-    /// Under TLS.
+    /// The parameters of TLS, if it is in use.
     pub tls: Option<Tls>,
 }
 
-/// What TLS agreed upon, named as OpenSSL names it.
+/// The parameters of a TLS connection, named as in OpenSSL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tls {
-    /// `TLSv1.3`.
+    /// The protocol's version, such as `TLSv1.3`.
     pub version: &'static str,
-    /// `TLS_AES_256_GCM_SHA384`.
+    /// The cipher suite, such as `TLS_AES_256_GCM_SHA384`.
     pub cipher: String,
-    /// Bits of its key.
+    /// The length of its key in bits.
     pub bits: i32,
 }
 
-/// What begins a session. The server has authenticated the user.
+/// The parameters of a new session. The server has authenticated the user.
 #[derive(Clone, Debug)]
 pub struct Startup {
-    /// Role.
+    /// The role that logs in.
     pub user: String,
-    /// Database.
+    /// The database to connect to.
     pub database: String,
-    /// Settings out of the start-up message, later ones before earlier ones: those of `options` (`-c name=value`), then the message's own
-    /// entries (`client_encoding`, `application_name`, …; not `user`, `database`, `options`, `replication`).
+    /// Settings from the start-up message. Later entries override earlier ones. First come those of `options` (`-c
+    /// name=value`), then the message's own (`client_encoding`, `application_name`, …). `user`, `database`, `options`
+    /// and `replication` are excluded.
     pub options: Vec<(String, String)>,
-    /// Process number told to the client (`pg_backend_pid()`).
+    /// The process number for the client (`pg_backend_pid()`).
     pub backend_pid: i32,
-    /// What the client speaks over.
+    /// The connection to the client.
     pub link: Link,
-    /// Stops the session's statements.
+    /// Cancels the session's statements.
     pub cancel: CancelToken,
 }
 
-/// How a role logs in.
+/// The login data of a role.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoleLogin {
     /// SCRAM-SHA-256 verifier as PostgreSQL stores it (`SCRAM-SHA-256$iterations:salt$stored_key:server_key`).
     pub verifier: Option<String>,
-    /// Whether its password is one no more: VALID UNTIL has passed.
+    /// Whether the password has expired (VALID UNTIL).
     pub expired: bool,
-    /// Whether it may log in.
+    /// Whether the role may log in.
     pub login: bool,
-    /// Whether it may have a place that is kept for superusers.
+    /// Whether the role may use a connection reserved for superusers.
     pub superuser: bool,
 }
 
-/// What is known of who wants to log in.
+/// The data for authenticating a user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Authentication {
-    /// The role; `None` when there is none of that name.
+    /// The role. `None` if no role has the name.
     pub role: Option<RoleLogin>,
-    /// Whether any role has a password: then nobody is trusted.
+    /// Whether any role has a password. If so, no client is trusted without one.
     pub any_password: bool,
 }

@@ -1,4 +1,5 @@
-//! [`StatementMemory`]: the memory of statements that sessions keep by name. A statement that several names share counts once.
+//! [`StatementMemory`] accounts for the memory of statements that sessions keep by name. A statement with
+//! several names counts once.
 
 use super::statement::Statement;
 use crate::error::{Result, SqlError, state};
@@ -6,22 +7,22 @@ use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Bytes of a statement beside its text, about: its plan and what is known of its columns.
+/// The approximate bytes of a statement without its text: its plan and the descriptions of its columns.
 const STATEMENT_BYTES: usize = 12 << 10;
-/// Bytes for each byte of text, in the text, the trees and the plan. Measured with one long constant.
+/// Bytes for each byte of text: in the text, the trees and the plan. Measured with one long constant.
 const TEXT_FACTOR: usize = 12;
-/// Bytes of a word or sign in the tree and in the plan, about.
+/// The approximate bytes of a token in the tree and in the plan.
 const TOKEN_BYTES: usize = 256;
 
-/// Bytes of a statement that is kept, about.
+/// The approximate bytes of a kept statement.
 fn bytes_of(statement: &Statement) -> usize {
     let (own, whole) = (statement.text.len(), statement.source.text().len().max(1));
     let tokens = statement.source.tokens_read().saturating_mul(own) / whole;
-    // It holds the text of the statements beside it too, but not their trees.
+    // The statement also keeps the text of its neighbours alive, but not their trees.
     STATEMENT_BYTES + own * TEXT_FACTOR + tokens * TOKEN_BYTES + whole.saturating_sub(own)
 }
 
-/// The statements of one session or of all.
+/// The kept statements of one session or of all.
 #[derive(Debug)]
 pub struct StatementMemory {
     limit: usize,
@@ -31,27 +32,27 @@ pub struct StatementMemory {
 #[derive(Debug, Default)]
 struct KeptStatements {
     bytes: usize,
-    /// How often each is kept, and its bytes, by its address.
+    /// The number of names and the bytes of each statement, by its address.
     statements: HashMap<usize, (usize, usize)>,
 }
 
 impl StatementMemory {
-    /// For statements of so many bytes.
+    /// An account with a limit in bytes.
     pub fn new(limit: usize) -> Arc<StatementMemory> {
         Arc::new(StatementMemory { limit, kept: Mutex::default() })
     }
 
-    /// Bytes that are kept.
+    /// The bytes of all kept statements.
     pub fn used(&self) -> usize {
         self.kept.lock().bytes
     }
 
-    /// Bytes that may be kept.
+    /// The limit in bytes.
     pub fn limit(&self) -> usize {
         self.limit
     }
 
-    /// Counts a statement until the answer is dropped. Errors: 53200.
+    /// Counts a statement until the result is dropped. Errors: 53200.
     pub fn keep(self: &Arc<Self>, statement: &Arc<Statement>) -> Result<Kept> {
         let address = Arc::as_ptr(statement).addr();
         let mut kept = self.kept.lock();
@@ -72,7 +73,7 @@ impl StatementMemory {
     }
 }
 
-/// A statement that is kept. It holds the statement, so that no other has its address.
+/// A counted statement. It owns the statement, so that no other gets its address.
 #[derive(Debug)]
 pub struct Kept {
     memory: Arc<StatementMemory>,

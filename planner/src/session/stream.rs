@@ -1,4 +1,4 @@
-//! [`guard`]: a row stream that stops when its statement is cancelled or takes too long.
+//! [`guard`]: stops a row stream when its statement is cancelled or takes too long.
 
 use super::cancel::CancelToken;
 use crate::error::{Result, SqlError, state};
@@ -16,41 +16,41 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use storage::env::EnvRef;
 
-/// When a statement has to stop.
+/// The limits of a statement: cancellation, deadlines and memory.
 #[derive(Clone)]
 pub struct Limits {
     cancel: CancelToken,
     env: EnvRef,
-    /// By the monotonic clock.
+    /// The statement's deadline, by the monotonic clock.
     deadline: Option<Duration>,
-    /// By the monotonic clock.
+    /// The transaction's deadline, by the monotonic clock.
     transaction_end: Option<Duration>,
     memory: Option<Arc<dyn MemoryPool>>,
 }
 
 impl Limits {
-    /// Those of a statement that starts now.
+    /// The limits of a statement that starts now.
     pub fn new(cancel: CancelToken, env: EnvRef, timeout: Option<Duration>) -> Self {
         let deadline = timeout.map(|timeout| env.monotonic() + timeout);
         Limits { cancel, env, deadline, transaction_end: None, memory: None }
     }
-    /// The same, of a statement whose transaction has to end at `end`, by the monotonic clock; then its connection ends.
+    /// Adds the transaction's deadline, by the monotonic clock. Reaching it ends the connection.
     #[must_use]
     pub fn within(mut self, end: Option<Duration>) -> Self {
         self.transaction_end = end;
         self
     }
-    /// The same, of a statement whose large values count against `memory`.
+    /// Adds the memory pool that the statement's large values count against.
     #[must_use]
     pub fn counting(mut self, memory: Arc<dyn MemoryPool>) -> Self {
         self.memory = Some(memory);
         self
     }
-    /// When the statement has to end, by the monotonic clock.
+    /// The statement's deadline, by the monotonic clock.
     pub fn deadline(&self) -> Option<Duration> {
         self.deadline
     }
-    /// Resolves, with the error to report, when the statement has to stop.
+    /// Resolves to the error to report once the statement must stop.
     pub async fn reached(self) -> SqlError {
         let Limits { cancel, env, deadline, transaction_end, memory: _ } = self;
         let until = |end: Option<Duration>| {
@@ -68,7 +68,7 @@ impl Limits {
             () = until(deadline) => timed_out(),
         }
     }
-    /// Runs `work` until it ends or has to stop.
+    /// Runs `work` until it ends or the statement must stop.
     pub async fn run<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
         if self.cancel.is_cancelled() {
             return Err(self.clone().reached().await);
@@ -112,12 +112,12 @@ fn timed_out() -> SqlError {
     SqlError::new(state::QUERY_CANCELED, "canceling statement due to statement timeout")
 }
 
-/// The transaction took too long: its connection ends.
+/// The error that ends the connection of a transaction that took too long.
 pub fn transaction_timeout() -> SqlError {
     SqlError::new(state::TRANSACTION_TIMEOUT, "terminating connection due to transaction timeout")
 }
 
-/// Puts limits on a stream.
+/// Applies limits to a stream.
 pub fn guard(stream: SendableRecordBatchStream, limits: &Limits) -> SendableRecordBatchStream {
     let schema = stream.schema();
     Box::pin(Guarded { stream: Some(stream), limits: Arc::new(limits.clone()), reached: None, schema })
@@ -126,7 +126,7 @@ pub fn guard(stream: SendableRecordBatchStream, limits: &Limits) -> SendableReco
 struct Guarded {
     stream: Option<SendableRecordBatchStream>,
     limits: Arc<Limits>,
-    /// Waited for once the stream has to be waited for: most never have.
+    /// Created when the stream first has to wait. Most streams never wait.
     reached: Option<Pin<Box<dyn Future<Output = SqlError> + Send>>>,
     schema: SchemaRef,
 }

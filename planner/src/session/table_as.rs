@@ -1,4 +1,4 @@
-//! CREATE TABLE AS and SELECT INTO: a table of a query's columns, then its rows, in one transaction.
+//! CREATE TABLE AS and SELECT INTO: creates a table with a query's columns and inserts its rows, in one transaction.
 
 use super::Session;
 use super::dispatch::{Definition, refused_in_read_only};
@@ -20,7 +20,7 @@ use sqlparser::ast;
 use std::sync::Arc;
 
 impl Session {
-    /// Runs one.
+    /// Runs CREATE TABLE AS or SELECT INTO.
     pub(super) async fn create_table_as(&mut self, create: &CreateTableAs) -> Result<Outcome> {
         if self.block.read_only() {
             return Err(refused_in_read_only(if create.into { "SELECT INTO" } else { "CREATE TABLE AS" }));
@@ -35,7 +35,7 @@ impl Session {
             }
             _ => (Arc::new(create.query.clone()), Vec::new(), Vec::new()),
         };
-        // The query sees what was there before the table: one of the same name elsewhere, for instance.
+        // The query is bound before the table exists, so it may read a table of the same name elsewhere.
         let before = self.block.statement(false).await?;
         let slots = Slots::new();
         let bound = bind_to(&query, &before.catalog, &settings, &given, before.started, &slots)?;
@@ -75,7 +75,7 @@ impl Session {
     }
 }
 
-/// All rows of a query into a table of its columns.
+/// A plan that inserts all rows of a query into a table with its columns.
 fn insert(table: Arc<TableDescriptor>, rows: LogicalPlan) -> Result<LogicalPlan> {
     let qualifier = TableReference::bare(table.name.as_str());
     let node = InsertNode::new(table, qualifier, rows, None, Rules::default(), false)?;

@@ -1,5 +1,6 @@
-//! LOCK TABLE: tables locked in one of eight modes until the transaction ends (PostgreSQL's manual, table 13.2). Who writes a table
-//! holds ROW EXCLUSIVE, who locks its rows ROW SHARE; who only reads it holds nothing, for no mode keeps readers out.
+//! LOCK TABLE: locks tables in one of eight modes until the transaction ends (PostgreSQL's manual, table 13.2). A
+//! writer of a table holds ROW EXCLUSIVE. A transaction that locks rows holds ROW SHARE. A reader holds nothing,
+//! because no mode excludes readers.
 
 use super::lock_tag;
 use crate::catalog::acl::{DELETE, INSERT, Kind, SELECT, TRUNCATE, UPDATE};
@@ -13,20 +14,20 @@ use std::sync::Arc;
 use txn::Transaction;
 use txn::locks::{LockFailure, LockMode, LockName, LockWait};
 
-/// The kind of names that stand for tables.
+/// The lock-name kind of tables.
 pub const TABLE: u8 = 2;
 
-/// As others are told of a table.
+/// The lock tag of a table, for other servers.
 fn tag(database: Oid, table: Oid) -> Bytes {
     lock_tag::of(TABLE, &[database, table])
 }
 
-/// Database and table of a tag; `None` when it is of something else.
+/// Decodes the database and table of a tag. `None` for another kind of lock.
 pub fn from_tag(tag: &[u8]) -> Option<(Oid, Oid)> {
     lock_tag::numbers(tag, TABLE).map(|[database, table]| (database, table))
 }
 
-/// The mode as the lock table knows it.
+/// The mode in terms of the lock table.
 pub const fn lock_mode(mode: TableLockMode) -> LockMode {
     use TableLockMode as M;
     const fn of(modes: &[M]) -> u16 {
@@ -77,7 +78,7 @@ pub async fn acquire(
     transaction.lock_name(name, lock_mode(mode), &tag, wait).await.map_err(|failure: LockFailure| failure.into())
 }
 
-/// The same; answers whether another was waited for.
+/// The same. Returns whether it had to wait.
 pub async fn acquire_or_wait(
     transaction: &Transaction,
     database: Oid,
@@ -96,14 +97,14 @@ pub async fn acquire_or_wait(
     }
 }
 
-/// What LOCK TABLE of a relation locks, and by whose privileges; `None`: nobody is asked. Of a view these are the view and all that its
-/// query names, which its owner locks.
+/// The relations that LOCK TABLE of a relation locks, and the role whose privileges each needs. `None` skips the check.
+/// For a view these are the view and the relations of its query, which its owner locks.
 pub fn locked_with(
     catalog: &Catalog,
     settings: &Settings,
     relation: Arc<TableDescriptor>,
 ) -> Vec<(Arc<TableDescriptor>, Option<Oid>)> {
-    // What is no role any more has the privileges of everybody.
+    // A dropped role has only the privileges of PUBLIC.
     let user = || catalog.role(settings.user()).map_or(Oid::MAX, |role| role.oid);
     let role = settings.is_checked().then(user);
     let mut found = vec![(relation, role)];
@@ -122,7 +123,7 @@ pub fn locked_with(
     found
 }
 
-/// Errors: 42501 for a role that may not lock a table in a mode.
+/// Errors: 42501 if a role may not lock a table in this mode.
 pub fn may_lock(catalog: &Catalog, role: Option<Oid>, table: &TableDescriptor, mode: TableLockMode) -> Result<()> {
     let Some(role) = role else { return Ok(()) };
     let writes = UPDATE | DELETE | TRUNCATE;

@@ -1,4 +1,4 @@
-//! Temporary tables of a session: the schema they go to, what COMMIT does to them, and their end.
+//! Temporary tables of a session: their schema, their ON COMMIT actions, and their removal.
 
 use super::Session;
 use super::shared::SessionShared;
@@ -10,7 +10,8 @@ use crate::parse::{OnCommitClause, StatementKind};
 use std::sync::Arc;
 
 impl Session {
-    /// Gives the session a schema for temporary relations when a definition may make one. Nothing is stored yet.
+    /// Gives the session a schema for temporary relations before a definition that may create one.
+    /// Nothing is stored yet.
     pub(super) async fn prepare_temporary(&mut self, statement: &Statement) -> Result<()> {
         let clauses = match &statement.kind {
             StatementKind::CreateTableAs(create) => &create.clauses,
@@ -22,7 +23,7 @@ impl Session {
         if self.shared.temporary().is_some() {
             return Ok(());
         }
-        // `pg_temp.t` says it as well, and so does search_path.
+        // `pg_temp.t` and search_path can name the schema too.
         let says = statement.text.as_bytes().windows(4).any(|word| word.eq_ignore_ascii_case(b"temp"));
         if !says && !self.settings().creation_path().iter().any(|schema| schema == "pg_temp") {
             return Ok(());
@@ -40,7 +41,7 @@ impl Session {
         Ok(())
     }
 
-    /// What ON COMMIT says of the tables of the transaction that is about to commit. It is rolled back when that fails.
+    /// Applies ON COMMIT to the tables of the transaction that is about to commit. A failure rolls it back.
     pub(super) async fn on_commit(&mut self) -> Result<()> {
         if self.block.is_failed() || self.block.locks().is_none() {
             return Ok(());
@@ -62,11 +63,11 @@ impl Session {
         done
     }
 
-    /// DISCARD TEMP: drops them all.
+    /// DISCARD TEMP: drops all temporary tables.
     pub(super) async fn discard_temporary(&mut self) -> Result<()> {
         let Some(schema) = self.shared.temporary() else { return Ok(()) };
         let mut ddl = self.begin_ddl().await?;
-        // They are the session's whoever it is; what goes with them is told nobody.
+        // The session may drop its tables in any role. Notices about dependent objects are suppressed.
         ddl.user = SUPERUSER_OID;
         ddl.session = Arc::new(SessionShared::default());
         let dropped = ddl::temporary::discard(&ddl, &schema.name).await;
@@ -74,7 +75,7 @@ impl Session {
         dropped
     }
 
-    /// The session is over, and so are its temporary tables. What cannot be dropped now is found later.
+    /// Drops the temporary tables at the end of the session. A later sweep drops those that remain.
     pub(super) async fn end_temporary(&mut self) {
         let Some(schema) = self.shared.temporary() else { return };
         let store = self.database.catalog().clone();

@@ -1,5 +1,5 @@
-//! [`TransactionBlock`]: BEGIN to COMMIT as PostgreSQL's clients know it: implicit transactions, blocks, failed blocks,
-//! savepoints.
+//! [`TransactionBlock`]: BEGIN to COMMIT as PostgreSQL's clients know it: implicit transactions, blocks, failed blocks
+//! and savepoints. Must not know queries or plans.
 
 mod ending;
 
@@ -23,63 +23,62 @@ pub struct TransactionBlock {
     database: Arc<Database>,
     shared: Arc<SessionShared>,
     open: Option<Open>,
-    /// Who its transactions are to those who wait for their locks.
+    /// The identity under which its transactions hold locks.
     locker: Arc<Locker>,
-    /// Whether READ COMMITTED was commented on.
+    /// Whether the notice about READ COMMITTED was sent.
     told_read_committed: bool,
-    /// From where on ROLLBACK TO SAVEPOINT undid what was done, until somebody asks.
+    /// The first command that ROLLBACK TO SAVEPOINT undid since the last call of `take_undone`.
     undone: Option<CommandNumber>,
-    /// When the client's last statement came. The transaction that it opens began then, so that `now()` is `statement_timestamp()`
-    /// outside a block, and the clock is read once for both.
+    /// The time of the client's last statement. It is the start of the transaction that the statement opens. So `now()`
+    /// equals `statement_timestamp()` outside a block, and one clock reading serves both.
     moment: i64,
 }
 
-/// A transaction under way.
 struct Open {
     transaction: Arc<Transaction>,
-    /// Released with the transaction.
+    /// The metadata locks, released with the transaction.
     locks: Arc<HeldLocks>,
-    /// `now()`.
+    /// The transaction's start, `now()`.
     started: i64,
-    /// The same by the monotonic clock.
+    /// The transaction's start by the monotonic clock.
     began: Duration,
-    /// In a block, rather than implicit.
+    /// Whether it is a block rather than implicit.
     explicit: bool,
     failed: bool,
     read_only: bool,
     savepoints: Vec<Savepoint>,
-    /// The catalog as last read.
+    /// The catalog that it last read.
     catalog: Option<Arc<Catalog>>,
     /// Whether a statement ran in it.
     used: bool,
-    /// Whether the next statement is to have a view of its own, where statements have.
+    /// Whether the next statement needs a new snapshot, at levels with one for each statement.
     stale: bool,
-    /// Kept until it ends.
+    /// The turn in a queue, kept until the transaction ends.
     turn: Option<Turn>,
 }
 
 struct Savepoint {
     name: String,
-    /// What is buffered under this number and later ones came after.
+    /// Writes with this command number or a later one follow the savepoint.
     command: CommandNumber,
-    /// Mark in the settings' stack.
+    /// The height of the settings' stack.
     settings: usize,
 }
 
-/// What a statement needs of its transaction.
+/// The transaction data that a statement needs.
 pub struct StatementTransaction {
-    /// The transaction.
+    /// The transaction that the statement runs in.
     pub transaction: Arc<Transaction>,
-    /// The statement's number.
+    /// The number of the statement in its transaction.
     pub command: CommandNumber,
-    /// `now()`.
+    /// The transaction's start, `now()`.
     pub started: i64,
-    /// The catalog as the transaction sees it.
+    /// The catalog at the transaction's snapshot.
     pub catalog: Arc<Catalog>,
 }
 
 impl TransactionBlock {
-    /// No transaction yet.
+    /// No transaction is open.
     pub fn new(database: Arc<Database>, shared: Arc<SessionShared>) -> Self {
         let locker = match shared.advisory() {
             Some(advisory) => advisory.locker().clone(),
@@ -88,9 +87,9 @@ impl TransactionBlock {
         let moment = database.now();
         TransactionBlock { database, shared, open: None, locker, told_read_committed: false, undone: None, moment }
     }
-    /// A statement of the client begins: at READ COMMITTED it sees what was committed before.
+    /// A statement of the client begins: at READ COMMITTED it sees all earlier commits.
     pub fn next_statement(&mut self) {
-        // Where it was prepared just now it came then.
+        // An unused implicit transaction was opened by preparing this statement, so the time stays.
         if !self.open.as_ref().is_some_and(|open| !open.explicit && !open.used) {
             self.moment = self.now();
         }
@@ -98,11 +97,11 @@ impl TransactionBlock {
             open.stale = true;
         }
     }
-    /// When the client's last statement came: `statement_timestamp()`.
+    /// The time of the client's last statement: `statement_timestamp()`.
     pub fn moment(&self) -> i64 {
         self.moment
     }
-    /// What ReadyForQuery says.
+    /// The status for ReadyForQuery.
     pub fn status(&self) -> TransactionStatus {
         match &self.open {
             Some(open) if open.explicit && open.failed => TransactionStatus::Failed,
@@ -110,7 +109,7 @@ impl TransactionBlock {
             _ => TransactionStatus::Idle,
         }
     }
-    /// Whether the block under way takes no statements.
+    /// Whether the current block has failed and refuses statements.
     pub fn is_failed(&self) -> bool {
         self.status() == TransactionStatus::Failed
     }
@@ -118,32 +117,33 @@ impl TransactionBlock {
     pub fn is_implicit(&self) -> bool {
         self.open.as_ref().is_some_and(|open| !open.explicit)
     }
-    /// Whether a block is open whose statements all see one snapshot.
+    /// Whether a block with one snapshot for all statements is open.
     pub fn keeps_a_snapshot(&self) -> bool {
         let keeps = |open: &Open| open.explicit && open.transaction.isolation().has_one_snapshot();
         self.open.as_ref().is_some_and(keeps)
     }
-    /// Whether no statement ran yet in the transaction under way, and it is not a block.
+    /// Whether no block is open and no statement ran in the current transaction.
     pub fn is_untouched(&self) -> bool {
         self.open.as_ref().is_none_or(|open| !open.explicit && !open.used)
     }
-    /// Whether the transaction under way, or the next one, refuses writes.
+    /// Whether the current transaction, or the next one, refuses writes.
     pub fn read_only(&self) -> bool {
         match &self.open {
             Some(open) => open.read_only || self.shared.settings().transaction().read_only,
             None => self.shared.settings().transaction_defaults().read_only,
         }
     }
-    /// Whether the transaction under way, or the next one, did nothing yet.
+    /// Whether no statement ran yet in the current transaction, or none is open.
     pub fn is_renewable(&self) -> bool {
         self.open.as_ref().is_none_or(|open| !open.used)
     }
-    /// Begins the transaction under way anew, with a new snapshot, and keeps its locks. Only when nothing was done in it.
+    /// Restarts the current transaction with a new snapshot and keeps its locks. Only before its first statement.
     pub async fn renew(&mut self) -> Result<()> {
         let isolation = self.open.as_ref().map_or(txn::Isolation::Snapshot, |open| open.transaction.isolation());
         self.begin_anew(isolation).await
     }
-    /// Undoes the statement that began with this command, and keeps its locks: the next one sees what is newest. At READ COMMITTED only.
+    /// Undoes the statement that began with this command, and keeps its locks. The next one gets a new snapshot.
+    /// At READ COMMITTED only.
     pub fn run_again(&mut self, command: CommandNumber) {
         let Some(open) = &mut self.open else { return };
         self.shared.references.lock().rolled_back_to(command);
@@ -166,7 +166,7 @@ impl TransactionBlock {
     pub fn limits(&self) -> Limits {
         self.limits_of(self.open.as_ref())
     }
-    /// Those of a statement of this transaction, or of one that begins with it.
+    /// The limits of a statement of the open transaction, or of one that begins with it.
     fn limits_of(&self, open: Option<&Open>) -> Limits {
         let (settings, env) = (self.shared.settings(), self.database.env());
         let began = || open.map_or_else(|| env.monotonic(), |open| open.began);
@@ -174,41 +174,42 @@ impl TransactionBlock {
         let memory = Arc::clone(self.database.engine().task_context().memory_pool());
         Limits::new(self.shared.cancel.clone(), env.clone(), settings.statement_timeout()).within(end).counting(memory)
     }
-    /// How long the transaction under way may go on.
+    /// The time left until transaction_timeout.
     pub fn time_left(&self) -> Option<Duration> {
         let open = self.open.as_ref()?;
         let timeout = self.shared.settings().transaction_timeout()?;
         Some((open.began + timeout).saturating_sub(self.database.env().monotonic()))
     }
-    /// `now()` of the transaction under way, if any.
+    /// `now()` of the current transaction, if there is one.
     pub fn started(&self) -> Option<i64> {
         self.open.as_ref().map(|open| open.started)
     }
     fn now(&self) -> i64 {
         self.database.now()
     }
-    /// The catalog as last read by the transaction under way.
+    /// The catalog that the current transaction last read.
     pub fn catalog(&self) -> Option<&Arc<Catalog>> {
         self.open.as_ref()?.catalog.as_ref()
     }
-    /// Forgets the catalog: the statement that ran changed it.
+    /// Forgets the catalog after a statement that changed it.
     pub fn catalog_changed(&mut self) {
         if let Some(open) = &mut self.open {
             open.catalog = None;
         }
     }
-    /// The metadata locks of the transaction under way.
+    /// The metadata locks of the current transaction.
     pub fn locks(&self) -> Option<Arc<HeldLocks>> {
         self.open.as_ref().map(|open| open.locks.clone())
     }
 
-    /// The transaction for a statement: the one under way, or a new implicit one. `counts`: whether the statement runs
-    /// in it (and takes a command number), rather than only looks at the catalog.
+    /// The transaction for a statement: the current one, or a new implicit one. `counts` says that the statement runs
+    /// in it and takes a command number. Otherwise it only reads the catalog.
     pub async fn statement(&mut self, counts: bool) -> Result<StatementTransaction> {
         self.statement_of(counts, false).await
     }
 
-    /// The same; `quiet`: it tells nobody what it reads before it has settled ([`Transaction::for_statement`]).
+    /// The same. A `quiet` statement does not announce its reads before
+    /// it has settled ([`Transaction::for_statement`]).
     pub async fn statement_of(&mut self, counts: bool, quiet: bool) -> Result<StatementTransaction> {
         if self.open.is_none() {
             self.start(false, TransactionModes::default())?;
@@ -223,7 +224,8 @@ impl TransactionBlock {
             open.catalog = None;
         }
         open.used |= counts;
-        // What reads as of a newer snapshot has a number of its own: what the statement before wrote is compared with what that one saw.
+        // A statement with a newer snapshot needs its own number. Earlier writes are compared with the snapshot of
+        // their statement.
         let command = match counts || anew {
             true => open.transaction.advance_command(),
             false => open.transaction.command(),
@@ -239,8 +241,9 @@ impl TransactionBlock {
         Ok(StatementTransaction { transaction: open.transaction.clone(), command, started: open.started, catalog })
     }
 
-    /// Before a block that may write, or a statement that is run again, takes its snapshot: where its like lost several times in a
-    /// row, waits until it is its turn. At READ COMMITTED who locks a row has a turn already.
+    /// Waits for its turn before a snapshot, if earlier transactions of the session lost several times in a
+    /// row. Applies to a block that may write and to a retried statement. At READ COMMITTED row locks
+    /// already provide an order.
     async fn wait_for_turn(&mut self) {
         let Some(open) = self.open.as_mut().filter(|open| !open.read_only && open.turn.is_none()) else { return };
         let again = open.explicit || self.shared.retries() > 0;
@@ -251,12 +254,12 @@ impl TransactionBlock {
         open.turn = self.database.turns().wait(self.database.env(), &key).await;
     }
 
-    /// Opens an implicit transaction unless one is under way: for statements that change settings.
+    /// Opens an implicit transaction unless one is open, for statements that change settings.
     pub fn ensure(&mut self) -> Result<()> {
         if self.open.is_none() { self.start(false, TransactionModes::default()) } else { Ok(()) }
     }
 
-    /// Read-only is this layer's to enforce: SET TRANSACTION may still change it.
+    /// This layer enforces read-only mode, because SET TRANSACTION may still change it.
     fn new_transaction(&self, isolation: txn::Isolation) -> Arc<Transaction> {
         let durable = self.shared.settings().durable();
         let options = TransactionOptions { durable, isolation, ..TransactionOptions::default() };
@@ -290,10 +293,10 @@ impl TransactionBlock {
         Ok(())
     }
 
-    /// The level at which a transaction runs that asks for `isolation`.
+    /// The level at which a transaction that requests `isolation` runs.
     fn level_of(&mut self, isolation: Isolation, read_only: bool) -> txn::Isolation {
         match isolation {
-            // Who only reads sees what some order of the others left, and needs no validation: deferrable or not.
+            // A reader sees a state that some serial order produces, and needs no validation, deferrable or not.
             Isolation::Serializable if read_only => txn::Isolation::Snapshot,
             Isolation::Serializable => txn::Isolation::Serializable,
             Isolation::RepeatableRead => txn::Isolation::Snapshot,
@@ -313,7 +316,7 @@ impl TransactionBlock {
         }
     }
 
-    /// BEGIN.
+    /// BEGIN. In a block it warns and sets the modes.
     pub async fn begin(&mut self, modes: TransactionModes) -> Result<()> {
         if self.open.as_ref().is_some_and(|open| open.explicit) {
             self.warn(state::ACTIVE_SQL_TRANSACTION, "there is already a transaction in progress");
@@ -322,14 +325,14 @@ impl TransactionBlock {
         if self.open.is_none() {
             return self.start(true, modes);
         }
-        // What ran before in the same implicit transaction becomes part of the block.
+        // Earlier statements of the implicit transaction become part of the block.
         self.set_modes(modes).await?;
         if let Some(open) = &mut self.open {
             open.explicit = true;
         }
         Ok(())
     }
-    /// SET TRANSACTION, and the modes of BEGIN.
+    /// Runs SET TRANSACTION, and the modes of BEGIN.
     pub async fn set_modes(&mut self, modes: TransactionModes) -> Result<()> {
         let Some(open) = &self.open else {
             self.warn(state::NO_ACTIVE_SQL_TRANSACTION, "SET TRANSACTION can only be used in transaction blocks");
@@ -371,7 +374,7 @@ impl TransactionBlock {
         Ok(())
     }
 
-    /// SET TRANSACTION SNAPSHOT: the transaction sees what the one that exported `name` sees. Errors: 25001, 0A000, 22023.
+    /// SET TRANSACTION SNAPSHOT: the transaction gets the snapshot exported as `name`. Errors: 25001, 0A000, 22023.
     pub async fn import_snapshot(&mut self, name: &str) -> Result<()> {
         let open = self.block("SET TRANSACTION")?;
         if open.used {
@@ -404,10 +407,10 @@ impl TransactionBlock {
         };
         let imported = self.database.transactions().begin_for(options, &self.locker);
         imported.snapshot_ts().await.map_err(|error| match error {
-            // Of the future.
+            // The timestamp lies in the future.
             TxnError::Invalid(_) => exported::unknown(name),
             error => match SqlError::from(error) {
-                // Of so long ago that nothing is kept of it, if it ever was one.
+                // The timestamp is so old that its versions are gone, if it was ever valid.
                 error if error.state() == state::SNAPSHOT_TOO_OLD => exported::unknown(name),
                 error => error,
             },
@@ -415,7 +418,7 @@ impl TransactionBlock {
         self.replace(imported).await
     }
 
-    /// COMMIT. Answers the command tag: that of a failed block says ROLLBACK. Errors: 40001, 40003.
+    /// COMMIT. Returns the command tag, which is ROLLBACK for a failed block. Errors: 40001, 40003.
     pub async fn commit(&mut self, chain: bool) -> Result<&'static str> {
         let (explicit, failed) = match &self.open {
             Some(open) => (open.explicit, open.failed),
@@ -438,7 +441,7 @@ impl TransactionBlock {
         }
         Ok(if failed { "ROLLBACK" } else { "COMMIT" })
     }
-    /// ROLLBACK.
+    /// ROLLBACK. `chain` begins another block at once.
     pub async fn rollback(&mut self, chain: bool) -> Result<()> {
         let explicit = self.open.as_ref().is_some_and(|open| open.explicit);
         if !explicit {
@@ -459,7 +462,7 @@ impl TransactionBlock {
         TransactionModes { isolation: Some(isolation), read_only: Some(read_only), deferrable: Some(deferrable) }
     }
 
-    /// SAVEPOINT.
+    /// SAVEPOINT. Errors: 25P01 outside a block.
     pub fn savepoint(&mut self, name: &str) -> Result<()> {
         let open = self.block("SAVEPOINT")?;
         let command = open.transaction.advance_command();
@@ -474,7 +477,7 @@ impl TransactionBlock {
         }
         Ok(())
     }
-    /// RELEASE SAVEPOINT: forgets it and those after it, and keeps what was done since.
+    /// RELEASE SAVEPOINT: forgets the savepoint and later ones, and keeps the changes since.
     pub fn release(&mut self, name: &str) -> Result<()> {
         let open = self.block("RELEASE SAVEPOINT")?;
         let position = find_savepoint(&open.savepoints, name)?;
@@ -484,7 +487,7 @@ impl TransactionBlock {
         }
         Ok(())
     }
-    /// ROLLBACK TO SAVEPOINT: undoes what was done since, keeps it, forgets those after it, and heals a failed block.
+    /// ROLLBACK TO SAVEPOINT: undoes the changes since, forgets later savepoints, and ends the failed state.
     pub async fn rollback_to(&mut self, name: &str) -> Result<()> {
         let shared = self.shared.clone();
         let open = self.block("ROLLBACK TO SAVEPOINT")?;
@@ -505,15 +508,15 @@ impl TransactionBlock {
         self.undone = Some(undone);
         Ok(())
     }
-    /// The number of the block's last command; `None` outside one.
+    /// The number of the block's last command. `None` outside a block.
     pub fn command(&self) -> Option<CommandNumber> {
         self.open.as_ref().filter(|open| open.explicit).map(|open| open.transaction.command())
     }
-    /// Whether the block has a savepoint to go back to.
+    /// Whether the block has a savepoint to return to.
     pub fn has_savepoint(&self) -> bool {
         self.open.as_ref().is_some_and(|open| open.explicit && !open.savepoints.is_empty())
     }
-    /// The first command that ROLLBACK TO SAVEPOINT has undone since this was asked last.
+    /// The first command that ROLLBACK TO SAVEPOINT undid since the last call.
     pub fn take_undone(&mut self) -> Option<CommandNumber> {
         self.undone.take()
     }

@@ -1,7 +1,7 @@
-//! [`Turns`]: an order among transactions that lost again and again. First committer wins, so of many who want one row a client
-//! that is a little slower than the others may lose every time. Who has lost several times in a row waits, before it takes its
-//! snapshot, until those before it in the same line have ended: then it meets only those who did not lose lately. Nobody is
-//! locked out by it: a turn only keeps others in line waiting, and is correct to skip.
+//! [`Turns`] orders transactions that lost again and again. The first committer wins, so a slightly slower client may
+//! lose a contended row every time. A session that lost several times in a row waits in a queue before its next
+//! snapshot. Its transaction then competes only with those that did not lose recently. A turn blocks only others in the
+//! queue, and skipping it is correct. Must not know statements.
 
 use bytes::Bytes;
 use futures::future::{Either, select};
@@ -13,18 +13,18 @@ use std::time::Duration;
 use storage::env::EnvRef;
 use tokio::sync::OwnedMutexGuard;
 
-/// Losses in a row after which a transaction waits in line.
+/// Consecutive losses after which a transaction waits in the queue.
 const LOSSES: u32 = 3;
-/// Lines: rows share one by their hash, which costs them time only.
+/// The number of queues. Rows share a queue by hash, which costs only time.
 const LINES: usize = 256;
-/// The longest wait in line. Then the transaction runs without its turn.
+/// The longest wait in a queue. After it the transaction runs without its turn.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
-/// How long a turn lasts at most: of a client that went idle nobody knows whether it goes on.
+/// The longest turn, because a client may go idle in its transaction.
 const LONGEST_TURN: Duration = Duration::from_millis(200);
 
 type Line = Arc<tokio::sync::Mutex<()>>;
 
-/// The lines of a server.
+/// The queues of a server.
 pub struct Turns {
     lines: Vec<Line>,
     hasher: std::hash::RandomState,
@@ -36,13 +36,13 @@ impl Default for Turns {
     }
 }
 
-/// A transaction's turn: others in its line wait until this is dropped, or has lasted too long.
+/// A transaction's turn: others in its queue wait until this is dropped or `LONGEST_TURN` has passed.
 pub struct Turn {
     _held: Arc<Mutex<Option<OwnedMutexGuard<()>>>>,
 }
 
 impl Turns {
-    /// Waits in the line for `key`; `None` when that took too long.
+    /// Waits in the queue of `key`. `None` after `LONGEST_WAIT`.
     pub async fn wait(&self, env: &EnvRef, key: &Bytes) -> Option<Turn> {
         let hash = usize::try_from(self.hasher.hash_one(key) % LINES as u64).unwrap_or(0);
         let line = self.lines.get(hash)?;
@@ -66,26 +66,25 @@ impl Turns {
     }
 }
 
-/// How a session's transactions fared.
+/// The recent losses of a session's transactions.
 #[derive(Debug, Default)]
 pub struct Losses {
-    /// Those that were refused one after the other.
     in_a_row: u32,
-    /// The row that the last one lost, until its turn is asked for.
+    /// The row of the last refusal, until the session waits for its turn.
     key: Option<Bytes>,
 }
 
 impl Losses {
-    /// A transaction was refused because another had changed this row.
+    /// Records a refusal because of a change of this row.
     pub fn lost(&mut self, key: &Bytes) {
         self.in_a_row = self.in_a_row.saturating_add(1);
         self.key = Some(key.clone());
     }
-    /// One that wrote was committed.
+    /// Records the commit of a transaction that wrote.
     pub fn won(&mut self) {
         *self = Losses::default();
     }
-    /// The row to wait in line for before the next transaction, once.
+    /// The row whose queue the next transaction waits in. Returned once.
     pub fn take(&mut self) -> Option<Bytes> {
         if self.in_a_row < LOSSES { None } else { self.key.take() }
     }

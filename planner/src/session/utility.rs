@@ -1,4 +1,4 @@
-//! Statements without a plan that are not data definition: settings, PREPARE, DISCARD, VACUUM and the like.
+//! Statements without a plan that are not data definition: settings, PREPARE, DISCARD, VACUUM and others.
 
 use super::dispatch::text_columns;
 use super::outcome::{Deallocated, Notice, Outcome, OutputColumn};
@@ -19,7 +19,7 @@ use sqlparser::ast;
 use std::sync::Arc;
 use txn::locks::LockWait;
 
-/// Statements that a session may PREPARE.
+/// The greatest number of statements that a session may PREPARE.
 const MOST_PREPARED: usize = 10_000;
 
 fn done(tag: impl Into<String>) -> Outcome {
@@ -27,7 +27,7 @@ fn done(tag: impl Into<String>) -> Outcome {
 }
 
 impl Session {
-    /// The columns of a statement without plan.
+    /// The columns of a statement without a plan.
     pub(super) async fn utility_columns(&mut self, statement: &Statement) -> Result<Option<Arc<[OutputColumn]>>> {
         Ok(match &statement.kind {
             StatementKind::Show(name) => {
@@ -41,7 +41,7 @@ impl Session {
         })
     }
 
-    /// The columns of a statement that is to run now: those of what it names may be others than when it was prepared.
+    /// The columns of a statement that runs now. The object that it names may have other columns than at preparation.
     pub fn portal_columns(&self, prepared: &Prepared) -> Option<Arc<[OutputColumn]>> {
         match &prepared.statement.kind {
             kind @ (StatementKind::Fetch { .. } | StatementKind::Execute { .. }) => self.columns_of_others(kind),
@@ -49,7 +49,8 @@ impl Session {
         }
     }
 
-    /// The columns of the cursor or prepared statement that a statement names; none where there is none, which it says when it runs.
+    /// The columns of the cursor or prepared statement that a statement names. `None` if it does not exist, which is an
+    /// error only at run time.
     fn columns_of_others(&self, kind: &StatementKind) -> Option<Arc<[OutputColumn]>> {
         match kind {
             StatementKind::Fetch { cursor, only_move: false, .. } => self.shared.cursors.lock().columns(cursor),
@@ -58,7 +59,7 @@ impl Session {
         }
     }
 
-    /// Runs one.
+    /// Runs a utility statement.
     pub(super) async fn run_utility(&mut self, statement: &Statement) -> Result<Outcome> {
         let text = statement.source.shared_text();
         Ok(match &statement.kind {
@@ -209,7 +210,7 @@ impl Session {
                 known => known?,
             }));
         }
-        // A type that is not said is found as for parameters without any; lengths and scales mean nothing here.
+        // An omitted type is inferred, as for protocol parameters. Lengths and scales have no meaning here.
         let given = given.into_iter().map(|ty| ty.filter(|ty| *ty != SqlType::UNKNOWN).map(SqlType::plain)).collect();
         let prepared = self.prepare_statement(Arc::new(statement.clone()), given).await?;
         self.keep(&prepared)?;
@@ -228,7 +229,8 @@ impl Session {
         self.shared.prepared.lock().insert(name.to_string(), shown);
     }
 
-    /// Notes for `pg_prepared_statements` what the server keeps under a name, or that it keeps nothing any more.
+    /// Records in `pg_prepared_statements` that the server keeps a statement under a name, or with `None`
+    /// that it dropped it.
     pub fn note_prepared(&self, name: &str, prepared: Option<&Prepared>) {
         match prepared {
             Some(prepared) => self.show_prepared(name, prepared.statement.source.shared_text(), prepared, false),
@@ -244,7 +246,7 @@ impl Session {
         })
     }
 
-    /// The statement that EXECUTE names, and its parameters' values.
+    /// The statement that EXECUTE names, and the values of its parameters.
     pub(super) async fn execute_arguments(
         &mut self,
         statement: &Statement,
@@ -254,7 +256,7 @@ impl Session {
         let target = self.named(name)?.clone();
         let types: Vec<SqlType> = target.parameters.clone();
         if types.is_empty() {
-            // As in PostgreSQL, what is given to a statement that takes nothing is not looked at.
+            // As in PostgreSQL, arguments for a statement without parameters are ignored.
             return Ok((target, Vec::new()));
         }
         if values.len() != types.len() {
@@ -319,7 +321,7 @@ impl Session {
             return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
         }
         self.tables_named(tables).await?;
-        // Versions of single tables are collected in the background; VACUUM of everything runs a pass now.
+        // The background collects versions of single tables. VACUUM of everything runs a pass now.
         if tables.is_empty() && self.may_vacuum_all().await? {
             let report = self.database.transactions().collect_garbage().await?;
             tracing::info!(?report, "VACUUM");
@@ -330,14 +332,14 @@ impl Session {
         Ok(done("VACUUM"))
     }
 
-    /// Whether the role may collect what no snapshot sees of every table, or only of its own, which the background does.
+    /// Whether the role may collect old versions of every table. Otherwise the background collects them.
     async fn may_vacuum_all(&mut self) -> Result<bool> {
         let catalog = self.block.statement(false).await?.catalog;
         let user = catalog.role(self.shared.settings().user()).map_or(self.shared.user_oid, |role| role.oid);
         Ok(catalog.owns(user, catalog.database().owner))
     }
 
-    /// Keeps definitions of tables as they are until the transaction ends. Errors: 25P01, 42P01, 42809, 55P03.
+    /// Locks the definitions of tables until the transaction ends. Errors: 25P01, 42P01, 42809, 55P03.
     async fn lock_tables(
         &mut self,
         alone: bool,
@@ -384,7 +386,7 @@ impl Session {
         Ok(done("LOCK TABLE"))
     }
 
-    /// Errors: 42P01 for a table that is not there.
+    /// Checks that the named tables exist. Errors: 42P01.
     async fn tables_named(&mut self, names: &[AnalyzedTable]) -> Result<()> {
         if names.is_empty() {
             return Ok(());

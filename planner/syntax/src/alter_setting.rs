@@ -1,4 +1,4 @@
-//! ALTER ROLE … SET and RESET, and what ALTER DATABASE says of settings. Knows no settings.
+//! ALTER ROLE … SET and RESET, and the settings in ALTER DATABASE. Knows no settings.
 
 use super::cursor::Cursor;
 use super::role_statement::{AlterSettings, SettingChange, SettingRole};
@@ -6,7 +6,7 @@ use super::settings;
 use super::statement::StatementKind;
 use sql_error::Result;
 
-/// Parses one of these statements; `None`, and nothing read, when it is none.
+/// Parses one of these statements. `None`, with nothing read, for any other.
 pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     let mark = cursor.mark();
     let found = if cursor.words(&["alter", "role"]) || cursor.words(&["alter", "user"]) { role(cursor)? } else { None };
@@ -33,7 +33,7 @@ fn role(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     }
 }
 
-/// SET or RESET; `None`, and nothing read, for something else.
+/// Parses SET or RESET. `None`, with nothing read, for anything else.
 pub fn change(cursor: &mut Cursor<'_>) -> Result<Option<SettingChange>> {
     if cursor.word("reset") {
         return Ok(Some(match cursor.word("all") {

@@ -1,4 +1,5 @@
-//! ALTER TABLE, as far as sqlparser does not know it: each action is one of ours or one of sqlparser's. Knows no tables.
+//! ALTER TABLE, for statements with actions that sqlparser does not know. Each action becomes ours or
+//! sqlparser's. Knows no tables.
 
 use super::cursor::{Cursor, is_word};
 use super::statement::{AlterAction, AlterRelation, ReplicaIdentityClause, StatementKind, TableClauses};
@@ -9,7 +10,7 @@ use sqlparser::ast;
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Span, Token, TokenWithSpan};
 
-/// ALTER TABLE, VIEW, SEQUENCE or INDEX with an action of ours among its actions; `None`, and nothing read, else.
+/// ALTER TABLE, VIEW, SEQUENCE or INDEX with at least one of our actions. Otherwise `None`, with nothing read.
 pub fn alter(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     let mark = cursor.mark();
     let found = read(cursor)?;
@@ -48,7 +49,7 @@ fn read(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
         match found {
             Some(action) => actions.push(action),
             None => {
-                // Whatever its name, sqlparser reads the action alone.
+                // sqlparser reads the action alone, so the relation's name does not matter.
                 let mut statement = vec![
                     bare_word(Keyword::ALTER, "ALTER"),
                     bare_word(Keyword::TABLE, "TABLE"),
@@ -69,7 +70,7 @@ fn read(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     Ok(Some(StatementKind::AlterRelation(Box::new(AlterRelation { kind, if_exists, name, actions }))))
 }
 
-/// One of our actions.
+/// Parses one of our actions. `None` if it is not ours.
 fn one(cursor: &mut Cursor<'_>, kind: &str) -> Result<Option<AlterAction>> {
     if kind != "index" && cursor.words(&["set", "schema"]) {
         return Ok(Some(AlterAction::SetSchema(cursor.name()?)));
@@ -185,7 +186,7 @@ fn index_statistics(cursor: &mut Cursor<'_>) -> Result<AlterAction> {
     Ok(AlterAction::SetIndexStatistics(number, value))
 }
 
-/// SET (…), RESET (…); nothing read when it is neither.
+/// SET (…) or RESET (…). `None`, with nothing read, for anything else.
 fn parameters(cursor: &mut Cursor<'_>) -> Result<Option<AlterAction>> {
     let bracket = cursor.rest().get(1).is_some_and(|next| next.token == Token::LParen);
     if bracket && cursor.word("set") {
@@ -197,7 +198,7 @@ fn parameters(cursor: &mut Cursor<'_>) -> Result<Option<AlterAction>> {
     Ok(None)
 }
 
-/// The names in the brackets of RESET. Errors: 42601 for values.
+/// The names in the parentheses of RESET. Errors: 42601 for values.
 fn names_to_reset(cursor: &mut Cursor<'_>) -> Result<Vec<String>> {
     let options = super::view::options(cursor)?;
     if options.iter().any(|(_, value)| value.is_some()) {
@@ -212,7 +213,7 @@ fn alter_constraint(cursor: &mut Cursor<'_>) -> Result<AlterAction> {
     Ok(AlterAction::AlterConstraint { name, deferrable, deferred })
 }
 
-/// `[NOT] DEFERRABLE`, `INITIALLY …`, to the end.
+/// `[NOT] DEFERRABLE` and `INITIALLY …`, up to the end of the action.
 fn deferral(cursor: &mut Cursor<'_>) -> Result<(Option<bool>, Option<bool>)> {
     let (mut deferrable, mut deferred) = (None, None);
     while cursor.peek().is_some() {
@@ -248,7 +249,7 @@ fn add(cursor: &mut Cursor<'_>) -> Result<Option<AlterAction>> {
     Ok(Some(AlterAction::AddUsingIndex { name, index, primary, deferred }))
 }
 
-/// `[SET DATA] TYPE … COLLATE … [USING …]`; nothing read when no collation is named.
+/// `[SET DATA] TYPE … COLLATE … [USING …]`. `None`, with nothing read, if there is no COLLATE.
 fn collated_type(cursor: &mut Cursor<'_>, name: &str) -> Result<Option<AlterAction>> {
     let mark = cursor.mark();
     if !cursor.words(&["set", "data", "type"]) && !cursor.word("type") {
@@ -272,7 +273,7 @@ fn collated_type(cursor: &mut Cursor<'_>, name: &str) -> Result<Option<AlterActi
     Ok(Some(AlterAction::SetType { name: name.to_string(), data_type, collation, using }))
 }
 
-/// ALTER [COLUMN] name …
+/// ALTER [COLUMN] name …, after the ALTER.
 fn column(cursor: &mut Cursor<'_>) -> Result<Option<AlterAction>> {
     cursor.word("column");
     if cursor.integer().is_some() {

@@ -1,6 +1,6 @@
-//! Queries in the brackets of an expression that begin with a bracket themselves: `((SELECT …) UNION …)`. sqlparser takes them for
-//! expressions; behind a WITH it reads a query, so one is put before them, and taken out of the tree. Knows no clause but where a
-//! query goes on behind one in brackets.
+//! Queries in an expression's parentheses that begin with a parenthesis: `((SELECT …) UNION …)`. sqlparser takes them
+//! for expressions. After a WITH it reads a query, so a WITH is inserted before them and removed from the tree. Knows
+//! only which clauses continue a query in parentheses.
 
 use super::label_tokens::BEFORE_BRACKETS;
 use super::tokens::{closing, sign_at, word, word_at};
@@ -9,13 +9,14 @@ use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 use std::ops::ControlFlow;
 
-/// The name of the query that the WITH has.
+/// The name of the query in the inserted WITH.
 const MARKER: &str = "\u{1}brackets";
 
-/// Words with which a query goes on behind one in brackets.
+/// Words that continue a query in parentheses.
 const GOES_ON: [&str; 8] = ["union", "intersect", "except", "order", "limit", "offset", "fetch", "for"];
 
-/// Puts a WITH behind the bracket at a place, if what it holds is a query that begins with a bracket and goes on behind it.
+/// Inserts a WITH after the parenthesis at `at`, if it holds a query that begins with a parenthesis
+/// and continues after it.
 pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     if !sign_at(tokens, at, &Token::LParen) || !sign_at(tokens, at + 1, &Token::LParen) {
         return;
@@ -24,7 +25,7 @@ pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     if !word_at(tokens, inner + 1, &GOES_ON) || !is_query(tokens, at + 1) {
         return;
     }
-    // `f((SELECT …) ORDER BY …)` and `f((SELECT …) FOR …)` are calls.
+    // `f((SELECT …) ORDER BY …)` and `f((SELECT …) FOR …)` are function calls.
     let named = at.checked_sub(1).is_some_and(|before| {
         matches!(tokens.get(before).map(|token| &token.token), Some(Token::Word(_)))
             && !word_at(tokens, before, &BEFORE_BRACKETS)
@@ -48,10 +49,10 @@ pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     tokens.splice(at + 1..at + 1, with);
 }
 
-/// Whether the brackets that open at a place hold a query.
+/// Whether the parentheses that open at `open` hold a query.
 fn is_query(tokens: &[TokenWithSpan], open: usize) -> bool {
     let mut at = open;
-    // Each pair of brackets has one more within it, behind which the query goes on or ends.
+    // Each pair of parentheses holds another one, followed by the rest of the query or its end.
     while sign_at(tokens, at + 1, &Token::LParen) {
         let (Some(inner), Some(outer)) = (closing(tokens, at + 1), closing(tokens, at)) else { return false };
         if inner + 1 != outer && !word_at(tokens, inner + 1, &GOES_ON) {
@@ -62,7 +63,7 @@ fn is_query(tokens: &[TokenWithSpan], open: usize) -> bool {
     word_at(tokens, at + 1, &["select", "with", "values", "table"])
 }
 
-/// Takes the WITH out of a tree.
+/// Removes the inserted WITH from a tree.
 pub fn restore<T: VisitMut>(tree: &mut T, tokens: &[TokenWithSpan]) {
     let marker = |token: &TokenWithSpan| matches!(&token.token, Token::Word(word) if word.value == MARKER);
     if tokens.iter().any(marker) {

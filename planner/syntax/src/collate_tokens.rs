@@ -1,5 +1,6 @@
-//! COLLATE behind a cast and behind another COLLATE, where sqlparser reads none: `x::text COLLATE c` is read as `x::text::marker.c`,
-//! for a cast binds as COLLATE does there, and put right in the tree. Knows no collations.
+//! COLLATE after a cast or after another COLLATE, which sqlparser does not read. `x::text COLLATE c`
+//! becomes `x::text::marker.c`, because a cast binds as COLLATE does there. The tree is corrected
+//! afterwards. Knows no collations.
 
 use super::tokens::{closing, follows, sign_at, word, word_at};
 use sqlparser::ast::{self, CastKind, DataType, Expr, ObjectName};
@@ -7,10 +8,10 @@ use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 use std::ops::ControlFlow;
 
-/// What the name of a type begins with that is a collation.
+/// Prefix of a type's name that stands for a collation.
 const MARKER: &str = "\u{1}collate";
 
-/// Rewrites COLLATE behind the `::` or the COLLATE at a place.
+/// Rewrites the COLLATE after the `::` or COLLATE at `at`.
 pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     let behind = if sign_at(tokens, at, &Token::DoubleColon) {
         end_of_type(tokens, at + 1)
@@ -20,7 +21,7 @@ pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
         None
     };
     let Some(behind) = behind.filter(|behind| follows(tokens, *behind, &["collate"])) else { return };
-    // Of a column or an index's key this one is no expression's.
+    // The COLLATE of a column or an index key does not belong to an expression.
     if end_of_name(tokens, behind + 1).is_none() {
         return;
     }
@@ -33,7 +34,7 @@ pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     tokens.splice(behind..=behind, [sign(Token::DoubleColon), marker, sign(Token::Period)]);
 }
 
-/// Where a name ends that begins here, with schemas.
+/// The end of the possibly qualified name that begins at `at`.
 fn end_of_name(tokens: &[TokenWithSpan], at: usize) -> Option<usize> {
     let named = |at: usize| matches!(tokens.get(at).map(|token| &token.token), Some(Token::Word(_)));
     let mut end = at;
@@ -49,7 +50,7 @@ fn end_of_name(tokens: &[TokenWithSpan], at: usize) -> Option<usize> {
     }
 }
 
-/// Where a type ends that begins here.
+/// The end of the type that begins at `at`.
 pub(super) fn end_of_type(tokens: &[TokenWithSpan], at: usize) -> Option<usize> {
     let mut end = end_of_name(tokens, at)?;
     if word_at(tokens, end, &["varying", "precision"]) {
@@ -69,7 +70,7 @@ pub(super) fn end_of_type(tokens: &[TokenWithSpan], at: usize) -> Option<usize> 
     Some(end)
 }
 
-/// Makes COLLATE of the casts that stand for it.
+/// Turns the casts that stand for COLLATE back into COLLATE.
 pub fn restore<T: ast::VisitMut>(tree: &mut T, tokens: &[TokenWithSpan]) {
     let marker = |token: &TokenWithSpan| matches!(&token.token, Token::Word(word) if word.value == MARKER);
     if !tokens.iter().any(marker) {

@@ -4,7 +4,7 @@ use super::cursor::Cursor;
 use super::statement::{Comment, CommentOn};
 use sql_error::{Result, SqlError};
 
-/// COMMENT ON, after those words.
+/// Parses COMMENT ON, after these words.
 pub fn comment(cursor: &mut Cursor<'_>) -> Result<Comment> {
     let on = if cursor.word("table") {
         CommentOn::Relation("table", cursor.object_name()?)
@@ -56,6 +56,6 @@ pub fn comment(cursor: &mut Cursor<'_>) -> Result<Comment> {
             None
         }
     };
-    // An empty comment is none.
+    // An empty comment removes the comment.
     Ok(Comment { on, text: text.filter(|text| !text.is_empty()) })
 }

@@ -1,4 +1,4 @@
-//! COPY, with the options of PostgreSQL 9 and later and those of before.
+//! COPY, with the options of PostgreSQL 9 and of earlier releases.
 
 use super::cursor::{Cursor, OptionValue, is_word};
 use super::source::Source;
@@ -9,43 +9,43 @@ use sqlparser::tokenizer::{Span, Token};
 use std::sync::Arc;
 use types::encoding::{Encoding, canonical};
 
-/// COPY.
+/// A parsed COPY statement.
 #[derive(Clone, Debug)]
 pub struct Copy {
-    /// What is copied.
+    /// The table or query to copy.
     pub target: CopyTarget,
     /// FROM STDIN (true) or TO STDOUT (false).
     pub from: bool,
-    /// The options.
+    /// The options, with defaults filled in.
     pub options: CopyOptions,
-    /// WHERE of COPY FROM.
+    /// The WHERE clause of COPY FROM.
     pub condition: Option<CopyCondition>,
 }
 
-/// Which of the rows that are read go in.
+/// The WHERE clause of COPY FROM, which selects the rows to insert.
 #[derive(Clone, Debug)]
 pub struct CopyCondition {
-    /// The condition.
+    /// The condition as an expression.
     pub expr: ast::Expr,
-    /// Where it stands.
+    /// The text that contains the condition.
     pub source: Arc<Source>,
 }
 
-/// What is copied.
+/// The table or query of a COPY.
 #[derive(Clone, Debug)]
 pub enum CopyTarget {
-    /// A table.
+    /// A table with the columns to copy.
     Table {
-        /// Name.
+        /// The name of the table.
         name: ObjectName,
-        /// Columns, folded; none: all.
+        /// The folded names of the columns. Empty means all.
         columns: Vec<String>,
     },
-    /// A query.
+    /// A query, for COPY TO.
     Query(Box<Statement>),
 }
 
-/// FORMAT.
+/// The value of the option FORMAT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum CopyFormat {
@@ -54,49 +54,49 @@ pub enum CopyFormat {
     Binary,
 }
 
-/// HEADER.
+/// The value of the option HEADER.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum CopyHeader {
     No,
     Yes,
-    /// Names must be those of the columns.
+    /// MATCH: the names in the header must be those of the columns.
     Match,
 }
 
-/// Which columns an option of csv names.
+/// The columns named by an option of csv.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CopyColumns {
-    /// `*`
+    /// `*`, that is all columns.
     All,
-    /// These, folded.
+    /// The columns with these folded names.
     Some(Vec<String>),
 }
 
-/// The options, defaults filled in.
+/// The options of a COPY, with defaults filled in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CopyOptions {
-    /// FORMAT.
+    /// The value of FORMAT.
     pub format: CopyFormat,
-    /// FREEZE: no meaning here.
+    /// Whether FREEZE is on. It has no effect here.
     pub freeze: bool,
-    /// DELIMITER.
+    /// The value of DELIMITER, one byte.
     pub delimiter: u8,
-    /// NULL.
+    /// The value of NULL: the text that stands for NULL.
     pub null: String,
-    /// HEADER.
+    /// The value of HEADER.
     pub header: CopyHeader,
-    /// QUOTE.
+    /// The value of QUOTE, one byte.
     pub quote: u8,
-    /// ESCAPE.
+    /// The value of ESCAPE, one byte.
     pub escape: u8,
-    /// FORCE_QUOTE.
+    /// The columns in FORCE_QUOTE.
     pub force_quote: CopyColumns,
-    /// FORCE_NOT_NULL.
+    /// The columns in FORCE_NOT_NULL.
     pub force_not_null: CopyColumns,
-    /// FORCE_NULL.
+    /// The columns in FORCE_NULL.
     pub force_null: CopyColumns,
-    /// ENCODING; the client's where it is not said.
+    /// The value of ENCODING. `None` means the client's encoding.
     pub encoding: Option<Encoding>,
 }
 
@@ -115,7 +115,7 @@ struct Given {
     encoding: Option<Encoding>,
 }
 
-/// Parses COPY; None when it is something else.
+/// Parses COPY. `None` for any other statement.
 pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     if !cursor.word("copy") {
         return Ok(None);
@@ -157,7 +157,7 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
         cursor.word("using");
     }
     if cursor.at_word("delimiters") {
-        // Where releases before 7.3 had it.
+        // The position of DELIMITERS before release 7.3.
         old_option(cursor, &mut given)?;
     } else {
         cursor.back_to(delimiters);
@@ -182,7 +182,7 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     Ok(Some(StatementKind::Copy(Box::new(Copy { target, from, options, condition }))))
 }
 
-/// The query in brackets. Errors: 42601, 0A000 for what is no query and writes no rows.
+/// The query in parentheses. Errors: 42601, and 0A000 for a statement that neither is a query nor writes rows.
 fn query(cursor: &mut Cursor<'_>) -> Result<Statement> {
     let mut inside = Cursor::new(cursor.source, cursor.rest());
     inside.expect_sign(&Token::LParen)?;
@@ -228,7 +228,7 @@ fn names(cursor: &mut Cursor<'_>) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// The columns of an option in brackets.
+/// The column list of an option.
 fn columns(cursor: &mut Cursor<'_>, option: &str) -> Result<CopyColumns> {
     if cursor.sign(&Token::Mul) {
         return Ok(CopyColumns::All);
@@ -245,7 +245,7 @@ fn text(cursor: &mut Cursor<'_>) -> Result<String> {
     cursor.string().ok_or_else(|| cursor.error())
 }
 
-/// The text of an option in brackets.
+/// The text value of an option.
 fn parameter(cursor: &mut Cursor<'_>, option: &str) -> Result<String> {
     match cursor.option_value()? {
         OptionValue::Text(text) | OptionValue::Number(text) => Ok(text),
@@ -269,7 +269,8 @@ fn format_named(name: &str) -> Result<CopyFormat> {
     }
 }
 
-/// An option in brackets. What is wrong with it stands at its name, but for a value that is missing or no truth.
+/// Parses an option in parentheses. Its errors point at the option's name, except those of a
+/// missing or non-Boolean value.
 fn option(cursor: &mut Cursor<'_>, given: &mut Given) -> Result<()> {
     let place = cursor.peek().map_or_else(Span::empty, |token| token.span);
     let source = Arc::clone(cursor.source);
@@ -316,7 +317,7 @@ fn option(cursor: &mut Cursor<'_>, given: &mut Given) -> Result<()> {
     }
 }
 
-/// An option as releases before 9.0 had it.
+/// Parses an option in the syntax before release 9.0.
 fn old_option(cursor: &mut Cursor<'_>, given: &mut Given) -> Result<()> {
     let place = cursor.peek().map_or_else(Span::empty, |token| token.span);
     let source = Arc::clone(cursor.source);
@@ -386,7 +387,7 @@ fn not_supported(message: impl Into<String>) -> SqlError {
     SqlError::new(state::FEATURE_NOT_SUPPORTED, message)
 }
 
-/// Completes and checks the options, in PostgreSQL's order.
+/// Fills in defaults and checks the options, in PostgreSQL's order.
 fn finish(given: Given, from: bool) -> Result<CopyOptions> {
     let invalid = |message: &str| SqlError::new(state::INVALID_PARAMETER_VALUE, message);
     let format = given.format.unwrap_or(CopyFormat::Text);

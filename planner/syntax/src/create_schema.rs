@@ -1,4 +1,4 @@
-//! CREATE SCHEMA with what is to be made in it. Knows no schemas.
+//! CREATE SCHEMA with elements. Knows no schemas.
 
 use super::cursor::{Cursor, is_word};
 use super::statement::{CreateSchema, StatementKind};
@@ -7,7 +7,7 @@ use sql_error::{Result, SqlError};
 use sqlparser::ast;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-/// CREATE SCHEMA with elements; `None`, and nothing read, for one without, which is left to sqlparser.
+/// CREATE SCHEMA with elements. `None`, with nothing read, for one without: sqlparser reads that.
 pub fn create(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     let mark = cursor.mark();
     if !cursor.words(&["create", "schema"]) {
@@ -33,7 +33,7 @@ pub fn create(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
         elements.push(element);
     }
     cursor.take_rest();
-    // PostgreSQL's order.
+    // The order in which PostgreSQL creates the elements.
     elements.sort_by_key(|element| match &element.kind {
         StatementKind::Sql(tree) => match tree.as_ref() {
             ast::Statement::CreateSequence { .. } => 0,
@@ -47,7 +47,7 @@ pub fn create(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     Ok(Some(StatementKind::CreateSchema(Box::new(CreateSchema { schema, elements }))))
 }
 
-/// Where CREATE and GRANT stand in no brackets, behind the first words.
+/// The positions of CREATE and GRANT outside parentheses, after the first words.
 fn starts_of_elements(tokens: &[TokenWithSpan]) -> Vec<usize> {
     let mut depth = 0_usize;
     let mut starts = Vec::new();

@@ -1,4 +1,4 @@
-//! [`Cursor`]: reads the tokens of one statement, for what is not left to sqlparser.
+//! [`Cursor`]: reads the tokens of one statement, for statements that sqlparser does not read.
 
 use super::names::{fold_text, is_reserved_word};
 use super::source::Source;
@@ -7,9 +7,9 @@ use sqlparser::ast::{Ident, ObjectName};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 use std::sync::Arc;
 
-/// A place in the tokens of one statement.
+/// A position in the tokens of one statement.
 pub struct Cursor<'a> {
-    /// Where the tokens come from.
+    /// The text that contains the tokens.
     pub source: &'a Arc<Source>,
     tokens: &'a [TokenWithSpan],
     at: usize,
@@ -18,16 +18,16 @@ pub struct Cursor<'a> {
 /// The value of an option.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OptionValue {
-    /// Nothing.
+    /// The option has no value.
     None,
-    /// A string, or a word, folded.
+    /// A string, or a folded word.
     Text(String),
-    /// A number, as it is written.
+    /// A number in its written form.
     Number(String),
 }
 
 impl OptionValue {
-    /// The value of a boolean option of this name: nothing is true. Errors: 42601.
+    /// The value as a Boolean, for the option `name`. A missing value means true. Errors: 42601.
     pub fn truth(self, name: &str) -> Result<bool> {
         match self {
             OptionValue::None => Ok(true),
@@ -46,37 +46,37 @@ pub fn is_word(token: &TokenWithSpan, word: &str) -> bool {
 }
 
 impl<'a> Cursor<'a> {
-    /// At the first token.
+    /// A cursor at the first token.
     pub fn new(source: &'a Arc<Source>, tokens: &'a [TokenWithSpan]) -> Self {
         Cursor { source, tokens, at: 0 }
     }
-    /// Where it stands, to come back to.
+    /// The present position, for [`Cursor::back_to`].
     pub fn mark(&self) -> usize {
         self.at
     }
-    /// What was read.
+    /// The tokens read so far.
     pub fn before(&self) -> &'a [TokenWithSpan] {
         self.tokens.get(..self.at).unwrap_or_default()
     }
-    /// Goes back.
+    /// Returns to a position from [`Cursor::mark`].
     pub fn back_to(&mut self, mark: usize) {
         self.at = mark;
     }
-    /// The next token.
+    /// The next token, which stays unread.
     pub fn peek(&self) -> Option<&'a TokenWithSpan> {
         self.tokens.get(self.at)
     }
-    /// Takes the next token.
+    /// Reads the next token.
     pub fn next(&mut self) -> Option<&'a TokenWithSpan> {
         let token = self.tokens.get(self.at);
         self.at += usize::from(token.is_some());
         token
     }
-    /// What is not read yet.
+    /// The tokens after the position.
     pub fn rest(&self) -> &'a [TokenWithSpan] {
         self.tokens.get(self.at..).unwrap_or(&[])
     }
-    /// Takes all the rest.
+    /// Reads all remaining tokens.
     pub fn take_rest(&mut self) -> &'a [TokenWithSpan] {
         let rest = self.rest();
         self.at = self.tokens.len();
@@ -86,13 +86,13 @@ impl<'a> Cursor<'a> {
     pub fn at_word(&self, word: &str) -> bool {
         self.peek().is_some_and(|token| is_word(token, word))
     }
-    /// Takes the word if it is next.
+    /// Reads the word if it is next. Returns whether it was.
     pub fn word(&mut self, word: &str) -> bool {
         let found = self.at_word(word);
         self.at += usize::from(found);
         found
     }
-    /// Takes the words if all of them are next.
+    /// Reads the words if all of them are next. Returns whether they were.
     pub fn words(&mut self, words: &[&str]) -> bool {
         let mark = self.at;
         let found = words.iter().all(|word| self.word(word));
@@ -101,17 +101,17 @@ impl<'a> Cursor<'a> {
         }
         found
     }
-    /// The word, or a syntax error.
+    /// Reads the word. Errors: 42601.
     pub fn expect_word(&mut self, word: &str) -> Result<()> {
         if self.word(word) { Ok(()) } else { Err(self.error()) }
     }
-    /// Takes the sign if it is next.
+    /// Reads the sign if it is next. Returns whether it was.
     pub fn sign(&mut self, sign: &Token) -> bool {
         let found = self.peek().is_some_and(|token| token.token == *sign);
         self.at += usize::from(found);
         found
     }
-    /// Names in brackets, with commas between; none where no bracket opens.
+    /// Reads names in parentheses, separated by commas. Empty if there is no parenthesis.
     pub fn names_in_brackets(&mut self) -> Result<Vec<String>> {
         let mut names = Vec::new();
         if self.sign(&Token::LParen) {
@@ -125,11 +125,11 @@ impl<'a> Cursor<'a> {
         }
         Ok(names)
     }
-    /// The sign, or a syntax error.
+    /// Reads the sign. Errors: 42601.
     pub fn expect_sign(&mut self, sign: &Token) -> Result<()> {
         if self.sign(sign) { Ok(()) } else { Err(self.error()) }
     }
-    /// A name, folded.
+    /// Reads a name and folds it. Errors: 42601.
     pub fn name(&mut self) -> Result<String> {
         match self.peek().map(|token| &token.token) {
             Some(Token::Word(word)) => {
@@ -139,14 +139,14 @@ impl<'a> Cursor<'a> {
             _ => Err(self.error()),
         }
     }
-    /// A name, folded, that is no reserved word: 42601 for one.
+    /// Reads a name and folds it. Errors: 42601, also for a reserved word.
     pub fn plain_name(&mut self) -> Result<String> {
         match self.peek().is_some_and(|token| is_reserved_word(&token.token)) {
             true => Err(self.error()),
             false => self.name(),
         }
     }
-    /// A name with dots.
+    /// Reads a name that may be qualified. Errors: 42601.
     pub fn object_name(&mut self) -> Result<ObjectName> {
         let mut parts = Vec::new();
         loop {
@@ -162,7 +162,7 @@ impl<'a> Cursor<'a> {
             }
         }
     }
-    /// A string literal.
+    /// Reads a string literal, if one is next.
     pub fn string(&mut self) -> Option<String> {
         let text = match &self.peek()?.token {
             Token::SingleQuotedString(text) | Token::EscapedStringLiteral(text) => text.clone(),
@@ -171,7 +171,7 @@ impl<'a> Cursor<'a> {
         self.at += 1;
         Some(text)
     }
-    /// An integer with an optional sign.
+    /// Reads an integer with an optional sign, if one is next.
     pub fn integer(&mut self) -> Option<i64> {
         let mark = self.at;
         let negative = self.sign(&Token::Minus);
@@ -187,11 +187,11 @@ impl<'a> Cursor<'a> {
         self.at = mark;
         None
     }
-    /// The value of a boolean option of this name: nothing is true. Errors: 42601.
+    /// Reads the value of the Boolean option `name`. A missing value means true. Errors: 42601.
     pub fn boolean(&mut self, name: &str) -> Result<bool> {
         self.option_value()?.truth(name)
     }
-    /// What stands behind the name of an option in brackets.
+    /// Reads the value of an option in parentheses. Errors: 42601.
     pub fn option_value(&mut self) -> Result<OptionValue> {
         if let Some(text) = self.string() {
             return Ok(OptionValue::Text(text));
@@ -213,7 +213,7 @@ impl<'a> Cursor<'a> {
             _ => Ok(OptionValue::None),
         }
     }
-    /// The tokens between brackets; takes both brackets.
+    /// Reads a pair of parentheses and returns the tokens between them. Errors: 42601.
     pub fn bracketed(&mut self) -> Result<&'a [TokenWithSpan]> {
         self.expect_sign(&Token::LParen)?;
         let start = self.at;
@@ -232,11 +232,11 @@ impl<'a> Cursor<'a> {
         }
         Err(self.error())
     }
-    /// Nothing may follow.
+    /// Errors: 42601 if a token follows.
     pub fn end(&self) -> Result<()> {
         if self.peek().is_none() { Ok(()) } else { Err(self.error()) }
     }
-    /// A syntax error at the next token.
+    /// 42601 at the next token.
     pub fn error(&self) -> SqlError {
         match self.peek() {
             Some(token) => self.source.syntax_error_at(token),

@@ -1,4 +1,4 @@
-//! CREATE DATABASE, ALTER DATABASE and DROP DATABASE. Knows no databases, and what options mean only as far as their words go.
+//! CREATE DATABASE, ALTER DATABASE and DROP DATABASE. Knows no databases, and only the syntax of options.
 
 use super::cursor::Cursor;
 use super::role_statement::{
@@ -8,7 +8,7 @@ use super::statement::StatementKind;
 use sql_error::Result;
 use sqlparser::tokenizer::Token;
 
-/// Parses one of these statements; `None`, and nothing read, when it is none.
+/// Parses one of these statements. `None`, with nothing read, for any other.
 pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     let statement = if cursor.words(&["create", "database"]) {
         let name = cursor.plain_name()?;
@@ -63,7 +63,7 @@ fn change(cursor: &mut Cursor<'_>) -> Result<DatabaseChange> {
     })
 }
 
-/// Options to the end of the statement.
+/// Parses options up to the end of the statement.
 fn options(cursor: &mut Cursor<'_>) -> Result<Vec<DatabaseOption>> {
     let mut options = Vec::new();
     while let Some(first) = cursor.peek() {
@@ -78,7 +78,7 @@ fn options(cursor: &mut Cursor<'_>) -> Result<Vec<DatabaseOption>> {
     Ok(options)
 }
 
-/// What an option is given; `None` for DEFAULT.
+/// Parses the value of an option. `None` for DEFAULT.
 fn value(cursor: &mut Cursor<'_>) -> Result<Option<DatabaseValue>> {
     if cursor.word("default") {
         return Ok(None);

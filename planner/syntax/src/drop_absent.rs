@@ -1,4 +1,4 @@
-//! DROP of kinds of objects of which there are none here. That one is not there is PostgreSQL's answer as well.
+//! DROP of kinds of objects that cannot exist here. PostgreSQL, too, answers that the named object does not exist.
 
 use super::cursor::{Cursor, is_word};
 use super::statement::StatementKind;
@@ -9,46 +9,46 @@ use sqlparser::ast::{self, DataType, ObjectName};
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::Token;
 
-/// DROP of objects of a kind of which there are none.
+/// A DROP of objects of a kind that cannot exist here.
 #[derive(Clone, Debug)]
 pub struct DropAbsent {
-    /// The kind, in capitals, as the command tag has it.
+    /// The kind in capitals, as in the command tag.
     pub kind: &'static str,
-    /// IF EXISTS.
+    /// Whether IF EXISTS was written.
     pub if_exists: bool,
-    /// Which ones.
+    /// The objects that it names.
     pub objects: Vec<AbsentObject>,
 }
 
-/// What a DROP names.
+/// An object named in a DROP.
 #[derive(Clone, Debug)]
 pub struct AbsentObject {
-    /// Its name.
+    /// The name of the object.
     pub name: ObjectName,
-    /// The types of its arguments, where it has some.
+    /// The types of its arguments, if the kind has arguments.
     pub arguments: Option<Vec<DataType>>,
-    /// The relation of which it is a part.
+    /// The relation that it belongs to, for a rule, policy or trigger.
     pub on: Option<ObjectName>,
-    /// The access method, language or server that it is for.
+    /// Its access method, language or server.
     pub of: Option<String>,
 }
 
-/// How an object is named.
+/// The syntax of an object's name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Naming {
     Name,
     Arguments,
-    /// As a part of a relation.
+    /// A name ON a relation.
     On,
-    /// For an access method.
+    /// A name USING an access method.
     Using,
-    /// By its sign and the types of its operands.
+    /// An operator sign and the types of its operands.
     Sign,
-    /// By two types, in brackets.
+    /// Two types in parentheses.
     Cast,
-    /// By a type, for a language.
+    /// FOR a type LANGUAGE a language.
     Transform,
-    /// By a role, for a server.
+    /// FOR a role SERVER a server.
     Mapping,
 }
 
@@ -87,7 +87,7 @@ const KINDS: [(&[&str], &str, Naming); 32] = [
     (&["user", "mapping"], "USER MAPPING", Naming::Mapping),
 ];
 
-/// Parses such a DROP; `None` when it is one of something else. Errors: 42601.
+/// Parses such a DROP. `None` for other kinds of objects. Errors: 42601.
 pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     let mark = cursor.mark();
     let found = cursor.word("drop").then(|| KINDS.into_iter().find(|(words, ..)| cursor.words(words))).flatten();
@@ -167,7 +167,7 @@ fn object(cursor: &mut Cursor<'_>, kind: &str, naming: Naming) -> Result<AbsentO
     Ok(found)
 }
 
-/// `schema.@@`, `@@`.
+/// `schema.@@` or `@@`, as an optional schema and the sign.
 fn sign(cursor: &mut Cursor<'_>) -> Result<(Option<String>, String)> {
     let rest = cursor.rest();
     let at = rest.iter().position(|token| token.token == Token::LParen).ok_or_else(|| cursor.error())?;
@@ -189,7 +189,7 @@ fn sign(cursor: &mut Cursor<'_>) -> Result<(Option<String>, String)> {
     Ok((schema, text))
 }
 
-/// `(int, NONE)`: the types of two operands, `NONE` being left out.
+/// `(int, NONE)`: the types of two operands. `NONE` stands for a missing operand.
 fn operands(cursor: &mut Cursor<'_>) -> Result<Vec<DataType>> {
     let types = types_in_brackets(cursor)?;
     let none = |ty: &DataType| ty.to_string().eq_ignore_ascii_case("none");
@@ -204,7 +204,7 @@ fn operands(cursor: &mut Cursor<'_>) -> Result<Vec<DataType>> {
     }
 }
 
-/// `(int, text)`, `(*)`.
+/// `(int, text)` or `(*)`: argument types.
 fn arguments(cursor: &mut Cursor<'_>) -> Result<Vec<DataType>> {
     let mark = cursor.mark();
     if cursor.sign(&Token::LParen) && cursor.sign(&Token::Mul) && cursor.sign(&Token::RParen) {

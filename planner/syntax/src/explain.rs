@@ -9,18 +9,18 @@ use sql_error::{Result, SqlError, state};
 use sqlparser::ast::Statement as S;
 use sqlparser::tokenizer::{Span, Token};
 
-/// An option in brackets: its name, its value, and where it stands.
+/// An option in parentheses: its name, value and position.
 struct Given {
     name: String,
     value: OptionValue,
     place: Span,
 }
 
-/// What follows the word EXPLAIN. Errors: 42601, 22023; 0A000 for what would have to be shown and is not kept.
+/// Parses the text after the word EXPLAIN. Errors: 42601, 22023, and 0A000 for facts that are not recorded.
 pub fn explain(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
     let mut given = Vec::new();
     let (mut analyze, mut verbose) = (false, false);
-    // Brackets around a query are none around options.
+    // Parentheses around a query do not enclose options.
     let first = cursor.rest().iter().position(|token| token.token != Token::LParen).unwrap_or(0);
     let query = word_at(cursor.rest(), first, &["select", "values", "with", "table"]);
     if !query && cursor.sign(&Token::LParen) {
@@ -59,7 +59,7 @@ pub fn explain(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
             "costs" => costs = truth(value)?,
             "timing" => timing = Some(truth(value)?),
             "summary" => summary = Some(truth(value)?),
-            // No blocks are counted: PostgreSQL too shows only counts that are not zero.
+            // No blocks are counted. PostgreSQL, too, shows only counts other than zero.
             "buffers" => drop(truth(value)?),
             "settings" => settings = truth(value)?,
             "wal" => wal = truth(value)?,

@@ -1,22 +1,22 @@
-//! Parts of expressions that sqlparser has no place for, said in other words: BETWEEN SYMMETRIC, constants of types that
-//! users name, EXCLUDE in window frames, elements as targets of SET and INSERT. The binder knows the words by the constants here;
-//! none of them is a name that can be written without quotes.
+//! Rewrites parts of expressions that sqlparser cannot represent: BETWEEN SYMMETRIC, constants of user-defined types,
+//! EXCLUDE in window frames, array elements as targets of SET and INSERT. The binder recognizes them by the constants
+//! here. None of these can be written as a name without quotes.
 
 use super::cursor::is_word;
 use super::tokens::{between_commas, closing, end_of, follows, sign_at, word, word_at};
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 
-/// `x BETWEEN SYMMETRIC a AND b` is `x BETWEEN marker operator a AND b`, of an operator that binds least.
+/// `x BETWEEN SYMMETRIC a AND b` becomes `x BETWEEN marker operator a AND b`. The operator has the lowest precedence.
 pub const SYMMETRIC: &str = "\u{1}symmetric";
 /// The operator after [`SYMMETRIC`].
 const MARK: &str = "#\u{1}";
-/// The last sort key of a window whose frame excludes rows begins with this; then comes what is excluded.
+/// If a window's frame excludes rows, its last sort key is a name of this prefix and the exclusion.
 pub const EXCLUDE: &str = "\u{1}exclude ";
-/// `SET a[1] = x` is `SET a = function(x, a[1])`.
+/// `SET a[1] = x` becomes `SET a = function(x, a[1])`.
 pub const ELEMENT: &str = "\u{1}element";
 
-/// Rewrites BETWEEN SYMMETRIC and ASYMMETRIC at a place of any statement. Whether they stand there.
+/// Rewrites BETWEEN SYMMETRIC and ASYMMETRIC at `at`, in any statement. Returns whether one of them was there.
 pub fn between(tokens: &mut Vec<TokenWithSpan>, at: usize) -> bool {
     if follows(tokens, at, &["between", "asymmetric"]) {
         tokens.remove(at + 1);
@@ -32,7 +32,7 @@ pub fn between(tokens: &mut Vec<TokenWithSpan>, at: usize) -> bool {
     true
 }
 
-/// Rewrites what stands at a place of a query or write.
+/// Rewrites the tokens at `at` of a query or write.
 pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     if between(tokens, at) || named_with_schema(tokens, at) {
     } else if follows(tokens, at, &["substring"]) {
@@ -41,7 +41,7 @@ pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     } else if follows(tokens, at, &["trim"]) {
         trimmed(tokens, at);
     } else if follows(tokens, at, &["collation", "for"]) && sign_at(tokens, at + 2, &Token::LParen) {
-        // COLLATION FOR (x) is a call.
+        // COLLATION FOR (x) is a function call.
         if let Some(here) = tokens.get(at).cloned() {
             tokens.splice(at..at + 2, [word(Keyword::NoKeyword, "pg_collation_for", &here)]);
         }
@@ -64,7 +64,7 @@ pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     }
 }
 
-/// Behind its schema a function with a grammar of its own is one as any other: `pg_catalog.substring(x, 1)`.
+/// A function with its own grammar is an ordinary one if schema-qualified: `pg_catalog.substring(x, 1)`.
 fn named_with_schema(tokens: &mut [TokenWithSpan], at: usize) -> bool {
     const NAMES: [&str; 7] = ["substring", "substr", "ceil", "floor", "position", "overlay", "interval"];
     let dotted = at.checked_sub(1).is_some_and(|before| sign_at(tokens, before, &Token::Period));
@@ -79,7 +79,8 @@ fn named_with_schema(tokens: &mut [TokenWithSpan], at: usize) -> bool {
     true
 }
 
-/// `x IN ((SELECT …), y)` is `x IN (coalesce((SELECT …)), y)`: sqlparser takes what begins with a query for one.
+/// `x IN ((SELECT …), y)` becomes `x IN (coalesce((SELECT …)), y)`: sqlparser takes a list that begins with a
+/// query for a query.
 fn listed_query(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     let open = at + 2;
     if !sign_at(tokens, at + 1, &Token::LParen) || !sign_at(tokens, open, &Token::LParen) {
@@ -96,7 +97,8 @@ fn listed_query(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     tokens.insert(open, word(Keyword::NoKeyword, "coalesce", &before));
 }
 
-/// `x LIKE ALL (SELECT …)` is `x LIKE ALL ((SELECT …))`: ALL is read as a function, whose argument is no query without brackets.
+/// `x LIKE ALL (SELECT …)` becomes `x LIKE ALL ((SELECT …))`: sqlparser reads ALL as a function, whose
+/// query argument needs parentheses.
 fn query_of_patterns(tokens: &mut Vec<TokenWithSpan>, open: usize) {
     let first = (open..).find(|place| !sign_at(tokens, *place, &Token::LParen)).unwrap_or(open);
     if !word_at(tokens, first, &["select", "with", "values"]) {
@@ -109,7 +111,7 @@ fn query_of_patterns(tokens: &mut Vec<TokenWithSpan>, open: usize) {
     }
 }
 
-/// `substring(x SIMILAR p ESCAPE e)` is `substring(x FROM p FOR e)`.
+/// `substring(x SIMILAR p ESCAPE e)` becomes `substring(x FROM p FOR e)`.
 fn similar(tokens: &mut [TokenWithSpan], at: usize) {
     if tokens.get(at + 1).is_none_or(|token| token.token != Token::LParen) {
         return;
@@ -139,7 +141,7 @@ fn similar(tokens: &mut [TokenWithSpan], at: usize) {
     }
 }
 
-/// `substring(x FOR n FROM s)` is `substring(x FROM s FOR n)`.
+/// `substring(x FOR n FROM s)` becomes `substring(x FROM s FOR n)`.
 fn length_first(tokens: &mut [TokenWithSpan], at: usize) {
     let Some(close) = closing(tokens, at + 1) else { return };
     let place = |tokens: &[TokenWithSpan], from: usize, name: &str| {
@@ -152,7 +154,7 @@ fn length_first(tokens: &mut [TokenWithSpan], at: usize) {
     }
 }
 
-/// `trim(LEADING FROM x)` is `ltrim(x)`; so with BOTH, TRAILING, and without such a word.
+/// `trim(LEADING FROM x)` becomes `ltrim(x)`. BOTH, TRAILING and the form without a side are similar.
 fn trimmed(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     if tokens.get(at + 1).is_none_or(|token| token.token != Token::LParen) {
         return;
@@ -170,7 +172,7 @@ fn trimmed(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     }
 }
 
-/// Whether constants of types may stand in a statement: it is a query or write, or defines a table or view.
+/// Whether a statement may contain typed constants: a query, a write, or a definition of a table or view.
 pub fn has_expressions(tokens: &[TokenWithSpan]) -> bool {
     let words = ["select", "insert", "update", "delete", "merge", "with", "values"];
     let defines = [["create", "table"], ["create", "view"], ["create", "or"]];
@@ -179,7 +181,7 @@ pub fn has_expressions(tokens: &[TokenWithSpan]) -> bool {
         || defines.iter().any(|words| follows(tokens, 0, words))
 }
 
-/// `mood 'sad'` is `CAST('sad' AS mood)`.
+/// `mood 'sad'` becomes `CAST('sad' AS mood)`.
 fn typed_constant(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     let named = |token: &TokenWithSpan| match &token.token {
         Token::Word(word) => word.quote_style.is_some() || matches!(word.keyword, Keyword::NoKeyword | Keyword::NAME),
@@ -206,7 +208,8 @@ fn typed_constant(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     tokens.splice(at..=end, cast);
 }
 
-/// `RANGE BETWEEN 'a' PRECEDING AND 'b' FOLLOWING` has its strings as `E'a'`: sqlparser takes other ones for intervals.
+/// `RANGE BETWEEN 'a' PRECEDING AND 'b' FOLLOWING` gets strings such as `E'a'`: sqlparser takes
+/// plain ones for intervals.
 fn frame_offsets(tokens: &mut [TokenWithSpan], at: usize) {
     let escape = |token: Option<&mut TokenWithSpan>| {
         if let Some(TokenWithSpan { token, .. }) = token
@@ -231,7 +234,7 @@ fn frame_offsets(tokens: &mut [TokenWithSpan], at: usize) {
     }
 }
 
-/// `(… ROWS … EXCLUDE TIES)` is sorted by a last key that says so.
+/// `(… ROWS … EXCLUDE TIES)` gets a last sort key for the exclusion.
 fn exclude(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     let kinds: [(&[&str], &str); 4] =
         [(&["current", "row"], "current row"), (&["group"], "group"), (&["ties"], "ties"), (&["no", "others"], "")];
@@ -268,7 +271,7 @@ fn exclude(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     tokens.splice(frame..frame, key);
 }
 
-/// The assignments after SET, as far as they are to elements.
+/// Rewrites assignments to array elements after SET.
 fn elements(tokens: &mut Vec<TokenWithSpan>, first: usize) {
     let mut start = first;
     loop {
@@ -299,7 +302,8 @@ fn elements(tokens: &mut Vec<TokenWithSpan>, first: usize) {
     }
 }
 
-/// `(n, a[1]) = (x, y)` is `n = x, a[1] = y`: sqlparser knows no elements in such a list. Of a query the targets are names that say so.
+/// `(n, a[1]) = (x, y)` becomes `n = x, a[1] = y`: sqlparser knows no elements in such a list. For a query on the
+/// right, the elements become marker names.
 fn one_by_one(tokens: &mut Vec<TokenWithSpan>, start: usize) {
     let Some(close) = closing(tokens, start).filter(|_| sign_at(tokens, start, &Token::LParen)) else { return };
     let row = close + 2 + usize::from(word_at(tokens, close + 2, &["row"]));
@@ -331,7 +335,7 @@ fn one_by_one(tokens: &mut Vec<TokenWithSpan>, start: usize) {
     tokens.splice(start..=end, assignments);
 }
 
-/// `(VALUES …)` and `(TABLE t)` as SELECT: of SET sqlparser takes the first for a function.
+/// Turns `(VALUES …)` and `(TABLE t)` into SELECT: in SET sqlparser takes VALUES for a function.
 fn selected(tokens: &mut Vec<TokenWithSpan>, first: usize) {
     let (Some(here), Some(close)) =
         (tokens.get(first).cloned(), first.checked_sub(1).and_then(|open| closing(tokens, open)))
@@ -348,7 +352,7 @@ fn selected(tokens: &mut Vec<TokenWithSpan>, first: usize) {
     }
 }
 
-/// The columns of INSERT, as far as they are elements.
+/// Rewrites array elements among the columns of INSERT.
 fn element_targets(tokens: &mut Vec<TokenWithSpan>, first: usize) {
     let Some(open) = end_of(tokens, first, |_, token| token.token == Token::LParen) else { return };
     let between = tokens.get(first..open).unwrap_or_default();
@@ -359,7 +363,7 @@ fn element_targets(tokens: &mut Vec<TokenWithSpan>, first: usize) {
     }
 }
 
-/// A list of targets, which begins with this bracket: each that is an element becomes a name that says so, and what was written.
+/// Replaces the elements in a list of targets by marker names that contain the written text. The list begins at `open`.
 fn named_elements(tokens: &mut Vec<TokenWithSpan>, open: usize) {
     let mut at = open + 1;
     loop {
@@ -382,7 +386,7 @@ fn named_elements(tokens: &mut Vec<TokenWithSpan>, open: usize) {
     }
 }
 
-/// Where an assignment ends: the comma after it, or the word that begins the next clause, or the end.
+/// The end of an assignment: the comma after it, the word that begins the next clause, or the end of the tokens.
 fn end_of_assignment(tokens: &[TokenWithSpan], start: usize) -> usize {
     let ends = |at: usize, token: &TokenWithSpan| {
         let compared = || at.checked_sub(1).is_some_and(|before| follows(tokens, before, &["distinct"]));

@@ -1,5 +1,5 @@
-//! `ON DELETE SET NULL (a, b)` of FOREIGN KEYs, which sqlparser has no place for: the columns stand in the place of an index's
-//! name, or behind a column before the name of the table that is referred to. Knows no tables.
+//! `ON DELETE SET NULL (a, b)` of FOREIGN KEYs, which sqlparser cannot represent. The columns move to the place of an
+//! index name. In a column's definition they move before the name of the referenced table. Knows no tables.
 
 use super::source::Source;
 use super::tokens::{closing, end_of, follows, sign_at, word_at};
@@ -7,13 +7,13 @@ use sql_error::{Result, SqlError, state};
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 
-/// Begins the name of the index that stands in a FOREIGN KEY for the columns of ON DELETE SET NULL and SET DEFAULT; they
+/// Prefix of an index name in a FOREIGN KEY that lists the columns of ON DELETE SET NULL or SET DEFAULT. The columns
 /// follow, with [`SET_COLUMNS_BETWEEN`] between them.
 pub const SET_COLUMNS: &str = "\u{1}set ";
-/// See [`SET_COLUMNS`].
+/// Separates the columns after [`SET_COLUMNS`].
 pub const SET_COLUMNS_BETWEEN: char = '\u{2}';
 
-/// Rewrites what stands at a place of CREATE TABLE or ALTER TABLE. Errors: 0A000 for the columns of ON UPDATE.
+/// Rewrites the tokens at `at` of a CREATE TABLE or ALTER TABLE. Errors: 0A000 for columns of ON UPDATE.
 pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, at: usize) -> Result<()> {
     if follows(tokens, at, &["foreign", "key"]) {
         let end = end_of(tokens, at + 2, |_, token| token.token == Token::Comma).unwrap_or(tokens.len());
@@ -30,7 +30,7 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, at: usize) -> R
     Ok(())
 }
 
-/// Takes the columns out of a constraint; the index's name that stands for them.
+/// Removes the columns from a constraint. Returns the index name that stands for them.
 fn take_columns(
     source: &Source,
     tokens: &mut Vec<TokenWithSpan>,

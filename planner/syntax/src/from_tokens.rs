@@ -1,22 +1,23 @@
-//! Items of FROM that sqlparser has no place for, said in other words: ONLY, `t *`, ROWS FROM, `substring(a FROM b)`, the alias of USING. The binder
-//! knows the words by the constants here; none of them is a name that can be written without quotes.
+//! Rewrites items of FROM that sqlparser cannot represent: ONLY, `t *`, ROWS FROM, `substring(a FROM b)`, the alias of
+//! USING. The binder recognizes them by the constants here. None of these can be written as a name without quotes.
 
 use super::tokens::{closing, end_of, opening, sign_at, word_at};
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 
-/// `JOIN … USING (a) AS j` is `JOIN … USING (a, alias j)`: the last name begins with this.
+/// `JOIN … USING (a) AS j` becomes `JOIN … USING (a, alias j)`. The last name begins with this prefix.
 pub const JOIN_ALIAS: &str = "\u{1}alias ";
-/// `ROWS FROM (f(), g())` is a call of this with calls as arguments.
+/// `ROWS FROM (f(), g())` becomes a call of this function with calls as arguments.
 pub const ROWS_FROM: &str = "\u{1}rows from";
-/// `FROM CAST(x AS t)` is a call of this with the expression as its argument; so with others whose brackets hold more than arguments.
+/// `FROM CAST(x AS t)` becomes a call of this function with the expression as its argument. So do other expressions
+/// with words between their arguments.
 pub const VALUE_IN_FROM: &str = "\u{1}value in from";
 
 fn named(value: String, quote_style: Option<char>, like: &TokenWithSpan) -> TokenWithSpan {
     TokenWithSpan { token: Token::Word(Word { value, quote_style, keyword: Keyword::NoKeyword }), span: like.span }
 }
 
-/// Rewrites what stands at a place of a query or write.
+/// Rewrites the tokens at `at` of a query or write.
 pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     if word_at(tokens, at, &["only"]) {
         only(tokens, at);
@@ -28,7 +29,7 @@ pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
         let close = closing(tokens, at + 2);
         let several = end_of(tokens, at + 3, |_, token| token.token == Token::Comma) != close;
         match close {
-            // One function alone is what it is without the words.
+            // ROWS FROM a single function equals the function alone.
             Some(close) if !several => {
                 tokens.remove(close);
                 tokens.drain(at..at + 3);
@@ -54,7 +55,7 @@ pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     }
 }
 
-/// Whether an item of FROM begins at a place.
+/// Whether an item of FROM begins at `at`.
 fn begins_item(tokens: &[TokenWithSpan], at: usize) -> bool {
     const OF_CALLS: [&str; 5] = ["extract", "overlay", "position", "substring", "trim"];
     const OTHER_LISTS: [&str; 8] = ["select", "set", "where", "by", "having", "values", "returning", "limit"];
@@ -84,7 +85,7 @@ fn begins_item(tokens: &[TokenWithSpan], at: usize) -> bool {
     false
 }
 
-/// An expression that FROM takes for a function.
+/// Rewrites an expression that PostgreSQL accepts as a function in FROM.
 fn value(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     let in_from = begins_item(tokens, at);
     let (Some(close), Some(here)) = (closing(tokens, at + 1).filter(|_| in_from), tokens.get(at).cloned()) else {
@@ -95,7 +96,7 @@ fn value(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     tokens.splice(at..at, [named(VALUE_IN_FROM.into(), Some('"'), &here), sign(Token::LParen)]);
 }
 
-/// Functions that have words between their arguments have commas there in FROM, where sqlparser reads no expression.
+/// Puts commas for the words between a function's arguments in FROM, where sqlparser reads no such expression.
 fn call_with_words(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     let in_from = begins_item(tokens, at);
     let Some(close) = closing(tokens, at + 1).filter(|_| in_from) else { return };
@@ -148,7 +149,7 @@ fn call_with_words(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     tokens.splice(first..close, args);
 }
 
-/// No table has children: ONLY says nothing.
+/// Removes ONLY, because no table has children.
 fn only(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     let begins = at.checked_sub(1).is_some_and(|before| {
         word_at(tokens, before, &["from", "join", "update", "into"]) || sign_at(tokens, before, &Token::Comma)
@@ -160,7 +161,7 @@ fn only(tokens: &mut Vec<TokenWithSpan>, at: usize) {
         tokens.remove(at);
         return;
     }
-    // ONLY (t)
+    // The form ONLY (t).
     let mut close = at + 2;
     while matches!(tokens.get(close).map(|token| &token.token), Some(Token::Word(_) | Token::Period)) {
         close += 1;
@@ -171,7 +172,7 @@ fn only(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     }
 }
 
-/// `FROM t *`: with the children, of which there are none.
+/// Removes the `*` of `FROM t *`, because no table has children.
 fn star(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     const AFTER: [&str; 18] = [
         "where",
@@ -217,7 +218,7 @@ fn star(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     }
 }
 
-/// Whether a word that is no keyword stands at a place.
+/// Whether a word other than a keyword stands at `at`.
 fn is_alias(tokens: &[TokenWithSpan], at: usize) -> bool {
     match tokens.get(at).map(|token| &token.token) {
         Some(Token::Word(word)) => word.quote_style.is_some() || word.keyword == Keyword::NoKeyword,
@@ -225,7 +226,7 @@ fn is_alias(tokens: &[TokenWithSpan], at: usize) -> bool {
     }
 }
 
-/// Whether the word at a place begins what a query or write is about, rather than an argument of `extract` and its kin.
+/// Whether the FROM at `at` begins a clause. Otherwise it belongs to `extract` or a similar call.
 fn begins_from(tokens: &[TokenWithSpan], at: usize) -> bool {
     if at.checked_sub(1).is_some_and(|before| word_at(tokens, before, &["distinct"])) {
         return false;
@@ -234,7 +235,7 @@ fn begins_from(tokens: &[TokenWithSpan], at: usize) -> bool {
     word_at(tokens, first, &["select", "with", "insert", "update", "delete", "explain", "prepare", "declare", "create"])
 }
 
-/// `FROM f(x) AS (a int)` is `FROM f(x) AS f (a int)`.
+/// `FROM f(x) AS (a int)` becomes `FROM f(x) AS f (a int)`.
 fn unnamed_definitions(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     let queries = ["select", "with", "values", "table", "insert", "update", "delete", "merge"];
     let column = matches!(tokens.get(at + 3).map(|token| &token.token), Some(Token::Word(_)))

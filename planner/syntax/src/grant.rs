@@ -1,4 +1,4 @@
-//! GRANT and REVOKE, SET ROLE's kin among statements of roles: REASSIGN OWNED, DROP OWNED. Knows no roles.
+//! GRANT and REVOKE, ALTER DEFAULT PRIVILEGES, REASSIGN OWNED and DROP OWNED. Knows no roles.
 
 use super::cursor::{Cursor, is_word};
 use super::role_statement::{DefaultKind, DefaultPrivileges, Grant, GrantObjects};
@@ -6,7 +6,7 @@ use super::statement::StatementKind;
 use sql_error::{Result, SqlError};
 use sqlparser::tokenizer::Token;
 
-/// Parses one of these statements; `None`, and nothing read, when it is none.
+/// Parses one of these statements. `None`, with nothing read, for any other.
 pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     let mark = cursor.mark();
     if cursor.word("grant") {
@@ -56,7 +56,7 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     Ok(None)
 }
 
-/// ALTER DEFAULT PRIVILEGES, behind these words.
+/// ALTER DEFAULT PRIVILEGES, after these words.
 fn default_privileges(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
     let (mut roles, mut schemas) = (Vec::new(), Vec::new());
     loop {
@@ -74,7 +74,7 @@ fn default_privileges(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
     }
     let error = cursor.error();
     let StatementKind::Grant(grant) = grant(cursor, grants)? else { return Err(error) };
-    // What stands behind ON reads like the name of a table.
+    // The word after ON was read as the name of a table.
     let kind = match &grant.objects {
         Some(GrantObjects::Tables(objects)) => match objects.as_slice() {
             [object] => object.to_string().to_ascii_lowercase(),
@@ -107,7 +107,7 @@ fn names(cursor: &mut Cursor<'_>) -> Result<Vec<String>> {
 fn grant(cursor: &mut Cursor<'_>, grants: bool) -> Result<StatementKind> {
     let option_only =
         !grants && (cursor.words(&["grant", "option", "for"]) || cursor.words(&["admin", "option", "for"]));
-    // Privileges, each with columns; or roles.
+    // Either privileges, each with columns, or roles.
     let mut privileges: Vec<(String, Vec<String>)> = Vec::new();
     let mut all = None;
     if cursor.word("all") {
@@ -185,7 +185,7 @@ fn objects(cursor: &mut Cursor<'_>) -> Result<GrantObjects> {
         return Ok(GrantObjects::Databases(names(cursor)?));
     }
     for (word, domains) in [("type", false), ("domain", true)] {
-        // A table may have such a name.
+        // A table may have this word as its name.
         let alone = cursor.rest().get(1).is_none_or(|next| is_word(next, "to") || is_word(next, "from"));
         if !alone && cursor.word(word) {
             return Ok(GrantObjects::Types { domains, names: object_names(cursor)? });

@@ -1,14 +1,14 @@
-//! GROUP BY as PostgreSQL's grammar has it, in the words that sqlparser reads.
+//! Rewrites PostgreSQL's GROUP BY into sqlparser's syntax.
 
 use super::cursor::is_word;
 use super::tokens;
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-/// The item that stands for DISTINCT in `GROUP BY DISTINCT …`. Not a name that can be written without quotes.
+/// The item that represents DISTINCT in `GROUP BY DISTINCT …`. It cannot be written as a name without quotes.
 pub const GROUP_BY_DISTINCT: &str = "\u{1}distinct";
 
-/// Rewrites what stands at a place: the quantifier after GROUP BY, the elements of GROUPING SETS, ROLLUP and CUBE.
+/// Rewrites the tokens at `at`: the quantifier after GROUP BY, or the elements of GROUPING SETS, ROLLUP and CUBE.
 pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     let word = |offset: usize, text: &str| tokens.get(at + offset).is_some_and(|token| is_word(token, text));
     let open = |offset: usize| tokens.get(at + offset).is_some_and(|token| token.token == Token::LParen);
@@ -30,8 +30,8 @@ pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     }
 }
 
-/// Goes through a list of elements. Sets within sets are theirs; `(a + b) / 2` gets brackets of its own, because
-/// sqlparser takes the first for those of the element.
+/// Rewrites a list of elements and the sets within it. `(a + b) / 2` gets parentheses of its own: sqlparser takes the
+/// first one for that of the element.
 fn elements(tokens: &mut Vec<TokenWithSpan>, first: usize, sets: bool) {
     let mut start = first;
     while let Some(mut end) = tokens::end_of(tokens, start, |_, token| token.token == Token::Comma) {

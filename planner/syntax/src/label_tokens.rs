@@ -1,5 +1,5 @@
-//! Labels without AS that are words of the grammar, and what may not stand behind `*` or in the brackets of some calls: what
-//! sqlparser takes for something else.
+//! Labels without AS that are keywords, and tokens that may not follow `*` or appear in certain calls. sqlparser reads
+//! these differently. Must not know what they mean.
 
 use super::source::{Source, ends_operand};
 use super::tokens::{closing, follows, sign_at, word, word_at};
@@ -7,14 +7,14 @@ use sql_error::Result;
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-/// Words that PostgreSQL takes for labels, and sqlparser for operators or the beginning of a clause.
+/// Words that PostgreSQL accepts as labels. sqlparser takes them for operators or the beginning of a clause.
 const LABELS: [&str; 39] = [
     "all", "analyse", "analyze", "and", "any", "asc", "at", "between", "both", "case", "cluster", "collate", "desc",
     "else", "end", "explain", "ilike", "in", "is", "lateral", "like", "minus", "natural", "not", "only", "operator",
     "or", "select", "settings", "similar", "some", "sort", "table", "then", "top", "using", "values", "view", "when",
 ];
 
-/// Words that begin what comes behind a select list.
+/// Words that begin a clause after a select list.
 const BEHIND_LIST: [&str; 13] = [
     "from",
     "where",
@@ -31,8 +31,8 @@ const BEHIND_LIST: [&str; 13] = [
     "except",
 ];
 
-/// Words before the brackets around an expression, behind which fields and elements are asked for, and types with a length, of which
-/// there are arrays. Behind the brackets of a call neither is.
+/// Words before parentheses that may be followed by a field or subscript: those before an expression, and types with a
+/// length. After the parentheses of a call neither may follow.
 pub(super) const BEFORE_BRACKETS: [&str; 61] = [
     "all",
     "and",
@@ -97,21 +97,21 @@ pub(super) const BEFORE_BRACKETS: [&str; 61] = [
     "zone",
 ];
 
-/// Words that no item of a list begins with, which sqlparser takes for names.
+/// Words that cannot begin an item of a list. sqlparser takes them for names.
 const NOT_IN_LISTS: [&str; 12] =
     ["except", "fetch", "from", "group", "having", "intersect", "limit", "offset", "order", "union", "where", "window"];
 
-/// Words that may stand behind the table of an INSERT, whose alias wants AS.
+/// Words that may follow the table of an INSERT, whose alias needs AS.
 const BEHIND_TARGET: [&str; 7] = ["as", "default", "overriding", "select", "table", "values", "with"];
 
-/// `SELECT 1 between, 2` is `SELECT 1 "between", 2`.
+/// `SELECT 1 between, 2` becomes `SELECT 1 "between", 2`.
 pub fn label(tokens: &mut [TokenWithSpan], at: usize) {
     let word = matches!(tokens.get(at).map(|token| &token.token), Some(Token::Word(_)));
     if !word || !word_at(tokens, at, &LABELS) {
         return;
     }
     let behind_operand = at.checked_sub(1).is_some_and(|before| {
-        // Of these words END alone ends an operand.
+        // Among these words only END can end an operand.
         let word = word_at(tokens, before, &LABELS) && !word_at(tokens, before, &["end"]);
         !word && tokens.get(before).is_some_and(|before| ends_operand(&before.token))
     });
@@ -130,7 +130,8 @@ pub fn label(tokens: &mut [TokenWithSpan], at: usize) {
     }
 }
 
-/// `SELECT 1 WINDOW w AS ()` is `SELECT 1 WHERE true WINDOW w AS ()`: right behind a select list sqlparser takes WINDOW for a label.
+/// `SELECT 1 WINDOW w AS ()` becomes `SELECT 1 WHERE true WINDOW w AS ()`. Directly after a select list sqlparser takes
+/// WINDOW for a label.
 pub fn window(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     let clause = follows(tokens, at, &["window"])
         && matches!(tokens.get(at + 1).map(|token| &token.token), Some(Token::Word(_)))
@@ -146,7 +147,7 @@ pub fn window(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     }
 }
 
-/// Whether a place is in a select list or behind RETURNING, and in no CASE there.
+/// Whether `at` is in a select list or RETURNING, outside a CASE.
 fn in_list(tokens: &[TokenWithSpan], at: usize) -> bool {
     let (mut depth, mut ended) = (0_usize, 0_usize);
     for place in (0..at).rev() {
@@ -163,7 +164,7 @@ fn in_list(tokens: &[TokenWithSpan], at: usize) -> bool {
                 ended -= 1;
             }
             _ if word_at(tokens, place, &["select", "returning"]) => return true,
-            // In `a is distinct from b` it begins nothing.
+            // In `a is distinct from b`, FROM does not begin a clause.
             _ if word_at(tokens, place, &["from"])
                 && place.checked_sub(1).is_some_and(|before| word_at(tokens, before, &["distinct"])) => {}
             _ if word_at(tokens, place, &BEHIND_LIST) => return false,
@@ -173,7 +174,7 @@ fn in_list(tokens: &[TokenWithSpan], at: usize) -> bool {
     false
 }
 
-/// Refuses what PostgreSQL's grammar has not behind `*` and in the brackets of some calls. Errors: 42601.
+/// Refuses tokens that PostgreSQL does not permit after `*` and in certain calls. Errors: 42601.
 pub fn check(source: &Source, tokens: &[TokenWithSpan], at: usize) -> Result<()> {
     let wrong = |place: usize| match tokens.get(place) {
         Some(token) => Err(source.syntax_error_at(token)),
@@ -251,7 +252,7 @@ pub fn check(source: &Source, tokens: &[TokenWithSpan], at: usize) -> Result<()>
     Ok(())
 }
 
-/// Whether a bracket stands where subscripts or the elements of an array may: `[1, 2]` alone is no array.
+/// Whether the bracket at `at` may be a subscript or an array's elements: `[1, 2]` alone is not an array.
 fn takes_elements(tokens: &[TokenWithSpan], at: usize) -> bool {
     let Some(before) = at.checked_sub(1) else { return false };
     match tokens.get(before).map(|token| &token.token) {
@@ -259,19 +260,19 @@ fn takes_elements(tokens: &[TokenWithSpan], at: usize) -> bool {
         Some(Token::Word(_)) => {
             !word_at(tokens, before, &["select", "where", "and", "or", "not", "when", "then", "else", "end"])
         }
-        // The elements of an array are arrays all or none.
+        // Either all elements of an array are arrays, or none.
         Some(Token::Comma) => at >= 2 && sign_at(tokens, at - 2, &Token::RBracket),
         _ => true,
     }
 }
 
-/// Whether a string stands at a place.
+/// Whether a string stands at `at`.
 fn string_at(tokens: &[TokenWithSpan], at: usize) -> bool {
     let token = tokens.get(at).map(|token| &token.token);
     matches!(token, Some(Token::SingleQuotedString(_) | Token::EscapedStringLiteral(_)))
 }
 
-/// The commas between two places that are in no brackets there.
+/// The commas between two positions that are not within parentheses there.
 fn commas(tokens: &[TokenWithSpan], first: usize, end: usize) -> impl Iterator<Item = usize> {
     let mut depth = 0_usize;
     (first..end).filter(move |place| {

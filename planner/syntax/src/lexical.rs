@@ -1,37 +1,38 @@
-//! What PostgreSQL's scanner does and sqlparser's tokenizer does otherwise: `E'…'` and `U&'…'` strings, `U&"…"` names, what may
-//! not follow a number, and where operators end. Finds these in a text; knows no grammar.
+//! The rules of PostgreSQL's scanner that differ from sqlparser's tokenizer: `E'…'` and `U&'…'` strings, `U&"…"` names,
+//! tokens after a number, and the end of operators. Scans a text, and knows no grammar.
 
 use super::strings::{Broken, StringKind, decode};
 use sql_error::{SqlError, state};
 use sqlparser::tokenizer::Location;
 use std::ops::Range;
 
-/// What a text has.
+/// The result of scanning a text.
 #[derive(Debug, Default)]
 pub struct Scanned {
-    /// The text with strings that sqlparser does not read hidden: as many characters and lines.
+    /// The text with those strings blanked that sqlparser cannot read. It has as many characters and lines. `None`
+    /// if it is unchanged.
     pub text: Option<String>,
-    /// Hidden strings and names.
+    /// The strings and names that were blanked.
     pub literals: Vec<Literal>,
-    /// Operators of several characters: where they begin, how many characters they have, and their text.
+    /// Operators of several characters: position, number of characters, and text.
     pub operators: Vec<(Location, u64, String)>,
 }
 
 /// A string or name with escapes.
 #[derive(Debug)]
 pub struct Literal {
-    /// Its first quote.
+    /// The position of its first quote.
     pub start: Location,
-    /// How many characters are before the quote: those of `E` or `U&`.
+    /// The number of characters before the quote: those of `E` or `U&`.
     pub prefix: u64,
-    /// What it says.
+    /// The value after decoding the escapes.
     pub text: String,
 }
 
-/// An error, and where it is.
+/// An error and its position.
 pub type Misread = (SqlError, Location);
 
-/// What stands for hidden characters.
+/// The replacement for blanked characters.
 #[derive(Clone, Copy)]
 enum Fill {
     Blank,
@@ -45,7 +46,8 @@ struct Scanner<'t> {
     column: u64,
     found: Scanned,
     hidden: Vec<(Range<usize>, Fill)>,
-    /// Where backslashes in plain strings are escapes: where those strings begin, and the character behind the first one.
+    /// With `standard_conforming_strings = off`: the plain strings with backslashes, and the character after
+    /// each one's first backslash.
     escapes: Option<Vec<(usize, char)>>,
 }
 
@@ -56,13 +58,13 @@ impl<'t> Scanner<'t> {
     }
 }
 
-/// What a text says under `standard_conforming_strings = off`, as it is said otherwise: plain strings with backslashes have
-/// an E before them. Also the character behind the first backslash of each. Errors: 0A000 for `U&'…'`.
+/// Rewrites a text written under `standard_conforming_strings = off`: plain strings with backslashes get an E before
+/// them. Also returns the character after the first backslash of each. Errors: 0A000 for `U&'…'`.
 pub fn standard(text: &str) -> Result<(String, Vec<char>), SqlError> {
     let mut scanner = Scanner::new(text, Some(Vec::new()));
     match scanner.run() {
         Err((error, _)) if error.state() == state::FEATURE_NOT_SUPPORTED => return Err(error),
-        // Whoever reads the text finds it again.
+        // Parsing the text finds the other errors again.
         Ok(()) | Err(_) => {}
     }
     let (mut written, mut done, mut escaped) = (String::with_capacity(text.len()), 0, Vec::new());
@@ -76,7 +78,7 @@ pub fn standard(text: &str) -> Result<(String, Vec<char>), SqlError> {
     Ok((written, escaped))
 }
 
-/// Goes through a text. What is not ended is left to the tokenizer, which refuses it.
+/// Scans a text. The tokenizer refuses unterminated strings and comments.
 pub fn scan(text: &str) -> Result<Scanned, Misread> {
     let mut scanner = Scanner::new(text, None);
     scanner.run()?;
@@ -208,7 +210,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Past a string or name without escapes.
+    /// Skips a string or name without escapes.
     fn plain(&mut self, quote: char) {
         self.bump();
         while let Some(character) = self.peek() {
@@ -222,7 +224,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Past a string in dollars, or a parameter.
+    /// Skips a dollar-quoted string or a parameter.
     fn dollar(&mut self) -> Result<(), Misread> {
         let start = self.location();
         let from = self.at;
@@ -247,7 +249,7 @@ impl<'t> Scanner<'t> {
         Ok(())
     }
 
-    /// What is between this quote and the one that ends it, as it is written; None when none does.
+    /// Reads up to the quote that ends the string, and returns the raw text. `None` if it is unterminated.
     fn quoted(&mut self, quote: char, backslash: bool) -> Option<&'t str> {
         let (before, start) = (self.at, self.at + 1);
         self.bump();
@@ -255,7 +257,7 @@ impl<'t> Scanner<'t> {
             match self.peek() {
                 None => {
                     self.at = before;
-                    // Nothing is left to read: the tokenizer says what is wrong.
+                    // Skips the rest: the tokenizer reports the error.
                     self.skip_while(|_| true);
                     return None;
                 }
@@ -274,7 +276,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// `'…'` after E, and those that continue it on other lines.
+    /// Reads `'…'` after E, and its continuations on other lines.
     fn escaped(&mut self) -> Result<(), Misread> {
         let mut prefix = 1;
         loop {
@@ -293,7 +295,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// `'…'` or `"…"` after U&, with its UESCAPE.
+    /// Reads `'…'` or `"…"` after U&, with its UESCAPE.
     fn unicode(&mut self) -> Result<(), Misread> {
         let start = self.location();
         let quote = self.peek().unwrap_or('\'');
@@ -370,14 +372,14 @@ impl<'t> Scanner<'t> {
         self.junk(from, start, "numeric literal")
     }
 
-    /// 42601 when a word begins right here.
+    /// 42601 if a word begins directly here.
     fn junk(&mut self, from: usize, start: Location, after: &str) -> Result<(), Misread> {
         if !self.peek().is_some_and(starts_word) {
             return Ok(());
         }
         self.skip_while(continues_word);
         let mut near = self.text.get(from..self.at).unwrap_or("");
-        // Of an exponent without digits the sign is read too.
+        // For an exponent without digits the sign is part of the token.
         let mantissa = near.strip_suffix(['e', 'E']);
         if mantissa.is_some_and(|mantissa| mantissa.chars().all(|c| c.is_ascii_digit() || c == '.'))
             && matches!(self.peek(), Some('+' | '-'))
@@ -395,7 +397,8 @@ impl<'t> Scanner<'t> {
             length = rest.get(..length).and_then(|run| run.find(comment)).unwrap_or(length);
         }
         let mut text = rest.get(..length).unwrap_or("");
-        // A sign at the end is an operator of its own, unless a character that only operators of PostgreSQL have is there.
+        // A sign at the end is a separate operator, unless the operator contains a character that only PostgreSQL's
+        // operators have.
         while text.len() > 1
             && text.ends_with(['+', '-'])
             && !text.contains(['~', '!', '@', '#', '%', '^', '&', '|', '`', '?'])
@@ -409,10 +412,10 @@ impl<'t> Scanner<'t> {
     }
 }
 
-/// A string's error with its place, where the string begins there.
+/// A string's error with its position in the text, for a string that begins at `start`.
 fn placed((error, at): Broken, inside: &str, start: Location) -> Misread {
     let Some(at) = at else { return (error.of_values(), start) };
-    // Behind the quote.
+    // Directly after the quote.
     let (mut line, mut column) = (start.line, start.column + 1);
     for character in inside.get(..at).unwrap_or(inside).chars() {
         (line, column) = if character == '\n' { (line + 1, 1) } else { (line, column + 1) };

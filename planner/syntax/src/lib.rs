@@ -1,5 +1,5 @@
-//! From SQL text to [`Statement`]s: sqlparser's syntax tree where it has one, kinds of our own where PostgreSQL's
-//! grammar and sqlparser's part. Knows no names, no types and no session.
+//! Parses SQL text to [`Statement`]s. These hold sqlparser's syntax tree, or our own kinds where PostgreSQL's grammar
+//! differs. Knows no names, no types and no session.
 
 mod alter_setting;
 mod alter_table;
@@ -78,7 +78,7 @@ use std::sync::Arc;
 
 static DIALECT: PostgreSqlDialect = PostgreSqlDialect {};
 
-/// Parses what a client sent: statements separated by semicolons; empty ones are left out.
+/// Parses a client's text: statements separated by semicolons. Empty ones are omitted.
 pub fn parse(sql: &str) -> Result<Vec<Statement>> {
     let mut source = Source::new(sql);
     let tokens = source.tokens()?;
@@ -97,7 +97,7 @@ pub fn parse(sql: &str) -> Result<Vec<Statement>> {
     Ok(statements)
 }
 
-/// Parses one expression standing alone, such as the text of a DEFAULT.
+/// Parses a single expression, such as the text of a DEFAULT.
 pub fn parse_expression(sql: &str) -> Result<(ast::Expr, Arc<Source>)> {
     let source = Arc::new(Source::new(sql));
     let tokens = source.tokens()?;
@@ -105,7 +105,7 @@ pub fn parse_expression(sql: &str) -> Result<(ast::Expr, Arc<Source>)> {
     Ok((expr, source))
 }
 
-/// Parses tokens that are an expression.
+/// Parses the tokens of an expression.
 fn expression(source: &Source, mut tokens: Vec<TokenWithSpan>) -> Result<ast::Expr> {
     limits::check(source, &tokens)?;
     let mut at = 0;
@@ -119,7 +119,7 @@ fn expression(source: &Source, mut tokens: Vec<TokenWithSpan>) -> Result<ast::Ex
     with_parser(source, &tokens, |parser| parser.parse_expr())
 }
 
-/// Parses a data type standing alone, such as the argument of `to_regtype`.
+/// Parses a single data type, such as the argument of `to_regtype`.
 pub fn parse_type(sql: &str) -> Result<ast::DataType> {
     let source = Arc::new(Source::new(sql));
     let tokens = source.tokens()?;
@@ -160,7 +160,7 @@ fn parse_one(source: &Arc<Source>, tokens: &[TokenWithSpan]) -> Result<Statement
     table_as::select_into(Statement { kind, text: text.into(), source: source.clone(), extras, alone: true })
 }
 
-/// Runs sqlparser over tokens that must all be consumed; errors as PostgreSQL words them.
+/// Runs sqlparser over tokens, all of which must be consumed. Words errors as PostgreSQL does.
 fn with_parser<T: ast::VisitMut>(
     source: &Source,
     tokens: &[TokenWithSpan],

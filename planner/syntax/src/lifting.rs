@@ -1,43 +1,43 @@
-//! [`lift`]: a statement's text with its whole numbers replaced by parameters, so that texts that differ in them alone share one
-//! plan. Whether the other text means the same in its surroundings is for the caller to say.
+//! [`lift`] replaces the whole numbers in a statement's text by parameters. Texts that differ only in them then share a
+//! plan. Must not know plans: the caller decides whether the new text means the same.
 //!
-//! Only numbers are lifted that can be nothing but values: behind a comparison or an assignment, an addition or subtraction, and
-//! in the lists of VALUES. Elsewhere a number may be a position (ORDER BY 1), a part of a type (varchar(5)) or a limit. Texts
-//! with comments, escapes, dollars and the like are left alone.
+//! Only numbers that must be values are lifted: after a comparison or assignment, in additions and subtractions, and in
+//! lists of VALUES. Elsewhere a number may be a position (ORDER BY 1), a part of a type (varchar(5)) or a limit. Texts
+//! with comments, escapes, dollar signs and the like are left alone.
 
 use std::fmt::Write;
 
-/// More numbers than these are not lifted: such a text hardly comes again.
+/// The greatest number of lifted values. Texts with more hardly recur.
 const MOST_VALUES: usize = 64;
-/// Longer texts are left alone.
+/// The longest text in bytes that is lifted.
 const MOST_BYTES: usize = 8 << 10;
 
 /// A lifted number, with the type that PostgreSQL gives it (manual, chapter 4.1.2.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lifted {
-    /// `integer`
+    /// A number of type `integer`.
     Int4(i32),
-    /// `bigint`
+    /// A number of type `bigint`.
     Int8(i64),
 }
 
-/// What stands before.
+/// The kind of the preceding token.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Before {
     /// A comparison or assignment.
     Comparison,
-    /// `+`, `-` or `*` behind a value.
+    /// `+`, `-` or `*` after a value.
     Arithmetic,
     /// A name, a string, a lifted number, a closing parenthesis.
     Value,
-    /// A number that stays. What is computed of constants alone is a constant, which some places ask for.
+    /// A number that is not lifted. An expression of constants is a constant, which some clauses require.
     Number,
     /// `(` or `,` in VALUES.
     List,
     Other,
 }
 
-/// The text with parameters in place of numbers, and the numbers in order. `None`: nothing is lifted.
+/// The text with parameters for numbers, and the numbers in order. `None` if nothing can be lifted.
 pub fn lift(sql: &str) -> Option<(String, Vec<Lifted>)> {
     let text = sql.trim().trim_end_matches(';').trim_end();
     let verb = text.get(..6)?;
@@ -68,7 +68,7 @@ pub fn lift(sql: &str) -> Option<(String, Vec<Lifted>)> {
                 continue;
             }
             b'\'' | b'"' => {
-                // A doubled quote inside is the end of one piece and the start of the next.
+                // A doubled quote ends one piece and starts the next.
                 at = run(at + 1, &|inside| inside != byte) + 1;
                 bytes.get(at - 1)?;
                 before = Before::Value;
@@ -93,7 +93,8 @@ pub fn lift(sql: &str) -> Option<(String, Vec<Lifted>)> {
                 let word = text.get(start..at)?;
                 let in_list = before == Before::List;
                 before = Before::Value;
-                // What is grouped by and what is asked for is the same where it is written alike, with the same numbers.
+                // Expressions in GROUP BY and in the select list match only if they are written alike, with the same
+                // numbers.
                 if ["grouping", "rollup", "cube"].iter().any(|sets| word.eq_ignore_ascii_case(sets)) {
                     return None;
                 }
@@ -119,7 +120,7 @@ pub fn lift(sql: &str) -> Option<(String, Vec<Lifted>)> {
                     _ if behind_number => Before::Other,
                     "=" | "<" | ">" | "<=" | ">=" | "<>" | "!=" => Before::Comparison,
                     "-" if matches!(before, Before::Comparison | Before::Arithmetic | Before::List) => {
-                        // A sign belongs to the number, unless something binds the number more tightly.
+                        // A sign belongs to the number, unless an operator binds the number more tightly.
                         let end = run(at, &|digit| digit.is_ascii_digit());
                         let rest = text.get(end..)?;
                         let alone = rest.is_empty() || rest.starts_with([' ', ',', ')', '\n']);
@@ -148,19 +149,18 @@ pub fn lift(sql: &str) -> Option<(String, Vec<Lifted>)> {
     (!values.is_empty()).then_some((out, values))
 }
 
-/// Whether what follows a number computes with it. If it is a constant too, so is the whole.
+/// Whether the text after a number computes with it. If the other operand is a constant too, the whole is one.
 fn computes(rest: &str) -> bool {
     rest.trim_start().starts_with(['+', '-', '*', '/', '%'])
 }
 
 fn push(out: &mut String, values: &mut Vec<Lifted>, lifted: Lifted) -> Option<()> {
     values.push(lifted);
-    // Apart from what stands beside it.
     write!(out, "${}", values.len()).ok()?;
     (values.len() <= MOST_VALUES).then_some(())
 }
 
-/// The number that digits are; `None` for what is no bigint.
+/// The number with these digits. `None` if it does not fit in a bigint.
 fn number(digits: &str, negative: bool) -> Option<Lifted> {
     let magnitude: i128 = digits.parse().ok()?;
     let value = if negative { -magnitude } else { magnitude };
@@ -174,7 +174,7 @@ fn is_operator(byte: u8) -> bool {
     b"+-*/<>=~!@#%^&|`?:".contains(&byte)
 }
 
-/// Words behind which `-` is a sign and after which a list of VALUES is over.
+/// Words after which `-` is a sign, and which end a list of VALUES.
 fn is_keyword(word: &str) -> bool {
     const KEYWORDS: [&str; 31] = [
         "all",

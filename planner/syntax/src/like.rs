@@ -1,5 +1,5 @@
-//! LIKE among the columns of CREATE TABLE, which sqlparser takes only when it stands alone: noted in [`Extras`], with
-//! how many columns stand before it. Knows no tables.
+//! LIKE among the columns of CREATE TABLE, which sqlparser accepts only by itself. It is recorded in [`Extras`] with
+//! the number of columns before it. Knows no tables.
 
 use super::cursor::{Cursor, is_word};
 use super::source::Source;
@@ -9,10 +9,10 @@ use sql_error::Result;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 use std::sync::Arc;
 
-/// Words that begin a constraint rather than a column.
+/// Words that begin a constraint instead of a column.
 const CONSTRAINTS: [&str; 6] = ["constraint", "primary", "unique", "check", "foreign", "exclude"];
 
-/// Takes every LIKE out of the list of columns.
+/// Removes every LIKE from the list of columns and records it.
 pub fn take(source: &Arc<Source>, tokens: &mut Vec<TokenWithSpan>, extras: &mut Extras) -> Result<()> {
     let (from, inside) = {
         let mut cursor = Cursor::new(source, tokens);
@@ -89,7 +89,7 @@ fn like(source: &Arc<Source>, tokens: &[TokenWithSpan], before: usize) -> Result
                 known = true;
             }
         }
-        // There is nothing of these to take over.
+        // These properties have nothing to copy.
         known |= !known && cursor.word("compression");
         if !known {
             return Err(cursor.error());

@@ -1,45 +1,45 @@
-//! How deep and long a statement may be, so that nothing that walks its tree overflows the stack.
+//! Limits on the depth and length of a statement, so that no walk over its tree overflows the stack.
 
 use super::source::{Source, too_large};
 use super::tokens::word_at;
 use sql_error::{Result, SqlError, state};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-/// How deep brackets may be nested.
+/// The greatest nesting depth of parentheses.
 pub const DEPTH: usize = 96;
-/// What all open brackets and the operators in a row within them may cost together: the tree of `a + b + c …` is as deep
+/// The greatest total cost of the open parentheses and the operators in them. The tree of `a + b + c …` is as deep
 /// as it is long.
 const COST: usize = 4_096;
 const OPERATOR: usize = 16;
-/// AND and OR are made balanced trees, and what stands between two of them is no deeper for standing in a long row.
+/// The cost of AND and OR. Their chains become balanced trees, so an operand in a long chain lies no deeper.
 const JUNCTION: usize = 4;
-/// A join, a set operation, a further item of FROM: a plan is as deep as they are many.
+/// The cost of a join, a set operation or a further item of FROM. A plan's depth grows with their number.
 const RELATION: usize = 32;
-/// One more UNION of the same kind is made a balanced tree, and one node of the plan.
+/// The cost of a further UNION of the same kind. Chains of them become balanced trees, and one node of the plan.
 const UNION: usize = 2;
-/// How many tokens a statement may have.
+/// The greatest number of tokens in a statement.
 const TOKENS: usize = 2_000_000;
 
-/// Words that are operators, or begin one.
+/// Words that are operators or begin one.
 const OPERATORS: [&str; 17] = [
     "at", "between", "collate", "explain", "ilike", "in", "is", "isnull", "like", "not", "notnull", "operator",
     "overlaps", "regexp", "rlike", "similar", "xor",
 ];
 
-/// What is open at a place: brackets, or CASE.
+/// An open nesting level: parentheses or CASE.
 #[derive(Default)]
 struct Level {
-    /// What the operators since the last separator cost.
+    /// The cost of the operators since the last separator.
     operators: usize,
-    /// Those of them that the next AND or OR ends.
+    /// The part of that cost that the next AND or OR ends.
     ending: usize,
-    /// What the relations so far cost: no separator makes the tree flatter.
+    /// The cost of the relations so far. A separator does not reduce the depth that they cause.
     relations: usize,
-    /// The last set operation, as long as it is repeated: whether it is UNION ALL.
+    /// The set operation, while it repeats: whether it is UNION ALL.
     union: Option<bool>,
-    /// Whether this is FROM, whose items are joined.
+    /// Whether the position is in FROM, whose items are joined.
     from: bool,
-    /// Whether END closes it.
+    /// Whether END closes the level.
     case: bool,
 }
 
@@ -48,7 +48,7 @@ impl Level {
         self.operators + self.relations
     }
 
-    /// A sibling of what stood before begins.
+    /// Begins a sibling of the preceding expression.
     fn separate(&mut self) {
         (self.operators, self.ending) = (0, 0);
     }
@@ -70,7 +70,8 @@ impl Level {
         self.union = union;
     }
 
-    /// An unquoted word; `all`: whether ALL follows it, `distinct`: whether it follows DISTINCT, as in IS DISTINCT FROM.
+    /// Counts an unquoted word. `all` tells whether ALL follows it. `distinct` tells whether DISTINCT precedes it, as
+    /// in IS DISTINCT FROM.
     fn word(&mut self, word: &str, all: bool, distinct: bool) {
         let is = |words: &[&str]| words.iter().any(|known| word.eq_ignore_ascii_case(known));
         if is(&["and", "or"]) {
@@ -93,13 +94,13 @@ impl Level {
     }
 }
 
-/// Refuses with 54001 what is too deep and with 54000 what is too long.
+/// Refuses a statement that is too deep (54001) or too long (54000).
 pub fn check(source: &Source, tokens: &[TokenWithSpan]) -> Result<()> {
     if tokens.len() > TOKENS {
         return Err(too_large(format!("a statement may have at most {TOKENS} words and signs")));
     }
     let mut levels = vec![Level::default()];
-    // What all but the last of them cost.
+    // The cost of all levels except the last.
     let mut below = 0_usize;
     for (at, token) in tokens.iter().enumerate() {
         let unquoted = match &token.token {
@@ -112,7 +113,7 @@ pub fn check(source: &Source, tokens: &[TokenWithSpan]) -> Result<()> {
             below += levels.last().map_or(0, Level::cost);
             levels.push(Level { operators: OPERATOR, case: !brackets, ..Level::default() });
         } else if matches!(token.token, Token::RParen | Token::RBracket) {
-            // CASE as a name has no END.
+            // A CASE that is a name has no END.
             while levels.len() > 1 {
                 let case = levels.pop().is_some_and(|closed| closed.case);
                 below -= levels.last().map_or(0, Level::cost);

@@ -1,4 +1,4 @@
-//! Identifiers as PostgreSQL reads them: folded to lower case unless quoted, at most 63 bytes.
+//! Identifiers as in PostgreSQL: folded to lower case unless quoted, at most 63 bytes.
 
 use sql_error::{Result, SqlError, state};
 use sqlparser::ast::{Ident, ObjectName, ObjectNamePart};
@@ -7,7 +7,7 @@ use types::keyword::{CALLED, FUNCTION_WORDS, RESERVED};
 
 pub use types::keyword::{VALUES, quote};
 
-/// Longest identifier, in bytes (NAMEDATALEN - 1).
+/// The longest identifier in bytes (NAMEDATALEN - 1).
 pub const LONGEST: usize = 63;
 
 /// Folds and truncates an identifier.
@@ -28,7 +28,7 @@ pub fn fold_text(value: &str, quoted: bool) -> String {
     name
 }
 
-/// That a name's database is the one at hand. Errors: 0A000. `shown`: all that was written.
+/// Checks that a name's database is the present one. `shown` is the name as written. Errors: 0A000.
 pub fn own_database(database: &str, own: &str, shown: &str) -> Result<()> {
     if database == own {
         return Ok(());
@@ -37,13 +37,13 @@ pub fn own_database(database: &str, own: &str, shown: &str) -> Result<()> {
     Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message))
 }
 
-/// Whether every table has a column of this name beside its own.
+/// Whether this is the name of a system column, which every table has.
 pub fn is_system_column(name: &str) -> bool {
     ["tableoid", "cmax", "xmax", "cmin", "xmin", "ctid"].contains(&name)
 }
 
-/// Schema (when given) and name of an object. A database in front is accepted as PostgreSQL does, and left out. Errors: 42601 for
-/// a reserved word without quotes.
+/// The optional schema and the name of an object. A database before them is accepted as in PostgreSQL and omitted.
+/// Errors: 42601 for a reserved word without quotes.
 pub fn fold_name(name: &ObjectName) -> Result<(Option<String>, String)> {
     let mut parts = Vec::with_capacity(name.0.len());
     for part in &name.0 {
@@ -74,12 +74,12 @@ pub fn fold_plain(ident: &Ident) -> Result<String> {
     if is_reserved(&name) && ident.quote_style.is_none() { Err(misplaced(ident)) } else { Ok(name) }
 }
 
-/// Whether a folded word names no column or relation unless it is quoted.
+/// Whether a folded word must be quoted to name a column or relation.
 pub fn is_reserved(word: &str) -> bool {
     [RESERVED, CALLED, VALUES, FUNCTION_WORDS].iter().any(|words| words.contains(&word))
 }
 
-/// Whether a token is a word that names no column or relation as it is written.
+/// Whether a token is an unquoted word that cannot name a column or relation.
 pub fn is_reserved_word(token: &Token) -> bool {
     match token {
         Token::Word(word) => word.quote_style.is_none() && is_reserved(&fold_text(&word.value, false)),
@@ -87,7 +87,7 @@ pub fn is_reserved_word(token: &Token) -> bool {
     }
 }
 
-/// Whether a folded word names no role unless it is quoted.
+/// Whether a folded word must be quoted to name a role.
 pub fn is_reserved_for_roles(word: &str) -> bool {
     [RESERVED, CALLED, VALUES].iter().any(|words| words.contains(&word))
 }

@@ -1,8 +1,9 @@
-//! `OPERATOR(schema.sign)` between two operands, and operators before ANY and ALL that sqlparser knows only without them. Knows no
-//! operators.
+//! `OPERATOR(schema.sign)` between two operands, and operators before ANY and ALL that sqlparser refuses
+//! there. Knows no operators.
 //!
-//! sqlparser gives `OPERATOR(…)` the precedence of LIKE. PostgreSQL gives it that of signs which users define, so it becomes such a
-//! sign. `x <sign> ANY (y)` is read as `x <sign> any((y))`, a call of a name that nobody can write, and put right in the tree.
+//! sqlparser gives `OPERATOR(…)` the precedence of LIKE. PostgreSQL gives it that of user-defined signs, so it
+//! becomes such a sign. `x <sign> ANY (y)` becomes `x <sign> any((y))`, a call of a name that cannot be written. The
+//! tree is corrected afterwards.
 
 use super::cursor::is_word;
 use super::source::ends_operand;
@@ -12,14 +13,14 @@ use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 use std::ops::ControlFlow;
 
-/// The calls that stand for ANY and ALL.
+/// The function names that stand for ANY and ALL.
 const ANY: &str = "\u{1}any";
 const ALL: &str = "\u{1}all";
 
-/// Rewrites an operator at a place.
+/// Rewrites the operator at `at`.
 pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     let behind_operand = at.checked_sub(1).and_then(|before| tokens.get(before)).is_some_and(|before| {
-        // USING OPERATOR(…) of ORDER BY and WITH OPERATOR(…) of EXCLUDE are no expressions.
+        // USING OPERATOR(…) of ORDER BY and WITH OPERATOR(…) of EXCLUDE are not expressions.
         ends_operand(&before.token) && !is_word(before, "with")
     });
     if !behind_operand {
@@ -29,7 +30,7 @@ pub fn rewrite(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     quantified(tokens, at);
 }
 
-/// `OPERATOR(pg_catalog.+)` as the sign that it names.
+/// `OPERATOR(pg_catalog.+)` becomes the sign that it names.
 fn infix(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     if !follows(tokens, at, &["operator"]) || !sign_at(tokens, at + 1, &Token::LParen) {
         return;
@@ -45,7 +46,7 @@ fn infix(tokens: &mut Vec<TokenWithSpan>, at: usize) {
         other => other.to_string(),
     };
     let span = found.span;
-    // sqlparser knows comparisons and patterns with ANY and ALL, of any query.
+    // sqlparser reads comparisons and patterns with ANY and ALL of any query.
     let quantified = word_at(tokens, sign + 2, &["any", "some", "all"]) && sign_at(tokens, sign + 3, &Token::LParen);
     let token = match quantified && !is_refused(&found.token) {
         true => found.token.clone(),
@@ -54,7 +55,7 @@ fn infix(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     tokens.splice(at..=sign + 1, [TokenWithSpan { token, span }]);
 }
 
-/// ANY, SOME or ALL behind a sign that sqlparser refuses there.
+/// Rewrites ANY, SOME or ALL after a sign that sqlparser refuses there.
 fn quantified(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     if !tokens.get(at).is_some_and(|token| is_refused(&token.token)) || !sign_at(tokens, at + 2, &Token::LParen) {
         return;
@@ -69,14 +70,14 @@ fn quantified(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     if let Token::Word(word) = &mut call.token {
         word.quote_style = Some('"');
     }
-    // A query is no argument without brackets of its own.
+    // A query needs its own parentheses to be an argument.
     if let (Some(open), Some(end)) = (tokens.get(at + 2).cloned(), tokens.get(close).cloned()) {
         tokens.insert(close, end);
         tokens.splice(at + 1..=at + 2, [call, open.clone(), open]);
     }
 }
 
-/// Whether a token is an operator that sqlparser knows without ANY and ALL alone.
+/// Whether sqlparser refuses ANY and ALL after this operator.
 fn is_refused(token: &Token) -> bool {
     matches!(
         token,
@@ -110,7 +111,7 @@ fn is_refused(token: &Token) -> bool {
     )
 }
 
-/// Makes ANY and ALL of the calls that stand for them.
+/// Turns the calls that stand for ANY and ALL back into them.
 pub fn restore<T: ast::VisitMut>(tree: &mut T, tokens: &[TokenWithSpan]) {
     let marker =
         |token: &TokenWithSpan| matches!(&token.token, Token::Word(word) if word.value == ANY || word.value == ALL);
@@ -133,7 +134,7 @@ pub fn restore<T: ast::VisitMut>(tree: &mut T, tokens: &[TokenWithSpan]) {
     });
 }
 
-/// What a marker's call holds, and whether it stands for ALL.
+/// The argument of a marker's call, and whether the marker stands for ALL.
 fn argument(expr: &mut Expr) -> Option<(bool, Expr)> {
     let Expr::Function(function) = expr else { return None };
     let name = function.name.0.first()?.as_ident()?.value.as_str();
@@ -149,7 +150,7 @@ fn argument(expr: &mut Expr) -> Option<(bool, Expr)> {
     }
 }
 
-/// Comparisons as sqlparser writes them, whatever their signs were read as.
+/// Comparisons in sqlparser's own form, however they were read.
 fn plain(op: &BinaryOperator) -> BinaryOperator {
     match op {
         BinaryOperator::Custom(symbol) => match symbol.as_str() {

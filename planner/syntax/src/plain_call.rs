@@ -1,10 +1,10 @@
-//! [`plain_call`]: a call as the parser would have made it.
+//! [`plain_call`] makes a function call as the parser does. Must not know which functions exist.
 
 use sqlparser::ast::{
     Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident, ObjectName,
 };
 
-/// `name(argument)`, with nothing else that may stand in or behind a call.
+/// `name(argument)`, without any other clause of a call.
 pub fn plain_call(name: Ident, argument: Expr) -> Function {
     let args = vec![FunctionArg::Unnamed(FunctionArgExpr::Expr(argument))];
     Function {

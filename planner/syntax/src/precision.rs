@@ -1,23 +1,24 @@
-//! [`Reduced`]: types of times with more digits of seconds than there are. They mean six digits, and PostgreSQL warns. What it
-//! warns of twice, with a place when it reads a column's type and without one when it makes the column, is here twice.
+//! [`Reduced`]: time types with more than six fractional digits. They mean six digits, and PostgreSQL warns. For
+//! a column it warns twice: with a position when it reads the type, and without one when it creates the column.
+//! So does this module.
 
 use super::cursor::is_word;
 use super::source::Source;
 use super::tokens::{closing, sign_at, word_at};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-/// A type whose digits of seconds were reduced.
+/// A time type whose precision was reduced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reduced {
-    /// `TIMESTAMP(7) precision reduced to maximum allowed, 6`.
+    /// The warning, such as `TIMESTAMP(7) precision reduced to maximum allowed, 6`.
     pub message: String,
-    /// Where it stands, if that is told: characters from 1.
+    /// The position of the type in characters from 1, if PostgreSQL reports it.
     pub position: Option<usize>,
 }
 
 const MOST_DIGITS: &str = "6";
 
-/// Types of a statement with more than six digits of seconds, in the order in which PostgreSQL warns of them.
+/// The types of a statement with more than six fractional digits, in the order of PostgreSQL's warnings.
 pub fn reduced(source: &Source, tokens: &[TokenWithSpan]) -> Vec<Reduced> {
     let (mut columns, mut others) = (Vec::new(), Vec::new());
     for at in 0..tokens.len() {
@@ -37,8 +38,8 @@ pub fn reduced(source: &Source, tokens: &[TokenWithSpan]) -> Vec<Reduced> {
     columns
 }
 
-/// The warning for a type that begins at a token, and the token that it points at: that of the type, and none for CURRENT_TIME
-/// and its kin.
+/// The warning for a type that begins at a token, and the token that it points at. CURRENT_TIME and its kin
+/// have no such token.
 fn type_at(tokens: &[TokenWithSpan], at: usize) -> Option<(String, Option<&TokenWithSpan>)> {
     let Token::Word(word) = &tokens.get(at)?.token else { return None };
     if word.quote_style.is_some()
@@ -70,7 +71,7 @@ fn type_at(tokens: &[TokenWithSpan], at: usize) -> Option<(String, Option<&Token
     Some((format!("{name}({digits}){zone} precision reduced to maximum allowed, {MOST_DIGITS}"), place))
 }
 
-/// The word INTERVAL to which `second`, or `… to second`, belongs.
+/// The word INTERVAL that `second`, or `… to second`, belongs to.
 fn interval_before(tokens: &[TokenWithSpan], second: usize) -> Option<&TokenWithSpan> {
     let unit = if word_at(tokens, second.checked_sub(1)?, &["to"]) { second.checked_sub(2)? } else { second };
     let before = unit.checked_sub(1)?;
@@ -78,13 +79,13 @@ fn interval_before(tokens: &[TokenWithSpan], second: usize) -> Option<&TokenWith
     tokens.get(before - usize::from(literal)).filter(|token| is_word(token, "interval"))
 }
 
-/// How a type belongs to a column that the statement makes.
+/// The relation between a type and a column that the statement defines.
 enum Made {
-    /// Of CREATE TABLE or ADD COLUMN.
+    /// The type of a new column in CREATE TABLE or ADD COLUMN.
     Column,
-    /// ALTER … TYPE.
+    /// The new type in ALTER … TYPE.
     Changed,
-    /// Not at all.
+    /// Not a column's type.
     No,
 }
 
@@ -102,14 +103,14 @@ fn made_by(tokens: &[TokenWithSpan], at: usize) -> Made {
     let Some(open) = open.filter(|open| closing(tokens, *open).is_some_and(|close| at < close)) else {
         return Made::No;
     };
-    // The name of the column stands before its type, and before that a comma or the bracket.
+    // The column's name precedes its type, and a comma or the parenthesis precedes the name.
     let name = at.checked_sub(2).filter(|before| {
         *before == open || (sign_at(tokens, *before, &Token::Comma) && depth(tokens.get(open..*before)) == 1)
     });
     if name.is_some() { Made::Column } else { Made::No }
 }
 
-/// How many brackets are open behind tokens.
+/// The number of parentheses that remain open after these tokens.
 fn depth(tokens: Option<&[TokenWithSpan]>) -> i64 {
     tokens
         .unwrap_or_default()

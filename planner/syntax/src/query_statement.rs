@@ -1,43 +1,44 @@
-//! Statements around a query: CREATE TABLE AS, CREATE VIEW, EXPLAIN, DECLARE; and the directions of FETCH. Knows no objects.
+//! Statements around a query: CREATE TABLE AS, CREATE VIEW, EXPLAIN and DECLARE, and the directions of
+//! FETCH. Knows no objects.
 
 use super::statement::{Statement, TableClauses};
 use sqlparser::ast;
 
-/// CREATE TABLE AS, SELECT INTO.
+/// CREATE TABLE AS or SELECT INTO.
 #[derive(Clone, Debug)]
 pub struct CreateTableAs {
-    /// The table.
+    /// The name of the table.
     pub name: ast::ObjectName,
-    /// IF NOT EXISTS.
+    /// Whether IF NOT EXISTS was written.
     pub if_not_exists: bool,
-    /// Names of its first columns; the others have the query's.
+    /// The names of its first columns. The others take the query's names.
     pub columns: Vec<String>,
-    /// The query.
+    /// The query that fills the table.
     pub query: Statement,
-    /// Whether it is filled.
+    /// Whether the table is filled (WITH DATA).
     pub with_data: bool,
     /// Whether it was written SELECT INTO.
     pub into: bool,
-    /// TEMPORARY and the like.
+    /// TEMPORARY and other clauses of the table.
     pub clauses: TableClauses,
 }
 
-/// CREATE VIEW.
+/// A CREATE VIEW statement.
 #[derive(Clone, Debug)]
 pub struct CreateView {
-    /// OR REPLACE.
+    /// Whether OR REPLACE was written.
     pub or_replace: bool,
-    /// Which.
+    /// The name of the view.
     pub name: ast::ObjectName,
-    /// Names of its first columns; the others have the query's.
+    /// The names of its first columns. The others take the query's names.
     pub columns: Vec<String>,
-    /// The query.
+    /// The query of the view.
     pub query: Statement,
-    /// TEMPORARY.
+    /// Whether TEMPORARY was written.
     pub temporary: bool,
-    /// WITH (…): names, folded, and values; WITH CHECK OPTION is the last one, `check_option`.
+    /// WITH (…): folded names and values. WITH CHECK OPTION is the last one, `check_option`.
     pub options: Vec<(String, Option<String>)>,
-    /// RECURSIVE.
+    /// Whether RECURSIVE was written.
     pub recursive: bool,
 }
 
@@ -53,7 +54,7 @@ pub enum ExplainFormat {
 }
 
 impl ExplainFormat {
-    /// The format of a name, in lower case.
+    /// The format of this lower-case name.
     pub fn named(name: &str) -> Option<ExplainFormat> {
         match name {
             "text" => Some(ExplainFormat::Text),
@@ -65,51 +66,51 @@ impl ExplainFormat {
     }
 }
 
-/// EXPLAIN.
+/// A parsed EXPLAIN statement.
 #[derive(Clone, Debug)]
 pub struct Explain {
-    /// Run it and say what happened.
+    /// Whether the statement runs and EXPLAIN shows its figures.
     pub analyze: bool,
-    /// Output columns of every node.
+    /// Whether the output columns of every node are shown.
     pub verbose: bool,
-    /// Estimated costs (PostgreSQL's default: true).
+    /// Whether estimated costs are shown (PostgreSQL's default: true).
     pub costs: bool,
-    /// Times; None: as ANALYZE says.
+    /// Whether times are shown. `None` means as ANALYZE says.
     pub timing: Option<bool>,
-    /// Planning and execution time at the end; None: as ANALYZE says.
+    /// Whether planning and execution time are shown at the end. `None` means as ANALYZE says.
     pub summary: Option<bool>,
-    /// FORMAT.
+    /// The format of the output.
     pub format: ExplainFormat,
-    /// What is explained.
+    /// The statement to explain.
     pub statement: Statement,
 }
 
-/// DECLARE … CURSOR.
+/// A DECLARE … CURSOR statement.
 #[derive(Clone, Debug)]
 pub struct DeclareCursor {
-    /// Name.
+    /// The name of the cursor.
     pub name: String,
-    /// BINARY.
+    /// Whether BINARY was written.
     pub binary: bool,
     /// SCROLL (true), NO SCROLL (false), or neither.
     pub scroll: Option<bool>,
-    /// WITH HOLD.
+    /// Whether WITH HOLD was written.
     pub hold: bool,
-    /// INSENSITIVE.
+    /// Whether INSENSITIVE was written.
     pub insensitive: bool,
-    /// The query.
+    /// The query of the cursor.
     pub query: Statement,
 }
 
-/// Which rows FETCH takes.
+/// The rows that FETCH returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FetchDirection {
-    /// So many forward; None for all. Negative: backward.
+    /// This many rows forward, or backward if negative. `None` means all forward.
     Relative(Option<i64>),
-    /// All backward.
+    /// All rows before the position, backward.
     BackwardAll,
-    /// The row so many away from here.
+    /// The row at this distance from the position.
     RelativeRow(i64),
-    /// The row of that number.
+    /// The row with this number. A negative number counts from the end.
     Absolute(i64),
 }

@@ -1,5 +1,5 @@
-//! Changes to the tokens of a statement before sqlparser reads them: what PostgreSQL's grammar has and sqlparser's has
-//! not is either said in other words or noted in [`Extras`].
+//! Rewrites the tokens of a statement before sqlparser reads them. Syntax of PostgreSQL that sqlparser lacks is
+//! expressed differently or recorded in [`Extras`].
 
 use super::cursor::{Cursor, is_word};
 use super::source::Source;
@@ -24,7 +24,7 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, extras: &mut Ex
     while at < tokens.len() {
         sql_error::interrupt::step()?;
         if follows(tokens, at, &["for", "read", "only"]) && expressions {
-            // What a query does anyway.
+            // This is the default behaviour of a query.
             tokens.drain(at..at + 3);
             continue;
         } else if follows(tokens, at, &["for"]) {
@@ -42,7 +42,7 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, extras: &mut Ex
             tokens.drain(at..at + 3);
             continue;
         } else if follows(tokens, at, &["then", "insert", "default", "values"]) {
-            // In MERGE; sqlparser wants values there.
+            // In MERGE sqlparser requires VALUES here.
             if let (Some(default), Some(values)) = (tokens.get(at + 2).cloned(), tokens.get(at + 3).cloned()) {
                 let sign = |token| TokenWithSpan { token, span: default.span };
                 let row = [values, sign(Token::LParen), default.clone(), sign(Token::RParen)];
@@ -86,8 +86,8 @@ fn string_at(tokens: &[TokenWithSpan], at: usize) -> bool {
     matches!(token, Some(Token::SingleQuotedString(_) | Token::EscapedStringLiteral(_)))
 }
 
-/// `NATIONAL CHARACTER` and `NCHAR VARYING` are CHARACTER and CHARACTER VARYING: there is one character set. What begins
-/// brackets or follows a comma is a column's name, unless a type is all that can stand there.
+/// `NATIONAL CHARACTER` and `NCHAR VARYING` become CHARACTER and CHARACTER VARYING, because there is one character set.
+/// A word after a parenthesis or comma is a column's name, unless only a type can stand there.
 fn national(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     let of_column = at
         .checked_sub(1)
@@ -103,10 +103,10 @@ fn national(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     }
 }
 
-/// `WHERE CURRENT OF c` is `WHERE current_of('c')`, by this name.
+/// `WHERE CURRENT OF c` becomes a call of this function: `WHERE current_of('c')`.
 pub const CURRENT_OF: &str = "\u{1}current of";
 
-/// WHERE CURRENT OF at a place. Errors: 42601 where it is not all of the condition of an UPDATE or DELETE.
+/// Rewrites WHERE CURRENT OF at `at`. Errors: 42601 unless it is the whole condition of an UPDATE or DELETE.
 fn current_of(source: &Source, tokens: &mut Vec<TokenWithSpan>, at: usize) -> Result<()> {
     let wrong = |token: Option<&TokenWithSpan>| source.syntax_error_at(token.unwrap_or(&TokenWithSpan::new_eof()));
     let writes = |token: &TokenWithSpan| is_word(token, "update") || is_word(token, "delete");
@@ -131,7 +131,8 @@ fn current_of(source: &Source, tokens: &mut Vec<TokenWithSpan>, at: usize) -> Re
     Ok(())
 }
 
-/// `TABLE t` is `SELECT * FROM t`, as a command and behind the table of an INSERT, for whose alias sqlparser would take it.
+/// `TABLE t` becomes `SELECT * FROM t`, as a command and after the table of an INSERT. There sqlparser would take
+/// TABLE for an alias.
 fn table_command(tokens: &mut Vec<TokenWithSpan>) {
     let mut at = 0;
     if follows(tokens, 0, &["insert", "into"]) {
@@ -147,7 +148,8 @@ fn table_command(tokens: &mut Vec<TokenWithSpan>) {
     tokens.splice(at..=at, [select, star, from]);
 }
 
-/// `CREATE USER` is `CREATE ROLE … LOGIN`; `ALTER USER` and `DROP USER` are those of roles; ENCRYPTED says nothing.
+/// `CREATE USER` becomes `CREATE ROLE … LOGIN`. `ALTER USER` and `DROP USER` become those of roles.
+/// ENCRYPTED has no effect.
 fn roles(tokens: &mut Vec<TokenWithSpan>) -> Result<()> {
     let user = ["create", "alter", "drop"].iter().find(|verb| follows(tokens, 0, &[verb, "user"]));
     let group = ["create", "alter", "drop"].iter().any(|verb| follows(tokens, 0, &[verb, "group"]));
@@ -163,7 +165,7 @@ fn roles(tokens: &mut Vec<TokenWithSpan>) -> Result<()> {
         if follows(tokens, at, &["encrypted", "password"]) {
             tokens.remove(at);
         }
-        // sqlparser takes no sign there.
+        // sqlparser reads no sign here.
         if follows(tokens, at, &["connection", "limit"])
             && tokens.get(at + 2).is_some_and(|token| token.token == Token::Minus)
             && let Some(Token::Number(number, _)) = tokens.get(at + 3).map(|token| &token.token)
@@ -192,8 +194,8 @@ fn roles(tokens: &mut Vec<TokenWithSpan>) -> Result<()> {
     Ok(())
 }
 
-/// `CREATE INDEX … USING btree` is what we have; other methods are refused. CONCURRENTLY says nothing here: building an
-/// index never blocks reads.
+/// Removes `USING btree` from CREATE INDEX, and refuses other methods. CONCURRENTLY has no effect here: an index
+/// build never blocks reads.
 fn index_method(source: &Source, tokens: &mut Vec<TokenWithSpan>) -> Result<()> {
     let index = follows(tokens, 0, &["create", "index"]) || follows(tokens, 0, &["create", "unique", "index"]);
     if !index {
@@ -216,7 +218,8 @@ fn index_method(source: &Source, tokens: &mut Vec<TokenWithSpan>) -> Result<()> 
     Ok(())
 }
 
-/// DROP INDEX CONCURRENTLY is DROP INDEX: nobody waits for it either. Errors: 0A000 for what PostgreSQL does not do so.
+/// DROP INDEX CONCURRENTLY becomes DROP INDEX, which does not block readers either. Errors: 0A000 for drops that
+/// PostgreSQL does not do concurrently.
 fn drop_index_concurrently(tokens: &mut Vec<TokenWithSpan>) -> Result<()> {
     if !follows(tokens, 0, &["drop", "index", "concurrently"]) {
         return Ok(());
@@ -235,7 +238,7 @@ fn drop_index_concurrently(tokens: &mut Vec<TokenWithSpan>) -> Result<()> {
     Ok(())
 }
 
-/// Notes what `FOR …` says, and leaves `FOR UPDATE OF` the number of what was noted.
+/// Records a `FOR …` clause, and replaces it by `FOR UPDATE OF` with the number of the record.
 fn lock_clause(tokens: &mut Vec<TokenWithSpan>, at: usize, extras: &mut Extras) -> Result<()> {
     let (words, strength): (usize, _) = if follows(tokens, at + 1, &["no", "key", "update"]) {
         (3, LockStrength::NoKeyUpdate)
@@ -277,7 +280,7 @@ fn lock_clause(tokens: &mut Vec<TokenWithSpan>, at: usize, extras: &mut Extras) 
     Ok(())
 }
 
-/// The words of a strength.
+/// The words of a lock strength.
 pub fn strength_words(strength: LockStrength) -> &'static str {
     match strength {
         LockStrength::KeyShare => "FOR KEY SHARE",
@@ -287,7 +290,7 @@ pub fn strength_words(strength: LockStrength) -> &'static str {
     }
 }
 
-/// `interval(3) '…'` is `CAST('…' AS interval(3))`.
+/// `interval(3) '…'` becomes `CAST('…' AS interval(3))`.
 fn interval_precision(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     let Some([interval, open, digits, close, text]) = tokens.get(at..at + 5).and_then(|slice| slice.first_chunk::<5>())
     else {
@@ -306,7 +309,7 @@ fn interval_precision(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     }
 }
 
-/// Takes out of ON CONFLICT what sqlparser does not read there: expressions, operator classes and WHERE.
+/// Removes from ON CONFLICT what sqlparser cannot read there: expressions, operator classes and WHERE.
 pub fn conflict_targets(source: &Arc<Source>, tokens: &mut Vec<TokenWithSpan>, extras: &mut Extras) -> Result<()> {
     let mut at = 0;
     while at + 2 < tokens.len() {

@@ -1,5 +1,5 @@
-//! What sqlparser reads and PostgreSQL's grammar has not: calls of words that are values, arguments of functions that have a grammar of
-//! their own, clauses behind what takes none.
+//! Syntax that sqlparser accepts and PostgreSQL's grammar refuses: calls of words that are values, arguments of
+//! functions with their own grammar, clauses where none may follow. Must not know the named objects.
 
 use super::names::{VALUES, is_reserved_word};
 use super::source::Source;
@@ -7,9 +7,9 @@ use super::tokens::{closing, end_of, follows, sign_at, word_at};
 use sql_error::{Result, SqlError, state};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-/// Those of the words that are [values](VALUES) that take the number of their digits.
+/// The words among the [values](VALUES) that take a precision.
 const MOMENTS: [&str; 4] = ["current_time", "current_timestamp", "localtime", "localtimestamp"];
-/// What a list of columns or a table stands behind: no call follows.
+/// Words before a list of columns or a table: no call follows them.
 const NAMING: [&str; 14] = [
     "into",
     "table",
@@ -27,7 +27,7 @@ const NAMING: [&str; 14] = [
     "exists",
 ];
 
-/// Refuses it. Errors: 42601; 0A000 for a CHECK of a table that is DEFERRABLE.
+/// Refuses such syntax. Errors: 42601, and 0A000 for a CHECK that is DEFERRABLE.
 pub fn check(source: &Source, tokens: &[TokenWithSpan]) -> Result<()> {
     if let Some(at) = first_refused(tokens) {
         return Err(match tokens.get(at) {
@@ -44,7 +44,7 @@ pub fn check(source: &Source, tokens: &[TokenWithSpan]) -> Result<()> {
     Ok(())
 }
 
-/// Where the first thing stands that is not in the grammar.
+/// The position of the first token that PostgreSQL's grammar refuses.
 fn first_refused(tokens: &[TokenWithSpan]) -> Option<usize> {
     let refused = (0..tokens.len()).find_map(|at| refused_at(tokens, at));
     refused.into_iter().chain(super::reserved_columns::first(tokens)).min().or_else(|| without_columns(tokens))
@@ -62,7 +62,7 @@ fn refused_at(tokens: &[TokenWithSpan], at: usize) -> Option<usize> {
         });
     }
     if word_at(tokens, at, &["only"]) {
-        // ROWS ONLY and READ ONLY have no table behind them.
+        // The ONLY in ROWS ONLY and READ ONLY precedes no table.
         let of_table = before.is_some_and(|before| {
             word_at(tokens, before, &["from", "join", "update", "into", "table", "truncate"])
                 || sign_at(tokens, before, &Token::Comma)
@@ -104,7 +104,7 @@ fn reserved_at(tokens: &[TokenWithSpan], at: usize) -> bool {
     tokens.get(at).is_some_and(|token| is_reserved_word(&token.token))
 }
 
-/// The name of a setting that is reserved.
+/// The position of a setting's name that is a reserved word.
 fn setting(tokens: &[TokenWithSpan]) -> Option<usize> {
     let shown = word_at(tokens, 0, &["show", "reset"]) && !word_at(tokens, 1, &["all"]);
     if !shown && !word_at(tokens, 0, &["set"]) {
@@ -114,7 +114,7 @@ fn setting(tokens: &[TokenWithSpan]) -> Option<usize> {
     (reserved_at(tokens, named) && !word_at(tokens, named, &["authorization"])).then_some(named)
 }
 
-/// `()` among what ROLLUP and CUBE of a GROUP BY, which begins there, are over.
+/// The position of `()` among the arguments of ROLLUP and CUBE in the GROUP BY that begins at `first`.
 fn empty_element(tokens: &[TokenWithSpan], first: usize) -> Option<usize> {
     let ends = ["having", "window", "order", "limit", "offset", "fetch", "for", "union", "intersect", "except"];
     let end = end_of(tokens, first, |at, _| word_at(tokens, at, &ends)).unwrap_or(tokens.len());
@@ -124,7 +124,7 @@ fn empty_element(tokens: &[TokenWithSpan], first: usize) -> Option<usize> {
         }
         let close = closing(tokens, at + 1).unwrap_or(end);
         let empty = |open: &usize| {
-            // Of a call within them `()` are the arguments.
+            // The `()` of a function call within them are its arguments.
             let called =
                 *open > at + 1 && matches!(tokens.get(open - 1).map(|token| &token.token), Some(Token::Word(_)));
             !called && sign_at(tokens, *open, &Token::LParen) && sign_at(tokens, open + 1, &Token::RParen)
@@ -136,7 +136,7 @@ fn empty_element(tokens: &[TokenWithSpan], first: usize) -> Option<usize> {
     None
 }
 
-/// Whether a call may stand there, rather than a table or WITH query with its columns.
+/// Whether a call may stand at `at`, and not a table or WITH query with its columns.
 fn in_expression(tokens: &[TokenWithSpan], at: usize) -> bool {
     let of_with = closing(tokens, at + 1).is_some_and(|close| follows(tokens, close + 1, &["as"]))
         && closing(tokens, at + 1).is_some_and(|close| sign_at(tokens, close + 2, &Token::LParen));
@@ -145,11 +145,11 @@ fn in_expression(tokens: &[TokenWithSpan], at: usize) -> bool {
     begins && !of_with && !follows(tokens, at.saturating_sub(1), &["with"])
 }
 
-/// POSITION takes two operands with IN between, neither of them with COLLATE.
+/// Refuses POSITION unless it has two operands with IN between, neither with COLLATE.
 fn position(tokens: &[TokenWithSpan], open: usize) -> Option<usize> {
     let close = closing(tokens, open).unwrap_or(tokens.len());
     if (open..close).any(|at| word_at(tokens, at, &["case"])) {
-        // Between its words anything may stand.
+        // A CASE may contain these words itself, so such operands are not checked.
         return None;
     }
     let mut found = false;
@@ -169,7 +169,7 @@ fn position(tokens: &[TokenWithSpan], open: usize) -> Option<usize> {
     }
 }
 
-/// The end of a CREATE TABLE that says WITH or TABLESPACE and has neither columns nor a query.
+/// The end of a CREATE TABLE with WITH or TABLESPACE and neither columns nor a query.
 fn without_columns(tokens: &[TokenWithSpan]) -> Option<usize> {
     let mut at = 1;
     while word_at(tokens, at, &["global", "local", "temp", "temporary", "unlogged"]) {
@@ -191,7 +191,7 @@ fn without_columns(tokens: &[TokenWithSpan]) -> Option<usize> {
     (word_at(tokens, at, &["with", "without", "tablespace", "using"]) && !has_source).then_some(tokens.len())
 }
 
-/// What says when a constraint is looked at, behind a constraint of which nobody asks when.
+/// Refuses DEFERRABLE and INITIALLY after constraints that cannot be deferred.
 fn deferrable(source: &Source, tokens: &[TokenWithSpan]) -> Result<()> {
     let alter = word_at(tokens, 0, &["alter"]);
     let first = match alter {
@@ -215,7 +215,7 @@ fn deferrable(source: &Source, tokens: &[TokenWithSpan]) -> Result<()> {
     Ok(())
 }
 
-/// One element of a CREATE TABLE, or one action of an ALTER TABLE.
+/// Checks one element of a CREATE TABLE, or one action of an ALTER TABLE.
 fn element(source: &Source, tokens: &[TokenWithSpan], start: usize, end: usize, alter: bool) -> Result<()> {
     const CLAUSES: [(&[&str], &str); 4] = [
         (&["not", "deferrable"], "NOT DEFERRABLE"),
@@ -261,7 +261,7 @@ fn element(source: &Source, tokens: &[TokenWithSpan], start: usize, end: usize, 
             if word_at(tokens, at, &["unique", "primary", "references"]) {
                 deferrable = true;
             } else if word_at(tokens, at, &["check", "null", "default", "generated"]) {
-                // ON DELETE SET NULL is no constraint of its own.
+                // The SET NULL of ON DELETE is not a constraint.
                 deferrable &= word_at(tokens, at - 1, &["set"]);
             }
         }

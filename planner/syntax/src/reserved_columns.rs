@@ -1,24 +1,23 @@
-//! Reserved words where the names of columns are to stand: in lists, and behind the verbs of ALTER TABLE.
+//! Reserved words used as names of columns: in lists, and after the verbs of ALTER TABLE. Must not know the columns.
 
 use super::names::{VALUES, is_reserved_word};
 use super::tokens::{closing, end_of, follows, sign_at, word_at};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-/// What may stand in a list.
+/// The permitted contents of a list.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum List {
-    /// Names.
     Names,
-    /// Names, or a query in their place.
+    /// Names, or a query instead.
     NamesOrQuery,
-    /// Names and calls.
+    /// Names and function calls.
     Keys,
 }
 
-/// Calls whose name is reserved, beside the words that are [values](VALUES): keys of an index may be such.
+/// Reserved words, beside the [values](VALUES), that can be called in an index key.
 const CALLS: [&str; 3] = ["current_schema", "collation", "cast"];
 
-/// Where the first such word stands.
+/// The position of the first such word.
 pub fn first(tokens: &[TokenWithSpan]) -> Option<usize> {
     if follows(tokens, 0, &["alter", "table"]) {
         let found = (2..tokens.len()).find_map(|at| behind_verb(tokens, at));
@@ -36,7 +35,7 @@ fn reserved(tokens: &[TokenWithSpan], at: usize) -> bool {
     tokens.get(at).is_some_and(|token| is_reserved_word(&token.token))
 }
 
-/// The name behind COLUMN, or behind TO of a column that is renamed.
+/// The name after COLUMN, or after the TO of a renamed column.
 fn behind_verb(tokens: &[TokenWithSpan], at: usize) -> Option<usize> {
     let mut named = at + 1;
     if word_at(tokens, at, &["column"]) && word_at(tokens, at - 1, &["drop", "alter", "rename"]) {
@@ -49,7 +48,7 @@ fn behind_verb(tokens: &[TokenWithSpan], at: usize) -> Option<usize> {
     reserved(tokens, named).then_some(named)
 }
 
-/// What stands in the brackets that open at a place, where these are names of columns.
+/// The kind of list in the parentheses that open at `open`, if they hold names of columns.
 fn list_at(tokens: &[TokenWithSpan], open: usize) -> Option<List> {
     let before = open.checked_sub(1)?;
     let defines = word_at(tokens, 0, &["create", "alter"]);
@@ -70,7 +69,7 @@ fn list_at(tokens: &[TokenWithSpan], open: usize) -> Option<List> {
         return word_at(tokens, before, &["select", "insert", "update", "references", "privileges"])
             .then_some(List::Names);
     }
-    // Behind the name of a relation.
+    // The parentheses follow the name of a relation.
     let is_word = |at: usize| matches!(tokens.get(at).map(|token| &token.token), Some(Token::Word(_)));
     let mut name = before;
     if !is_word(name) {
@@ -97,10 +96,10 @@ fn list_at(tokens: &[TokenWithSpan], open: usize) -> Option<List> {
     (index && word_at(tokens, verb, &["on"])).then_some(List::Keys)
 }
 
-/// Where the first reserved word of a list stands.
+/// The position of the first reserved word in a list.
 fn in_list(tokens: &[TokenWithSpan], open: usize, list: List) -> Option<usize> {
     if list == List::NamesOrQuery && word_at(tokens, open + 1, &["select", "with", "values", "table"]) {
-        // A query in brackets.
+        // A query in parentheses.
         let empty = word_at(tokens, open + 1, &["table"]) && sign_at(tokens, open + 2, &Token::RParen);
         return empty.then_some(open + 2);
     }

@@ -1,4 +1,5 @@
-//! Reserved words where a name is to stand: PostgreSQL's grammar has none there, and sqlparser takes some for names.
+//! Reserved words used as names, which PostgreSQL's grammar refuses and sqlparser partly accepts. Must not know whether
+//! the named objects exist.
 
 use super::names::{fold_text, is_reserved, is_reserved_for_roles};
 use super::source::Source;
@@ -6,15 +7,16 @@ use super::tokens::{closing, follows, sign_at, word_at};
 use sql_error::Result;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-/// What stands between CREATE and the kind of an object.
+/// Words between CREATE and the kind of an object.
 const PROPERTIES: [&str; 9] =
     ["or", "replace", "global", "local", "temp", "temporary", "unlogged", "recursive", "unique"];
-/// Kinds of objects whose names are plain ones.
+/// Kinds of objects with plain names.
 const KINDS: [&str; 10] = ["table", "view", "sequence", "schema", "index", "type", "database", "role", "user", "group"];
-/// Words that name the roles of a session, about which CREATE ROLE has an error of its own, and words that may stand in the place of a name.
+/// Words that need another treatment: those that name a session's roles, with their own error in CREATE ROLE, and those
+/// that may replace a name.
 const OTHERWISE: [&str; 6] = ["current_user", "session_user", "current_role", "authorization", "on", "all"];
 
-/// Refuses what is reserved in the place of a name. Errors: 42601.
+/// Refuses reserved words used as names. Errors: 42601.
 pub fn check(source: &Source, tokens: &[TokenWithSpan]) -> Result<()> {
     let named = first_name(tokens);
     let of_role = word_at(tokens, 1, &["role", "user", "group"]);
@@ -47,14 +49,14 @@ pub fn check(source: &Source, tokens: &[TokenWithSpan]) -> Result<()> {
             && sign_at(tokens, at + 2, &Token::LParen)
             && let Some(bracket) = tokens.get(at + 2)
         {
-            // The digits of its seconds stand before the string.
+            // The precision precedes the string.
             return Err(source.syntax_error_at(bracket));
         }
     }
     Ok(())
 }
 
-/// Where the name of what a statement makes, changes, drops or writes stands.
+/// The position of the name of the object that a statement creates, changes, drops or writes.
 fn first_name(tokens: &[TokenWithSpan]) -> Option<usize> {
     let mut at = 1;
     if word_at(tokens, 0, &["create", "drop", "alter"]) {
@@ -83,14 +85,14 @@ fn first_name(tokens: &[TokenWithSpan]) -> Option<usize> {
     Some(at)
 }
 
-/// Whether ARRAY stands in FROM as if it were a relation. The other words that are values by themselves are functions there.
+/// Whether ARRAY stands in FROM like a relation. The other words that are values are functions there.
 fn array_in_from(tokens: &[TokenWithSpan], at: usize) -> bool {
     let distinct = at.checked_sub(2).is_some_and(|before| word_at(tokens, before, &["distinct"]));
     let behind = tokens.get(at + 1).map(|token| &token.token);
     !distinct && word_at(tokens, at, &["array"]) && matches!(behind, None | Some(Token::Word(_) | Token::Comma))
 }
 
-/// Behind OVERRIDING … VALUE stands a query, perhaps in brackets, and no list of columns.
+/// Refuses a list of columns after OVERRIDING … VALUE. A query follows there, possibly in parentheses.
 fn behind_overriding(source: &Source, tokens: &[TokenWithSpan], at: usize) -> Result<()> {
     let first = (at..).find(|place| !sign_at(tokens, *place, &Token::LParen)).unwrap_or(at);
     if first == at || closing(tokens, at).is_none() || word_at(tokens, first, &["select", "values", "with", "table"]) {

@@ -1,126 +1,126 @@
-//! What statements about roles, privileges and databases say.
+//! Syntax trees of statements about roles, privileges and databases.
 
 use sqlparser::ast;
 
-/// GRANT and REVOKE. Names that stand alone are folded.
+/// GRANT or REVOKE. Unqualified names are folded.
 #[derive(Clone, Debug)]
 pub struct Grant {
-    /// GRANT rather than REVOKE.
+    /// GRANT if true, REVOKE if false.
     pub grants: bool,
-    /// Privileges, each with the columns it is of; without objects the roles that are granted.
+    /// The privileges, each with its columns. Without `objects`, the granted roles.
     pub privileges: Vec<(String, Vec<String>)>,
-    /// ALL PRIVILEGES, with the columns they are of.
+    /// ALL PRIVILEGES, with its columns.
     pub all: Option<Vec<String>>,
-    /// ON what; none: roles are granted.
+    /// The objects after ON. `None` if roles are granted.
     pub objects: Option<GrantObjects>,
-    /// To whom, or from whom.
+    /// The roles that receive or lose the grant.
     pub roles: Vec<String>,
-    /// WITH GRANT OPTION, WITH ADMIN OPTION.
+    /// Whether WITH GRANT OPTION or WITH ADMIN OPTION was written.
     pub option: bool,
-    /// REVOKE … OPTION FOR.
+    /// Whether REVOKE … OPTION FOR was written.
     pub option_only: bool,
-    /// CASCADE.
+    /// Whether CASCADE was written.
     pub cascade: bool,
-    /// GRANTED BY.
+    /// The role in GRANTED BY.
     pub by: Option<String>,
-    /// ALTER GROUP … ADD USER and DROP USER.
+    /// Whether the statement is ALTER GROUP … ADD USER or DROP USER.
     pub of_group: bool,
 }
 
-/// What privileges are granted on.
+/// The objects of a GRANT or REVOKE.
 #[derive(Clone, Debug)]
 pub enum GrantObjects {
-    /// Tables, views, or sequences.
+    /// Tables, views or sequences, by name.
     Tables(Vec<ast::ObjectName>),
-    /// Sequences.
+    /// Sequences, by their possibly qualified names.
     Sequences(Vec<ast::ObjectName>),
-    /// All tables and views, or all sequences, of schemas.
+    /// All tables and views, or all sequences, in schemas.
     AllIn {
-        /// Sequences rather than tables.
+        /// Sequences if true, tables if false.
         sequences: bool,
-        /// Of which.
+        /// The names of the schemas.
         schemas: Vec<String>,
     },
-    /// All functions of schemas.
+    /// All functions in schemas, by the names of the schemas.
     FunctionsIn(Vec<String>),
-    /// Schemas.
+    /// Schemas, by their folded names.
     Schemas(Vec<String>),
-    /// Databases.
+    /// Databases, by their folded names.
     Databases(Vec<String>),
-    /// Large objects.
+    /// Large objects, by OID.
     LargeObjects(Vec<types::Oid>),
-    /// Types, or domains.
+    /// Types or domains, by name.
     Types {
-        /// ON DOMAIN.
+        /// Whether ON DOMAIN was written.
         domains: bool,
-        /// Which.
+        /// The names of the types.
         names: Vec<ast::ObjectName>,
     },
 }
 
-/// Whose sessions ALTER ROLE … SET is for.
+/// The role in ALTER ROLE … SET.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SettingRole {
-    /// Everybody's.
+    /// ALL: the settings of every role.
     All,
-    /// Those of a role: its name, folded, or `current_user` and its like.
+    /// One role: its folded name, or `current_user` or a similar word.
     Named(String),
 }
 
-/// What is said of a setting.
+/// A change of a stored setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SettingChange {
-    /// SET.
+    /// SET: the name and its values.
     Set(String, Vec<String>),
-    /// SET … FROM CURRENT.
+    /// SET … FROM CURRENT, by name.
     FromCurrent(String),
-    /// RESET, SET … TO DEFAULT.
+    /// RESET or SET … TO DEFAULT, by name.
     Reset(String),
-    /// RESET ALL.
+    /// RESET ALL: removes all stored settings.
     ResetAll,
 }
 
-/// ALTER ROLE … SET, ALTER DATABASE … SET.
+/// ALTER ROLE … SET or ALTER DATABASE … SET.
 #[derive(Clone, Debug)]
 pub struct AlterSettings {
-    /// Whose sessions.
+    /// The role whose sessions get the setting.
     pub role: SettingRole,
-    /// IN DATABASE; none: in every one.
+    /// The database in IN DATABASE. `None` means every database.
     pub database: Option<String>,
-    /// What.
+    /// The change of the setting.
     pub change: SettingChange,
 }
 
-/// CREATE DATABASE, ALTER DATABASE and DROP DATABASE. Names are folded.
+/// CREATE DATABASE, ALTER DATABASE or DROP DATABASE. Names are folded.
 #[derive(Clone, Debug)]
 pub enum DatabaseStatement {
-    /// CREATE DATABASE.
+    /// A CREATE DATABASE statement.
     Create {
-        /// Which.
+        /// The name of the database.
         name: String,
-        /// What is said of it.
+        /// The options in WITH.
         options: Vec<DatabaseOption>,
     },
-    /// ALTER DATABASE of what is no setting.
+    /// An ALTER DATABASE statement, except for changes of settings.
     Alter {
-        /// Which.
+        /// The name of the database.
         name: String,
-        /// What.
+        /// The change to make.
         change: DatabaseChange,
     },
-    /// DROP DATABASE.
+    /// A DROP DATABASE statement.
     Drop {
-        /// Which.
+        /// The name of the database.
         name: String,
-        /// IF EXISTS.
+        /// Whether IF EXISTS was written.
         if_exists: bool,
-        /// WITH (FORCE).
+        /// Whether WITH (FORCE) was written.
         force: bool,
     },
 }
 
 impl DatabaseStatement {
-    /// The words of the command.
+    /// The first words of the command, as in its tag.
     pub fn words(&self) -> &'static str {
         match self {
             DatabaseStatement::Create { .. } => "CREATE DATABASE",
@@ -131,42 +131,42 @@ impl DatabaseStatement {
     }
 }
 
-/// What ALTER DATABASE changes.
+/// A change in ALTER DATABASE.
 #[derive(Clone, Debug)]
 pub enum DatabaseChange {
-    /// RENAME TO.
+    /// RENAME TO this name.
     Rename(String),
-    /// OWNER TO.
+    /// OWNER TO this role.
     Owner(String),
-    /// SET TABLESPACE.
+    /// SET TABLESPACE to this one.
     Tablespace(String),
-    /// REFRESH COLLATION VERSION.
+    /// REFRESH COLLATION VERSION, which has no operand.
     RefreshCollation,
-    /// Options.
+    /// New values of options.
     Options(Vec<DatabaseOption>),
 }
 
-/// An option of a database.
+/// An option of CREATE DATABASE or ALTER DATABASE.
 #[derive(Clone, Debug)]
 pub struct DatabaseOption {
-    /// Its name, folded; CONNECTION LIMIT is `connection_limit`.
+    /// The folded name. CONNECTION LIMIT is `connection_limit`.
     pub name: String,
-    /// None for DEFAULT.
+    /// The value. `None` for DEFAULT.
     pub value: Option<DatabaseValue>,
-    /// Where it stands.
+    /// The position in the statement's text, in characters from 1.
     pub position: Option<usize>,
 }
 
-/// What an option of a database is given.
+/// The value of a database option.
 #[derive(Clone, Debug)]
 pub enum DatabaseValue {
-    /// A string, or a word, folded.
+    /// A string, or a folded word.
     Text(String),
-    /// A number, as it is written.
+    /// A number in its written form.
     Number(String),
 }
 
-/// What new objects ALTER DEFAULT PRIVILEGES is about.
+/// The kind of object in ALTER DEFAULT PRIVILEGES.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum DefaultKind {
@@ -177,15 +177,15 @@ pub enum DefaultKind {
     Functions,
 }
 
-/// ALTER DEFAULT PRIVILEGES.
+/// An ALTER DEFAULT PRIVILEGES statement.
 #[derive(Clone, Debug)]
 pub struct DefaultPrivileges {
-    /// FOR ROLE; none: who asks.
+    /// The roles in FOR ROLE. Empty means the current role.
     pub roles: Vec<String>,
-    /// IN SCHEMA; none: anywhere.
+    /// The schemas in IN SCHEMA. Empty means every schema.
     pub schemas: Vec<String>,
-    /// ON what.
+    /// The kind of objects after ON.
     pub kind: DefaultKind,
-    /// The GRANT or REVOKE; what it is on means nothing.
+    /// The GRANT or REVOKE. Its `objects` have no meaning.
     pub grant: Grant,
 }

@@ -1,5 +1,5 @@
-//! Clauses of SELECT that sqlparser reads in fewer orders or more shapes than PostgreSQL: locks before LIMIT, and what may not
-//! be empty.
+//! Clauses of SELECT that PostgreSQL accepts in more orders or shapes than sqlparser: locks before LIMIT, and clauses
+//! that may not be empty. Must not know what they mean.
 
 use super::source::Source;
 use super::tokens::{closing, end_of, follows, sign_at, word, word_at};
@@ -7,17 +7,17 @@ use sql_error::{Result, SqlError};
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-/// The words that begin LIMIT, OFFSET and FETCH.
+/// The first words of LIMIT, OFFSET and FETCH.
 const COUNTS: [&str; 3] = ["limit", "offset", "fetch"];
 
-/// `FOR UPDATE … FETCH FIRST ROW ONLY` is `FETCH FIRST ROW ONLY FOR UPDATE …`.
+/// `FOR UPDATE … FETCH FIRST ROW ONLY` becomes `FETCH FIRST ROW ONLY FOR UPDATE …`.
 pub fn locks_before_counts(tokens: &mut [TokenWithSpan], at: usize) {
     if !LOCKS.iter().any(|words| follows(tokens, at + 1, words)) {
         return;
     }
     let Some(first) = end_of(tokens, at, |place, _| word_at(tokens, place, &COUNTS)) else { return };
     let end = end_of(tokens, first, |_, token| token.token == Token::SemiColon).unwrap_or(tokens.len());
-    // Only where nothing stood before the locks: what stands on both sides is an error.
+    // Only if none of these clauses precedes the locks: it is an error for them to stand on both sides.
     let counted = (0..at).rev().take_while(|place| !sign_at(tokens, *place, &Token::LParen));
     let counted =
         counted.take_while(|place| !word_at(tokens, *place, &["select"])).any(|place| word_at(tokens, place, &COUNTS));
@@ -29,8 +29,8 @@ pub fn locks_before_counts(tokens: &mut [TokenWithSpan], at: usize) {
     }
 }
 
-/// Makes `SELECT 1 FOR UPDATE` `SELECT 1 WHERE true FOR UPDATE`, since sqlparser takes FOR for the name of a column; answers whether
-/// it did.
+/// `SELECT 1 FOR UPDATE` becomes `SELECT 1 WHERE true FOR UPDATE`, because sqlparser takes FOR for a column's label.
+/// Returns whether it changed.
 pub fn locks_nothing(tokens: &mut Vec<TokenWithSpan>, at: usize) -> bool {
     if !LOCKS.iter().any(|words| follows(tokens, at + 1, words)) || follows(tokens, 0, &["create"]) {
         return false;
@@ -58,19 +58,19 @@ pub fn locks_nothing(tokens: &mut Vec<TokenWithSpan>, at: usize) -> bool {
     false
 }
 
-/// What locks rows, behind FOR.
+/// The words of a row lock, after FOR.
 const LOCKS: [&[&str]; 4] = [&["update"], &["share"], &["no", "key", "update"], &["key", "share"]];
 
-/// Words of a SELECT behind which FOR is no name.
+/// Words of a SELECT after which FOR is not a label.
 const CLAUSES: [&str; 11] =
     ["from", "where", "group", "having", "window", "order", "limit", "offset", "fetch", "values", "for"];
 
-/// `OPERATOR(pg_catalog.-) x` is `- x` where nothing binds x more closely than the other: OPERATOR(…) binds less than the signs
-/// of arithmetic do.
+/// `OPERATOR(pg_catalog.-) x` becomes `- x` if no operator binds x more tightly. OPERATOR(…) has a lower
+/// precedence than arithmetic signs.
 pub fn prefix_operator(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     let infix = at.checked_sub(1).filter(|before| sign_at(tokens, *before, &Token::RParen)).is_some_and(|before| {
         let opens = |place: &usize| sign_at(tokens, *place, &Token::LParen);
-        // OPERATOR holds a name and a sign, no brackets.
+        // OPERATOR(…) holds a name and a sign, and no parentheses.
         let open = (before.saturating_sub(4)..before).rev().find(opens);
         open.and_then(|open| open.checked_sub(1)).is_some_and(|word| follows(tokens, word, &["operator"]))
     });
@@ -112,7 +112,7 @@ pub fn prefix_operator(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     }
 }
 
-/// Words behind which an operand begins.
+/// Words before an operand.
 const BEFORE_OPERAND: [&str; 22] = [
     "select",
     "where",
@@ -138,7 +138,7 @@ const BEFORE_OPERAND: [&str; 22] = [
     "all",
 ];
 
-/// Refuses what is empty at a place of a query or write. Errors: 42601.
+/// Refuses empty clauses at `at` of a query or write. Errors: 42601.
 pub fn rewrite(source: &Source, tokens: &[TokenWithSpan], at: usize) -> Result<()> {
     let wrong = |place: usize| match tokens.get(place) {
         Some(token) => Err(source.syntax_error_at(token)),
@@ -163,7 +163,7 @@ pub fn rewrite(source: &Source, tokens: &[TokenWithSpan], at: usize) -> Result<(
             return wrong(at + 2);
         }
     }
-    // One of LIMIT and FETCH is said, once.
+    // Only one of LIMIT and FETCH may be written, and only once.
     let counts = |place| {
         let fetch = word_at(tokens, place, &["fetch"]) && word_at(tokens, place + 1, &["first", "next"]);
         fetch || word_at(tokens, place, &["limit"])
@@ -179,7 +179,7 @@ pub fn rewrite(source: &Source, tokens: &[TokenWithSpan], at: usize) -> Result<(
         }
     }
     if word_at(tokens, at, &["limit"]) && at > 0 && !sign_at(tokens, at - 1, &Token::Period) {
-        // What may follow a query, in it or in the statement that holds it.
+        // Words that may follow a query, in it or in the enclosing statement.
         let follows = ["union", "intersect", "except", "returning", "on", "with"];
         let clauses = |place| word_at(tokens, place, &CLAUSES) || word_at(tokens, place, &follows);
         let ends = end_of(tokens, at + 1, |place, token| {

@@ -1,4 +1,4 @@
-//! Clauses of CREATE SEQUENCE, ALTER SEQUENCE and identity columns: PostgreSQL takes them in any order, sqlparser in
+//! Clauses of CREATE SEQUENCE, ALTER SEQUENCE and identity columns: PostgreSQL accepts any order, sqlparser only
 //! one. Knows no sequences.
 
 use super::cursor::{Cursor, is_word};
@@ -12,7 +12,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 use std::sync::Arc;
 
-/// The clauses, in sqlparser's order.
+/// The clauses in sqlparser's order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Clause {
     Type,
@@ -26,7 +26,7 @@ enum Clause {
     Restart,
 }
 
-/// Reads clauses to the end. Errors: 42601 for what is no clause, or one that comes twice.
+/// Reads clauses up to the end. Errors: 42601 for anything else, or a repeated clause.
 fn clauses<'a>(cursor: &mut Cursor<'a>) -> Result<Vec<(Clause, &'a [TokenWithSpan])>> {
     let mut found: Vec<(Clause, &[TokenWithSpan])> = Vec::new();
     while cursor.peek().is_some() {
@@ -106,7 +106,7 @@ fn one(cursor: &mut Cursor<'_>) -> Result<Clause> {
     Ok(clause)
 }
 
-/// Takes RESTART out of clauses.
+/// Removes RESTART from the clauses.
 fn take_restart(source: &Arc<Source>, clauses: &mut Vec<(Clause, &[TokenWithSpan])>) -> Option<Option<i64>> {
     let at = clauses.iter().position(|(clause, _)| *clause == Clause::Restart)?;
     let (_, tokens) = clauses.remove(at);
@@ -116,7 +116,7 @@ fn take_restart(source: &Arc<Source>, clauses: &mut Vec<(Clause, &[TokenWithSpan
     Some(value.integer())
 }
 
-/// The column that the element of CREATE TABLE or ALTER TABLE around a place is of.
+/// The column whose definition in CREATE TABLE or ALTER TABLE surrounds `at`.
 fn column_around(tokens: &[TokenWithSpan], at: usize, alters: bool) -> Option<String> {
     let mut depth = 0_usize;
     let mut first = 0;
@@ -143,8 +143,8 @@ fn column_around(tokens: &[TokenWithSpan], at: usize, alters: bool) -> Option<St
     }
 }
 
-/// Puts the clauses of CREATE SEQUENCE and of identity columns in sqlparser's order. Those that it has no place for go
-/// into `extras`.
+/// Puts the clauses of CREATE SEQUENCE and of identity columns in sqlparser's order. Those that it cannot
+/// represent go into `extras`.
 pub fn reorder(source: &Arc<Source>, tokens: &mut Vec<TokenWithSpan>, extras: &mut TableClauses) -> Result<()> {
     let mut cursor = Cursor::new(source, tokens);
     let alters = cursor.at_word("alter");
@@ -179,7 +179,7 @@ pub fn reorder(source: &Arc<Source>, tokens: &mut Vec<TokenWithSpan>, extras: &m
         }
         let (count, ordered) = (inside.len(), joined(&clauses(&mut Cursor::new(source, &rest))?));
         match (ordered.is_empty(), from.checked_sub(1)) {
-            // Empty brackets are none.
+            // Empty parentheses are removed.
             (true, Some(open)) => drop(tokens.drain(open..=from + count)),
             _ => drop(tokens.splice(from..from + count, ordered)),
         }
@@ -205,7 +205,7 @@ pub(super) fn sequence_name(
     Ok((None, inside.to_vec()))
 }
 
-/// Clauses of a sequence, as sqlparser reads them.
+/// Parses the clauses of a sequence with sqlparser.
 pub(super) fn options(source: &Arc<Source>, clauses: &[TokenWithSpan]) -> Result<Vec<ast::SequenceOptions>> {
     let clauses = self::clauses(&mut Cursor::new(source, clauses))?;
     match definition(source, &clauses)? {
@@ -214,7 +214,7 @@ pub(super) fn options(source: &Arc<Source>, clauses: &[TokenWithSpan]) -> Result
     }
 }
 
-/// What CREATE SEQUENCE with these clauses says.
+/// The CREATE SEQUENCE statement with these clauses.
 fn definition(source: &Arc<Source>, clauses: &[(Clause, &[TokenWithSpan])]) -> Result<ast::Statement> {
     let words = [(Keyword::CREATE, "CREATE"), (Keyword::SEQUENCE, "SEQUENCE"), (Keyword::NoKeyword, "s")];
     let mut tokens = words.map(|(keyword, text)| bare_word(keyword, text)).to_vec();
@@ -226,7 +226,7 @@ fn joined(clauses: &[(Clause, &[TokenWithSpan])]) -> Vec<TokenWithSpan> {
     clauses.iter().flat_map(|(_, tokens)| tokens.iter().cloned()).collect()
 }
 
-/// ALTER SEQUENCE, after those words. SET SCHEMA is refused.
+/// ALTER SEQUENCE, after these words. Refuses SET SCHEMA.
 pub fn alter(cursor: &mut Cursor<'_>) -> Result<AlterSequence> {
     let if_exists = cursor.words(&["if", "exists"]);
     let name = cursor.object_name()?;

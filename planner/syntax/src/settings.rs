@@ -7,7 +7,7 @@ use sql_error::{Result, SqlError};
 use sqlparser::ast;
 use sqlparser::tokenizer::Token;
 
-/// Parses SET, RESET or SHOW; None when it is neither.
+/// Parses SET, RESET or SHOW. `None` for any other statement.
 pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     let kind = if cursor.word("set") {
         set(cursor)?
@@ -22,7 +22,7 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     Ok(Some(kind))
 }
 
-/// SET CONSTRAINTS, behind these words.
+/// SET CONSTRAINTS, after these words.
 fn constraints(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
     let names = if cursor.word("all") {
         None
@@ -62,7 +62,7 @@ fn set(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
     assignment(cursor, local)
 }
 
-/// What SET says behind these words.
+/// Parses the text after SET.
 pub(super) fn assignment(cursor: &mut Cursor<'_>, local: bool) -> Result<StatementKind> {
     if cursor.words(&["time", "zone"]) {
         let value =
@@ -111,7 +111,7 @@ pub(super) fn assignment(cursor: &mut Cursor<'_>, local: bool) -> Result<Stateme
     Ok(StatementKind::Set { local, name, value: Some(values) })
 }
 
-/// The name of a setting, as SHOW and RESET take it.
+/// The name of a setting, as in SHOW and RESET.
 pub(super) fn variable(cursor: &mut Cursor<'_>) -> Result<String> {
     if cursor.words(&["time", "zone"]) {
         return Ok("timezone".into());
@@ -159,7 +159,7 @@ fn single_value(cursor: &mut Cursor<'_>) -> Result<String> {
     }
 }
 
-/// `INTERVAL '+05:30' HOUR TO MINUTE`, as the setting TimeZone takes it.
+/// `INTERVAL '+05:30' HOUR TO MINUTE` as a value of the setting TimeZone.
 fn interval(cursor: &mut Cursor<'_>) -> Result<String> {
     let precise = cursor.sign(&Token::LParen);
     if precise {
@@ -189,7 +189,7 @@ fn interval(cursor: &mut Cursor<'_>) -> Result<String> {
     Ok(format!("INTERVAL '{}'{fields}", text.replace('\'', "")))
 }
 
-/// Statements that sqlparser reads for other databases and PostgreSQL has not, and those that are not there yet.
+/// Refuses statements that only other databases have, and unsupported ones.
 pub fn refuse_foreign(tree: &ast::Statement) -> Result<()> {
     use ast::Statement as S;
     match tree {

@@ -1,4 +1,4 @@
-//! Queries in shapes that sqlparser does not read, as it does: rewritten token by token.
+//! Rewrites queries of shapes that sqlparser does not read into shapes that it reads. Must not know what they mean.
 
 use super::cursor::is_word;
 use super::tokens::{closing, end_of, follows, sign_at, word, word_at};
@@ -16,13 +16,13 @@ pub fn statement(tokens: &mut Vec<TokenWithSpan>) {
     }
 }
 
-/// Rewrites what stands at a place of a statement.
+/// Rewrites the tokens at `at` of a statement.
 pub fn at(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     values_in_brackets(tokens, at);
     fetched_expression(tokens, at);
 }
 
-/// Where INSERT INTO begins, behind a WITH clause too.
+/// The position of INSERT INTO, also after a WITH clause.
 fn insert_at(tokens: &[TokenWithSpan]) -> Option<usize> {
     if word_at(tokens, 0, &["insert"]) {
         return Some(0);
@@ -31,7 +31,7 @@ fn insert_at(tokens: &[TokenWithSpan]) -> Option<usize> {
     with.then(|| end_of(tokens, 0, |at, _| follows(tokens, at, &["insert", "into"]))).flatten()
 }
 
-/// `INSERT INTO t (VALUES …)` and `INSERT INTO t (WITH …)` without their brackets.
+/// Removes the parentheses of `INSERT INTO t (VALUES …)` and `INSERT INTO t (WITH …)`.
 fn bracketed_source(tokens: &mut Vec<TokenWithSpan>, insert: usize) {
     let Some(open) = end_of(tokens, insert, |_, token| token.token == Token::LParen) else { return };
     if !word_at(tokens, open + 1, &["values", "with"]) {
@@ -45,11 +45,12 @@ fn bracketed_source(tokens: &mut Vec<TokenWithSpan>, insert: usize) {
     }
 }
 
-/// `INSERT … SELECT 1 ON CONFLICT` is `INSERT … SELECT 1 WHERE true ON CONFLICT`: sqlparser takes ON for the name of a column.
+/// `INSERT … SELECT 1 ON CONFLICT` becomes `INSERT … SELECT 1 WHERE true ON CONFLICT`: sqlparser takes ON
+/// for a column's label.
 fn bare_select(tokens: &mut Vec<TokenWithSpan>, insert: usize) {
     let Some(conflict) = end_of(tokens, insert, |at, _| follows(tokens, at, &["on", "conflict"])) else { return };
     let Some(mut select) = end_of(tokens, insert, |_, token| is_word(token, "select")) else { return };
-    // The last arm of a set operation.
+    // The last operand of a set operation.
     while let Some(next) = end_of(tokens, select + 1, |at, token| at < conflict && is_word(token, "select")) {
         select = next;
     }
@@ -64,7 +65,7 @@ fn bare_select(tokens: &mut Vec<TokenWithSpan>, insert: usize) {
     }
 }
 
-/// `MERGE INTO t USING a JOIN b ON … ON …` has its source in brackets.
+/// Puts the source of `MERGE INTO t USING a JOIN b ON … ON …` in parentheses.
 fn joined_source(tokens: &mut Vec<TokenWithSpan>) {
     let Some(using) = end_of(tokens, 0, |_, token| is_word(token, "using")) else { return };
     let Some(when) = end_of(tokens, using, |_, token| is_word(token, "when")) else { return };
@@ -72,7 +73,7 @@ fn joined_source(tokens: &mut Vec<TokenWithSpan>) {
     if join.is_none_or(|join| join >= when) {
         return;
     }
-    // The last ON is MERGE's own.
+    // The last ON belongs to MERGE.
     let mut on = using;
     while let Some(next) = end_of(tokens, on + 1, |at, token| at >= when || is_word(token, "on"))
         && next < when
@@ -86,7 +87,8 @@ fn joined_source(tokens: &mut Vec<TokenWithSpan>) {
     }
 }
 
-/// `(VALUES … LIMIT 1)` as an expression, and any VALUES behind ANY, ALL and SOME, is `(SELECT * FROM (VALUES …) AS "*VALUES*")`.
+/// `(VALUES … LIMIT 1)` in an expression, and any VALUES after ANY, ALL and SOME, becomes `(SELECT * FROM
+/// (VALUES …) AS "*VALUES*")`.
 fn values_in_brackets(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     if !sign_at(tokens, at, &Token::LParen) || !word_at(tokens, at + 1, &["values"]) || at == 0 {
         return;
@@ -119,7 +121,7 @@ fn values_in_brackets(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     tokens.splice(at + 1..at + 1, head);
 }
 
-/// Whether what stands before a bracket asks for a value: an operator, a comma of a select list, SELECT itself.
+/// Whether the token before a parenthesis requires a value: an operator, a comma of a select list, or SELECT.
 fn sits_in_expression(tokens: &[TokenWithSpan], at: usize) -> bool {
     let Some(before) = at.checked_sub(1).and_then(|before| tokens.get(before)) else { return false };
     match &before.token {
@@ -132,7 +134,7 @@ fn sits_in_expression(tokens: &[TokenWithSpan], at: usize) -> bool {
     }
 }
 
-/// `FETCH FIRST (1 + 1) ROWS ONLY` is `LIMIT (1 + 1)`: sqlparser reads plain numbers there.
+/// `FETCH FIRST (1 + 1) ROWS ONLY` becomes `LIMIT (1 + 1)`: in FETCH sqlparser reads only plain numbers.
 fn fetched_expression(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     if !word_at(tokens, at, &["fetch"]) || !word_at(tokens, at + 1, &["first", "next"]) {
         return;

@@ -1,28 +1,29 @@
-//! [`Source`]: the text a client sent, its tokens, and positions in it as PostgreSQL counts them.
+//! [`Source`]: the text of a client, its tokens, and positions in it as PostgreSQL counts them.
 
 use sql_error::{About, Result, SqlError, state};
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, Whitespace};
 use std::sync::Arc;
 
-/// Characters from one whose byte is known to the next.
+/// The distance in characters between two marks.
 const MARKED: usize = 256;
 
-/// The text that statements were parsed from.
+/// A text that statements were parsed from.
 #[derive(Debug)]
 pub struct Source {
     text: Arc<str>,
-    /// Of each line: how many characters are before it.
+    /// For each line the number of characters before it.
     lines: Vec<usize>,
-    /// The byte of every [`MARKED`]th character: a text of many statements is one long line, and each of them is looked for.
+    /// The byte offset of every [`MARKED`]th character. A text of many statements may be one long line, in which
+    /// each is looked up.
     marks: Vec<usize>,
-    /// Names that are longer than names may be, folded, in order.
+    /// Names beyond the maximum length, folded, in order.
     long_names: Vec<String>,
-    /// How many words and signs it has, once they were read.
+    /// The number of tokens, once they were read.
     tokens_read: usize,
 }
 
 impl Source {
-    /// Takes a text.
+    /// Takes a client's text.
     pub fn new(text: &str) -> Self {
         let (mut lines, mut marks) = (vec![0], Vec::new());
         let mut characters = 0;
@@ -38,7 +39,7 @@ impl Source {
         Source { text: text.into(), lines, marks, long_names: Vec::new(), tokens_read: 0 }
     }
 
-    /// Notes which of its tokens are names that are longer than names may be.
+    /// Records the tokens that are names beyond the maximum length.
     pub fn note_long_names(&mut self, tokens: &[TokenWithSpan]) {
         self.tokens_read = tokens.len();
         for token in tokens {
@@ -53,27 +54,27 @@ impl Source {
         }
     }
 
-    /// Names that are longer than names may be, folded, in order.
+    /// Names beyond the maximum length, folded, in order.
     pub fn long_names(&self) -> &[String] {
         &self.long_names
     }
 
-    /// How many words and signs it has, once they were read.
+    /// The number of tokens, once they were read.
     pub fn tokens_read(&self) -> usize {
         self.tokens_read
     }
 
-    /// The whole text, shared.
+    /// The whole text, as a shared reference.
     pub fn shared_text(&self) -> &Arc<str> {
         &self.text
     }
 
-    /// The whole text.
+    /// The whole text of the client.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Position of a location: characters from 1. None for the empty location of made-up nodes.
+    /// The position of a location in characters from 1. `None` for the empty location of generated nodes.
     pub fn position(&self, location: Location) -> Option<usize> {
         if location.line == 0 || location.column == 0 {
             return None;
@@ -82,7 +83,7 @@ impl Source {
         Some(characters + usize::try_from(location.column).ok()?)
     }
 
-    /// Position of a span's start.
+    /// The position of a span's start in characters from 1.
     pub fn start(&self, span: Span) -> Option<usize> {
         self.position(span.start)
     }
@@ -97,7 +98,7 @@ impl Source {
         mark + rest.char_indices().nth(character % MARKED).map_or(rest.len(), |(byte, _)| byte)
     }
 
-    /// The bytes of a span.
+    /// The byte range of a span.
     pub fn bytes(&self, span: Span) -> std::ops::Range<usize> {
         self.byte(span.start)..self.byte(span.end)
     }
@@ -107,7 +108,7 @@ impl Source {
         self.text.get(self.byte(start)..self.byte(end)).unwrap_or("").trim()
     }
 
-    /// The tokens that are not white space or comments.
+    /// The tokens without white space and comments.
     pub fn tokens(&self) -> Result<Vec<TokenWithSpan>> {
         let scanned =
             super::lexical::scan(&self.text).map_err(|(error, location)| positioned(error, self.position(location)))?;
@@ -137,7 +138,7 @@ impl Source {
         let mut literals = scanned.literals.into_iter().peekable();
         let (mut commented, mut dollars) = (false, false);
         for mut token in tokens {
-            // A string in dollars is one as any other, but that nothing continues it.
+            // A dollar-quoted string is like any other, except that no string continues it.
             let quoted = match &mut token.token {
                 Token::DollarQuotedString(quoted) => Some(std::mem::take(&mut quoted.value)),
                 _ => None,
@@ -153,7 +154,7 @@ impl Source {
             }
             if let Some(literal) = literals.next_if(|literal| literal.start == token.span.start) {
                 say(&mut token.token, literal.text);
-                // What is before the quote belongs to it.
+                // The prefix before the quote belongs to the string.
                 token.span.start.column = token.span.start.column.saturating_sub(literal.prefix);
             }
             match &token.token {
@@ -165,8 +166,8 @@ impl Source {
                     dollars = behind_dollars;
                     continue;
                 }
-                // Strings with a line break between them are one; without one, or with a comment of C's kind, the second is
-                // out of place.
+                // Strings with a line break between them are one. Without one, or with a C-style comment, the second is
+                // a syntax error.
                 Token::SingleQuotedString(more) if kept.last().is_some_and(|last| is_string(&last.token)) => {
                     match kept.last_mut() {
                         Some(last) if last.span.end.line < token.span.start.line && !commented && !behind_dollars => {
@@ -188,7 +189,7 @@ impl Source {
         Ok(kept)
     }
 
-    /// Makes one token of what is one operator in PostgreSQL.
+    /// Merges the tokens that form one operator in PostgreSQL.
     fn join_operators(&self, tokens: &mut Vec<TokenWithSpan>, operators: Vec<(Location, u64, String)>) -> Result<()> {
         if operators.is_empty() {
             return Ok(());
@@ -214,7 +215,7 @@ impl Source {
                 continue;
             }
             if token.span.start == *start && before(end, token.span.end) {
-                // sqlparser took signs for a part of it.
+                // sqlparser took signs for a part of this token.
                 let written = token.token.to_string();
                 joined.push(TokenWithSpan { token: operator_token(text), span: Span::new(*start, end) });
                 let mut at = end;
@@ -226,7 +227,7 @@ impl Source {
                 continue;
             }
             if token.span.start != *start {
-                // A later part of an operator that stands already.
+                // A later part of an operator that was merged already.
                 continue;
             }
             if !joined.last().is_some_and(|last| ends_operand(&last.token)) {
@@ -249,7 +250,8 @@ impl Source {
         positioned(SqlError::syntax(format!("syntax error at or near \"{near}\"")), self.start(token.span))
     }
 
-    /// A syntax error at what ends the statement whose last token this is: the semicolon behind it, or the end of the input.
+    /// A syntax error at the end of the statement with this last token: at the semicolon after it, or at the
+    /// end of the input.
     pub fn syntax_error_behind(&self, last: Option<&TokenWithSpan>) -> SqlError {
         let tokens = self.tokens().unwrap_or_default();
         let behind = |token: &&TokenWithSpan| last.is_none_or(|last| token.span.start >= last.span.end);
@@ -275,12 +277,12 @@ impl Source {
         }
     }
 
-    /// An error of another state at a span.
+    /// Adds the position of a span to an error.
     pub fn error(&self, error: SqlError, span: Span) -> SqlError {
         positioned(error, self.start(span))
     }
 
-    /// Notes which token stands where an error of this text has its place, for when the text is shown within another.
+    /// Records which token of this text an error points at, for a later display of this text within another.
     pub fn about_token(&self, error: SqlError) -> SqlError {
         let Some(position) = error.fields().position else { return error };
         let tokens = self.tokens().unwrap_or_default();
@@ -291,7 +293,7 @@ impl Source {
         }
     }
 
-    /// A syntax error that names a word in lower case names it as it is written.
+    /// A syntax error with the token in its written form instead of lower case.
     fn as_written(&self, error: SqlError, token: &TokenWithSpan) -> SqlError {
         let text = self.slice(token.span.start, token.span.end);
         let near = |word: &str| format!("syntax error at or near \"{word}\"");
@@ -300,7 +302,7 @@ impl Source {
             false => error,
         }
     }
-    /// Puts the place of what an error is about into it. A token has one if it stands once in this text.
+    /// Adds the position of the part that an error is about. A token must occur once in this text.
     pub fn error_at_its_token(&self, error: SqlError) -> SqlError {
         let fields = error.fields();
         if fields.position.is_some() {
@@ -350,8 +352,8 @@ impl Source {
         }
     }
 
-    /// Puts the place of the first token for which `is` holds into an error: after `from`, and before `to`, of the last one if
-    /// `last`. Where there is none, `otherwise` is its place.
+    /// Adds the position of the first token that satisfies `is`, or of the last one if `last`. Only tokens after `from`
+    /// and before `to` count. Without a match the position is that of `otherwise`.
     pub fn error_at_token(
         &self,
         error: SqlError,
@@ -370,7 +372,7 @@ impl Source {
     }
 }
 
-/// Puts what a hidden string or name says into its token.
+/// Puts the decoded value of a blanked string or name into its token.
 fn say(token: &mut Token, text: String) {
     match token {
         Token::Word(word) => word.value = text,
@@ -397,7 +399,7 @@ fn operator_token(text: &str) -> Token {
     }
 }
 
-/// Whether an operand may end with a token.
+/// Whether an operand may end with this token.
 pub(super) fn ends_operand(token: &Token) -> bool {
     match token {
         Token::RParen | Token::RBracket | Token::Number(..) | Token::Placeholder(_) => true,
@@ -408,7 +410,7 @@ pub(super) fn ends_operand(token: &Token) -> bool {
     }
 }
 
-/// Words after which an operand begins.
+/// Words before an operand.
 const STARTS_OPERAND: &[&str] = &[
     "select",
     "where",
@@ -472,7 +474,7 @@ fn positioned(error: SqlError, position: Option<usize>) -> SqlError {
     }
 }
 
-/// 54000: the statement is too large in some way.
+/// 54000: a limit of the statement is exceeded.
 pub fn too_large(what: impl Into<String>) -> SqlError {
     SqlError::new(state::PROGRAM_LIMIT_EXCEEDED, what)
 }

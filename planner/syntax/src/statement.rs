@@ -12,74 +12,74 @@ use sqlparser::ast;
 use std::sync::Arc;
 pub use txn::LockStrength;
 
-/// One statement of what a client sent.
+/// One statement of a client's text.
 #[derive(Clone, Debug)]
 pub struct Statement {
-    /// What it says.
+    /// The parsed content of the statement.
     pub kind: StatementKind,
-    /// Its own text, without the semicolon.
+    /// The statement's own text, without the semicolon.
     pub text: Arc<str>,
-    /// The whole text it came in: spans of the tree are positions there.
+    /// The whole text around it. The spans of the tree are positions there.
     pub source: Arc<Source>,
-    /// What sqlparser's tree has no place for.
+    /// Clauses that sqlparser's tree cannot represent.
     pub extras: Extras,
-    /// Whether it is the only statement of its text: else the text is one transaction.
+    /// Whether it is the only statement of its text. Several statements of a text form one transaction.
     pub alone: bool,
 }
 
-/// A clause `FOR UPDATE` or its kin.
+/// A `FOR UPDATE` clause or one of its kin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowLock {
-    /// How strongly rows are locked.
+    /// The strength of the row locks.
     pub strength: LockStrength,
-    /// `OF`: of which tables; empty for all.
+    /// The tables in `OF`. Empty means all.
     pub of: Vec<String>,
 }
 
 impl RowLock {
-    /// What stands in the tree's `OF` before the number of a clause.
+    /// Prefix of a name in the tree's `OF`. The number of the clause follows.
     pub const MARK: char = '\u{1}';
 }
 
 impl Extras {
-    /// The clause that one of the tree stands for.
+    /// The clause that a clause of the tree stands for.
     pub fn lock(&self, clause: &sqlparser::ast::LockClause) -> Option<&RowLock> {
         let name = clause.of.as_ref()?.0.first()?.as_ident()?;
         self.locks.get(name.value.strip_prefix(RowLock::MARK)?.parse::<usize>().ok()?)
     }
 }
 
-/// What sqlparser's tree has no place for.
+/// Clauses that sqlparser's tree cannot represent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extras {
-    /// `FOR UPDATE` and its kin, in order of the text; the tree's clauses name their number ([`Extras::lock`]).
+    /// `FOR UPDATE` and its kin, in text order. The tree's clauses hold their numbers ([`Extras::lock`]).
     pub locks: Vec<RowLock>,
-    /// `OVERRIDING … VALUE` of an INSERT.
+    /// The `OVERRIDING … VALUE` of an INSERT.
     pub overriding: Option<Overriding>,
-    /// LIKE among the columns of CREATE TABLE.
+    /// The LIKE clauses of a CREATE TABLE.
     pub likes: Vec<Like>,
-    /// Clauses of CREATE TABLE.
+    /// TEMPORARY and other clauses of CREATE TABLE.
     pub clauses: TableClauses,
-    /// What ON CONFLICT says of indexes over expressions and of partial ones; in the tree each stands as a column named
-    /// by [`CONFLICT_TARGET`] and its number.
+    /// Conflict targets with expressions or predicates. Each is represented in the tree by a column named
+    /// [`CONFLICT_TARGET`] and its number.
     pub conflict_targets: Vec<ConflictTarget>,
-    /// Types of times whose digits were reduced.
+    /// Time types whose precision was reduced.
     pub reduced: Vec<Reduced>,
 }
 
-/// Begins the name of a column that stands for one of [`Extras::conflict_targets`].
+/// Prefix of a column's name that stands for one of [`Extras::conflict_targets`].
 pub const CONFLICT_TARGET: &str = "\u{1}conflict";
 
-/// `(…) WHERE …` of ON CONFLICT.
+/// `(…) WHERE …` of ON CONFLICT: an index by its columns and expressions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConflictTarget {
-    /// Columns and expressions.
+    /// The columns and expressions.
     pub items: Vec<ast::Expr>,
-    /// WHERE.
+    /// The predicate of a partial index.
     pub predicate: Option<ast::Expr>,
 }
 
-/// `OVERRIDING SYSTEM VALUE`, `OVERRIDING USER VALUE`.
+/// `OVERRIDING SYSTEM VALUE` or `OVERRIDING USER VALUE`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Overriding {
@@ -87,196 +87,196 @@ pub enum Overriding {
     User,
 }
 
-/// What a statement says.
+/// The parsed content of a statement.
 #[derive(Clone, Debug)]
 pub enum StatementKind {
-    /// SELECT, VALUES, TABLE, INSERT, UPDATE, DELETE and all DDL: sqlparser's tree.
+    /// SELECT, VALUES, TABLE, INSERT, UPDATE, DELETE and most DDL: sqlparser's tree.
     Sql(Box<ast::Statement>),
-    /// BEGIN, START TRANSACTION.
+    /// BEGIN or START TRANSACTION.
     Begin(TransactionModes),
-    /// COMMIT, END.
+    /// COMMIT or END of a block.
     Commit {
-        /// AND CHAIN.
+        /// Whether AND CHAIN was written.
         chain: bool,
     },
-    /// ROLLBACK, ABORT.
+    /// ROLLBACK or ABORT of a block.
     Rollback {
-        /// AND CHAIN.
+        /// Whether AND CHAIN was written.
         chain: bool,
     },
-    /// SAVEPOINT.
+    /// SAVEPOINT of this name.
     Savepoint(String),
-    /// RELEASE SAVEPOINT.
+    /// RELEASE SAVEPOINT of this name.
     Release(String),
-    /// ROLLBACK TO SAVEPOINT.
+    /// ROLLBACK TO SAVEPOINT of this name.
     RollbackTo(String),
-    /// SET TRANSACTION (of this transaction) and SET SESSION CHARACTERISTICS (of those to come).
+    /// SET TRANSACTION, or SET SESSION CHARACTERISTICS for later transactions.
     SetTransaction {
-        /// The modes named.
+        /// The modes to set.
         modes: TransactionModes,
-        /// SESSION CHARACTERISTICS.
+        /// Whether it is SET SESSION CHARACTERISTICS.
         session: bool,
     },
-    /// SET TRANSACTION SNAPSHOT, of this name.
+    /// SET TRANSACTION SNAPSHOT, with the snapshot's name.
     SetSnapshot(String),
-    /// SET CONSTRAINTS.
+    /// A SET CONSTRAINTS statement.
     SetConstraints {
-        /// `None`: ALL.
+        /// The names of the constraints. `None` means ALL.
         names: Option<Vec<ast::ObjectName>>,
-        /// DEFERRED rather than IMMEDIATE.
+        /// DEFERRED if true, IMMEDIATE if false.
         deferred: bool,
     },
-    /// SET name.
+    /// SET of a setting.
     Set {
-        /// SET LOCAL.
+        /// Whether LOCAL was written.
         local: bool,
-        /// Name of the setting, folded to lower case; `SET TIME ZONE` is `timezone`, `SET NAMES` is `client_encoding`.
+        /// The name of the setting in lower case. `SET TIME ZONE` is `timezone`, and `SET NAMES` is `client_encoding`.
         name: String,
-        /// The values; None for DEFAULT.
+        /// The values. `None` for DEFAULT.
         value: Option<Vec<String>>,
     },
-    /// RESET name.
+    /// RESET of the setting with this name.
     Reset(String),
-    /// RESET ALL.
+    /// RESET ALL: restores all settings.
     ResetAll,
-    /// SHOW name.
+    /// SHOW of the setting with this name.
     Show(String),
-    /// SHOW ALL.
+    /// SHOW ALL: returns all settings.
     ShowAll,
-    /// COPY.
+    /// COPY of a table or query.
     Copy(Box<Copy>),
-    /// EXPLAIN.
+    /// EXPLAIN of a statement.
     Explain(Box<Explain>),
-    /// VACUUM.
+    /// VACUUM of some or all tables.
     Vacuum {
-        /// What else was said.
+        /// The options, such as VERBOSE.
         options: VacuumOptions,
-        /// Tables; none: all.
+        /// The tables. Empty means all.
         tables: Vec<AnalyzedTable>,
     },
-    /// ANALYZE.
+    /// ANALYZE of some or all tables.
     Analyze {
-        /// What else was said.
+        /// The options, such as VERBOSE.
         options: VacuumOptions,
-        /// Tables; none: all.
+        /// The tables. Empty means all.
         tables: Vec<AnalyzedTable>,
     },
-    /// CHECK INDEX name: compares an index with its table, both ways.
+    /// CHECK INDEX with the index's name: compares the index with its table in both directions.
     CheckIndex(ast::ObjectName),
-    /// CHECK TABLE name: the same of all its indexes.
+    /// CHECK TABLE with the table's name: the same for all its indexes.
     CheckTable(ast::ObjectName),
-    /// ALTER SEQUENCE.
+    /// An ALTER SEQUENCE statement.
     AlterSequence(Box<AlterSequence>),
-    /// ALTER ROLE … SET and RESET, ALTER DATABASE … SET and RESET.
+    /// ALTER ROLE or ALTER DATABASE with SET or RESET.
     AlterSettings(Box<AlterSettings>),
-    /// CREATE DATABASE, DROP DATABASE and ALTER DATABASE of what is no setting.
+    /// CREATE DATABASE, DROP DATABASE, or ALTER DATABASE except for settings.
     Database(Box<DatabaseStatement>),
-    /// ALTER DEFAULT PRIVILEGES.
+    /// An ALTER DEFAULT PRIVILEGES statement.
     DefaultPrivileges(Box<DefaultPrivileges>),
-    /// GRANT and REVOKE.
+    /// GRANT or REVOKE of privileges or roles.
     Grant(Box<Grant>),
-    /// REASSIGN OWNED.
+    /// A REASSIGN OWNED statement.
     ReassignOwned {
-        /// Whose things.
+        /// The roles that own the objects now.
         from: Vec<String>,
-        /// Whose they become.
+        /// The role that becomes the owner.
         to: String,
     },
-    /// DROP OWNED.
+    /// A DROP OWNED statement.
     DropOwned {
-        /// Whose things.
+        /// The roles that own the objects.
         of: Vec<String>,
-        /// CASCADE.
+        /// Whether CASCADE was written.
         cascade: bool,
     },
-    /// REINDEX.
+    /// REINDEX of an index, table, schema or database.
     Reindex(Reindex),
-    /// CREATE SCHEMA with what is to be made in it.
+    /// CREATE SCHEMA with elements.
     CreateSchema(Box<CreateSchema>),
-    /// ALTER TABLE and its kin with actions that sqlparser does not know.
+    /// ALTER TABLE or a similar statement with actions that sqlparser does not know.
     AlterRelation(Box<AlterRelation>),
-    /// COMMENT ON.
+    /// A COMMENT ON statement.
     Comment(Box<Comment>),
-    /// DROP of kinds of objects of which there are none.
+    /// DROP of a kind of object that cannot exist here.
     DropAbsent(Box<super::DropAbsent>),
-    /// CREATE TABLE AS, SELECT INTO.
+    /// CREATE TABLE AS or SELECT INTO.
     CreateTableAs(Box<CreateTableAs>),
-    /// CREATE VIEW.
+    /// A CREATE VIEW statement.
     CreateView(Box<CreateView>),
-    /// ALTER VIEW, as an ALTER TABLE.
+    /// ALTER VIEW, represented as an ALTER TABLE.
     AlterView(Box<ast::Statement>),
-    /// DISCARD.
+    /// DISCARD of a part of the session's state.
     Discard(Discard),
-    /// PREPARE.
+    /// PREPARE of a statement under a name.
     Prepare {
-        /// Name.
+        /// The name of the prepared statement.
         name: String,
-        /// Parameter types.
+        /// The types of its parameters.
         types: Vec<ast::DataType>,
-        /// What is prepared.
+        /// The statement to prepare.
         statement: Box<Statement>,
     },
-    /// EXECUTE.
+    /// EXECUTE of a prepared statement.
     Execute {
-        /// Name.
+        /// The name of the prepared statement.
         name: String,
-        /// Parameters.
+        /// The values of its parameters.
         parameters: Vec<ast::Expr>,
     },
-    /// DEALLOCATE; None for ALL.
+    /// DEALLOCATE of this name. `None` for ALL.
     Deallocate(Option<String>),
-    /// DECLARE … CURSOR.
+    /// A DECLARE … CURSOR statement.
     DeclareCursor(Box<DeclareCursor>),
-    /// FETCH and MOVE.
+    /// FETCH or MOVE of a cursor.
     Fetch {
-        /// Cursor.
+        /// The name of the cursor.
         cursor: String,
-        /// Which rows.
+        /// The rows to fetch.
         direction: FetchDirection,
-        /// MOVE: only counted.
+        /// Whether it is MOVE, which only counts rows.
         only_move: bool,
     },
-    /// CLOSE; None for ALL.
+    /// CLOSE of the cursor with this name. `None` for ALL.
     CloseCursor(Option<String>),
-    /// LISTEN.
+    /// LISTEN to this channel.
     Listen(String),
-    /// UNLISTEN; None for `*`.
+    /// UNLISTEN from this channel. `None` for `*`.
     Unlisten(Option<String>),
-    /// NOTIFY.
+    /// NOTIFY on a channel.
     Notify {
-        /// Channel.
+        /// The name of the channel.
         channel: String,
-        /// Payload; empty for none.
+        /// The payload. Empty if none was written.
         payload: String,
     },
-    /// CHECKPOINT.
+    /// CHECKPOINT, which has no operands.
     Checkpoint,
-    /// ALTER TYPE … OWNER TO, ALTER TYPE … SET SCHEMA.
+    /// ALTER TYPE … OWNER TO or SET SCHEMA.
     AlterType {
-        /// Which.
+        /// The name of the type.
         name: ast::ObjectName,
-        /// What.
+        /// The change to make.
         change: TypeChange,
     },
     /// ALTER LARGE OBJECT … OWNER TO.
     AlterLargeObject {
-        /// Which.
+        /// The OID of the large object.
         oid: types::Oid,
-        /// Whose it becomes.
+        /// The role that becomes the owner.
         owner: String,
     },
-    /// LOCK TABLE.
+    /// A LOCK TABLE statement.
     LockTable {
-        /// Tables.
+        /// The names of the tables.
         tables: Vec<ast::ObjectName>,
-        /// In which mode.
+        /// The mode of the lock.
         mode: TableLockMode,
-        /// Fails instead of waiting.
+        /// Whether NOWAIT was written: the statement then fails instead of waiting.
         nowait: bool,
     },
 }
 
-/// How a table is locked, from the weakest on.
+/// The lock modes of tables, the weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(missing_docs)]
 #[repr(u8)]
@@ -292,7 +292,7 @@ pub enum TableLockMode {
 }
 
 impl TableLockMode {
-    /// All of them, in order.
+    /// All modes, the weakest first.
     pub const ALL: [TableLockMode; 8] = [
         TableLockMode::AccessShare,
         TableLockMode::RowShare,
@@ -303,7 +303,7 @@ impl TableLockMode {
         TableLockMode::Exclusive,
         TableLockMode::AccessExclusive,
     ];
-    /// As LOCK TABLE names it.
+    /// The mode's name in LOCK TABLE.
     pub fn words(self) -> &'static str {
         match self {
             TableLockMode::AccessShare => "ACCESS SHARE",
@@ -316,21 +316,21 @@ impl TableLockMode {
             TableLockMode::AccessExclusive => "ACCESS EXCLUSIVE",
         }
     }
-    /// As pg_locks names it.
+    /// The mode's name in pg_locks.
     pub fn lock_name(self) -> String {
         let word = |word: &str| word.chars().take(1).chain(word.to_lowercase().chars().skip(1)).collect::<String>();
         self.words().split(' ').map(word).chain(["Lock".to_string()]).collect()
     }
 }
 
-/// Modes of a transaction, each as far as named.
+/// The modes of a transaction. `None` if not specified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TransactionModes {
-    /// ISOLATION LEVEL.
+    /// The value of ISOLATION LEVEL.
     pub isolation: Option<Isolation>,
     /// READ ONLY (true), READ WRITE (false).
     pub read_only: Option<bool>,
-    /// DEFERRABLE.
+    /// DEFERRABLE (true) or NOT DEFERRABLE (false).
     pub deferrable: Option<bool>,
 }
 
@@ -345,12 +345,12 @@ pub enum Isolation {
 }
 
 impl Isolation {
-    /// The level of a name, in lower case.
+    /// The level of this lower-case name.
     pub fn named(name: &str) -> Option<Isolation> {
         use Isolation::{ReadCommitted, ReadUncommitted, RepeatableRead, Serializable};
         [ReadUncommitted, ReadCommitted, RepeatableRead, Serializable].into_iter().find(|level| level.name() == name)
     }
-    /// As SHOW prints it.
+    /// The level's name as SHOW prints it.
     pub fn name(self) -> &'static str {
         match self {
             Isolation::ReadUncommitted => "read uncommitted",
@@ -361,18 +361,18 @@ impl Isolation {
     }
 }
 
-/// REINDEX.
+/// A REINDEX statement with its operand.
 #[derive(Clone, Debug)]
 pub struct Reindex {
-    /// What kind of thing.
+    /// The kind of the named object.
     pub kind: ReindexKind,
-    /// Which; none: this database.
+    /// The name of the object. `None` means this database.
     pub name: Option<ast::ObjectName>,
-    /// CONCURRENTLY.
+    /// Whether CONCURRENTLY was written.
     pub concurrently: bool,
 }
 
-/// What REINDEX names.
+/// The kind of object in a REINDEX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum ReindexKind {
@@ -386,22 +386,22 @@ pub enum ReindexKind {
 /// CREATE SCHEMA with elements.
 #[derive(Clone, Debug)]
 pub struct CreateSchema {
-    /// The schema alone, as sqlparser's tree.
+    /// The CREATE SCHEMA without its elements, as sqlparser's tree.
     pub schema: ast::Statement,
-    /// What is to be made in it, in order.
+    /// The elements in the order of their creation.
     pub elements: Vec<Statement>,
 }
 
-/// What ALTER TYPE changes beside what sqlparser knows. Names are folded.
+/// A change in ALTER TYPE that sqlparser does not know. Names are folded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TypeChange {
-    /// OWNER TO a role, or `current_user` and its like.
+    /// OWNER TO a role, or `current_user` or a similar word.
     Owner(String),
-    /// SET SCHEMA.
+    /// SET SCHEMA to this schema.
     Schema(String),
 }
 
-/// What DISCARD forgets.
+/// The session state that DISCARD drops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Discard {
@@ -411,69 +411,69 @@ pub enum Discard {
     Temporary,
 }
 
-/// ALTER SEQUENCE.
+/// An ALTER SEQUENCE statement.
 #[derive(Clone, Debug)]
 pub struct AlterSequence {
-    /// Which.
+    /// The name of the sequence.
     pub name: ast::ObjectName,
-    /// IF EXISTS.
+    /// Whether IF EXISTS was written.
     pub if_exists: bool,
-    /// What shall change, as a CREATE SEQUENCE says it (its name means nothing).
+    /// The new options, as a CREATE SEQUENCE. Its name has no meaning.
     pub definition: ast::Statement,
-    /// RESTART, perhaps with a value.
+    /// RESTART, with an optional value.
     pub restart: Option<Option<i64>>,
-    /// RENAME TO: then nothing else is said.
+    /// The new name in RENAME TO. No other change accompanies it.
     pub rename: Option<ast::ObjectName>,
-    /// OWNER TO: then nothing else is said.
+    /// The new owner in OWNER TO. No other change accompanies it.
     pub owner: Option<ast::ObjectName>,
 }
 
-/// COMMENT ON.
+/// A COMMENT ON statement.
 #[derive(Clone, Debug)]
 pub struct Comment {
-    /// What.
+    /// The object that it describes.
     pub on: CommentOn,
-    /// The comment; None takes it away.
+    /// The comment. `None` removes it.
     pub text: Option<String>,
 }
 
-/// What a comment is on. Names that stand alone are folded.
+/// The object of a comment. Unqualified names are folded.
 #[derive(Clone, Debug)]
 pub enum CommentOn {
-    /// A table, view, sequence or index: the word, and its name.
+    /// A table, view, sequence or index: the word for its kind, and its name.
     Relation(&'static str, ast::ObjectName),
-    /// A column of a relation.
+    /// A column: its relation and its name.
     Column(ast::ObjectName, String),
-    /// A constraint of a table.
+    /// A constraint: its table and its name.
     Constraint(ast::ObjectName, String),
-    /// A schema.
+    /// A schema, by name.
     Schema(String),
-    /// A database.
+    /// A database, by name.
     Database(String),
-    /// A role.
+    /// A role, by name.
     Role(String),
-    /// A large object.
+    /// A large object, by OID.
     LargeObject(types::Oid),
-    /// A type.
+    /// A type, by name.
     Type(ast::ObjectName),
-    /// A function and its like: the word, its name, and the types of its arguments.
+    /// A function or similar object: the word for its kind, its name, and its argument types.
     Function(&'static str, ast::ObjectName, Vec<ast::DataType>),
 }
 
-/// Options of VACUUM and ANALYZE.
+/// The options of VACUUM and ANALYZE.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VacuumOptions {
-    /// ANALYZE.
+    /// Whether ANALYZE was written.
     pub analyze: bool,
-    /// VERBOSE.
+    /// Whether VERBOSE was written.
     pub verbose: bool,
 }
 
-/// A table that VACUUM or ANALYZE names.
+/// A table named in VACUUM or ANALYZE.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnalyzedTable {
-    /// Its name.
+    /// The name of the table.
     pub name: ast::ObjectName,
-    /// The columns to look at, folded; none: all.
+    /// The folded names of the columns. Empty means all.
     pub columns: Vec<String>,
 }

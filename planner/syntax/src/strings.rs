@@ -1,27 +1,27 @@
-//! What strings with escapes say: `E'…'`, `U&'…'`.
+//! Decodes strings with escapes: `E'…'` and `U&'…'`.
 
 use sql_error::{SqlError, state};
 
-/// Which escapes a string has.
+/// The kind of escapes in a string.
 #[derive(Clone, Copy, Debug)]
 pub enum StringKind {
-    /// Backslashes as in C.
+    /// Backslash escapes as in C.
     Escaped,
     /// Code points after an escape character.
     Unicode {
-        /// The character.
+        /// The character that begins an escape.
         escape: char,
-        /// The quote, which stands for itself when it is doubled.
+        /// The quote. A doubled quote stands for one.
         quote: char,
     },
 }
 
-/// What is wrong with a string, and before which of its bytes as written, if that is to be told.
+/// The error in a string. The offset, in bytes of the raw text, tells what it is near, if that is reported.
 pub type Broken = (SqlError, Option<usize>);
 
 type Decoded<T> = std::result::Result<T, Broken>;
 
-/// What a string says, quotes aside. Errors: 22025 and 42601 for broken escapes, 22021 for bytes that are no text.
+/// Decodes the text between the quotes. Errors: 22025 and 42601 for broken escapes, 22021 for bytes that are not text.
 pub fn decode(inside: &str, kind: StringKind) -> Decoded<String> {
     match kind {
         StringKind::Escaped => escaped(inside),
@@ -29,14 +29,14 @@ pub fn decode(inside: &str, kind: StringKind) -> Decoded<String> {
     }
 }
 
-/// Code points of a string, of which two surrogates make one.
+/// Collects the code points of a string. A pair of surrogates forms one.
 struct Points<'t> {
     bytes: Vec<u8>,
     high: Option<u32>,
-    /// The string as it is written, and how far it is read.
+    /// The raw text and the offset read so far.
     inside: &'t str,
     at: usize,
-    /// Whether an error names what it is near: the scanner finds it in `E'…'`, in `U&'…'` a later look does.
+    /// Whether errors report their position: the scanner does so for `E'…'`, and a later check for `U&'…'`.
     names: bool,
 }
 
@@ -44,7 +44,7 @@ impl<'t> Points<'t> {
     fn new(inside: &'t str, names: bool) -> Self {
         Points { bytes: Vec::new(), high: None, inside, at: 0, names }
     }
-    /// An error before what was read last, of which the first bytes are to be named.
+    /// An error at the characters read last. `length` is the number of bytes to show.
     fn wrong(&self, what: &str, length: usize) -> Broken {
         let near = self.inside.get(self.at..self.at + length).filter(|near| !near.is_empty()).unwrap_or("'");
         let message = if self.names { format!("{what} at or near \"{near}\"") } else { what.to_string() };
@@ -64,7 +64,7 @@ impl<'t> Points<'t> {
         self.bytes.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
         Ok(())
     }
-    /// A code point, from an escape of so many bytes.
+    /// Adds a code point from an escape of `length` bytes.
     fn point(&mut self, point: u32, length: usize) -> Decoded<()> {
         let low = (0xdc00..0xe000).contains(&point);
         let point = match self.high.take() {
@@ -107,7 +107,7 @@ fn no_text(bytes: &[u8]) -> SqlError {
     SqlError::new(state::CHARACTER_NOT_IN_REPERTOIRE, message)
 }
 
-/// The number that so many hexadecimal digits say.
+/// The number in this many hexadecimal digits.
 fn hexadecimal(text: &str, digits: usize) -> Option<u32> {
     let text = text.get(..digits)?;
     if text.bytes().all(|byte| byte.is_ascii_hexdigit()) { u32::from_str_radix(text, 16).ok() } else { None }
@@ -120,7 +120,7 @@ fn escaped(inside: &str) -> Decoded<String> {
         points.at = inside.len() - rest.len();
         rest = rest.get(character.len_utf8()..).unwrap_or("");
         if character == '\'' {
-            // The other of two.
+            // The second surrogate of a pair.
             rest = rest.get(1..).unwrap_or("");
         }
         if character != '\\' {

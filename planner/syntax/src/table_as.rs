@@ -7,7 +7,7 @@ use sql_error::{Result, SqlError};
 use sqlparser::ast::{self, Expr, Ident, ObjectName, SetExpr, Spanned};
 use sqlparser::tokenizer::{Span, Token, TokenWithSpan};
 
-/// CREATE TABLE AS; `None`, and nothing read, for another CREATE.
+/// CREATE TABLE AS. `None`, with nothing read, for another CREATE.
 pub fn create(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     let mark = cursor.mark();
     if !cursor.words(&["create", "table"]) {
@@ -52,7 +52,7 @@ pub fn create(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     Ok(Some(StatementKind::CreateTableAs(Box::new(create))))
 }
 
-/// Names with commas between them, or something else.
+/// Names separated by commas. `None` for anything else.
 fn names(tokens: &[TokenWithSpan]) -> Option<Vec<String>> {
     tokens
         .split(|token| token.token == Token::Comma)
@@ -65,7 +65,7 @@ fn names(tokens: &[TokenWithSpan]) -> Option<Vec<String>> {
         .collect()
 }
 
-/// Takes WITH [NO] DATA off the end.
+/// Removes WITH [NO] DATA from the end.
 fn data(tokens: &[TokenWithSpan]) -> (&[TokenWithSpan], bool) {
     match tokens {
         [query @ .., with, no, data] if is_word(with, "with") && is_word(no, "no") && is_word(data, "data") => {
@@ -76,7 +76,7 @@ fn data(tokens: &[TokenWithSpan]) -> (&[TokenWithSpan], bool) {
     }
 }
 
-/// What is wrong with SELECT … INTO within another statement.
+/// The error for SELECT … INTO within another statement.
 pub const INTO_NOT_HERE: &str = "SELECT ... INTO is not allowed here";
 
 /// Whether a statement is SELECT … INTO.
@@ -84,7 +84,7 @@ pub fn is_select_into(statement: &Statement) -> bool {
     matches!(&statement.kind, StatementKind::CreateTableAs(create) if create.into)
 }
 
-/// Where the target of a statement that is SELECT … INTO is named.
+/// The position of the target of a SELECT … INTO.
 pub fn select_into_target(statement: &Statement) -> Option<Span> {
     match &statement.kind {
         StatementKind::CreateTableAs(create) if create.into => Some(create.name.span()),
@@ -92,7 +92,7 @@ pub fn select_into_target(statement: &Statement) -> Option<Span> {
     }
 }
 
-/// Makes SELECT … INTO what it is.
+/// Turns SELECT … INTO into a CREATE TABLE AS.
 pub fn select_into(mut statement: Statement) -> Result<Statement> {
     let StatementKind::Sql(tree) = &mut statement.kind else { return Ok(statement) };
     let ast::Statement::Query(query) = tree.as_mut() else { return Ok(statement) };
@@ -119,7 +119,7 @@ pub fn select_into(mut statement: Statement) -> Result<Statement> {
     Ok(Statement { kind, text, source, extras: super::Extras::default(), alone: true })
 }
 
-/// The SELECT that stands first: INTO belongs to it.
+/// The first SELECT, which INTO belongs to.
 fn first_select(body: &mut SetExpr) -> Option<&mut ast::Select> {
     match body {
         SetExpr::Select(select) => Some(select),

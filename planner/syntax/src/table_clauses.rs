@@ -1,6 +1,7 @@
 //! Clauses of CREATE TABLE, CREATE TABLE AS and CREATE INDEX that sqlparser reads elsewhere or not at all: TEMPORARY,
-//! UNLOGGED, ON COMMIT, TABLESPACE, USING heap, COMPRESSION, WITH (…); of CREATE SEQUENCE UNLOGGED. Noted in [`Extras`]; what is
-//! said of the indexes of constraints, also in ALTER TABLE, is left behind them as a comment. Knows no tables.
+//! UNLOGGED, ON COMMIT, TABLESPACE, USING heap, COMPRESSION, WITH (…). Also UNLOGGED of CREATE SEQUENCE. They are
+//! recorded in [`Extras`]. Parameters of a constraint's index, also in ALTER TABLE, become a comment after the
+//! constraint. Knows no tables.
 
 use super::cursor::{Cursor, is_word};
 use super::source::Source;
@@ -12,8 +13,8 @@ use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 use std::sync::Arc;
 
-/// Takes the clauses out of the tokens of one statement; `None` when there are none. Errors: 0A000 for another
-/// tablespace or table access method, 42704 for an unknown one, 42P16.
+/// Removes the clauses from the tokens of a statement. `None` if there are none. Errors: 0A000 for another tablespace
+/// or table access method, 42704 for an unknown one, 42P16.
 pub fn take(source: &Arc<Source>, tokens: &[TokenWithSpan], extras: &mut Extras) -> Result<Option<Vec<TokenWithSpan>>> {
     let mut cursor = Cursor::new(source, tokens);
     if cursor.words(&["alter", "table"]) {
@@ -49,7 +50,7 @@ pub fn take(source: &Arc<Source>, tokens: &[TokenWithSpan], extras: &mut Extras)
     if kept.len() == tokens.len() { Ok(None) } else { Ok(Some(kept)) }
 }
 
-/// Errors: 42601 for CREATE TABLE that says neither what its columns are nor where they come from.
+/// Errors: 42601 for a CREATE TABLE with neither columns nor a source of them.
 fn what_it_holds(mut cursor: Cursor<'_>) -> Result<()> {
     const BEHIND_NAME: [&str; 8] = ["as", "of", "on", "partition", "tablespace", "using", "with", "without"];
     cursor.words(&["if", "not", "exists"]);
@@ -72,7 +73,7 @@ fn strip(
     let (mut depth, mut in_element) = (0_usize, 0_usize);
     while let Some(token) = cursor.peek() {
         if depth == 0 && (is_word(token, "as") || index && is_word(token, "where")) {
-            // A query, or a condition.
+            // A query or a condition follows.
             kept.extend_from_slice(cursor.take_rest());
             return Ok(());
         }
@@ -88,11 +89,11 @@ fn strip(
                 in_element += 1;
                 continue;
             }
-            // What begins so is of the table: sqlparser reads it.
+            // An element that begins with these words belongs to the table, and sqlparser reads it.
             let of_table =
                 kept.get(kept.len().saturating_sub(in_element)).is_some_and(|first| is_word(first, "constraint"));
             if in_element >= 2 && !of_table && cursor.words(&["unique", "nulls", "not", "distinct"]) {
-                // The column that the element begins with.
+                // The column at the beginning of the element.
                 if let Some(Token::Word(word)) = kept.get(kept.len() - in_element).map(|token| &token.token) {
                     let name = super::names::fold_text(&word.value, word.quote_style.is_some());
                     extras.clauses.nulls_not_distinct.push(name);
@@ -102,7 +103,7 @@ fn strip(
                 continue;
             }
             let begins = kept.get(kept.len().saturating_sub(in_element));
-            // Of a table without rows there is nothing that would not be valid.
+            // In a table without rows every constraint is valid.
             let of_check = begins.is_some_and(|first| {
                 is_word(first, "check") || is_word(first, "constraint") || is_word(first, "foreign")
             });
@@ -147,19 +148,19 @@ fn strip(
     Ok(())
 }
 
-/// What every comment begins with that is the parameters of an index.
+/// Prefix of the comments that hold an index's parameters.
 const MARKER: &str = "\u{1}with";
-/// What stands between its parameters, and before the value of one.
+/// Separates the parameters, and a parameter from its value.
 const BETWEEN: char = '\u{2}';
 const VALUE: char = '\u{3}';
 
-/// What ALTER TABLE says of the indexes of constraints; `None` when there is nothing.
+/// Rewrites the index clauses of constraints in ALTER TABLE. `None` if there are none.
 fn of_alter(mut cursor: Cursor<'_>) -> Result<Option<Vec<TokenWithSpan>>> {
     cursor.words(&["if", "exists"]);
     cursor.word("only");
     let named = cursor.object_name().is_ok();
     let (mut kept, mut depth) = (cursor.before().to_vec(), 0_usize);
-    // Tables that inherit are meant anyway.
+    // Children are included by default.
     let mut changed = named && cursor.sign(&Token::Mul);
     while let Some(token) = cursor.peek() {
         if depth == 0 && of_constraint(&mut cursor, &mut kept)? {
@@ -177,7 +178,8 @@ fn of_alter(mut cursor: Cursor<'_>) -> Result<Option<Vec<TokenWithSpan>>> {
     Ok(changed.then_some(kept))
 }
 
-/// A clause of the index of a constraint: USING INDEX TABLESPACE, or WITH (…) behind its columns or the words of a column's.
+/// Parses a clause of a constraint's index: USING INDEX TABLESPACE, or WITH (…) after the
+/// constraint's columns or words.
 fn of_constraint(cursor: &mut Cursor<'_>, kept: &mut Vec<TokenWithSpan>) -> Result<bool> {
     if cursor.words(&["using", "index", "tablespace"]) {
         tablespace(cursor)?;
@@ -201,7 +203,7 @@ fn of_constraint(cursor: &mut Cursor<'_>, kept: &mut Vec<TokenWithSpan>) -> Resu
     Ok(true)
 }
 
-/// The parameters of an index that a comment stands for; `None` for one that somebody wrote.
+/// The index parameters in a comment. `None` for a comment that the user wrote.
 pub fn index_parameters(comment: &str) -> Option<Parameters> {
     let parameters = comment.strip_prefix(MARKER)?.split(BETWEEN).skip(1);
     let parameter = |text: &str| match text.split_once(VALUE) {
@@ -254,7 +256,7 @@ fn clause(cursor: &mut Cursor<'_>, index: bool, extras: &mut Extras) -> Result<b
     Ok(false)
 }
 
-/// The name of a tablespace: there is one.
+/// Checks the name of a tablespace: only the default one exists.
 pub(super) fn tablespace(cursor: &mut Cursor<'_>) -> Result<()> {
     match cursor.name()?.as_str() {
         "pg_default" => Ok(()),

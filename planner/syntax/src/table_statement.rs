@@ -1,43 +1,43 @@
-//! What CREATE TABLE and ALTER TABLE and its kin say beside sqlparser's trees.
+//! Clauses of CREATE TABLE, ALTER TABLE and similar statements beyond sqlparser's trees.
 
 use sqlparser::ast;
 
-/// Names of parameters, folded, with their values; none stands for `true`.
+/// Folded names of parameters with their values. A missing value means `true`.
 pub type Parameters = Vec<(String, Option<String>)>;
 
 /// Clauses of CREATE TABLE and CREATE TABLE AS.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TableClauses {
-    /// TEMPORARY.
+    /// Whether TEMPORARY was written.
     pub temporary: bool,
-    /// UNLOGGED.
+    /// Whether UNLOGGED was written.
     pub unlogged: bool,
-    /// ON COMMIT.
+    /// The ON COMMIT clause.
     pub on_commit: Option<OnCommitClause>,
-    /// COMPRESSION of a column.
+    /// Whether a column has COMPRESSION.
     pub compression: bool,
-    /// Columns with UNIQUE NULLS NOT DISTINCT.
+    /// The columns with UNIQUE NULLS NOT DISTINCT.
     pub nulls_not_distinct: Vec<String>,
-    /// WITH (…).
+    /// The storage parameters in WITH (…).
     pub parameters: Parameters,
-    /// SEQUENCE NAME of identity columns, by column, folded.
+    /// SEQUENCE NAME of identity columns, by the column's folded name.
     pub sequence_names: Vec<(String, ast::ObjectName)>,
-    /// RESTART of CREATE SEQUENCE, perhaps with a value.
+    /// RESTART of CREATE SEQUENCE, with an optional value.
     pub restart: Option<Option<i64>>,
 }
 
-/// What REPLICA IDENTITY says.
+/// The clause of REPLICA IDENTITY.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum ReplicaIdentityClause {
     Default,
     Full,
     Nothing,
-    /// USING INDEX.
+    /// USING INDEX of this name.
     Index(String),
 }
 
-/// What ON COMMIT says.
+/// The action in ON COMMIT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum OnCommitClause {
@@ -46,137 +46,137 @@ pub enum OnCommitClause {
     Drop,
 }
 
-/// LIKE in CREATE TABLE: which table, and what of it beside columns and NOT NULL.
+/// LIKE in CREATE TABLE: the source table, and the properties to copy beside columns and NOT NULL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools)]
 pub struct Like {
-    /// How many columns stand before it.
+    /// The number of columns before it.
     pub before: usize,
-    /// The table.
+    /// The name of the source table.
     pub table: ast::ObjectName,
-    /// INCLUDING COMMENTS.
+    /// Whether comments are copied.
     pub comments: bool,
-    /// INCLUDING CONSTRAINTS.
+    /// Whether CHECK constraints are copied.
     pub constraints: bool,
-    /// INCLUDING DEFAULTS.
+    /// Whether defaults are copied.
     pub defaults: bool,
-    /// INCLUDING IDENTITY.
+    /// Whether identity columns are copied as such.
     pub identity: bool,
-    /// INCLUDING INDEXES.
+    /// Whether indexes are copied, with the constraints behind them.
     pub indexes: bool,
-    /// INCLUDING GENERATED.
+    /// Whether generated columns are copied as such.
     pub generated: bool,
-    /// INCLUDING STATISTICS, of which there are the columns' targets.
+    /// Whether statistics are copied. Here these are the columns' statistics targets.
     pub statistics: bool,
-    /// INCLUDING STORAGE.
+    /// Whether storage settings are copied.
     pub storage: bool,
 }
 
-/// ALTER TABLE and its kin.
+/// ALTER TABLE, VIEW, SEQUENCE or INDEX.
 #[derive(Clone, Debug)]
 pub struct AlterRelation {
     /// `table`, `view`, `sequence` or `index`.
     pub kind: &'static str,
-    /// IF EXISTS.
+    /// Whether IF EXISTS was written.
     pub if_exists: bool,
-    /// Which.
+    /// The name of the relation.
     pub name: ast::ObjectName,
-    /// What is to be done, in order.
+    /// The actions, in order.
     pub actions: Vec<AlterAction>,
 }
 
 /// One action of ALTER TABLE. Names of columns, constraints, schemas and indexes are folded.
 #[derive(Clone, Debug)]
 pub enum AlterAction {
-    /// One that sqlparser knows.
+    /// An action that sqlparser knows.
     Sql(Box<ast::AlterTableOperation>),
-    /// One that is as it should be already.
+    /// An action without an effect here.
     Nothing,
-    /// SET SCHEMA.
+    /// SET SCHEMA to this schema.
     SetSchema(String),
-    /// SET (…).
+    /// SET (…): storage parameters.
     SetParameters(Parameters),
-    /// RESET (…).
+    /// RESET (…): names of storage parameters.
     ResetParameters(Vec<String>),
-    /// ALTER COLUMN … SET (…).
+    /// ALTER COLUMN … SET (…): the column and its parameters.
     SetColumnParameters(String, Parameters),
-    /// ALTER COLUMN … RESET (…).
+    /// ALTER COLUMN … RESET (…): the column and the names of parameters.
     ResetColumnParameters(String, Vec<String>),
     /// ALTER COLUMN … TYPE … COLLATE.
     SetType {
-        /// The column.
+        /// The name of the column.
         name: String,
-        /// TYPE.
+        /// The new type of the column.
         data_type: ast::DataType,
-        /// COLLATE.
+        /// The new collation of the column.
         collation: ast::ObjectName,
-        /// USING.
+        /// The USING expression that converts the values.
         using: Option<Box<ast::Expr>>,
     },
-    /// RENAME TO of an index.
+    /// RENAME TO of an index: its new name.
     RenameIndex(String),
-    /// SET (…) of a view: names, folded, and values.
+    /// SET (…) of a view: folded names and values.
     ViewOptions(Parameters),
-    /// RESET (…) of a view.
+    /// RESET (…) of a view: names of options.
     ResetViewOptions(Vec<String>),
-    /// SET LOGGED, SET UNLOGGED.
+    /// SET LOGGED (true) or SET UNLOGGED (false).
     SetLogged(bool),
-    /// CLUSTER ON.
+    /// CLUSTER ON the index of this name.
     ClusterOn(String),
-    /// ALTER CONSTRAINT.
+    /// ALTER CONSTRAINT of a FOREIGN KEY.
     AlterConstraint {
-        /// Which.
+        /// The name of the constraint.
         name: String,
-        /// [NOT] DEFERRABLE.
+        /// DEFERRABLE (true) or NOT DEFERRABLE (false).
         deferrable: Option<bool>,
-        /// INITIALLY DEFERRED or IMMEDIATE.
+        /// INITIALLY DEFERRED (true) or IMMEDIATE (false).
         deferred: Option<bool>,
     },
     /// ADD CONSTRAINT … USING INDEX.
     AddUsingIndex {
-        /// Its name.
+        /// The name of the constraint, if given.
         name: Option<String>,
-        /// The index.
+        /// The name of the index.
         index: String,
-        /// PRIMARY KEY rather than UNIQUE.
+        /// PRIMARY KEY if true, UNIQUE if false.
         primary: bool,
-        /// DEFERRABLE, and whether INITIALLY DEFERRED.
+        /// `Some` for DEFERRABLE: whether INITIALLY DEFERRED.
         deferred: Option<bool>,
     },
-    /// ALTER COLUMN … SET STATISTICS.
+    /// ALTER COLUMN … SET STATISTICS: the column and the target.
     SetStatistics(String, i64),
-    /// The same of a column of an index, by its number.
+    /// The same for a column of an index, by its number.
     SetIndexStatistics(u16, i64),
-    /// REPLICA IDENTITY.
+    /// REPLICA IDENTITY with its clause.
     ReplicaIdentity(ReplicaIdentityClause),
-    /// ALTER COLUMN … SET STORAGE.
+    /// ALTER COLUMN … SET STORAGE: the column and the storage.
     SetStorage(String, String),
-    /// ALTER COLUMN … SET COMPRESSION, to what it is.
+    /// ALTER COLUMN … SET COMPRESSION to the present method: the column.
     SetCompression(String),
-    /// ALTER COLUMN … DROP EXPRESSION [IF EXISTS].
+    /// ALTER COLUMN … DROP EXPRESSION: the column, and whether IF EXISTS was written.
     DropExpression(String, bool),
-    /// ALTER COLUMN … DROP IDENTITY [IF EXISTS].
+    /// ALTER COLUMN … DROP IDENTITY: the column, and whether IF EXISTS was written.
     DropIdentity(String, bool),
     /// ALTER COLUMN … ADD GENERATED … AS IDENTITY.
     AddIdentity {
-        /// The column.
+        /// The name of the column.
         name: String,
-        /// ALWAYS rather than BY DEFAULT.
+        /// ALWAYS if true, BY DEFAULT if false.
         always: bool,
-        /// SEQUENCE NAME.
+        /// The name in SEQUENCE NAME.
         sequence: Option<ast::ObjectName>,
-        /// Of the sequence.
+        /// The options of the sequence.
         options: Vec<ast::SequenceOptions>,
     },
-    /// ALTER COLUMN … SET GENERATED, SET of the sequence's options, RESTART.
+    /// ALTER COLUMN … SET GENERATED, SET of the sequence's options, or RESTART.
     ChangeIdentity {
-        /// The column.
+        /// The name of the column.
         name: String,
-        /// ALWAYS or BY DEFAULT.
+        /// ALWAYS (true) or BY DEFAULT (false).
         always: Option<bool>,
-        /// RESTART, perhaps with a value.
+        /// RESTART, with an optional value.
         restart: Option<Option<i64>>,
-        /// Of the sequence.
+        /// The options of the sequence.
         options: Vec<ast::SequenceOptions>,
     },
 }

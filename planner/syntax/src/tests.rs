@@ -1,4 +1,4 @@
-//! Tests of the parser: what each text becomes, and where each error points.
+//! Tests of the parser: the tree of each text, and the position of each error.
 
 use super::*;
 
@@ -207,7 +207,7 @@ fn collate_is_read_behind_casts_and_itself() {
     ] {
         let (expr, _) = parse_expression(written).unwrap();
         assert_eq!(expr.to_string(), read);
-        // What is printed is read as the same again.
+        // Parsing the printed expression gives the same tree.
         assert_eq!(parse_expression(read).unwrap().0, expr, "{read}");
     }
     for wrong in ["x::text COLLATE", "x::text COLLATE 1", "x COLLATE c COLLATE"] {

@@ -5,7 +5,7 @@ use super::statement::{Isolation, StatementKind, TransactionModes};
 use sql_error::{Result, SqlError, state};
 use sqlparser::tokenizer::Token;
 
-/// Parses a statement of transaction control; None when it is not one.
+/// Parses a statement of transaction control. `None` for any other.
 pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     let kind = if cursor.word("begin") {
         noise(cursor);
@@ -60,7 +60,7 @@ fn chain(cursor: &mut Cursor<'_>) -> Result<bool> {
     Ok(chain)
 }
 
-/// Modes to the end of the statement, with or without commas.
+/// Parses modes up to the end of the statement, with or without commas.
 pub fn modes(cursor: &mut Cursor<'_>) -> Result<TransactionModes> {
     let mut modes = TransactionModes::default();
     let mut comma = false;

@@ -1,15 +1,15 @@
-//! Long rows of UNION as balanced trees: what walks a tree is as deep as the tree, and sqlparser's is as deep as there are queries in
-//! the row. The last query stays alone on the right, where a recursive query has what is repeated.
+//! Turns long chains of UNION into balanced trees. A walk over a tree is as deep as the tree, and sqlparser's is as
+//! deep as the chain is long. The last query stays alone on the right, where a recursive query has its recursive term.
 
 use super::cursor::is_word;
 use sqlparser::ast::{Query, SetExpr, SetOperator, SetQuantifier, Values, VisitMut, VisitorMut};
 use sqlparser::tokenizer::TokenWithSpan;
 use std::ops::ControlFlow;
 
-/// Rows of this many stay as they are.
+/// Chains up to this length stay as they are.
 const SHORT: usize = 64;
 
-/// Balances the long rows in a tree.
+/// Balances the long chains in a tree.
 pub fn balance<T: VisitMut>(tree: &mut T, tokens: &[TokenWithSpan]) {
     if tokens.iter().filter(|token| is_word(token, "union")).count() > SHORT {
         let _ = tree.visit(&mut Balance);
@@ -29,7 +29,7 @@ impl VisitorMut for Balance {
     }
 }
 
-/// A set operation with a query on its right.
+/// A set operation with its right operand.
 struct Arm {
     op: SetOperator,
     quantifier: SetQuantifier,
@@ -37,13 +37,13 @@ struct Arm {
 }
 
 impl Arm {
-    /// The query on the right of what stands before.
+    /// The set operation of `left` with this operand.
     fn behind(self, left: SetExpr) -> SetExpr {
         let Arm { op, quantifier, right } = self;
         SetExpr::SetOperation { op, set_quantifier: quantifier, left: Box::new(left), right: Box::new(right) }
     }
 
-    /// Whether this and another are of one row.
+    /// Whether the next operation belongs to the same chain.
     fn goes_on(&self, next: &Arm) -> bool {
         let all = |arm: &Arm| arm.quantifier == SetQuantifier::All;
         self.op == SetOperator::Union && next.op == SetOperator::Union && all(self) == all(next)
@@ -70,7 +70,7 @@ fn balanced(body: SetExpr) -> SetExpr {
     first
 }
 
-/// A row as a tree of two halves.
+/// A chain as a balanced tree.
 fn halved(first: SetExpr, mut row: Vec<Arm>) -> SetExpr {
     if row.len() < 2 {
         return row.into_iter().fold(first, |left, arm| arm.behind(left));

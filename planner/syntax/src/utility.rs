@@ -1,4 +1,4 @@
-//! Statements that are not left to sqlparser: VACUUM, CHECK, DISCARD, PREPARE, EXPLAIN, cursors and the like.
+//! Statements that sqlparser does not read: VACUUM, CHECK, DISCARD, PREPARE, EXPLAIN, cursors and others.
 
 use super::cursor::Cursor;
 use super::statement::{
@@ -12,7 +12,7 @@ use sql_error::{Result, SqlError, state};
 use sqlparser::ast;
 use sqlparser::tokenizer::Token;
 
-/// Parses one of these statements; None when it is for sqlparser.
+/// Parses one of these statements. `None` for a statement that sqlparser reads.
 pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     if let Some(kind) = transaction::parse(cursor)? {
         return Ok(Some(kind));
@@ -114,7 +114,7 @@ pub fn parse(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     Ok(Some(kind))
 }
 
-/// What PostgreSQL has and we have not, where sqlparser would call it a syntax error or take it for something else.
+/// Refuses unsupported statements of PostgreSQL that sqlparser would misread or call a syntax error. Errors: 0A000.
 fn refuse(cursor: &mut Cursor<'_>) -> Result<()> {
     const REFUSED: &[&[&str]] = &[
         &["alter", "conversion"],
@@ -208,7 +208,7 @@ pub(super) fn large_object(cursor: &mut Cursor<'_>) -> Result<types::Oid> {
     })
 }
 
-/// ALTER TYPE … OWNER TO and SET SCHEMA, errors for attributes; `None`, and nothing read, for another ALTER.
+/// ALTER TYPE … OWNER TO and SET SCHEMA. Errors for attributes. `None`, with nothing read, for another ALTER.
 fn alter_type(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     let mark = cursor.mark();
     if cursor.words(&["alter", "type"])
@@ -228,7 +228,6 @@ fn alter_type(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     Ok(None)
 }
 
-/// LOCK.
 fn lock(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
     cursor.word("table");
     let mut tables = Vec::new();
@@ -252,7 +251,6 @@ fn lock(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
     Ok(StatementKind::LockTable { tables, mode, nowait })
 }
 
-/// REINDEX.
 fn reindex(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
     let mut concurrently = false;
     if cursor.sign(&Token::LParen) {
@@ -300,7 +298,7 @@ fn discard(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
     Ok(StatementKind::Discard(what))
 }
 
-/// `(int, text)`.
+/// The types in `(int, text)`. Errors: 42601.
 pub fn types_in_brackets(cursor: &mut Cursor<'_>) -> Result<Vec<ast::DataType>> {
     let tokens = cursor.bracketed()?;
     if tokens.iter().all(|token| token.token == Token::EOF) {
@@ -437,7 +435,7 @@ fn fetch(cursor: &mut Cursor<'_>, only_move: bool) -> Result<StatementKind> {
     };
     let noise = cursor.word("from") || cursor.word("in");
     if cursor.peek().is_none() && !noise {
-        // The only word was the cursor's name.
+        // The single word was the cursor's name.
         cursor.back_to(mark);
         return Ok(StatementKind::Fetch { cursor: cursor.plain_name()?, direction: D::Relative(Some(1)), only_move });
     }

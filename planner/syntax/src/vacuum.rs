@@ -5,20 +5,20 @@ use super::statement::{AnalyzedTable, StatementKind, VacuumOptions};
 use sql_error::{Result, SqlError, state};
 use sqlparser::tokenizer::Token;
 
-/// VACUUM, behind that word.
+/// VACUUM, after that word.
 pub fn vacuum(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
     let options = options(cursor, true)?;
     Ok(StatementKind::Vacuum { options, tables: tables(cursor)? })
 }
 
-/// ANALYZE, behind that word.
+/// ANALYZE, after that word.
 pub fn analyze(cursor: &mut Cursor<'_>) -> Result<StatementKind> {
     let options = options(cursor, false)?;
     Ok(StatementKind::Analyze { options, tables: tables(cursor)? })
 }
 
-/// The options in brackets, or the words of old in their order. Those that mean nothing here are read and held to
-/// PostgreSQL's rules: their absence changes no answer.
+/// The options in parentheses, or the old keywords in their order. Options without an effect here are
+/// validated as in PostgreSQL.
 fn options(cursor: &mut Cursor<'_>, vacuum: bool) -> Result<VacuumOptions> {
     if cursor.sign(&Token::LParen) {
         return in_brackets(cursor, vacuum);

@@ -11,7 +11,7 @@ use sqlparser::ast;
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-/// CREATE VIEW; `None`, and nothing read, for another CREATE.
+/// CREATE VIEW. `None`, with nothing read, for another CREATE.
 pub fn create(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     let mark = cursor.mark();
     if !cursor.word("create") {
@@ -69,7 +69,7 @@ pub fn create(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     }))))
 }
 
-/// What stands before WITH [LOCAL | CASCADED] CHECK OPTION at the end, and which it is.
+/// The tokens before a final WITH [LOCAL | CASCADED] CHECK OPTION, and which of the two it is.
 fn check_option(tokens: &[TokenWithSpan]) -> Option<(&[TokenWithSpan], &'static str)> {
     let [rest @ .., check, option] = tokens else { return None };
     if !is_word(check, "check") || !is_word(option, "option") {
@@ -86,7 +86,7 @@ fn check_option(tokens: &[TokenWithSpan]) -> Option<(&[TokenWithSpan], &'static 
     }
 }
 
-/// `(name [= value], …)`; a name may have another before it, with a dot.
+/// `(name [= value], …)`. A name may be qualified by another.
 pub(super) fn options(cursor: &mut Cursor<'_>) -> Result<Parameters> {
     let mut options = Vec::new();
     cursor.expect_sign(&Token::LParen)?;
@@ -104,7 +104,7 @@ pub(super) fn options(cursor: &mut Cursor<'_>) -> Result<Parameters> {
     }
 }
 
-/// A value of a parameter, as it is kept: a string, a number as it is written, or a word.
+/// The value of a parameter in its stored form: a string, a number as written, or a word.
 fn value(cursor: &mut Cursor<'_>) -> Result<String> {
     if let Some(text) = cursor.string() {
         return Ok(text);
@@ -123,7 +123,7 @@ fn value(cursor: &mut Cursor<'_>) -> Result<String> {
     }
 }
 
-/// ALTER VIEW: what ALTER TABLE says of a view. `None`, and nothing read, for another ALTER.
+/// ALTER VIEW, read as ALTER TABLE. `None`, with nothing read, for another ALTER.
 pub fn alter(cursor: &mut Cursor<'_>) -> Result<Option<StatementKind>> {
     if !cursor.words(&["alter", "view"]) {
         return Ok(None);

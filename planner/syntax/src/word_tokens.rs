@@ -1,6 +1,6 @@
-//! Words of expressions and WITH that PostgreSQL reads otherwise than sqlparser, said in other words: ISNULL and NOTNULL, an
-//! empty select list, VARIADIC and `:=` in calls, the forms of TRIM, SEARCH and CYCLE; and what may not be written at all.
-//! The binder knows the words by the constants here; none of them is a name that can be written without quotes.
+//! Rewrites words of expressions and WITH that PostgreSQL reads differently from sqlparser, and refuses some. They are
+//! ISNULL and NOTNULL, an empty select list, VARIADIC and `:=` in calls, the forms of TRIM, SEARCH and CYCLE. The
+//! binder recognizes them by the constants here. None of these can be written as a name without quotes.
 
 use super::cursor::is_word;
 use super::source::Source;
@@ -9,15 +9,15 @@ use sql_error::Result;
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 
-/// The only item of an empty select list.
+/// The single item that stands for an empty select list.
 pub const NOTHING: &str = "\u{1}nothing";
-/// `(row).*` is `(row).all`.
+/// The marker for all fields: `(row).*` becomes `(row).all`.
 pub const ALL_FIELDS: &str = "\u{1}all";
-/// The name of an argument that is VARIADIC.
+/// The argument name that marks VARIADIC.
 pub const VARIADIC: &str = "\u{1}variadic";
-/// `WITH t AS (…) SEARCH DEPTH FIRST BY a, b SET c` is `WITH t AS (…), search AS (SELECT depth, c, a, b)`.
+/// `WITH t AS (…) SEARCH DEPTH FIRST BY a, b SET c` becomes `WITH t AS (…), search AS (SELECT depth, c, a, b)`.
 pub const SEARCH: &str = "\u{1}search";
-/// `WITH t AS (…) CYCLE a, b SET c TO x DEFAULT y USING p` is `WITH t AS (…), cycle AS (SELECT c, p, x, y, a, b)`.
+/// `WITH t AS (…) CYCLE a, b SET c TO x DEFAULT y USING p` becomes `WITH t AS (…), cycle AS (SELECT c, p, x, y, a, b)`.
 pub const CYCLE: &str = "\u{1}cycle";
 
 fn named(value: &str, like: &TokenWithSpan) -> TokenWithSpan {
@@ -28,7 +28,7 @@ fn sign(token: Token, like: &TokenWithSpan) -> TokenWithSpan {
     TokenWithSpan { token, span: like.span }
 }
 
-/// Whether an operand ends right before a place: a name, a number, a string or a bracket.
+/// Whether an operand ends directly before `at`: a name, a number, a string or a parenthesis.
 fn after_operand(tokens: &[TokenWithSpan], at: usize) -> bool {
     let Some(before) = at.checked_sub(1).and_then(|before| tokens.get(before)) else { return false };
     match &before.token {
@@ -44,15 +44,15 @@ fn after_operand(tokens: &[TokenWithSpan], at: usize) -> bool {
     }
 }
 
-/// Words that are a column's label after AS only.
+/// Words that need AS to be a column's label.
 const LABELS_WITH_AS: [&str; 10] =
     ["day", "filter", "hour", "minute", "month", "over", "second", "within", "without", "year"];
 
-/// Words that are a column's label without AS too, which sqlparser does not take for one.
+/// Words that can be a column's label without AS, which sqlparser does not accept.
 const LABELS: [&str; 11] =
     ["analyze", "cluster", "distribute", "exclude", "explain", "lateral", "minus", "select", "sort", "top", "view"];
 
-/// Rewrites what stands at a place of a query or write. Errors: 42601.
+/// Rewrites the tokens at `at` of a query or write. Errors: 42601.
 pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, at: usize) -> Result<()> {
     let Some(here) = tokens.get(at).cloned() else { return Ok(()) };
     match &here.token {
@@ -68,7 +68,7 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, at: usize) -> R
         }
         Token::RParen => clauses_of_recursion(tokens, at + 1),
         Token::Mul if at >= 2 && sign_at(tokens, at - 1, &Token::Period) => {
-            // `t.* IS NULL`: the whole row.
+            // `t.* IS NULL` tests the whole row.
             let compared = [Token::Eq, Token::Neq, Token::Lt, Token::Gt, Token::DoubleColon];
             let value = word_at(tokens, at + 1, &["is"]) || compared.iter().any(|sign| sign_at(tokens, at + 1, sign));
             if value && matches!(tokens.get(at - 2).map(|token| &token.token), Some(Token::Word(_))) {
@@ -126,7 +126,8 @@ pub fn rewrite(source: &Source, tokens: &mut Vec<TokenWithSpan>, at: usize) -> R
     Ok(())
 }
 
-/// 42601 for an operator that a DEFAULT may have in brackets only, since words that end it could follow.
+/// 42601 for an operator that a DEFAULT may contain only in parentheses, because the words after it
+/// could continue the definition.
 fn restricted(source: &Source, tokens: &[TokenWithSpan], from: usize) -> Result<()> {
     const NOT_THERE: [&str; 8] = ["and", "or", "in", "between", "like", "ilike", "similar", "isnull"];
     const ENDS: [&str; 8] = ["constraint", "not", "null", "check", "unique", "primary", "references", "generated"];
@@ -182,7 +183,7 @@ fn empty_list(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     }
 }
 
-/// `f(VARIADIC x)` is a call with a named argument.
+/// `f(VARIADIC x)` becomes a call with a named argument.
 fn variadic(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     let begins = at
         .checked_sub(1)
@@ -192,7 +193,7 @@ fn variadic(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     }
 }
 
-/// `trim([both] from x)` is `btrim(x)`, and so the other sides.
+/// `trim([both] from x)` becomes `btrim(x)`. The other sides are similar.
 fn trim(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     let side = word_at(tokens, at + 2, &["leading", "trailing", "both"]);
     let from = if side { at + 3 } else { at + 2 };
@@ -210,7 +211,7 @@ fn trim(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     tokens.splice(at..=from, [named(name, &here), sign(Token::LParen, &here)]);
 }
 
-/// SEARCH and CYCLE after a WITH query.
+/// Rewrites SEARCH and CYCLE after a WITH query.
 fn clauses_of_recursion(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     let mut start = at;
     if word_at(tokens, start, &["search"])
@@ -255,7 +256,7 @@ fn clauses_of_recursion(tokens: &mut Vec<TokenWithSpan>, at: usize) {
     }
 }
 
-/// Names with commas between them, and where they end.
+/// Names separated by commas, and the position after them.
 fn names(tokens: &[TokenWithSpan], from: usize) -> Option<(Vec<TokenWithSpan>, usize)> {
     let (mut found, mut at) = (Vec::new(), from);
     loop {

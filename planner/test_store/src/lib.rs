@@ -1,5 +1,5 @@
-//! The store that tests of this crate run over. `PERCOSQL_TEST_STORE` chooses: unset, the engine in memory; `rows`, the same
-//! without commits across rows; `bigtable`, a table of its own in Bigtable's emulator.
+//! The store that tests of this crate run over. `PERCOSQL_TEST_STORE` chooses: unset, the engine in memory; `rows`, the
+//! same without commits across rows; `bigtable`, a table of its own in Bigtable's emulator.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::sync::{Arc, OnceLock};
@@ -42,7 +42,7 @@ pub async fn open_by_row(oracle: &Arc<Oracle>, env: &EnvRef) -> StoreRef {
 }
 
 async fn bigtable(env: &EnvRef) -> StoreRef {
-    // One for all tests of the process; it ends with it.
+    // All tests of the process share one emulator, which ends with the process.
     static EMULATOR: OnceLock<Emulator> = OnceLock::new();
     let emulator = EMULATOR.get_or_init(|| Emulator::start().unwrap());
     let address: BigtableAddress = format!("bigtable://p/i/{}", emulator.table()).parse().unwrap();

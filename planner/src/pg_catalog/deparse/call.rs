@@ -1,4 +1,4 @@
-//! Calls: of functions, aggregates and window functions, and what is written like one.
+//! Calls of functions, aggregates and window functions, and other expressions with call syntax.
 
 use super::Analysis;
 use super::expression::keyword;
@@ -12,7 +12,7 @@ use sqlparser::ast::{
     WindowFrameBound, WindowFrameUnits, WindowType,
 };
 
-/// The arguments of a call.
+/// The arguments of a call, with the clauses around them.
 #[derive(Default)]
 struct Arguments {
     nodes: Vec<Node>,
@@ -24,7 +24,7 @@ struct Arguments {
 }
 
 impl Analysis<'_> {
-    /// A function of ours by its name, with arguments in their places.
+    /// A call of one of PostgreSQL's functions by name, with positional arguments.
     pub fn function(&self, name: &str, args: Vec<Node>, syntax: Option<Syntax>) -> Option<Node> {
         let arguments = Arguments { nodes: args, ..Arguments::default() };
         let mut call = self.chosen(name, arguments, "f")?;
@@ -32,7 +32,7 @@ impl Analysis<'_> {
         Some(call.into())
     }
 
-    /// The function that a call means.
+    /// Chooses the function of a call.
     fn chosen(&self, name: &str, arguments: Arguments, kinds: &str) -> Option<Call> {
         let given: Vec<_> = arguments.nodes.iter().map(|node| node.ty().oid).collect();
         let chosen = super::resolve::function(self.types(), name, kinds, &given, arguments.variadic).ok()?;
@@ -46,7 +46,7 @@ impl Analysis<'_> {
         Some(call)
     }
 
-    /// A call as it is written.
+    /// Analyzes a call in the tree.
     pub fn call(&self, function: &ast::Function, scope: &Scope<'_>) -> Option<Node> {
         let (schema, name) = fold_name(&function.name).ok()?;
         if schema.is_some_and(|schema| schema != "pg_catalog")
@@ -74,7 +74,7 @@ impl Analysis<'_> {
             arguments.nodes.push(sort.key.node.clone());
             arguments.order_by.push(sort);
         }
-        // A type's name called like a function is a cast, where no function takes just this.
+        // A call of a type's name is a cast, unless a function takes exactly this type.
         if let [one] = arguments.nodes.as_slice() {
             let given = [one.ty().oid];
             let exact = ALL_FUNCTIONS.iter().any(|function| function.name == name && function.arguments == given);
@@ -99,7 +99,7 @@ impl Analysis<'_> {
         Some(call.into())
     }
 
-    /// What is written like a call and is none; `None` for a call.
+    /// Analyzes other expressions with call syntax. `None` for a real call.
     fn special_call(&self, name: &str, list: &ast::FunctionArgumentList, scope: &Scope<'_>) -> Option<Option<Node>> {
         let exprs: Vec<&ast::Expr> = list
             .args
@@ -133,7 +133,7 @@ impl Analysis<'_> {
             "current_timestamp" | "current_time" | "localtimestamp" | "localtime" => {
                 let [ast::Expr::Value(digits)] = exprs.as_slice() else { return Some(None) };
                 let ty = keyword(name).map(|node| node.ty());
-                // There are six digits at most.
+                // The precision is at most six.
                 let digits = digits.to_string().parse().unwrap_or(6_u32).min(6);
                 Some(ty.map(|ty| Node::Keyword { text: format!("{}({digits})", name.to_uppercase()), ty }))
             }
@@ -185,7 +185,7 @@ impl Analysis<'_> {
         Some(arguments)
     }
 
-    /// A call with arguments given by name: of the one function that has such.
+    /// A call with named arguments, if only one function of the name has them.
     fn named_call(&self, name: &str, arguments: Arguments) -> Option<Node> {
         let mut found = ALL_FUNCTIONS.iter().filter(|function| {
             let names = function.names();
@@ -210,13 +210,13 @@ impl Analysis<'_> {
         Some(call.into())
     }
 
-    /// A key of ORDER BY within a call or window.
+    /// Analyzes a key of ORDER BY within a call or window.
     pub fn sort(&self, item: &ast::OrderByExpr, scope: &Scope<'_>) -> Option<Sort> {
         let node = self.settle(self.expr(&item.expr, scope)?)?;
         sort_by(item, Key { node, number: None })
     }
 
-    /// OVER.
+    /// Analyzes an OVER clause.
     fn window(&self, over: &WindowType, scope: &Scope<'_>) -> Option<Window> {
         match over {
             WindowType::NamedWindow(name) => Some(Window { name: Some(fold(name)), ..Window::default() }),
@@ -224,7 +224,7 @@ impl Analysis<'_> {
         }
     }
 
-    /// A window in brackets.
+    /// Analyzes a window specification in parentheses.
     pub fn window_spec(&self, spec: &ast::WindowSpec, scope: &Scope<'_>) -> Option<Window> {
         let mut window = Window { base: spec.window_name.as_ref().map(fold), ..Window::default() };
         for key in &spec.partition_by {
@@ -304,7 +304,7 @@ impl Analysis<'_> {
     }
 }
 
-/// A key with its direction.
+/// A sort key with its direction and its order of NULLs.
 pub fn sort_by(item: &ast::OrderByExpr, key: Key) -> Option<Sort> {
     if item.with_fill.is_some() {
         return None;

@@ -1,4 +1,4 @@
-//! Casts, those that are written and those that happen by themselves, and the type that several expressions have in common.
+//! Explicit and implicit casts, and the common type of several expressions.
 
 use super::Analysis;
 use super::node::Node;
@@ -6,7 +6,7 @@ use super::types::{Ty, Types, oid};
 use crate::types::Oid;
 use crate::types::text::{input, output_datum};
 
-/// The type that expressions of these types have in common (UNION, CASE and their kin).
+/// The common type of expressions with these types (UNION, CASE and their kin).
 pub fn common(types: Types<'_>, given: &[Oid]) -> Option<Oid> {
     let first = *given.first()?;
     let mut chosen = first;
@@ -32,7 +32,7 @@ pub fn common(types: Types<'_>, given: &[Oid]) -> Option<Oid> {
     Some(if chosen == oid::UNKNOWN { oid::TEXT } else { chosen })
 }
 
-/// Whether values of a type are cut or rounded by its modifier.
+/// Whether a type's modifier truncates or rounds values.
 fn has_length(ty: Oid) -> bool {
     matches!(
         ty,
@@ -48,7 +48,7 @@ fn has_length(ty: Oid) -> bool {
 }
 
 impl Analysis<'_> {
-    /// Makes an expression a type, as operators and functions do with their arguments.
+    /// Converts an expression to a type implicitly, as for arguments of operators and functions.
     pub fn coerce(&self, node: Node, to: Oid) -> Option<Node> {
         if matches!(to, oid::ANY) {
             return Some(node);
@@ -60,10 +60,10 @@ impl Analysis<'_> {
         self.convert(node, Ty::of(to), true)
     }
 
-    /// Another type, without its length.
+    /// Converts to another type, without its modifier.
     fn convert(&self, node: Node, to: Ty, implicit: bool) -> Option<Node> {
         if let Node::Const(Ty { oid: oid::UNKNOWN, .. }, text) = &node {
-            // Of an interval alone the modifier counts while it is read.
+            // Only an interval's modifier has an effect while it is read.
             let modifier = if to.oid == oid::INTERVAL { to.modifier } else { -1 };
             let ty = Ty { oid: to.oid, modifier };
             return Some(Node::Const(ty, self.read(ty, text.as_deref())?));
@@ -78,7 +78,7 @@ impl Analysis<'_> {
         Some(Node::Cast { arg: Box::new(node), ty: Ty::of(to.oid), implicit, call })
     }
 
-    /// A string as a type's value, written in the form that the reader's settings say.
+    /// Reads a string as a value of a type, and prints it with the reader's settings.
     fn read(&self, ty: Ty, text: Option<&str>) -> Option<Option<String>> {
         let known = self.context.catalog.type_by_oid(ty.oid)?;
         let known = if ty.modifier >= 0 { known.with_modifier(ty.modifier) } else { known };
@@ -90,7 +90,7 @@ impl Analysis<'_> {
         output_datum(known, &datum, &self.context.output).ok()
     }
 
-    /// Makes an expression a type with its length, as `::` does.
+    /// Converts an expression to a type with its modifier, as `::` does.
     pub fn cast(&self, node: Node, to: Ty) -> Option<Node> {
         let from = node.ty();
         let changed = from.oid != to.oid;
@@ -117,7 +117,7 @@ impl Analysis<'_> {
         Some(Node::Cast { arg: Box::new(inner), ty: to, implicit: false, call })
     }
 
-    /// Brings expressions to the type they have in common; the first of `order` is asked first.
+    /// Converts expressions to their common type. The types in `order` decide, the first one first.
     pub fn unify(&self, nodes: Vec<Node>, order: &[Oid]) -> Option<(Vec<Node>, Ty)> {
         let to = common(self.types(), order)?;
         let nodes = nodes.into_iter().map(|node| self.coerce(node, to)).collect::<Option<Vec<_>>>()?;
@@ -127,12 +127,12 @@ impl Analysis<'_> {
         Some((nodes, Ty { oid: to, modifier }))
     }
 
-    /// An expression that has a type: a bare string is text.
+    /// Gives an untyped string the type text.
     pub fn settle(&self, node: Node) -> Option<Node> {
         if node.ty().oid == oid::UNKNOWN { self.coerce(node, oid::TEXT) } else { Some(node) }
     }
 
-    /// A condition.
+    /// Converts an expression to boolean. `None` if that fails.
     pub fn boolean(&self, node: Node) -> Option<Node> {
         let node = self.coerce(node, oid::BOOL)?;
         Some(node).filter(|node| node.ty().oid == oid::BOOL)

@@ -1,4 +1,4 @@
-//! Comparisons that are written in words: IN, BETWEEN, LIKE, ANY and ALL, IS DISTINCT FROM, rows.
+//! Comparisons written in words: IN, BETWEEN, LIKE, ANY and ALL, IS DISTINCT FROM, and comparisons of rows.
 
 use super::Analysis;
 use super::expression::symbol;
@@ -9,7 +9,7 @@ use crate::bind::{all_of, row_items, unmarked};
 use sqlparser::ast::{self, BinaryOperator};
 
 impl Analysis<'_> {
-    /// `IS [NOT] DISTINCT FROM`.
+    /// Analyzes `IS [NOT] DISTINCT FROM`.
     pub fn distinct_from(
         &self,
         left: &ast::Expr,
@@ -21,7 +21,7 @@ impl Analysis<'_> {
             return None;
         }
         let (left, right) = (self.expr(left, scope)?, self.expr(right, scope)?);
-        // A bare NULL makes it a test for NULL.
+        // With a bare NULL it becomes a test for NULL.
         let null = |node: &Node| matches!(node, Node::Const(ty, None) if ty.oid == oid::UNKNOWN);
         if null(&right) {
             return Some(Node::NullTest { arg: Box::new(left), negated: distinct });
@@ -35,7 +35,7 @@ impl Analysis<'_> {
         Some(if distinct { node } else { Node::Not(Box::new(node)) })
     }
 
-    /// `IN (list)`.
+    /// Analyzes `IN (list)` and its negation.
     pub fn in_list(&self, expr: &ast::Expr, list: &[ast::Expr], negated: bool, scope: &Scope<'_>) -> Option<Node> {
         let name = if negated { "<>" } else { "=" };
         if let Some(items) = row_items(expr) {
@@ -45,7 +45,7 @@ impl Analysis<'_> {
         }
         let left = self.expr(expr, scope)?;
         let items = list.iter().map(|item| self.expr(item, scope)).collect::<Option<Vec<_>>>()?;
-        // What names no columns becomes an array; the rest is compared one by one.
+        // Items without columns become an array. The others are compared one by one.
         let (named, plain): (Vec<Node>, Vec<Node>) = items.into_iter().partition(has_column);
         let mut parts = Vec::new();
         let mut single = named;
@@ -78,7 +78,7 @@ impl Analysis<'_> {
         Some(Node::AnyAll { name: chosen.what.name.to_string(), left, right, all })
     }
 
-    /// `BETWEEN`.
+    /// Analyzes BETWEEN and BETWEEN SYMMETRIC.
     pub fn between(
         &self,
         expr: &ast::Expr,
@@ -107,7 +107,7 @@ impl Analysis<'_> {
         Some(Node::Junction { or: !negated, parts: vec![straight, between(&high, &low)?] })
     }
 
-    /// LIKE and its kin by their operators.
+    /// LIKE, ILIKE and SIMILAR TO as operators.
     pub fn like(
         &self,
         expr: &ast::Expr,
@@ -148,7 +148,7 @@ impl Analysis<'_> {
         self.any_all(&name, self.expr(left, scope)?, self.expr(inner, scope)?, all)
     }
 
-    /// A row compared with another.
+    /// Compares a row with another.
     pub fn row_comparison(
         &self,
         left: Vec<&ast::Expr>,
@@ -184,7 +184,7 @@ impl Analysis<'_> {
     }
 }
 
-/// Several conditions as one.
+/// Joins conditions with AND or OR.
 fn joined(mut parts: Vec<Node>, or: bool) -> Node {
     match parts.len() {
         1 => parts.remove(0),
@@ -195,7 +195,7 @@ fn joined(mut parts: Vec<Node>, or: bool) -> Node {
 /// Whether an expression names a column of its own query.
 pub fn has_column(node: &Node) -> bool {
     match node {
-        // A subquery mostly names columns of its own alone.
+        // The columns of a subquery are mostly its own.
         Node::Const(..) | Node::Keyword { .. } | Node::Sub(_) => false,
         Node::Operator { operands, .. } => operands.iter().any(has_column),
         Node::Cast { arg, .. } | Node::Collate { arg, .. } => has_column(arg),

@@ -1,5 +1,5 @@
-//! From the syntax tree of an expression to a [`Node`]: names, types and casts as PostgreSQL's parser finds them.
-//! `None` for what is not known exactly.
+//! Converts the syntax tree of an expression to a [`Node`], with names, types and casts as PostgreSQL's parser resolves
+//! them. Returns `None` if that is not certain.
 
 use super::Analysis;
 use super::node::{Call, Node, Place, Syntax};
@@ -10,11 +10,11 @@ use crate::parse::{fold, fold_name};
 use crate::types::SqlType;
 use sqlparser::ast::{self, AccessExpr, BinaryOperator, CeilFloorKind, DateTimeField, Subscript, UnaryOperator, Value};
 
-/// How deep expressions may stand in each other.
+/// The greatest nesting depth of expressions.
 const DEEPEST: usize = 200;
 
 impl Analysis<'_> {
-    /// An expression.
+    /// Analyzes an expression. `None` if its meaning is not certain.
     pub fn expr(&self, expr: &ast::Expr, scope: &Scope<'_>) -> Option<Node> {
         if self.depth.get() >= DEEPEST {
             return None;
@@ -181,7 +181,7 @@ impl Analysis<'_> {
         })
     }
 
-    /// The items of a row, bare strings being text.
+    /// The items of a row. Untyped strings become text.
     pub fn row(&self, items: Vec<&ast::Expr>, scope: &Scope<'_>) -> Option<Vec<Node>> {
         items.into_iter().map(|item| self.settle(self.expr(item, scope)?)).collect()
     }
@@ -209,7 +209,7 @@ impl Analysis<'_> {
         self.coerce(Node::unknown(Some(&digits)), oid::NUMERIC)
     }
 
-    /// The type that a name means here.
+    /// The type that a type name resolves to.
     pub fn type_of(&self, name: &ast::DataType) -> Option<Ty> {
         let ty = crate::bind::catalog_type(name, self.context.catalog, self.context.search_path, true).ok()?;
         Some(Ty { oid: ty.oid(), modifier: if ty.is_vector() { -1 } else { ty.modifier } })
@@ -226,7 +226,7 @@ impl Analysis<'_> {
                 {
                     operand = inner;
                 }
-                // A sign belongs to the number: signs bind closer than anything.
+                // The sign belongs to the number, because signs have the highest precedence.
                 if let ast::Expr::BinaryOp { .. } = operand {
                     return None;
                 }
@@ -251,7 +251,7 @@ impl Analysis<'_> {
         if let Some(items) = row_items(left) {
             return self.row_comparison(items, op, right, scope);
         }
-        // What else is a prefix operator binds looser than arithmetic, which the tree does not say.
+        // Other prefix operators have a lower precedence than arithmetic, which the tree does not reflect.
         if matches!(left, ast::Expr::UnaryOp { op, .. } if !matches!(op, UnaryOperator::Plus | UnaryOperator::Minus)) {
             return None;
         }
@@ -259,7 +259,7 @@ impl Analysis<'_> {
         self.operator(&symbol(op)?, Some(left), right)
     }
 
-    /// An operator.
+    /// Resolves an operator. Without a left operand it is a prefix operator.
     pub fn operator(&self, name: &str, left: Option<Node>, right: Node) -> Option<Node> {
         let left_type = left.as_ref().map(|left| left.ty().oid);
         let chosen = super::resolve::operator(self.types(), name, left_type, right.ty().oid).ok()?;
@@ -271,7 +271,7 @@ impl Analysis<'_> {
     }
 
     fn junction(&self, expr: &ast::Expr, op: &BinaryOperator, scope: &Scope<'_>) -> Option<Node> {
-        // What stands on the left, in brackets or not, is of the same list.
+        // A left operand with the same operator joins the same list, with or without parentheses.
         let mut operands = Vec::new();
         let mut rest = expr;
         loop {
@@ -294,7 +294,7 @@ impl Analysis<'_> {
         while let ast::Expr::Nested(inner) = expr {
             expr = inner;
         }
-        // The elements of an array that is written out are cast one by one.
+        // The elements of an ARRAY expression are cast individually.
         if let (ast::Expr::Array(array), Some(element)) = (expr, self.types().element(to.oid)) {
             let mut items = Vec::new();
             for item in &array.elem {
@@ -336,7 +336,7 @@ impl Analysis<'_> {
             Some(otherwise) => self.expr(otherwise, scope)?,
             None => Node::unknown(None),
         };
-        // ELSE comes first.
+        // The ELSE expression decides first about the type.
         results.insert(0, otherwise);
         let order: Vec<_> = results.iter().map(|node| node.ty().oid).collect();
         let (mut results, ty) = self.unify(results, &order)?;
@@ -349,11 +349,11 @@ impl Analysis<'_> {
         })
     }
 
-    /// `ARRAY[…]`.
+    /// Analyzes `ARRAY[…]` of these items.
     pub fn array(&self, items: Vec<Node>) -> Option<Node> {
         let order: Vec<_> = items.iter().map(|node| node.ty().oid).collect();
         let (items, ty) = self.unify(items, &order)?;
-        // Of arrays there is no type of arrays: they are one of more dimensions.
+        // An array of arrays has the same type, with one dimension more.
         let array = if self.types().element(ty.oid).is_some() { ty.oid } else { self.types().array(ty.oid)? };
         Some(Node::Array { items, ty: Ty { oid: array, modifier: ty.modifier } })
     }
@@ -422,7 +422,7 @@ fn is_junction(expr: &ast::Expr, op: &BinaryOperator) -> bool {
     }
 }
 
-/// An operator's symbol.
+/// The symbol of an operator.
 pub fn symbol(op: &BinaryOperator) -> Option<String> {
     Some(match op {
         BinaryOperator::PGCustomBinaryOperator(parts) => match parts.as_slice() {
@@ -436,7 +436,7 @@ pub fn symbol(op: &BinaryOperator) -> Option<String> {
     })
 }
 
-/// CURRENT_DATE and its kin; `None` for other words.
+/// CURRENT_DATE and its kin. `None` for other words.
 pub fn keyword(word: &str) -> Option<Node> {
     let ty = match word {
         "current_timestamp" => oid::TIMESTAMPTZ,

@@ -1,4 +1,4 @@
-//! FROM: tables, queries, functions, joins.
+//! Items of FROM: tables, subqueries, functions and joins.
 
 use super::Analysis;
 use super::node::{From, Join, Node, Relation, RelationKind};
@@ -13,14 +13,14 @@ use crate::pg_catalog::describe;
 use crate::types::Oid;
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, JoinConstraint, JoinOperator, TableAlias, TableFactor};
 
-/// Names that FROM adds, and the relations behind them.
+/// The names and relations that an item of FROM adds.
 struct Added<'r> {
     items: Vec<Item>,
     relations: &'r mut Vec<usize>,
 }
 
 impl Analysis<'_> {
-    /// FROM. Its names are added to the scope.
+    /// Analyzes FROM and adds its names to the scope.
     pub fn from(
         &self,
         from: &[ast::TableWithJoins],
@@ -45,7 +45,7 @@ impl Analysis<'_> {
     }
 
     fn factor(&self, factor: &TableFactor, scope: &Scope<'_>, added: &mut Added<'_>) -> Option<From> {
-        // What is on the left, for those who may see it.
+        // The items to the left, which LATERAL items may refer to.
         let mut beside = Scope { items: scope.items.clone(), outer: scope.outer };
         beside.items.extend(added.items.iter().cloned());
         let relation = match factor {
@@ -102,7 +102,7 @@ impl Analysis<'_> {
         Some(From::Relation(at))
     }
 
-    /// Adds a relation whose columns, where they are not said to be others, are its own.
+    /// Adds a relation. Its columns refer to it unless they refer to another relation already.
     fn place(&self, relation: Relation) -> usize {
         let at = self.add(relation);
         if let Some(relation) = self.relations.borrow_mut().get_mut(at) {
@@ -115,12 +115,12 @@ impl Analysis<'_> {
         at
     }
 
-    /// A relation by an alias.
+    /// A relation with an alias.
     fn called(&self, kind: RelationKind, columns: Vec<(String, Ty)>, alias: &TableAlias) -> Relation {
         let aliases: Vec<String> = alias.columns.iter().map(|column| fold(&column.name)).collect();
         let columns = named(columns, &aliases);
         let name = fold(&alias.name);
-        // Shown names differ from each other.
+        // Shown names must be distinct.
         let mut shown: Vec<String> = Vec::with_capacity(columns.len());
         for (name, _) in &columns {
             let mut unique = name.clone();
@@ -178,12 +178,12 @@ impl Analysis<'_> {
             true => quote(&table.name),
             false => format!("{}.{}", quote(&table.schema), quote(&table.name)),
         };
-        // The columns of then, by the names of now.
+        // The columns at the time of the view's creation, with their present names.
         let mut columns: Vec<(String, String, Ty)> = Vec::new();
         if known.columns.is_empty() {
             columns.extend(table.live_columns().map(|found| (found.name.clone(), found.name.clone(), ty_of(found.ty))));
         }
-        // One that was dropped since is not used.
+        // A column that was dropped since is unused.
         let mut there = vec![true; columns.len()];
         for (id, then) in &known.columns {
             let column = table.column(*id)?;
@@ -252,7 +252,8 @@ impl Analysis<'_> {
         Some(of_function(kind, called, named(columns, &aliases), lateral))
     }
 
-    /// The functions of ROWS FROM: their calls, their columns, whether they see what is beside them, and the name of the first.
+    /// The functions of ROWS FROM: their calls, their columns, whether they refer to items to the left, and
+    /// the first one's name.
     #[allow(clippy::type_complexity)]
     fn functions_in_step(
         &self,
@@ -273,8 +274,8 @@ impl Analysis<'_> {
         Some((made, columns, lateral, first?))
     }
 
-    /// A function in FROM: its call, its columns, and whether it sees what is beside it. `called`: what a column that has no name of its
-    /// own is called; `defined`: whether its columns are said behind it.
+    /// A function in FROM: its call, its columns, and whether it refers to items to the left. `called` is the name of a
+    /// column that has none. `defined` says that a column definition list follows.
     fn called_in_from(
         &self,
         name: &str,
@@ -295,7 +296,7 @@ impl Analysis<'_> {
             return Some((call, Vec::new(), lateral));
         }
         let chosen = super::resolve::function(self.types(), name, "f", &given, false).ok()?;
-        // Arguments that come out are columns.
+        // Output arguments are columns.
         let function = ALL_FUNCTIONS.iter().find(|function| function.oid == chosen.what.oid)?;
         let (modes, names, all) = (function.modes(), function.names(), function.all_types());
         let mut columns: Vec<(String, Ty)> = Vec::new();
@@ -311,16 +312,16 @@ impl Analysis<'_> {
             if chosen.result == oid::RECORD && columns.is_empty() {
                 return None;
             }
-            // One value has the name of the whole, or the one that comes out its own.
+            // A single column takes the name of its output argument, or of the whole.
             let own = columns.pop().map_or_else(|| called.to_string(), |(column, _)| column);
-            // What a function of many types answers follows from what it is given.
+            // The result type of a polymorphic function follows from the arguments.
             let ty = if super::types::is_polymorphic(chosen.result) { call.ty() } else { Ty::of(chosen.result) };
             columns = vec![(own, ty)];
         }
         Some((call, columns, lateral))
     }
 
-    /// `unnest` of several arrays, beside each other.
+    /// `unnest` of several arrays in parallel.
     fn several_arrays(
         &self,
         arrays: &[ast::Expr],
@@ -433,7 +434,7 @@ impl Analysis<'_> {
         added.items.push(Item { relation: at, qualified: false, bare: true });
         let on = match constraint {
             JoinConstraint::On(on) => {
-                // ON sees this join's sides, and what is around the query.
+                // ON sees both sides of the join and the outer query.
                 let sides = Scope { items: added.items.clone(), outer: scope.outer };
                 Some(self.boolean(self.expr(on, &sides)?)?)
             }
@@ -448,7 +449,7 @@ impl Analysis<'_> {
     }
 }
 
-/// What functions in FROM give. `columns`: by the names that they have in the query.
+/// The relation of a function in FROM. `columns` have the names that the query uses.
 fn of_function(kind: RelationKind, called: String, columns: Vec<(String, Ty)>, lateral: bool) -> Relation {
     let shown = crate::pg_catalog::describe::each_alias(columns.iter().map(|(name, _)| name.as_str()));
     let column = |((name, ty), shown): ((String, Ty), &String)| {

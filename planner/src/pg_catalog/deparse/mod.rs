@@ -1,7 +1,9 @@
-//! Expressions and queries as PostgreSQL's catalog functions print them. What is stored is what was written; here it is read
-//! again, its names and types are found by PostgreSQL's rules over PostgreSQL's own lists of functions, operators and casts, and
-//! it is printed with the casts, brackets and lines that PostgreSQL puts. Nothing that is executed comes from here, so whatever is
-//! not known exactly is `None`, and shown as it was written.
+//! Prints expressions and queries as PostgreSQL's catalog functions do. The catalog stores the written text. This
+//! module parses it again and resolves names and types by PostgreSQL's rules, over PostgreSQL's own lists of functions,
+//! operators and casts. It prints the result with PostgreSQL's casts, parentheses and lines.
+//!
+//! The output is never executed. Anything uncertain is `None`, and the caller then shows the written text. Must not
+//! know how statements are bound.
 
 mod call;
 mod coerce;
@@ -29,20 +31,20 @@ use scope::{Item, Scope};
 use std::cell::{Cell, RefCell};
 use types::{Ty, Types, oid};
 
-/// Who reads what is printed.
+/// The reader of a printed text: names and settings.
 pub struct Context<'a> {
-    /// What names mean.
+    /// The catalog that resolves names.
     pub catalog: &'a Catalog,
-    /// Schemas that are left out.
+    /// The schemas whose names are omitted.
     pub search_path: &'a [String],
-    /// How constants are read.
+    /// The settings for reading constants.
     pub input: InputContext<'a>,
-    /// How they are written.
+    /// The settings for printing constants.
     pub output: OutputContext<'a>,
 }
 
 impl<'a> Context<'a> {
-    /// Of a statement under way.
+    /// The context of a statement.
     pub fn of_statement(context: &'a StatementContext) -> Context<'a> {
         Context {
             catalog: &context.catalog,
@@ -51,23 +53,23 @@ impl<'a> Context<'a> {
             output: context.text_output(),
         }
     }
-    /// Of a catalog, with the settings that nobody changed.
+    /// The context of a catalog with default settings.
     #[cfg(test)]
     pub fn plain(catalog: &'a Catalog) -> Context<'a> {
         Context { catalog, search_path: &[], input: InputContext::PLAIN, output: OutputContext::PLAIN }
     }
 }
 
-/// The reading of one expression or query.
+/// The analysis of one expression or query.
 struct Analysis<'a> {
     context: &'a Context<'a>,
     /// The relations of all queries.
     relations: RefCell<Vec<Relation>>,
-    /// Queries of WITH in sight, the nearest last, with their columns.
+    /// The visible WITH queries with their columns, the innermost last.
     common: RefCell<Vec<(String, Vec<(String, Ty)>)>>,
-    /// What the names of relations mean.
+    /// The view that resolves names of relations.
     view: Option<&'a ViewDescriptor>,
-    /// What its tree has no place for.
+    /// The clauses that sqlparser's tree cannot represent.
     extras: Option<&'a Extras>,
     depth: Cell<usize>,
 }
@@ -82,7 +84,7 @@ impl<'a> Analysis<'a> {
         Types { catalog: self.context.catalog }
     }
 
-    /// Adds a relation; its place.
+    /// Adds a relation and returns its index.
     fn add(&self, relation: Relation) -> usize {
         let mut relations = self.relations.borrow_mut();
         relations.push(relation);
@@ -94,13 +96,13 @@ fn ty_of(ty: SqlType) -> Ty {
     Ty { oid: ty.oid(), modifier: if ty.is_vector() { -1 } else { ty.modifier } }
 }
 
-/// The columns of a table by their names alone.
+/// The columns of a table as unqualified names.
 fn plain_columns(table: &TableDescriptor) -> Vec<(String, Node)> {
     let column = |name: &String, ty| (name.clone(), Node::Column { relation: None, name: name.clone(), ty: ty_of(ty) });
     table.live_columns().map(|found| column(&found.name, found.ty)).collect()
 }
 
-/// An expression of a table in its stored form; of a default also the type of its column.
+/// Analyzes a stored expression of a table. `to` is the column's type for a default.
 fn analysed(context: &Context<'_>, stored: &str, table: Option<&TableDescriptor>, to: Option<Ty>) -> Option<Node> {
     let (expr, _) = parse_expression(stored).ok()?;
     let analysis = Analysis::new(context, None);
@@ -120,9 +122,9 @@ fn analysed(context: &Context<'_>, stored: &str, table: Option<&TableDescriptor>
     let node = analysis.expr(&expr, &scope)?;
     match (to, node) {
         (Some(to), node) if node.ty().oid == oid::UNKNOWN => analysis.coerce(node, to.oid),
-        // A constant takes the column's length.
+        // A constant takes the column's modifier.
         (Some(to), Node::Const(ty, value)) if ty.oid == to.oid && to.modifier < 0 => Some(Node::Const(to, value)),
-        // What becomes the column's type stands within a cast that is not shown, but for its brackets.
+        // The cast to the column's type is not shown, except for its parentheses.
         (Some(to), node) => {
             let hidden = |node: Node, ty: Ty, call: bool| Node::Cast { arg: Box::new(node), ty, implicit: true, call };
             let (from, length) = (node.ty(), to.modifier >= 0 && node.ty().modifier != to.modifier);
@@ -145,7 +147,7 @@ fn printed(context: &Context<'_>, node: &Node, pretty: bool) -> String {
     printer.text
 }
 
-/// A condition, a default or the like of a table; `to` is the type of a column that gets its value.
+/// Prints a condition, default or similar expression of a table. `to` is the type of the column that takes its value.
 pub fn expression(
     context: &Context<'_>,
     table: Option<&TableDescriptor>,
@@ -157,10 +159,10 @@ pub fn expression(
     Some(printed(context, &node, pretty))
 }
 
-/// An expression of an index, and whether it stands without brackets there.
+/// Prints an index expression, and tells whether it needs no parentheses.
 pub fn index_key(context: &Context<'_>, table: &TableDescriptor, stored: &str, pretty: bool) -> Option<(String, bool)> {
     let node = analysed(context, stored, Some(table), None)?;
-    // Since 15.20 a call that looks like an operator has brackets of its own.
+    // Since 15.20 a call in operator syntax has its own parentheses.
     let call = match &node {
         Node::Call(call) => !call.syntax.is_some_and(Syntax::looks_like_an_operator),
         node => matches!(node, Node::Listed { .. } | Node::Keyword { .. }),
@@ -168,7 +170,7 @@ pub fn index_key(context: &Context<'_>, table: &TableDescriptor, stored: &str, p
     Some((printed(context, &node, pretty), call))
 }
 
-/// The query of a view, a line an item, or lines of `wrap`.
+/// Prints the query of a view: one item a line, or lines of `wrap` characters.
 pub fn view(context: &Context<'_>, view: &TableDescriptor, pretty: bool, wrap: Option<usize>) -> Option<String> {
     let stored = view.view.as_ref()?;
     let statement = crate::bind::view_statement(stored).ok()?;

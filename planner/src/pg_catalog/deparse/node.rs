@@ -1,101 +1,101 @@
-//! [`Node`]: an expression as PostgreSQL keeps it once its names and types are known, with every cast that nobody wrote;
-//! and [`Query`], a query of such. Only made to be printed.
+//! [`Node`]: an expression with resolved names and types and with all implicit casts, as PostgreSQL keeps it.
+//! [`Query`]: a query of such expressions. Both serve only for printing.
 
 use super::types::{Ty, oid};
 use crate::parse::LockStrength;
 
-/// An expression.
+/// An expression with resolved names and types.
 #[derive(Clone, Debug)]
 pub enum Node {
-    /// A constant in the text form of its type; `None` for NULL.
+    /// A constant in the text form of its type. `None` is NULL.
     Const(Ty, Option<String>),
-    /// A column: of a relation of a query, by its number, or of the only table there is.
+    /// A column of a relation of a query, or of the only table.
     Column {
-        /// Which relation; `None` for a name that stands alone.
+        /// The index of the relation. `None` for an unqualified name.
         relation: Option<usize>,
-        /// Its name today.
+        /// The present name of the column.
         name: String,
         ty: Ty,
     },
-    /// An operator of one or two operands.
+    /// An operator with one or two operands.
     Operator { name: String, operands: Vec<Node>, ty: Ty },
-    /// `IS DISTINCT FROM`.
+    /// `IS DISTINCT FROM` of two operands.
     Distinct(Box<[Node; 2]>),
     /// `left operator ANY (right)`, or ALL.
     AnyAll { name: String, left: Box<Node>, right: Box<Node>, all: bool },
-    /// What AND or OR joins.
+    /// The operands of AND or OR.
     Junction { or: bool, parts: Vec<Node> },
-    /// NOT.
+    /// NOT of a condition.
     Not(Box<Node>),
-    /// `IS [NOT] NULL`.
+    /// `IS [NOT] NULL` of an expression.
     NullTest { arg: Box<Node>, negated: bool },
     /// `IS TRUE` and its kin.
     TruthTest { arg: Box<Node>, words: &'static str },
-    /// A cast, written or not; `call`: a function does it.
+    /// A cast, explicit or implicit. `call` tells whether a function performs it.
     Cast { arg: Box<Node>, ty: Ty, implicit: bool, call: bool },
-    /// A function's call.
+    /// A call of a function.
     Call(Call),
     /// CURRENT_DATE and its kin.
     Keyword { text: String, ty: Ty },
-    /// CASE.
+    /// CASE with its branches.
     Case { operand: Option<Box<Node>>, whens: Vec<(Node, Node)>, otherwise: Box<Node>, ty: Ty },
-    /// COALESCE, GREATEST, LEAST, NULLIF.
+    /// COALESCE, GREATEST, LEAST or NULLIF.
     Listed { word: &'static str, args: Vec<Node>, ty: Ty },
-    /// `ARRAY[…]`.
+    /// `ARRAY[…]` of these items.
     Array { items: Vec<Node>, ty: Ty },
-    /// `ROW(…)`.
+    /// `ROW(…)` of these items.
     Row(Vec<Node>),
-    /// Rows compared by their order.
+    /// A comparison of rows.
     RowCompare { name: String, left: Vec<Node>, right: Vec<Node> },
-    /// `a[1]`, `a[1:2]`: an upper bound alone is a place.
+    /// `a[1]` or `a[1:2]`, with a place for each dimension.
     Subscript { arg: Box<Node>, places: Vec<Place>, ty: Ty },
-    /// COLLATE.
+    /// An expression with COLLATE.
     Collate { arg: Box<Node>, name: String },
-    /// `GROUPING(…)`.
+    /// `GROUPING(…)` of these expressions.
     Grouping(Vec<Node>),
-    /// A subquery.
+    /// A subquery within an expression.
     Sub(Sub),
 }
 
-/// A subscript.
+/// A subscript of one dimension.
 #[derive(Clone, Debug)]
 pub enum Place {
-    /// One element.
+    /// A single element of the array.
     At(Node),
-    /// From one to another.
+    /// A slice from a lower to an upper bound.
     Part(Option<Node>, Option<Node>),
 }
 
 /// A call of a function, an aggregate or a window function.
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// The name.
+    /// The name of the function.
     pub name: String,
-    /// Its arguments.
+    /// The arguments of the call.
     pub args: Vec<Node>,
-    /// Names of the last arguments, where they are given by name.
+    /// The names of the last arguments, if they are named.
     pub names: Vec<String>,
     /// Whether the last argument is VARIADIC.
     pub variadic: bool,
-    /// `count(*)`.
+    /// Whether the argument is `*`, as in `count(*)`.
     pub star: bool,
-    /// DISTINCT.
+    /// Whether DISTINCT was written.
     pub distinct: bool,
-    /// ORDER BY among the arguments, or WITHIN GROUP.
+    /// The sort keys of ORDER BY among the arguments, or of WITHIN GROUP.
     pub order_by: Vec<Sort>,
-    /// WITHIN GROUP.
+    /// Whether `order_by` belongs to WITHIN GROUP.
     pub within_group: bool,
-    /// FILTER.
+    /// The condition of the FILTER clause.
     pub filter: Option<Box<Node>>,
-    /// OVER.
+    /// The window of the OVER clause.
     pub over: Option<Box<Window>>,
     /// The type of the result.
     pub ty: Ty,
-    /// The words of the standard it was written with, in place of a call.
+    /// The standard's syntax, if it replaces that of a call.
     pub syntax: Option<Syntax>,
 }
 
-/// Functions that the standard has words for.
+/// Functions with a syntax of their own in the standard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Syntax {
@@ -113,14 +113,14 @@ pub enum Syntax {
 }
 
 impl Syntax {
-    /// Whether it is written between its operands, in brackets.
+    /// Whether it is written between its operands, in parentheses.
     pub fn looks_like_an_operator(self) -> bool {
         matches!(self, Syntax::AtTimeZone | Syntax::Overlaps | Syntax::Normalized)
     }
 }
 
 impl Call {
-    /// A plain call.
+    /// A call with arguments alone.
     pub fn new(name: &str, args: Vec<Node>, ty: Ty) -> Call {
         Call {
             name: name.to_string(),
@@ -139,66 +139,66 @@ impl Call {
     }
 }
 
-/// What rows are sorted by.
+/// A sort key with its direction.
 #[derive(Clone, Debug)]
 pub struct Sort {
-    /// The key.
+    /// The key of the sort.
     pub key: Key,
-    /// DESC.
+    /// Whether DESC was written.
     pub descending: bool,
-    /// NULLS FIRST or LAST where it is not what the direction says.
+    /// NULLS FIRST or LAST, if it is not the default of the direction.
     pub nulls: Option<&'static str>,
 }
 
-/// An expression that rows are sorted or grouped by.
+/// An expression in ORDER BY, GROUP BY or PARTITION BY.
 #[derive(Clone, Debug)]
 pub struct Key {
-    /// The expression.
+    /// The expression of the key.
     pub node: Node,
-    /// Its place in the select list, where that is what is shown.
+    /// Its number in the select list, if the number is shown.
     pub number: Option<usize>,
 }
 
-/// A window, as OVER or WINDOW says it.
+/// A window in OVER or WINDOW.
 #[derive(Clone, Debug, Default)]
 pub struct Window {
-    /// The window of WINDOW that it is.
+    /// The name of a window in WINDOW.
     pub name: Option<String>,
-    /// The window that it begins with.
+    /// The window that it extends.
     pub base: Option<String>,
-    /// PARTITION BY.
+    /// The keys of PARTITION BY.
     pub partition_by: Vec<Key>,
-    /// ORDER BY.
+    /// The keys of ORDER BY.
     pub order_by: Vec<Sort>,
-    /// `ROWS BETWEEN`, its bounds and what is excluded, in parts of text and expressions.
+    /// The frame clause, as words and expressions.
     pub frame: Vec<FramePart>,
 }
 
 /// A part of a frame clause.
 #[derive(Clone, Debug)]
 pub enum FramePart {
-    /// Words.
+    /// Words of the grammar.
     Words(&'static str),
-    /// An offset.
+    /// An offset before PRECEDING or FOLLOWING.
     Offset(Node),
 }
 
 /// A subquery in an expression.
 #[derive(Clone, Debug)]
 pub struct Sub {
-    /// What it is for.
+    /// The use of its rows.
     pub kind: SubKind,
-    /// What is compared with its rows.
+    /// The expressions compared with its rows.
     pub left: Vec<Node>,
-    /// By this operator.
+    /// The operator of that comparison.
     pub operator: String,
-    /// The query.
+    /// The query within the expression.
     pub query: Box<Query>,
-    /// The type of the value.
+    /// The type of the result.
     pub ty: Ty,
 }
 
-/// What a subquery is for.
+/// The use of a subquery's rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum SubKind {
@@ -209,43 +209,43 @@ pub enum SubKind {
     Array,
 }
 
-/// A query.
+/// A query with its clauses.
 #[derive(Clone, Debug, Default)]
 pub struct Query {
-    /// WITH.
+    /// The queries of WITH.
     pub with: Vec<Common>,
-    /// WITH RECURSIVE.
+    /// Whether it is WITH RECURSIVE.
     pub recursive: bool,
-    /// What it selects from what.
+    /// The SELECT, VALUES or set operation.
     pub body: Body,
     /// Names and types of its columns.
     pub columns: Vec<(String, Ty)>,
-    /// ORDER BY.
+    /// The keys of ORDER BY.
     pub order_by: Vec<Sort>,
-    /// OFFSET.
+    /// The expression of the OFFSET clause.
     pub offset: Option<Node>,
-    /// LIMIT.
+    /// The expression of the LIMIT clause.
     pub limit: Option<Node>,
-    /// FETCH FIRST … WITH TIES.
+    /// Whether it is FETCH FIRST … WITH TIES.
     pub with_ties: bool,
-    /// FOR UPDATE and its kin.
+    /// The clauses FOR UPDATE and its kin.
     pub locks: Vec<Lock>,
-    /// The relations of this query alone, in the order of their making: places in the list of all.
+    /// The indexes of this query's own relations in the list of all, in creation order.
     pub relations: Vec<usize>,
 }
 
-/// The rows of a relation, locked.
+/// A lock on the rows of a relation.
 #[derive(Clone, Copy, Debug)]
 pub struct Lock {
-    /// The relation's place in the list of all.
+    /// The index of the relation in the list of all.
     pub relation: usize,
-    /// How.
+    /// The strength of the lock.
     pub strength: LockStrength,
-    /// What happens where they are locked already: waiting, SKIP LOCKED, NOWAIT.
+    /// The behaviour for rows that are locked already.
     pub wait: Wait,
 }
 
-/// What happens where a row is locked.
+/// The behaviour for rows that are locked already: wait, SKIP LOCKED or NOWAIT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub enum Wait {
@@ -257,29 +257,29 @@ pub enum Wait {
 /// A query of WITH.
 #[derive(Clone, Debug)]
 pub struct Common {
-    /// Its name.
+    /// The name of the query.
     pub name: String,
     /// The names given to its columns.
     pub aliases: Vec<String>,
-    /// MATERIALIZED or NOT.
+    /// MATERIALIZED (true) or NOT MATERIALIZED (false).
     pub materialized: Option<bool>,
-    /// The query.
+    /// The query in the WITH clause.
     pub query: Query,
 }
 
 /// The body of a query.
 #[derive(Clone, Debug, Default)]
 pub enum Body {
-    /// Nothing yet.
+    /// The initial value, before analysis.
     #[default]
     Empty,
-    /// SELECT.
+    /// SELECT with all its clauses.
     Select(Box<Select>),
-    /// VALUES.
+    /// VALUES, as rows of expressions.
     Values(Vec<Vec<Node>>),
-    /// UNION and its kin.
+    /// UNION, INTERSECT or EXCEPT.
     Set {
-        /// UNION, INTERSECT, EXCEPT.
+        /// The word of the operation.
         words: &'static str,
         all: bool,
         left: Box<SetArm>,
@@ -287,125 +287,125 @@ pub enum Body {
     },
 }
 
-/// A side of a set operation.
+/// An operand of a set operation.
 #[derive(Clone, Debug)]
 pub enum SetArm {
-    /// A query that stands for itself.
+    /// A query, with its own clauses.
     Query(Box<Query>),
-    /// Another operation.
+    /// Another set operation with its operands.
     Set { words: &'static str, all: bool, left: Box<SetArm>, right: Box<SetArm> },
 }
 
-/// SELECT.
+/// The clauses of a SELECT.
 #[derive(Clone, Debug, Default)]
 pub struct Select {
-    /// DISTINCT.
+    /// Whether it is SELECT DISTINCT.
     pub distinct: bool,
-    /// DISTINCT ON.
+    /// The keys of DISTINCT ON.
     pub distinct_on: Vec<Key>,
-    /// The select list, without what only ORDER BY needs.
+    /// The select list, without items that only ORDER BY needs.
     pub items: Vec<Node>,
-    /// FROM.
+    /// The items of FROM.
     pub from: Vec<From>,
-    /// WHERE.
+    /// The condition of the WHERE clause.
     pub filter: Option<Node>,
-    /// GROUP BY.
+    /// The items of GROUP BY.
     pub group_by: Vec<Group>,
-    /// GROUP BY DISTINCT.
+    /// Whether it is GROUP BY DISTINCT.
     pub group_distinct: bool,
-    /// HAVING.
+    /// The condition of the HAVING clause.
     pub having: Option<Node>,
-    /// WINDOW.
+    /// The named windows of WINDOW.
     pub windows: Vec<(String, Window)>,
 }
 
 /// An item of GROUP BY.
 #[derive(Clone, Debug)]
 pub enum Group {
-    /// By an expression.
+    /// A single expression to group by.
     Key(Key),
-    /// ROLLUP, CUBE: sets of expressions.
+    /// ROLLUP or CUBE with its sets of expressions.
     Sets(&'static str, Vec<Vec<Key>>),
-    /// GROUPING SETS.
+    /// GROUPING SETS with its items.
     Nested(Vec<Group>),
-    /// A set of several, or of none.
+    /// A set of several expressions, or an empty one.
     Set(Vec<Key>),
 }
 
 /// An item of FROM.
 #[derive(Clone, Debug)]
 pub enum From {
-    /// A relation, by its place in the list of all.
+    /// A relation, by its index in the list of all.
     Relation(usize),
-    /// A join.
+    /// A join of two items.
     Join(Box<Join>),
 }
 
-/// A join.
+/// A join of two items of FROM.
 #[derive(Clone, Debug)]
 pub struct Join {
     /// `JOIN`, `LEFT JOIN` and their kin.
     pub words: &'static str,
-    /// What is on the left.
+    /// The item left of JOIN.
     pub left: From,
-    /// What is on the right.
+    /// The item right of JOIN.
     pub right: From,
-    /// ON.
+    /// The condition of the ON clause.
     pub on: Option<Node>,
-    /// USING.
+    /// The columns of USING.
     pub using: Vec<String>,
     /// The alias of USING.
     pub using_alias: Option<String>,
-    /// The alias of the whole.
+    /// The alias of the join, with those of its columns.
     pub alias: Option<(String, Vec<String>)>,
 }
 
 /// A relation of a query.
 #[derive(Clone, Debug)]
 pub struct Relation {
-    /// What it is.
+    /// The kind of relation.
     pub kind: RelationKind,
-    /// The name that the query calls it by; `None` of a join without one.
+    /// The name that the query uses. `None` for a join without one.
     pub name: Option<String>,
-    /// The name it is shown by, before it is made unique.
+    /// The name to print, before it is made unique.
     pub printed: Option<String>,
-    /// Whether that name was written.
+    /// Whether that name was written as an alias.
     pub aliased: bool,
-    /// Its columns' names, as shown behind the alias; none where they need not be.
+    /// The column aliases to print. Empty if none are needed.
     pub aliases: Vec<String>,
-    /// LATERAL.
+    /// Whether it is LATERAL.
     pub lateral: bool,
-    /// The columns: by the name that the query knows, what they are.
+    /// The columns, by the names that the query uses.
     pub columns: Vec<(String, Node)>,
 }
 
-/// What a relation is.
+/// The kind of a relation in a query.
 #[derive(Clone, Debug)]
 pub enum RelationKind {
-    /// A table or view: its name as shown.
+    /// A table or view.
     Table {
-        /// With its schema where that is needed.
+        /// The name to print, qualified if necessary.
         shown: String,
-        /// Its own name.
+        /// The name without its schema.
         name: String,
     },
-    /// A query of WITH.
+    /// A WITH query of this name.
     Common(String),
-    /// A subquery.
+    /// A subquery in FROM.
     Query(Box<Query>),
-    /// A function, WITH ORDINALITY, and the types of the columns that were defined for it.
+    /// A function, whether it has WITH ORDINALITY, and the types in its column definition list.
     Function { call: Node, ordinality: bool, defined: Vec<Ty> },
-    /// The columns of a join.
+    /// A join with its own columns.
     Join,
 }
 
 impl Node {
-    /// NULL, true or a string that has no type yet.
+    /// NULL or a string whose type is not known yet.
     pub fn unknown(text: Option<&str>) -> Node {
         Node::Const(Ty::of(oid::UNKNOWN), text.map(str::to_string))
     }
 
-    /// The type.
+    /// The type of the expression.
     pub fn ty(&self) -> Ty {
         match self {
             Node::Const(ty, _)

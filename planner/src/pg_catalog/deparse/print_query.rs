@@ -1,4 +1,4 @@
-//! Queries in PostgreSQL's layout.
+//! Prints queries in PostgreSQL's layout.
 
 use super::node::{
     Body, From, Group, Join, Key, Node, Query, RelationKind, Select, SetArm, Sort, Sub, SubKind, Wait, Window,
@@ -9,22 +9,22 @@ use super::types::Ty;
 use crate::parse::names::quote;
 use crate::parse::strength_words;
 
-/// What the columns of a query are called outside.
+/// The outer names of a query's columns.
 #[derive(Clone, Copy)]
 pub struct Names<'n> {
-    /// The names of a view's columns.
+    /// The column names of the view, if the query is a view's.
     pub of_view: Option<&'n [String]>,
-    /// Whether they are called by their names at all.
+    /// Whether the outer query refers to the columns by name.
     pub called: bool,
 }
 
 impl Names<'_> {
-    /// By their own names.
+    /// The columns keep their own names.
     pub const SHOWN: Names<'static> = Names { of_view: None, called: true };
 }
 
 impl Printer<'_> {
-    /// A query.
+    /// Prints a query with its WITH clause.
     pub fn query(&mut self, query: &Query, names: Names<'_>) {
         self.name_relations(query);
         if !query.with.is_empty() {
@@ -83,7 +83,7 @@ impl Printer<'_> {
         }
     }
 
-    /// A query within another, whose names are free again behind it.
+    /// Prints a nested query. Its relations' names are free again afterwards.
     pub fn inner_query(&mut self, query: &Query, names: Names<'_>) {
         let (known, indent) = (self.names.clone(), self.indent);
         self.query(query, names);
@@ -171,7 +171,7 @@ impl Printer<'_> {
                 printer.node(item, true);
                 let own = match item {
                     Node::Column { name, .. } => Some(name.as_str()),
-                    // What nobody outside calls by its name needs none.
+                    // A column that is never referred to by name needs no alias.
                     _ => Some("?column?").filter(|_| !names.called),
                 };
                 if let Some(name) = name.filter(|name| own != Some(name.as_str())) {
@@ -182,7 +182,8 @@ impl Printer<'_> {
         }
     }
 
-    /// Adds an item of a list, on a line of its own where it would be too long; whether it has lines itself.
+    /// Appends an item of a list, on its own line if the line would be too long. Returns whether the
+    /// item has several lines.
     fn item(&mut self, text: &str, later: bool, after_lines: bool) -> bool {
         let Some(wrap) = self.wrap else {
             self.push(text);
@@ -194,7 +195,7 @@ impl Printer<'_> {
             self.text.truncate(kept);
         } else {
             let line = self.text.rsplit('\n').next().map_or(0, str::len);
-            // The end of the last line counts, as it does for PostgreSQL.
+            // The newline before the line counts, as in PostgreSQL.
             let line = if self.text.contains('\n') { line + 1 } else { line };
             if later && (line + text.len() > wrap || after_lines) {
                 self.line("", -STEP, STEP, SMALL_STEP);
@@ -312,7 +313,7 @@ impl Printer<'_> {
             self.push(" ");
             return self.rows_of_values(rows);
         }
-        // Under other names they are columns of what VALUES gives.
+        // Renamed columns need a SELECT from VALUES.
         self.push(" SELECT");
         let mut wrapped = false;
         for at in 0..width {
@@ -347,7 +348,7 @@ impl Printer<'_> {
         (left, right): (&SetArm, &SetArm),
         names: Names<'_>,
     ) {
-        // Of the same operation on the left no brackets are needed.
+        // A left operand with the same operation needs no parentheses.
         let brackets = match left {
             SetArm::Set { words: of_left, all: all_of_left, .. } => *of_left != words || *all_of_left != all,
             SetArm::Query(_) => false,
@@ -402,7 +403,7 @@ impl Printer<'_> {
         }
     }
 
-    /// A subquery in an expression.
+    /// Prints a subquery in an expression.
     pub fn sub(&mut self, sub: &Sub) {
         let outer = sub.kind != SubKind::Array;
         self.push(if outer { "(" } else { "ARRAY(" });
@@ -430,7 +431,7 @@ impl Printer<'_> {
         self.push(if brackets { "))" } else { ")" });
     }
 
-    /// What rows are sorted by.
+    /// Prints the keys of an ORDER BY.
     pub fn sorts(&mut self, sorts: &[Sort]) {
         for (at, sort) in sorts.iter().enumerate() {
             self.push(if at > 0 { ", " } else { "" });
@@ -498,7 +499,7 @@ impl Printer<'_> {
         }
     }
 
-    /// A window in brackets.
+    /// Prints a window specification in parentheses.
     pub fn window(&mut self, window: &Window) {
         self.push("(");
         let mut space = false;

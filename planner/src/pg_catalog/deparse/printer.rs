@@ -1,4 +1,4 @@
-//! [`Printer`]: text in PostgreSQL's layout, and expressions in it with the brackets that PostgreSQL puts.
+//! [`Printer`]: text in PostgreSQL's layout, and expressions with PostgreSQL's parentheses.
 
 use super::Context;
 use super::node::{Call, Node, Place, Relation, SubKind, Syntax};
@@ -6,42 +6,42 @@ use super::types::{Ty, oid};
 use crate::parse::names::quote;
 use crate::pg_catalog::describe;
 
-/// How far a clause stands to the right of what it belongs to.
+/// The indentation of a clause in columns.
 pub const STEP: i32 = 8;
-/// How far the items of a list, and WHEN in CASE, stand to the right.
+/// The indentation of list items, and of WHEN in CASE, in columns.
 pub const SMALL_STEP: i32 = 4;
 
-/// A text under way.
+/// A text being printed.
 pub struct Printer<'a> {
-    /// Settings of who reads it.
+    /// The reader's names and settings.
     pub context: &'a Context<'a>,
-    /// The text.
+    /// The text so far.
     pub text: String,
-    /// Whether brackets that say nothing are left out.
+    /// Whether redundant parentheses are omitted.
     pub pretty: bool,
-    /// Where lines begin.
+    /// The current indentation in columns.
     pub indent: i32,
-    /// How long lines may be; 0 for an item a line, `None` for lines of any length.
+    /// The longest line in characters. 0 puts each item on its own line, and `None` sets no limit.
     pub wrap: Option<usize>,
-    /// The relations of all queries, and the names they have here.
+    /// The relations of all queries. `names` holds their printed names.
     pub relations: &'a [Relation],
     pub names: Vec<Option<String>>,
 }
 
 impl<'a> Printer<'a> {
-    /// An empty text.
+    /// Starts with an empty text.
     pub fn new(context: &'a Context<'a>, pretty: bool, relations: &'a [Relation]) -> Printer<'a> {
         let names = relations.iter().map(|_| None).collect();
         Printer { context, text: String::new(), pretty, indent: 0, wrap: Some(0), relations, names }
     }
 
-    /// Adds text.
+    /// Appends text as it is.
     pub fn push(&mut self, text: &str) {
         self.text.push_str(text);
     }
 
-    /// Begins a line with a word: indented by `before` more than the last, `plus` for this line alone, `after` more from
-    /// the next on.
+    /// Begins a line with a word. `before` changes the indentation for this and later lines, `plus` for this line
+    /// alone, `after` from the next line on.
     pub fn line(&mut self, word: &str, before: i32, after: i32, plus: i32) {
         const FURTHEST: i32 = 40;
         self.indent += before;
@@ -58,28 +58,28 @@ impl<'a> Printer<'a> {
         self.indent = (self.indent + after).max(0);
     }
 
-    /// What `print` writes, on its own.
+    /// Returns the output of `print` as a separate text.
     pub fn apart(&mut self, print: impl FnOnce(&mut Self)) -> String {
         let before = std::mem::take(&mut self.text);
         print(self);
         std::mem::replace(&mut self.text, before)
     }
 
-    /// Opens a bracket that pretty printing leaves out.
+    /// Opens a parenthesis that pretty printing omits.
     pub fn open(&mut self) {
         if !self.pretty {
             self.text.push('(');
         }
     }
 
-    /// Closes it.
+    /// Closes a parenthesis opened by [`Printer::open`].
     pub fn close(&mut self) {
         if !self.pretty {
             self.text.push(')');
         }
     }
 
-    /// The name of a type.
+    /// The printed name of a type.
     pub fn type_name(&self, ty: Ty) -> String {
         let catalog = self.context.catalog;
         match catalog.type_by_oid(ty.oid).filter(|found| matches!(found.base, crate::types::BaseType::Enum(_))) {
@@ -88,7 +88,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// A constant: without its type (`label` below 0), with it where it is needed, or with it (above).
+    /// Prints a constant. A negative `label` omits the type, 0 prints it if needed, and a positive one always.
     pub fn constant(&mut self, ty: Ty, value: Option<&str>, label: i32) {
         let Some(value) = value else {
             self.push("NULL");
@@ -120,7 +120,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Expressions with commas between them.
+    /// Prints expressions separated by commas.
     pub fn list(&mut self, nodes: &[Node], implicit: bool) {
         for (at, node) in nodes.iter().enumerate() {
             if at > 0 {
@@ -130,7 +130,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// A part of an expression, in brackets where pretty printing needs them.
+    /// Prints an operand, with the parentheses that pretty printing needs.
     pub fn part(&mut self, node: &Node, implicit: bool, parent: &Node, first: bool) {
         let needed = self.pretty && !simple(node, parent, first);
         if needed {
@@ -142,7 +142,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// An expression. `implicit`: whether a cast that nobody wrote is shown where it stands outermost.
+    /// Prints an expression. `implicit` tells whether an outermost implicit cast is shown.
     pub fn node(&mut self, node: &Node, implicit: bool) {
         match node {
             Node::Const(ty, value) => self.constant(*ty, value.as_deref(), 0),
@@ -307,7 +307,7 @@ impl<'a> Printer<'a> {
 
     fn cast(&mut self, arg: &Node, ty: Ty, node: &Node) {
         match arg {
-            // A constant that is cut to a length has its type said once.
+            // A constant that is cut to a length shows its type only once.
             Node::Const(of, value) if of.oid == ty.oid && of.modifier == -1 => {
                 self.constant(*of, value.as_deref(), -1);
             }
@@ -366,7 +366,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// `FROM from FOR length)`: the end of OVERLAY and SUBSTRING.
+    /// Prints `FROM from FOR length)`: the end of OVERLAY and SUBSTRING.
     fn write_from_and_for(&mut self, from: &Node, rest: &[Node]) {
         self.push(" FROM ");
         self.node(from, false);
@@ -377,7 +377,7 @@ impl<'a> Printer<'a> {
         self.push(")");
     }
 
-    /// A call in the words of the standard; `None`, and nothing written, where it has none for these arguments.
+    /// Prints a call in the standard's syntax. `None`, with nothing printed, if there is none for these arguments.
     fn standard(&mut self, syntax: Syntax, args: &[Node], node: &Node) -> Option<()> {
         let word = |arg: Option<&Node>| match arg {
             Some(Node::Const(_, Some(word))) => Some(word.clone()),
@@ -455,12 +455,12 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// A string as SQL writes it.
+/// Quotes a string constant.
 pub fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// Whether an expression needs no brackets within another, of which it is the `first` part.
+/// Whether an operand needs no parentheses in `parent`. `first` tells whether it is the first operand.
 fn simple(node: &Node, parent: &Node, first: bool) -> bool {
     match node {
         Node::Const(..)
@@ -491,7 +491,7 @@ fn simple(node: &Node, parent: &Node, first: bool) -> bool {
     }
 }
 
-/// Whether an expression has brackets or words of its own around each of its parts.
+/// Whether an expression encloses each of its parts in parentheses or words.
 fn keeps_apart(parent: &Node) -> bool {
     match parent {
         Node::Call(call) => call.syntax.is_none(),
@@ -501,7 +501,7 @@ fn keeps_apart(parent: &Node) -> bool {
     }
 }
 
-/// How close the basic operators bind; `None` for others.
+/// The precedence of the basic operators. `None` for others.
 fn priority(node: &Node) -> Option<u8> {
     match node {
         Node::Operator { name, operands, .. } if operands.len() == 2 => match name.as_str() {

@@ -1,4 +1,4 @@
-//! Queries: WITH, SELECT, VALUES, set operations, and the clauses behind them.
+//! Analyzes queries: WITH, SELECT, VALUES, set operations, and the clauses after them.
 
 use super::Analysis;
 use super::call::sort_by;
@@ -13,11 +13,11 @@ use sqlparser::ast::{
     SetQuantifier, Value,
 };
 
-/// Columns of a query by their names.
+/// Names and types of a query's columns.
 type Columns = Vec<(String, Ty)>;
 
 impl Analysis<'_> {
-    /// A query, strings without a type being text.
+    /// Analyzes a query. Untyped strings in its columns become text.
     pub fn query(&self, query: &ast::Query, outer: Option<&Scope<'_>>) -> Option<Query> {
         self.any_query(query, outer, true)
     }
@@ -52,7 +52,7 @@ impl Analysis<'_> {
             Some(_) => return None,
         };
         let mut body = query.body.as_ref();
-        // Brackets around a query without clauses of its own say nothing.
+        // Parentheses around a query without clauses of its own are redundant.
         while let SetExpr::Query(inner) = body {
             if inner.with.is_some() || inner.order_by.is_some() || inner.limit_clause.is_some() || inner.fetch.is_some()
             {
@@ -121,7 +121,7 @@ impl Analysis<'_> {
         Some(made)
     }
 
-    /// A clause that locks rows: of the relations that it names, or of all that have rows to be locked.
+    /// Analyzes a locking clause. It applies to the named relations, or to all that have rows to lock.
     fn lock(&self, clause: &ast::LockClause, query: &mut Query) -> Option<()> {
         let lock = self.extras?.lock(clause)?;
         let wait = match clause.nonblock {
@@ -161,7 +161,7 @@ impl Analysis<'_> {
         }
         let aliases: Vec<String> = table.alias.columns.iter().map(|column| fold(&column.name)).collect();
         if recursive && let SetExpr::SetOperation { left, .. } = table.query.body.as_ref() {
-            // What it begins with says what its columns are.
+            // The first operand determines the names of the columns.
             let (_, mut columns) = self.arm(left, outer)?;
             for (_, ty) in columns.iter_mut().filter(|(_, ty)| ty.oid == oid::UNKNOWN) {
                 *ty = Ty::of(oid::TEXT);
@@ -174,7 +174,7 @@ impl Analysis<'_> {
         Some(Common { name, aliases, materialized, query })
     }
 
-    /// VALUES.
+    /// Analyzes the rows of VALUES.
     fn values(&self, rows: &[&[Expr]], outer: Option<&Scope<'_>>) -> Option<(Vec<Vec<Node>>, Columns)> {
         let scope = Scope::within(outer);
         let mut made: Vec<Vec<Node>> = Vec::new();
@@ -198,7 +198,7 @@ impl Analysis<'_> {
         Some((made, columns))
     }
 
-    /// A side of a set operation, whose strings have no type yet.
+    /// Analyzes an operand of a set operation. Its untyped strings stay untyped.
     fn arm(&self, body: &SetExpr, outer: Option<&Scope<'_>>) -> Option<(SetArm, Columns)> {
         match body {
             SetExpr::SetOperation { left, op, set_quantifier, right } => {
@@ -259,7 +259,7 @@ impl Analysis<'_> {
         }
     }
 
-    /// Gives a string of a column the type that the operation's column has.
+    /// Gives an untyped string of an operand's column the type of the operation's column.
     fn settle_column(&self, arm: &mut SetArm, at: usize, to: Oid) -> Option<()> {
         let SetArm::Query(query) = arm else { return Some(()) };
         let Body::Select(select) = &mut query.body else { return Some(()) };
@@ -368,7 +368,7 @@ impl Analysis<'_> {
         Some(())
     }
 
-    /// `*` of a relation.
+    /// Adds all columns of a relation, for `*`.
     fn all_columns(&self, relation: usize, select: &mut Select, query: &mut Query) -> Option<()> {
         let relations = self.relations.borrow();
         for (name, node) in &relations.get(relation)?.columns {
@@ -378,7 +378,7 @@ impl Analysis<'_> {
         Some(())
     }
 
-    /// A key of ORDER BY or DISTINCT ON: the name or number of an output, or an expression.
+    /// A key of ORDER BY or DISTINCT ON: the name or number of an output column, or an expression.
     fn output_key(&self, expr: &Expr, outputs: &Outputs<'_>, scope: &Scope<'_>) -> Option<Key> {
         let node = match outputs.named(expr).or_else(|| outputs.numbered(expr)) {
             Some(node) => node,
@@ -387,7 +387,7 @@ impl Analysis<'_> {
         Some(Key { node, number: None })
     }
 
-    /// The number of an output of a set operation.
+    /// The number of an output column of a set operation.
     fn output_number(&self, expr: &Expr, columns: &Columns) -> Option<usize> {
         match expr {
             Expr::Identifier(name) => {
@@ -402,7 +402,7 @@ impl Analysis<'_> {
 
     fn group(&self, item: &Expr, outputs: &Outputs<'_>, scope: &Scope<'_>) -> Option<Group> {
         let key = |expr: &Expr| -> Option<Key> {
-            // A column of FROM comes before an output of its name.
+            // A column of FROM takes precedence over an output column of the same name.
             let own = match expr {
                 Expr::Identifier(name) => scope.column(self, &fold(name)),
                 _ => None,
@@ -426,7 +426,7 @@ impl Analysis<'_> {
                     [inner @ (Expr::Rollup(_) | Expr::Cube(_) | Expr::GroupingSets(_))] => {
                         self.group(inner, outputs, scope)
                     }
-                    // sqlparser reads them as calls there.
+                    // sqlparser reads ROLLUP and CUBE as calls here.
                     [Expr::Function(call)] => match (called(call, "rollup"), called(call, "cube")) {
                         (Some(sets), _) => self.group(&Expr::Rollup(owned(&sets)), outputs, scope),
                         (_, Some(sets)) => self.group(&Expr::Cube(owned(&sets)), outputs, scope),
@@ -447,7 +447,7 @@ fn owned(sets: &[Vec<&Expr>]) -> Vec<Vec<Expr>> {
     sets.iter().map(|set| set.iter().map(|expr| (*expr).clone()).collect()).collect()
 }
 
-/// The select list as ORDER BY and GROUP BY name it.
+/// The output columns that ORDER BY and GROUP BY can refer to.
 struct Outputs<'q> {
     items: &'q [Node],
     columns: &'q Columns,
@@ -475,7 +475,7 @@ fn number_of(expr: &Expr) -> Option<usize> {
     }
 }
 
-/// Columns by other names, as far as there are some.
+/// Renames the first columns.
 pub fn named(columns: Columns, names: &[String]) -> Columns {
     let mut names = names.iter();
     columns.into_iter().map(|(name, ty)| (names.next().cloned().unwrap_or(name), ty)).collect()

@@ -1,40 +1,40 @@
-//! Which operator or function PostgreSQL takes for arguments of given types: chapter 10 of its manual over its own lists
-//! of operators and functions. Knows no expressions.
+//! PostgreSQL's choice of an operator or function for given argument types: chapter 10 of its manual over its own
+//! lists. Knows no expressions.
 
 use super::types::{Types, is_polymorphic, oid};
 use crate::pg_catalog::builtin::{Function, Operator, functions_of, operators_of};
 use crate::types::Oid;
 
-/// What was chosen, in the types of the arguments.
+/// The chosen operator or function, with resolved types.
 #[derive(Debug)]
 pub struct Chosen<T> {
-    /// The operator or function.
+    /// The operator or function itself.
     pub what: T,
-    /// The types its arguments get; `any` where they stay as they are.
+    /// The types that its arguments are converted to. `any` leaves an argument unchanged.
     pub arguments: Vec<Oid>,
     /// The type of the result.
     pub result: Oid,
 }
 
-/// Why none was chosen.
+/// The reason why none was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// None takes these types.
+    /// None accepts these types.
     Missing,
-    /// Several take them, and none of these fits best.
+    /// Several accept them, and none of these fits best.
     Ambiguous,
-    /// One takes them, but what stands for any type cannot be found out from strings.
+    /// One accepts them, but strings do not determine its polymorphic types.
     Undetermined,
 }
 
-/// A possibility: declared types, one for each argument that is given.
+/// A candidate: an operator or function, with a declared type for each given argument.
 struct Candidate<T> {
     what: T,
     declared: Vec<Oid>,
     result: Oid,
 }
 
-/// The operator of a name; without a left type a prefix operator.
+/// Chooses the operator of a name. Without a left type it is a prefix operator.
 pub fn operator(
     types: Types<'_>,
     name: &str,
@@ -43,7 +43,7 @@ pub fn operator(
 ) -> Result<Chosen<&'static Operator>, Failure> {
     let given: Vec<Oid> = left.into_iter().chain([right]).collect();
     let of_kind = || operators_of(name).filter(move |operator| (operator.left == 0) == left.is_none());
-    // A string beside a known type is first tried as that type.
+    // An untyped string is first assumed to have the other operand's type.
     let (assumed_left, assumed_right) = match (left, right) {
         (Some(oid::UNKNOWN), other) | (Some(other), oid::UNKNOWN) => (other, other),
         (left, right) => (left.unwrap_or(0), right),
@@ -63,8 +63,8 @@ pub fn operator(
     finish(types, chosen, &given)
 }
 
-/// The function of a name, of the kinds in `kinds` (`f`, `a`, `w`). `spread`: the last argument is an array of those of
-/// a function that takes any number of them.
+/// Chooses the function of a name, of the kinds in `kinds` (`f`, `a`, `w`). With `spread` the last argument is the
+/// array of a variadic function.
 pub fn function(
     types: Types<'_>,
     name: &str,
@@ -93,7 +93,7 @@ pub fn function(
         declared.truncate(given.len());
         let many = element != 0 && !spread;
         match candidates.iter_mut().find(|other| other.declared == declared) {
-            // One of fixed arguments goes before one of any number.
+            // A function with fixed arguments takes precedence over a variadic one.
             Some(_) if many => {}
             Some(other) => other.what = function,
             None => candidates.push(Candidate { what: function, declared, result: function.result }),
@@ -111,14 +111,14 @@ fn unknown(ty: &Oid) -> bool {
     *ty == oid::UNKNOWN
 }
 
-/// The one candidate that fits best.
+/// The single best candidate.
 fn choose<T>(types: Types<'_>, given: &[Oid], mut all: Vec<Candidate<T>>) -> Result<Candidate<T>, Failure> {
     all.retain(|candidate| accepts(types, candidate, given));
     let at = best(types, given, &all)?;
     Ok(all.swap_remove(at))
 }
 
-/// Whether a candidate takes arguments of these types.
+/// Whether a candidate accepts arguments of these types.
 fn accepts<T>(types: Types<'_>, candidate: &Candidate<T>, given: &[Oid]) -> bool {
     let mut pairs = given.iter().zip(&candidate.declared);
     candidate.declared.len() == given.len()
@@ -126,11 +126,11 @@ fn accepts<T>(types: Types<'_>, candidate: &Candidate<T>, given: &[Oid]) -> bool
         && !matches!(actual(types, &candidate.declared, candidate.result, given), Err(Failure::Missing))
 }
 
-/// The place of the best of the candidates that take the arguments.
+/// The index of the best candidate that accepts the arguments.
 fn best<T>(types: Types<'_>, given: &[Oid], all: &[Candidate<T>]) -> Result<usize, Failure> {
     let mut left: Vec<usize> = (0..all.len()).collect();
     let declared = |at: usize, argument: usize| all.get(at).and_then(|found| found.declared.get(argument)).copied();
-    // Most arguments that are exactly of the declared types, then most that are so or of preferred types.
+    // First the most exact matches, then the most exact matches or preferred types.
     keep_best(&mut left, |at| {
         let pairs = given.iter().enumerate();
         pairs.filter(|(argument, given)| !unknown(given) && declared(at, *argument) == Some(**given)).count()
@@ -183,7 +183,7 @@ fn best<T>(types: Types<'_>, given: &[Oid], all: &[Candidate<T>]) -> Result<usiz
             return single(&left);
         }
     }
-    // What is not known is taken for the one type that is.
+    // Untyped arguments are assumed to have the only known type.
     let mut known = given.iter().filter(|ty| !unknown(ty));
     let Some(first) = known.next().filter(|first| known.all(|other| other == *first)) else {
         return Err(Failure::Ambiguous);
@@ -208,15 +208,15 @@ fn single(left: &[usize]) -> Result<usize, Failure> {
     }
 }
 
-/// Puts types in the place of those that fit anything.
+/// Replaces polymorphic types by the actual ones.
 fn finish<T>(types: Types<'_>, candidate: Candidate<T>, given: &[Oid]) -> Result<Chosen<T>, Failure> {
     let Candidate { what, declared, result } = candidate;
     let (arguments, result) = actual(types, &declared, result, given)?;
     Ok(Chosen { what, arguments, result })
 }
 
-/// The types that arguments and result have where those that fit anything stand for what is given. Fails where these do not fit
-/// each other.
+/// The types of arguments and result after replacing polymorphic types. Errors: if the given
+/// types contradict each other.
 fn actual(types: Types<'_>, declared: &[Oid], result: Oid, given: &[Oid]) -> Result<(Vec<Oid>, Oid), Failure> {
     if !declared.iter().any(|ty| is_polymorphic(*ty)) {
         return if is_polymorphic(result) { Err(Failure::Undetermined) } else { Ok((declared.to_vec(), result)) };
@@ -224,7 +224,7 @@ fn actual(types: Types<'_>, declared: &[Oid], result: Oid, given: &[Oid]) -> Res
     let compatible =
         |ty: Oid| matches!(ty, oid::ANY_COMPATIBLE | oid::ANY_COMPATIBLE_ARRAY | oid::ANY_COMPATIBLE_NON_ARRAY);
     let is_array = |ty: Oid| matches!(ty, oid::ANY_ARRAY | oid::ANY_COMPATIBLE_ARRAY);
-    // The element type of each of the two families.
+    // The element type of each of the two polymorphic families.
     let mut elements = [None, None];
     let mut array = None;
     for (family, element) in elements.iter_mut().enumerate() {
@@ -259,7 +259,7 @@ fn actual(types: Types<'_>, declared: &[Oid], result: Oid, given: &[Oid]) -> Res
         }
         let element = match elements.get(family).copied().flatten() {
             Some(element) => element,
-            // All of the family are strings.
+            // All arguments of the family are untyped strings.
             None if compatible(ty) => oid::TEXT,
             None => return Err(Failure::Undetermined),
         };

@@ -1,35 +1,35 @@
-//! [`Scope`]: the names that an expression of a query sees.
+//! [`Scope`]: the names visible to an expression of a query.
 
 use super::Analysis;
 use super::node::Node;
 
-/// A relation as a scope has it.
+/// A relation that is visible in a scope.
 #[derive(Clone, Debug)]
 pub struct Item {
-    /// Its place in the list of all.
+    /// The index of the relation in the list of all.
     pub relation: usize,
-    /// Whether it is called by its name.
+    /// Whether its name can qualify columns.
     pub qualified: bool,
-    /// Whether its columns are called by their names alone.
+    /// Whether its columns can be named without qualification.
     pub bare: bool,
 }
 
-/// The names of a query, and of those around it.
+/// The names of a query and of its outer queries.
 #[derive(Clone, Debug, Default)]
 pub struct Scope<'s> {
-    /// Relations.
+    /// The relations visible in the query itself.
     pub items: Vec<Item>,
-    /// The query around this one.
+    /// The scope of the outer query.
     pub outer: Option<&'s Scope<'s>>,
 }
 
 impl<'s> Scope<'s> {
-    /// A scope within another.
+    /// An empty scope within another.
     pub fn within(outer: Option<&'s Scope<'s>>) -> Scope<'s> {
         Scope { items: Vec::new(), outer }
     }
 
-    /// A column by its name alone. `None` where there is none, or more than one.
+    /// Resolves an unqualified column. `None` if it is unknown or ambiguous.
     pub fn column(&self, analysis: &Analysis<'_>, name: &str) -> Option<Node> {
         let relations = analysis.relations.borrow();
         let mut found = None;
@@ -45,7 +45,7 @@ impl<'s> Scope<'s> {
         found.or_else(|| self.outer?.column(analysis, name))
     }
 
-    /// A relation by its name.
+    /// Resolves the name of a relation to its index.
     pub fn relation(&self, analysis: &Analysis<'_>, name: &str) -> Option<usize> {
         let relations = analysis.relations.borrow();
         let named = |item: &&Item| {
@@ -60,7 +60,7 @@ impl<'s> Scope<'s> {
         }
     }
 
-    /// A column of a relation by its name.
+    /// Resolves a qualified column.
     pub fn qualified(&self, analysis: &Analysis<'_>, schema: Option<&str>, name: &str, column: &str) -> Option<Node> {
         let at = self.relation(analysis, name)?;
         let relations = analysis.relations.borrow();

@@ -1,4 +1,4 @@
-//! Subqueries of expressions.
+//! Analyzes subqueries in expressions.
 
 use super::Analysis;
 use super::node::{Node, Sub, SubKind};
@@ -8,7 +8,7 @@ use crate::bind::row_items;
 use sqlparser::ast;
 
 impl Analysis<'_> {
-    /// EXISTS.
+    /// Analyzes EXISTS and NOT EXISTS.
     pub fn exists(&self, query: &ast::Query, negated: bool, scope: &Scope<'_>) -> Option<Node> {
         let query = Box::new(self.query(query, Some(scope))?);
         let (kind, ty) = (SubKind::Exists, Ty::of(oid::BOOL));
@@ -16,7 +16,7 @@ impl Analysis<'_> {
         Some(if negated { Node::Not(Box::new(node)) } else { node })
     }
 
-    /// A query as a value.
+    /// Analyzes a query used as a value.
     pub fn scalar_subquery(&self, query: &ast::Query, scope: &Scope<'_>) -> Option<Node> {
         let query = Box::new(self.query(query, Some(scope))?);
         let [(_, ty)] = query.columns.as_slice() else { return None };
@@ -24,7 +24,7 @@ impl Analysis<'_> {
         Some(Node::Sub(Sub { kind, left: Vec::new(), operator: String::new(), query, ty }))
     }
 
-    /// `ARRAY(query)`.
+    /// Analyzes an `ARRAY(query)` expression.
     pub fn array_subquery(&self, query: &ast::Query, scope: &Scope<'_>) -> Option<Node> {
         let query = Box::new(self.query(query, Some(scope))?);
         let [(_, ty)] = query.columns.as_slice() else { return None };
@@ -33,13 +33,13 @@ impl Analysis<'_> {
         Some(Node::Sub(Sub { kind, left: Vec::new(), operator: String::new(), query, ty }))
     }
 
-    /// `IN (query)`.
+    /// Analyzes `IN (query)` and its negation.
     pub fn in_subquery(&self, left: &ast::Expr, query: &ast::Query, negated: bool, scope: &Scope<'_>) -> Option<Node> {
         let node = self.compared_subquery(left, "=", query, SubKind::Any, scope)?;
         Some(if negated { Node::Not(Box::new(node)) } else { node })
     }
 
-    /// What is compared with the rows of a query.
+    /// Analyzes a comparison with the rows of a query.
     pub fn compared_subquery(
         &self,
         left: &ast::Expr,
@@ -56,7 +56,7 @@ impl Analysis<'_> {
         let mut compared = Vec::new();
         for (item, (_, ty)) in items.into_iter().zip(&query.columns) {
             let left = self.expr(item, scope)?;
-            // The query's column stands for itself: only the left side shows its casts.
+            // The query's column has no name here, so only the left side shows its casts.
             let column = Node::Column { relation: None, name: String::new(), ty: *ty };
             let Node::Operator { operands, .. } = self.operator(operator, Some(left), column)? else { return None };
             compared.push(operands.into_iter().next()?);

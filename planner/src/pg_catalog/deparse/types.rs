@@ -1,5 +1,5 @@
-//! What PostgreSQL knows of types when it chooses among functions and operators: categories, preferred types, elements
-//! and arrays, casts, and what stands for the types that fit anything. Knows no expressions.
+//! PostgreSQL's facts about types for its choice among functions and operators: categories, preferred types, elements
+//! and arrays, casts, and polymorphic types. Knows no expressions.
 
 use crate::catalog::Catalog;
 use crate::pg_catalog::builtin::{CASTS, Row, TYPES};
@@ -7,12 +7,12 @@ use crate::types::{BaseType, Oid};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// A type with its modifier, -1 for none.
+/// A type with its modifier, or -1 for none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ty {
-    /// The type.
+    /// The OID of the type.
     pub oid: Oid,
-    /// `atttypmod`.
+    /// The modifier (`atttypmod`), or -1.
     pub modifier: i32,
 }
 
@@ -65,7 +65,7 @@ static FACTS: LazyLock<HashMap<Oid, Fact>> = LazyLock::new(|| {
     let fact = |row: &Row| Fact {
         category: row.field(5).and_then(|field| field.chars().next()).unwrap_or('U'),
         preferred: row.field(6) == Some("t"),
-        // Names and points have elements, and are no arrays.
+        // Names and points have elements too, but are not arrays.
         element: if row.field(5) == Some("A") { row.oid(9) } else { 0 },
         array: row.oid(10),
         pseudo: row.field(4) == Some("p"),
@@ -73,7 +73,7 @@ static FACTS: LazyLock<HashMap<Oid, Fact>> = LazyLock::new(|| {
     TYPES.rows.iter().map(|row| (row.oid(0), fact(row))).collect()
 });
 
-/// How a value of a type becomes one of another, and where that happens by itself.
+/// The contexts in which a cast applies by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cast {
     Implicit,
@@ -81,7 +81,7 @@ enum Cast {
     Explicit,
 }
 
-/// Where each cast happens, and whether a function does it.
+/// For each cast its context, and whether a function performs it.
 static KNOWN_CASTS: LazyLock<HashMap<(Oid, Oid), (Cast, bool)>> = LazyLock::new(|| {
     let context = |field: Option<&str>| match field {
         Some("i") => Cast::Implicit,
@@ -92,10 +92,10 @@ static KNOWN_CASTS: LazyLock<HashMap<(Oid, Oid), (Cast, bool)>> = LazyLock::new(
     CASTS.rows.iter().map(cast).collect()
 });
 
-/// The types of a catalog: PostgreSQL's and its enums.
+/// The types of a catalog: PostgreSQL's and the catalog's enums.
 #[derive(Clone, Copy)]
 pub struct Types<'a> {
-    /// Where enums are.
+    /// The catalog that has the enums.
     pub catalog: &'a Catalog,
 }
 
@@ -105,7 +105,7 @@ impl Types<'_> {
         !FACTS.contains_key(&ty)
             && self.catalog.type_by_oid(ty).is_some_and(|ty| matches!(ty.base, BaseType::Enum(_)) && !ty.array)
     }
-    /// `typcategory`.
+    /// The type's category (`typcategory`).
     pub fn category(self, ty: Oid) -> char {
         match FACTS.get(&ty) {
             Some(fact) => fact.category,
@@ -113,35 +113,35 @@ impl Types<'_> {
             None => 'A',
         }
     }
-    /// Whether a type is the preferred one of a category.
+    /// Whether a type is the preferred one of its category.
     pub fn is_preferred(self, category: char, ty: Oid) -> bool {
         FACTS.get(&ty).is_some_and(|fact| fact.preferred && fact.category == category)
     }
-    /// The type of the elements of an array; `None` of what is none.
+    /// The element type of an array. `None` for other types.
     pub fn element(self, ty: Oid) -> Option<Oid> {
         match FACTS.get(&ty) {
             Some(fact) => Some(fact.element).filter(|element| *element != 0),
             None => self.catalog.type_by_oid(ty).filter(|ty| ty.array).map(|ty| ty.element().oid()),
         }
     }
-    /// The type of arrays of a type.
+    /// The array type of a type.
     pub fn array(self, ty: Oid) -> Option<Oid> {
         match FACTS.get(&ty) {
             Some(fact) => Some(fact.array).filter(|array| *array != 0),
             None => self.catalog.type_by_oid(ty).filter(|ty| !ty.array).map(|ty| ty.array_of().oid()),
         }
     }
-    /// Whether a type stands for others in the declaration of a function.
+    /// Whether a type is a pseudo-type, which only declarations of functions use.
     pub fn is_pseudo(self, ty: Oid) -> bool {
         FACTS.get(&ty).is_some_and(|fact| fact.pseudo)
     }
-    /// Whether values of a type become those of another by themselves.
+    /// Whether values of a type are implicitly converted to another.
     pub fn becomes(self, from: Oid, to: Oid) -> bool {
         if from == to || from == oid::UNKNOWN || to == oid::ANY {
             return true;
         }
         if is_polymorphic(to) {
-            // Whether all of them fit each other is asked later.
+            // Consistency among the arguments is checked later.
             let array = self.element(from).is_some();
             return match to {
                 oid::ANY_ARRAY | oid::ANY_COMPATIBLE_ARRAY => array,
@@ -159,24 +159,24 @@ impl Types<'_> {
             },
         }
     }
-    /// Whether a function makes values of one type those of another, rather than their bytes or text.
+    /// Whether a function performs the cast, rather than reinterpretation or conversion through text.
     pub fn cast_is_call(self, from: Oid, to: Oid) -> bool {
         KNOWN_CASTS.get(&(from, to)).is_some_and(|(_, call)| *call)
     }
-    /// Whether a type can be cast to another at all.
+    /// Whether any cast from one type to another exists.
     pub fn can_be_cast(self, from: Oid, to: Oid) -> bool {
         if self.becomes(from, to) || KNOWN_CASTS.contains_key(&(from, to)) {
             return true;
         }
         match (self.element(from), self.element(to)) {
             (Some(from), Some(element)) if !is_vector(to) => self.can_be_cast(from, element),
-            // By their text.
+            // Strings are cast through the text form.
             _ => self.category(to) == 'S' || self.category(from) == 'S',
         }
     }
 }
 
-/// Whether a type of a declaration takes the type of what is given.
+/// Whether a declared type is polymorphic.
 pub fn is_polymorphic(ty: Oid) -> bool {
     matches!(
         ty,
@@ -190,12 +190,12 @@ pub fn is_polymorphic(ty: Oid) -> bool {
     ) || is_range(ty)
 }
 
-/// int2vector and oidvector: arrays become none of them.
+/// int2vector and oidvector, to which arrays are not converted.
 fn is_vector(ty: Oid) -> bool {
     matches!(ty, 22 | 30)
 }
 
-/// anyrange and its kin: there are no ranges here.
+/// anyrange and its kin. Ranges are not supported.
 fn is_range(ty: Oid) -> bool {
     matches!(ty, 3831 | 4537 | 5080 | 4538)
 }

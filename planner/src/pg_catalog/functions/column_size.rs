@@ -1,5 +1,5 @@
-//! `pg_column_size`: bytes of a value as PostgreSQL keeps it within an expression. A short value in a row has three
-//! bytes less there.
+//! `pg_column_size`: the size in bytes of a value as PostgreSQL stores it within an expression. Must not know tables:
+//! in a row a short value takes three bytes less.
 
 use crate::error::Result;
 use crate::functions::kernel::{Call, Kernel};
@@ -12,10 +12,10 @@ use crate::types::{BaseType, SqlType};
 use datafusion::arrow::array::Array;
 use std::sync::Arc;
 
-/// Bytes before a value of variable length.
+/// The header of a variable-length value, in bytes.
 const HEADER: usize = 4;
 
-/// Digits of PostgreSQL's numeric, to the base 10000.
+/// The number of base-10000 digits in PostgreSQL's numeric.
 fn numeric_digits(text: &str) -> usize {
     let (whole, fraction) = text.trim_start_matches('-').split_once('.').unwrap_or((text.trim_start_matches('-'), ""));
     let padded_whole = whole.len().div_ceil(4) * 4;
@@ -41,14 +41,14 @@ fn size(ty: SqlType, array: &dyn Array, row: usize) -> Result<Option<usize>> {
             Some(HEADER + 2 + 2 * digits)
         }
         ValueRef::Bytes(bytes) if ty.base == BaseType::Bytea && !ty.array => Some(HEADER + bytes.len()),
-        // A literal without a type ends in a zero.
+        // An untyped literal ends in a zero byte.
         ValueRef::Text(text) if ty == SqlType::UNKNOWN => Some(text.len() + 1),
         ValueRef::Text(text) if ty.base != BaseType::Jsonb => Some(HEADER + text.len()),
         ValueRef::Array(items) if !ty.is_vector() => {
             let element = ty.element();
             let length = usize::try_from(element.length()).ok();
             match length {
-                // Header, dimensions and bounds, then the items; a map of those that are NULL.
+                // The header, dimensions and bounds, then the items. A bitmap marks NULL items.
                 Some(length) if !items.is_empty() && items.null_count() == 0 => {
                     Some(16 + 8 * items.dimension_count() + items.len() * length)
                 }
@@ -56,7 +56,7 @@ fn size(ty: SqlType, array: &dyn Array, row: usize) -> Result<Option<usize>> {
                 _ => None,
             }
         }
-        // Other forms are too different for their size to say anything.
+        // The storage of other types differs too much for a meaningful size.
         _ => {
             let text = output_string(ty, array, row, &OutputContext::PLAIN)?;
             Some(HEADER + text.len())
@@ -64,7 +64,6 @@ fn size(ty: SqlType, array: &dyn Array, row: usize) -> Result<Option<usize>> {
     })
 }
 
-/// The function.
 pub(super) fn function() -> ScalarFunction {
     let kernel: Kernel = Arc::new(|call: &Call<'_>| {
         let (array, ty) = (call.array(0)?, call.types.first().copied().unwrap_or(SqlType::TEXT));

@@ -1,4 +1,4 @@
-//! Objects in words: `pg_describe_object`, `pg_identify_object`. Names are looked up in the catalog of the statement.
+//! Descriptions of objects: `pg_describe_object` and `pg_identify_object`. The statement's catalog resolves names.
 
 use super::super::builtin::ALL_OPERATORS;
 use super::super::object_names::{collation_name, name};
@@ -9,7 +9,7 @@ use crate::execution::StatementContext;
 use crate::parse::names::quote;
 use crate::types::{BaseType, Oid};
 
-/// What an object is to `pg_identify_object`: kind, schema, name, identity.
+/// The result of `pg_identify_object`: kind, schema, name, identity.
 pub(in super::super) struct Identity {
     pub(in super::super) kind: String,
     pub(in super::super) schema: Option<String>,
@@ -28,7 +28,7 @@ fn word(table: &TableDescriptor) -> &'static str {
     }
 }
 
-/// An object in words; `None` when there is no such object.
+/// The description of an object. `None` if it does not exist.
 pub(in super::super) fn described(context: &StatementContext, class: Oid, oid: Oid, part: i64) -> Option<String> {
     let (catalog, path) = (&context.catalog, context.settings.search_path());
     let named = |base| name(base, oid, Some(catalog.as_ref()), path);
@@ -70,7 +70,7 @@ pub(in super::super) fn described(context: &StatementContext, class: Oid, oid: O
     })
 }
 
-/// An object as [`Identity`]; `None` when there is no such object.
+/// The [`Identity`] of an object. `None` if it does not exist.
 pub(in super::super) fn identified(context: &StatementContext, class: Oid, oid: Oid, part: i64) -> Option<Identity> {
     let catalog = &context.catalog;
     let plain = |kind: &str, name: &str| Identity {

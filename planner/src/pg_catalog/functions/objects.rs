@@ -1,4 +1,5 @@
-//! Objects by name (`to_regclass` and its kin), and the declarations of functions (`pg_get_function_arguments`, …).
+//! Look-ups of objects by name (`to_regclass` and its kin), and declarations
+//! of functions (`pg_get_function_arguments`, …).
 
 use super::super::builtin::{ALL_FUNCTIONS, Function, Row};
 use super::super::object_names::{COLLATIONS, Found, Place, find};
@@ -18,7 +19,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
     all
 }
 
-/// An object by its name; NULL when there is none, or several.
+/// The OID of an object by name. NULL if there is none, or several.
 fn named(base: BaseType, context: &StatementContext, arguments: &Arguments) -> Result<Option<Datum>> {
     let place = Place { catalog: &context.catalog, search_path: context.settings.search_path() };
     Ok(match find(base, arguments.text(0).unwrap_or_default(), place)? {
@@ -55,7 +56,7 @@ pub(super) fn function_of(oid: Option<Oid>) -> Option<&'static Function> {
     ALL_FUNCTIONS.get(at)
 }
 
-/// The expressions of a list, between commas.
+/// Splits a list of expressions at its commas.
 fn split_list(list: &str) -> Vec<&str> {
     let (mut depth, mut quoted) = (0i32, false);
     let parts = list.split(|c| {
@@ -74,14 +75,14 @@ fn defaults(function: &Function) -> Vec<&'static str> {
     split_list(function.row.field(19).unwrap_or_default())
 }
 
-/// The arguments of a declaration, with their defaults or without.
+/// The arguments of a declaration, with or without defaults.
 fn arguments_text(function: &Function, with_defaults: bool) -> String {
     let all = function.all_types();
     let types = if all.is_empty() { &function.arguments } else { &all };
     let (modes, names) = (function.modes(), function.names());
     let defaults = if with_defaults { defaults(function) } else { Vec::new() };
     let aggregate = present::aggregates().find(|row| row.oid(0) == function.oid);
-    // The values of an ordered set stand behind ORDER BY.
+    // The values of an ordered-set aggregate follow ORDER BY.
     let ordered = aggregate.filter(|row| row.field(1) != Some("n"));
     let direct = ordered.and_then(|row| row.field(2)?.parse::<usize>().ok());
     let mut parts: Vec<String> = Vec::new();
@@ -114,7 +115,7 @@ fn arguments_text(function: &Function, with_defaults: bool) -> String {
     }
     let Some(direct) = direct else { return parts.join(", ") };
     let (before, after) = parts.split_at(direct.min(parts.len()));
-    // A variadic list stands on both sides.
+    // A variadic list appears on both sides.
     let after = if after.is_empty() { before.last().cloned().unwrap_or_default() } else { after.join(", ") };
     if before.is_empty() { format!("ORDER BY {after}") } else { format!("{} ORDER BY {after}", before.join(", ")) }
 }
@@ -124,7 +125,7 @@ fn result_text(function: &Function) -> String {
     format!("{rows}{}", describe::format_type(function.result, None))
 }
 
-/// What COPY has of a number, without a point that has nothing behind it.
+/// A number of a row as text, unless it is 0 or the usual value.
 fn differs(row: &Row, at: usize, usual: &str) -> Option<String> {
     row.field(at).filter(|value| *value != usual && *value != "0").map(str::to_string)
 }
@@ -196,7 +197,7 @@ fn declarations() -> Vec<ScalarFunction> {
     ]
 }
 
-/// Whether a name without its schema finds a thing; NULL when there is no such thing.
+/// Functions that tell whether an unqualified name resolves to an object. NULL if the object does not exist.
 fn visibility() -> Vec<ScalarFunction> {
     fn visible(is_there: bool) -> Result<Option<Datum>> {
         // All of these are in pg_catalog, which is always searched.
@@ -235,7 +236,7 @@ fn visibility() -> Vec<ScalarFunction> {
             visible(present::families().any(|row| Some(row.oid(0)) == arguments.oid(0)))
         }),
     ];
-    // There is nothing of these kinds.
+    // Objects of these kinds do not exist.
     for name in [
         "pg_conversion_is_visible",
         "pg_statistics_obj_is_visible",

@@ -1,4 +1,4 @@
-//! `has_table_privilege` and its kin, `pg_has_role`. The role in force is the statement's.
+//! `has_table_privilege` and its kin, and `pg_has_role`. The statement's role asks unless an argument names another.
 
 use super::super::visible::is_open;
 use super::{Arguments, function, relation, role, some_bool};
@@ -12,9 +12,9 @@ use datafusion::arrow::array::{ArrayRef, new_empty_array};
 use datafusion::scalar::ScalarValue;
 use std::sync::Arc;
 
-/// has_…_privilege.
+/// The functions `has_…_privilege` and `pg_has_role`.
 pub(super) fn functions() -> Vec<ScalarFunction> {
-    /// The privileges that a text names, each with whether the right to grant it is asked. Errors: 22023.
+    /// Parses privileges, each with its WITH GRANT OPTION flag. Errors: 22023.
     fn named(text: &str, kind: Kind) -> Result<Vec<(Rights, bool)>> {
         text.split(',')
             .map(|part| {
@@ -202,7 +202,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             }
         }
     }
-    // USAGE: its privileges; MEMBER: SET ROLE; WITH ADMIN OPTION: the right to make others members.
+    // USAGE means the role's privileges, MEMBER means SET ROLE, WITH ADMIN OPTION means the right to add members.
     fn has_role(context: &StatementContext, arguments: &Arguments, user: Oid, of: Oid) -> Result<Option<Datum>> {
         let catalog = &context.catalog;
         let mut any = false;

@@ -1,4 +1,4 @@
-//! Properties of indexes and of their access method, which there is one of, the last values of sequences, and the names of types.
+//! Properties of indexes and of their only access method, last values of sequences, and names of types.
 
 use super::super::pg_am::BTREE;
 use super::{Arguments, function, null, some_bool, some_oid, some_text, type_name};
@@ -36,7 +36,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
         }),
         function("pg_sequence_last_value", &[SqlType::REGCLASS], SqlType::INT8, last_value),
         function("pg_get_replica_identity_index", &[SqlType::REGCLASS], SqlType::REGCLASS, identifying_index),
-        // Collations have no versions.
+        // Collations have no versions here.
         null("pg_collation_actual_version", &[oid], text),
         function("oidvectortypes", &[SqlType::OIDVECTOR], text, |context, arguments| {
             let Some(array) = arguments.0.first().map(ArrayValue::of).transpose()?.flatten() else { return Ok(None) };
@@ -51,18 +51,18 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
     ]
 }
 
-/// The name of a property, in whatever case it is written.
+/// The name of a property, in lower case.
 fn property(arguments: &Arguments, at: usize) -> String {
     arguments.text(at).unwrap_or_default().to_ascii_lowercase()
 }
 
-/// Whether a column of an index has a property; `None` for what says nothing of it.
+/// Whether a column of an index has a property. `None` if the property does not apply.
 fn of_column(context: &StatementContext, index: Oid, place: i64, property: &str) -> Option<bool> {
     let (table, position) = context.catalog.index(index)?;
     let index = table.indexes.get(position)?;
     let place = usize::try_from(place).ok()?.checked_sub(1)?;
     let Some(key) = index.columns.get(place) else {
-        // What is included alone is read, and nothing else.
+        // An included column can be read, and has no other property.
         let included = place < index.columns.len() + index.include.len();
         return match property {
             "orderable" | "distance_orderable" if included => Some(false),
@@ -81,7 +81,7 @@ fn of_column(context: &StatementContext, index: Oid, place: i64, property: &str)
     })
 }
 
-/// The index by which replication would tell the rows of a table apart. Errors: 42P01.
+/// The index that identifies a table's rows for replication. Errors: 42P01.
 fn identifying_index(context: &StatementContext, arguments: &Arguments) -> Result<Option<Datum>> {
     let oid = arguments.oid(0).unwrap_or(0);
     let Some(table) = context.catalog.relation_by_oid(oid) else {
@@ -95,7 +95,7 @@ fn identifying_index(context: &StatementContext, arguments: &Arguments) -> Resul
     index.map_or(Ok(None), some_oid)
 }
 
-/// The value that a sequence gave last, as `pg_sequences` shows it. Errors: 42809, 42P01.
+/// The last value of a sequence, as `pg_sequences` shows it. Errors: 42809, 42P01.
 fn last_value(context: &StatementContext, arguments: &Arguments) -> Result<Option<Datum>> {
     let found = sequence_table(context, arguments.oid(0).unwrap_or(0))?;
     let (kind, rights) = (Kind::Sequence, SELECT | USAGE);

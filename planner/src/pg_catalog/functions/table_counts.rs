@@ -1,4 +1,4 @@
-//! The numbers of `pg_stat_all_tables` one by one.
+//! Functions that return single counters of `pg_stat_all_tables`.
 
 use super::{Arguments, Compute, function};
 use crate::catalog::TableDescriptor;
@@ -24,7 +24,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
     ];
     let mut all: Vec<ScalarFunction> =
         counted.into_iter().map(|(name, compute)| function(name, &[oid], int8, compute)).collect();
-    // As in pg_stat_all_tables NULL says that nobody counts.
+    // As in pg_stat_all_tables, NULL stands for a counter that is not kept.
     let uncounted = [
         "pg_stat_get_numscans",
         "pg_stat_get_tuples_returned",
@@ -51,7 +51,7 @@ fn table(context: &StatementContext, arguments: &Arguments) -> Option<Arc<TableD
     context.catalog.relation_by_oid(arguments.oid(0)?)
 }
 
-/// When ANALYZE looked at a table, by itself or because somebody said so.
+/// The time of the last automatic or manual ANALYZE of a table.
 fn gathered(context: &StatementContext, arguments: &Arguments, automatic: bool) -> Datum {
     let table = table(context, arguments);
     let known = table.as_ref().and_then(|table| table.statistics.as_ref());

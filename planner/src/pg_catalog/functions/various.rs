@@ -1,5 +1,5 @@
-//! Descriptions of objects, and privileges on what everybody or superusers alone have: functions, types, languages,
-//! parameters.
+//! Descriptions of objects, and privileges on objects that all roles or only superusers may use:
+//! functions, types, languages, parameters.
 
 use super::super::definition::value;
 use super::super::object_names::{Found, Place, find};
@@ -31,7 +31,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
     all.push(function("pg_blocking_pids", &[int4], int4.array_of(), |context, arguments| {
         Ok(Some(value::int4s(blockers(context, arguments.integer(0).unwrap_or(0))?)))
     }));
-    // PostgreSQL's isolation tester asks so whether a step waits.
+    // PostgreSQL's isolation tester calls this to see whether a step waits.
     all.push(function(
         "pg_isolation_test_session_is_blocked",
         &[int4, int4.array_of()],
@@ -48,9 +48,9 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             some_bool(blockers.iter().any(|blocker| pids.values().contains(blocker)))
         },
     ));
-    // A read-only serializable transaction waits for nobody here.
+    // A read-only serializable transaction waits for no other here.
     all.push(function("pg_safe_snapshot_blocking_pids", &[int4], int4.array_of(), |_, _| Ok(Some(value::int4s([])))));
-    // No counters are kept, so there is nothing to put back.
+    // No counters are kept, so these have nothing to reset.
     for name in ["pg_stat_reset", "pg_stat_clear_snapshot"] {
         let kernel: Kernel = Arc::new(move |call: &Call<'_>| {
             may_call(&*call.context()?, name)?;
@@ -69,7 +69,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
     all
 }
 
-/// The processes that one waits for, in order.
+/// The process numbers of the sessions that block a session, sorted.
 fn blockers(context: &StatementContext, pid: i64) -> Result<Vec<i32>> {
     let waiting = match context.session.database() {
         Ok(database) => wait(database.transactions().seen_locks())?.waiting,
@@ -82,7 +82,7 @@ fn blockers(context: &StatementContext, pid: i64) -> Result<Vec<i32>> {
     Ok(blockers)
 }
 
-/// `pg_collation_for`: the only collation; NULL of what has no type yet. Errors: 42804 for types without collation.
+/// `pg_collation_for`: the only collation, or NULL for an untyped value. Errors: 42804 for types without collation.
 fn collation_for() -> ScalarFunction {
     let kernel: Kernel = Arc::new(|call: &Call<'_>| {
         let ty = call.types.first().copied().unwrap_or(SqlType::TEXT);
@@ -101,7 +101,7 @@ fn collation_for() -> ScalarFunction {
     ScalarFunction::polymorphic("pg_collation_for", &[Param::Any], false, result, Stability::Immutable, kernel)
 }
 
-/// The functions that not everybody may call: superusers, and members of a role.
+/// Functions that only superusers and members of a role may call.
 const RESTRICTED: [(&str, Option<Oid>); 39] = [
     ("lo_export", None),
     ("lo_import", None),
@@ -153,7 +153,7 @@ fn calls(context: &StatementContext, role: Oid, function: &str) -> bool {
     }
 }
 
-/// Errors: 42501 for a role that may not call a function.
+/// Errors: 42501 if a role may not call a function.
 fn may_call(context: &StatementContext, function: &str) -> Result<()> {
     if calls(context, context.role(), function) {
         return Ok(());
@@ -161,14 +161,14 @@ fn may_call(context: &StatementContext, function: &str) -> Result<()> {
     Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, format!("permission denied for function {function}")))
 }
 
-/// What a kind of object grants: to everybody, or to superusers alone.
+/// A kind of object that all roles or only superusers may use.
 struct Granted {
     name: &'static str,
     privileges: &'static [&'static str],
     everybody: bool,
-    /// The object of a text. Errors: when there is none.
+    /// Finds an object by its text. Errors: if it does not exist.
     find: fn(&StatementContext, &str) -> Result<Oid>,
-    /// Whether there is an object of a number; `None` when objects have none.
+    /// Whether an object with this OID exists. `None` if such objects have no OIDs.
     exists: Option<fn(&StatementContext, Oid) -> bool>,
 }
 

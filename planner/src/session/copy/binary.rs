@@ -1,4 +1,4 @@
-//! COPY in format binary: the frame around values, whose own form the server knows.
+//! COPY in format binary: the header, rows and trailer. The server encodes and decodes the values.
 
 use crate::error::{Result, SqlError, state};
 use crate::types::encoding::Encoding;
@@ -6,34 +6,34 @@ use crate::types::{Datum, SqlType};
 use bytes::{Buf, Bytes, BytesMut};
 use datafusion::arrow::array::Array;
 
-/// How values are written and read in PostgreSQL's binary format.
+/// Encodes and decodes values in PostgreSQL's binary format.
 #[derive(Clone, Copy, Debug)]
 pub struct BinaryCodec {
-    /// Appends a value that is not NULL, without its length, its text in an encoding.
+    /// Appends a value that is not NULL, without its length. Text is written in the given encoding.
     pub write: fn(SqlType, &dyn Array, usize, Encoding, &mut BytesMut) -> Result<()>,
-    /// Reads a value that is not NULL, its text in an encoding.
+    /// Reads a value that is not NULL. Text is read in the given encoding.
     pub read: fn(SqlType, &Bytes, Encoding) -> Result<Datum>,
 }
 
-/// What stands before everything else.
+/// The first bytes of the data.
 const SIGNATURE: &[u8; 11] = b"PGCOPY\n\xff\r\n\0";
-/// The flags that a reader has to know.
+/// The flags that a reader must understand.
 const CRITICAL_FLAGS: u32 = 0xffff_0000;
 
-/// The beginning of what COPY TO writes: signature, no flags, nothing more.
+/// The header that COPY TO writes: the signature, no flags, an empty extension.
 pub fn header() -> Vec<u8> {
     let mut bytes = SIGNATURE.to_vec();
     bytes.extend_from_slice(&[0; 8]);
     bytes
 }
 
-/// The end of what COPY TO writes.
+/// The trailer that COPY TO writes.
 pub const TRAILER: [u8; 2] = [0xff, 0xff];
 
-/// The values of a row.
+/// The encoded values of a row. `None` is NULL.
 pub type Row = Vec<Option<Bytes>>;
 
-/// Finds rows in data that comes cut anywhere.
+/// Cuts rows out of data that arrives in arbitrary pieces.
 #[derive(Debug, Default)]
 pub struct BinaryReader {
     buffer: BytesMut,
@@ -51,15 +51,16 @@ fn unexpected_end() -> SqlError {
 }
 
 impl BinaryReader {
-    /// More data.
+    /// Appends a piece of data.
     pub fn push(&mut self, bytes: &[u8]) {
         self.buffer.extend_from_slice(bytes);
     }
-    /// The number of the row under way, from 1.
+    /// The number of the current row, from 1.
     pub fn line(&self) -> u64 {
         self.rows
     }
-    /// The next row, of so many columns; `None` when it is not there yet, or, with `last`, at the end. Errors: 22P04.
+    /// The next row, which must have this many columns. `None` if the data ends too early or, with `last`, at
+    /// the end. Errors: 22P04.
     pub fn next(&mut self, columns: usize, last: bool) -> Result<Option<Row>> {
         if !self.begun && !self.begin(last)? {
             return Ok(None);
@@ -97,7 +98,7 @@ impl BinaryReader {
         Ok(Some(values))
     }
 
-    /// Takes the header. False: it is not there yet.
+    /// Reads the header. False if it has not arrived completely.
     fn begin(&mut self, last: bool) -> Result<bool> {
         let known = self.buffer.len().min(SIGNATURE.len());
         if self.buffer.get(..known) != SIGNATURE.get(..known) || last && self.buffer.len() < SIGNATURE.len() {
@@ -127,13 +128,12 @@ impl BinaryReader {
     }
 }
 
-/// What stands at the beginning of data.
+/// The frame at the beginning of the data.
 enum Frame {
-    /// A row of so many bytes.
+    /// A complete row of this many bytes.
     Row(usize),
-    /// The end.
     End,
-    /// Some of a row.
+    /// More data is needed for the frame.
     Missing,
 }
 

@@ -1,4 +1,4 @@
-//! [`CopyFilter`]: WHERE of COPY FROM, over the rows that were read, and the defaults that it looks at.
+//! [`CopyFilter`]: WHERE of COPY FROM over the rows read, and the defaults that it reads. Must not know their text.
 
 use super::target::CopyTable;
 use crate::bind::{BindContext, TableExpression, bind_default, bind_stored};
@@ -19,15 +19,15 @@ use datafusion::physical_expr::PhysicalExpr;
 use sqlparser::ast::Spanned;
 use std::sync::Arc;
 
-/// The condition, over all columns of the table.
+/// The filter of a COPY FROM: its condition, over all columns of the table.
 pub struct CopyFilter {
     condition: Arc<dyn PhysicalExpr>,
     schema: SchemaRef,
-    /// For each column of the table its place among those that are read; the others are NULL.
+    /// For each column of the table its index among the columns read. `None` reads as NULL.
     places: Vec<Option<usize>>,
-    /// What the columns get that are not read and that the condition names.
+    /// The defaults of columns that the condition names and the data lacks.
     defaults: Vec<Arc<dyn PhysicalExpr>>,
-    /// Kept for what the condition reads when it runs.
+    /// Keeps the slots alive that the condition reads at run time.
     _slots: Arc<Slots>,
 }
 
@@ -38,7 +38,7 @@ pub struct BoundCondition {
 }
 
 impl BoundCondition {
-    /// Binds it. Errors: as in a statement; 42804 when it is not boolean.
+    /// Binds the condition. Errors: as in a statement, and 42804 if it is not boolean.
     pub fn new(
         context: &Arc<StatementContext>,
         condition: &CopyCondition,
@@ -60,8 +60,8 @@ impl BoundCondition {
 }
 
 impl CopyFilter {
-    /// Of a condition of the target's table. Columns that are not read and have a default become further ones of the target's.
-    /// Errors: 42P10 for a generated column.
+    /// Prepares the condition. Columns that it names, that the data lacks and that have a default become further
+    /// columns of `target`. Errors: 42P10 for a generated column.
     pub fn new(
         context: &Arc<StatementContext>,
         condition: BoundCondition,
@@ -80,7 +80,7 @@ impl CopyFilter {
                     .detail(format!("Column \"{}\" is a generated column.", column.name)));
             }
             if place.is_none() && (column.default.is_some() || column.identity.is_some()) {
-                // Computed once, for all rows that were read: what is looked at is what is stored.
+                // A default is computed once for each row read, so the filter sees the value that is stored.
                 let (catalog, settings, now) = (&context.catalog, &context.settings, context.transaction_time);
                 let bind = |binding: &BindContext<'_>| bind_default(table, column, binding);
                 defaults.push(with_binding(catalog, settings, &slots, now, bind)?);
@@ -104,14 +104,15 @@ impl CopyFilter {
         Ok(CopyFilter { condition, schema: Arc::new(Schema::new(fields)), places, defaults, _slots: slots })
     }
 
-    /// The values of the target's further columns, for so many rows.
+    /// The defaults of the target's further columns for `rows` rows.
     pub fn defaults(&self, rows: usize) -> Result<Vec<ArrayRef>> {
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         let batch = RecordBatch::try_new_with_options(Arc::new(Schema::empty()), Vec::new(), &options)?;
         self.defaults.iter().map(|expr| Ok(expr.evaluate(&batch)?.into_array(rows)?)).collect()
     }
 
-    /// Of which rows the condition is true. Errors: what it raises, with the place of the first row that it raises it for.
+    /// For each row whether the condition is true. Errors: those of the condition, with the index of
+    /// the first failing row.
     pub fn holds(&self, columns: &[ArrayRef], rows: usize) -> std::result::Result<BooleanArray, (usize, SqlError)> {
         let of = |columns: &[ArrayRef], rows: usize| -> Result<BooleanArray> {
             let all = self.places.iter().zip(self.schema.fields()).map(|(place, field)| {

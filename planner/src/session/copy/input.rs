@@ -1,4 +1,4 @@
-//! [`CopyIn`]: COPY FROM STDIN. Records become batches, batches feed an INSERT that runs meanwhile.
+//! [`CopyIn`]: COPY FROM STDIN. Records become batches, and batches feed an INSERT that runs concurrently.
 
 use super::binary::{BinaryCodec, BinaryReader};
 use super::condition::{BoundCondition, CopyFilter};
@@ -33,29 +33,28 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
-/// Rows in a batch.
+/// The number of rows in a full batch.
 const BATCH_ROWS: usize = 4096;
-/// Bytes of data after which a batch goes out however few rows it has.
+/// A batch with this many bytes of data is sent, however few rows it has.
 const BATCH_BYTES: usize = 1 << 20;
 
-/// `COPY … FROM STDIN` under way. Feed it, then call `finish` or `fail`; dropping it gives up, and the session must be
-/// failed.
+/// A running `COPY … FROM STDIN`. Feed it, then call `finish` or `fail`. After dropping it unfinished, the caller
+/// must fail the session.
 pub struct CopyIn {
     table: String,
     columns: Vec<ColumnDescriptor>,
     format: CopyFormat,
     context: Arc<StatementContext>,
     reader: RecordReader,
-    /// Of format binary.
+    /// The decoder, for format binary.
     binary: Option<(BinaryCodec, BinaryReader)>,
-    /// Of the data.
+    /// The encoding of the data.
     encoding: Encoding,
     fields: Fields,
     header: CopyHeader,
-    /// Whether the header line is behind.
+    /// Whether the header line was read.
     begun: bool,
     origins: Origins,
-    /// WHERE.
     filter: Option<CopyFilter>,
     force_not_null: Vec<bool>,
     force_null: Vec<bool>,
@@ -64,12 +63,12 @@ pub struct CopyIn {
     bytes: usize,
     schema: SchemaRef,
     sender: Option<mpsc::Sender<RecordBatch>>,
-    /// The INSERT: the number of its rows.
+    /// The INSERT. It resolves to its number of rows.
     work: BoxFuture<'static, Result<u64>>,
     limits: Limits,
 }
 
-/// Begins COPY FROM STDIN.
+/// Begins a COPY FROM STDIN.
 pub async fn begin_input(
     database: &Arc<Database>,
     copy: &Copy,
@@ -80,7 +79,7 @@ pub async fn begin_input(
         return Err(SqlError::syntax("COPY FROM needs a table"));
     };
     let table = CopyTable::table(&context, name, true)?;
-    // PostgreSQL tells of errors in the condition before those in the list of columns.
+    // PostgreSQL reports errors of the condition before those of the column list.
     let condition = copy.condition.as_ref().map(|condition| BoundCondition::new(&context, condition, &table));
     let condition = condition.transpose()?;
     let mut target = CopyTable::of(table, columns)?;
@@ -89,7 +88,7 @@ pub async fn begin_input(
         _ => None,
     };
     if binary.is_some() {
-        // What the types' modifiers ask, the INSERT does.
+        // The INSERT applies the types' modifiers.
         target.columns.iter_mut().for_each(|column| column.ty = column.ty.plain());
     }
     let read = target.columns.clone();
@@ -169,7 +168,7 @@ fn builders(columns: &[ColumnDescriptor]) -> Vec<ColumnBuilder> {
     columns.iter().map(|column| ColumnBuilder::new(column.ty, BATCH_ROWS)).collect()
 }
 
-/// The INSERT, of one row of parameters.
+/// The text of the INSERT, with one row of parameters.
 fn insert_text(target: &CopyTable) -> String {
     let parameters: Vec<String> = (1..=target.columns.len()).map(|number| format!("${number}")).collect();
     format!(
@@ -180,8 +179,8 @@ fn insert_text(target: &CopyTable) -> String {
     )
 }
 
-/// The plan of the INSERT: that of `INSERT INTO t (a, b) VALUES ($1, $2)`, whose one row of parameters gives way to the
-/// fed rows. So defaults, casts and checks are those of INSERT.
+/// The plan of the INSERT: that of `INSERT INTO t (a, b) VALUES ($1, $2)`, with the fed rows in place of its one row of
+/// parameters. So defaults, casts and checks are those of INSERT.
 fn insert_plan(
     text: &str,
     target: &CopyTable,
@@ -207,7 +206,7 @@ fn insert_plan(
     Ok(plan)
 }
 
-/// Puts the feed in place of the row of parameters.
+/// Replaces the row of parameters by the feed.
 fn fed(
     node: LogicalPlan,
     leaf: &LogicalPlan,
@@ -230,7 +229,7 @@ fn fed(
             *leaves += 1;
             Ok(Transformed::yes(leaf.clone()))
         }
-        // The write's own expressions have no parameters.
+        // The other expressions of the write have no parameters.
         LogicalPlan::Extension(extension) if extension.node.as_any().is::<InsertNode>() => {
             let inputs = extension.node.inputs().into_iter().cloned().collect();
             let node = extension.node.with_exprs_and_inputs(Vec::new(), inputs)?;
@@ -259,23 +258,23 @@ fn parameters_to_columns(expr: Expr) -> datafusion::error::Result<Transformed<Ex
 }
 
 impl CopyIn {
-    /// Columns, for CopyInResponse (each of its format).
+    /// The number of columns, for CopyInResponse.
     pub fn columns(&self) -> usize {
         self.columns.len()
     }
-    /// Format.
+    /// The format of the data, for CopyInResponse.
     pub fn format(&self) -> CopyFormat {
         self.format
     }
-    /// Takes the bytes of one CopyData message, cut anywhere. Waits while the rows before are being written. After an
-    /// error the rest of the client's data is to be thrown away, and the session failed.
+    /// Takes the bytes of one CopyData message, which may end anywhere. Waits while earlier rows are written. After an
+    /// error the caller discards the rest of the client's data and fails the session.
     pub async fn data(&mut self, bytes: Bytes) -> Result<()> {
         if let Some((_, reader)) = &mut self.binary {
             reader.push(&bytes);
             return self.binary_records(false).await;
         }
         if self.encoding.converts() {
-            // Characters are bytes there, so that it does not matter where they were cut.
+            // In this encoding each byte is a character, so a message may end anywhere.
             let text = self
                 .encoding
                 .decode(&bytes)
@@ -286,7 +285,7 @@ impl CopyIn {
         }
         self.records(false).await
     }
-    /// CopyDone: writes what is left and answers the command tag.
+    /// CopyDone: writes the remaining rows and returns the command tag.
     pub async fn finish(mut self) -> Result<String> {
         match self.binary {
             Some(_) => self.binary_records(true).await?,
@@ -298,7 +297,7 @@ impl CopyIn {
         let rows = limits.run(work).await.map_err(|error| origins.explain(error, &table))?;
         Ok(format!("COPY {rows}"))
     }
-    /// CopyFail, or the client is gone: gives up. The error is what to report (57014).
+    /// CopyFail or a lost client: abandons the COPY. Returns the error to report (57014).
     pub async fn fail(self, message: &str) -> SqlError {
         let line = self.binary.as_ref().map_or_else(|| self.reader.lines(), |(_, reader)| reader.line()) + 1;
         let context = at_line(&self.table, line);
@@ -328,7 +327,7 @@ impl CopyIn {
         }
     }
 
-    /// The rows of format binary that are there.
+    /// Reads the complete rows of format binary.
     async fn binary_records(&mut self, last: bool) -> Result<()> {
         loop {
             let Some((codec, reader)) = &mut self.binary else { return Ok(()) };
@@ -396,7 +395,7 @@ impl CopyIn {
         let inputs = self.context.text_input();
         let all = self.fields.as_text();
         for (position, (column, builder)) in self.columns.iter().zip(&mut self.builders).enumerate() {
-            // What is there is looked at first.
+            // Errors of the present fields come before that of a missing one.
             let Some((text, kind)) = self.fields.get(position) else {
                 let message = format!("missing data for column \"{}\"", column.name);
                 return Err(SqlError::new(state::BAD_COPY_FILE_FORMAT, message).context(in_line(
@@ -431,7 +430,7 @@ impl CopyIn {
         Ok(())
     }
 
-    /// Sends the batch to the INSERT, and lets it run until it has taken it.
+    /// Sends the batch to the INSERT, and runs the INSERT until it has received it.
     async fn flush(&mut self) -> Result<()> {
         if self.rows == 0 {
             return Ok(());
@@ -448,7 +447,7 @@ impl CopyIn {
             batch = filter_record_batch(&batch, &kept)?;
             self.origins.keep(|row| kept.value(row));
         }
-        // As much room as the batch before took: what grows is copied as it grows.
+        // Reserves the size of the batch before: a growing buffer is copied.
         let mut next = builders(&self.columns);
         next.iter_mut().zip(batch.columns()).for_each(|(builder, array)| builder.reserve_as_in(array));
         self.builders = next;

@@ -1,5 +1,5 @@
-//! [`KeptPlan`]: the INSERT of a session's last COPY FROM STDIN, so that the next COPY into the same columns does not plan it again.
-//! Clients that copy a few rows at a time would plan longer than they write.
+//! [`KeptPlan`]: the cached INSERT of a session's last COPY FROM STDIN. The next COPY into the same columns reuses it.
+//! Without it, clients that copy a few rows at a time would plan longer than they write.
 
 use crate::execution::dml::FeedNode;
 use crate::execution::slots::StatementContext;
@@ -7,30 +7,30 @@ use crate::plan::PlanInstance;
 use crate::session::query::Surroundings;
 use crate::types::SqlType;
 
-/// All that the plan depends on.
+/// The key of the cached plan: all that it depends on.
 #[derive(Debug, PartialEq)]
 pub struct CopyKey {
     text: String,
     types: Vec<SqlType>,
-    /// Version of the catalog.
+    /// The version of the catalog.
     catalog: u64,
     surroundings: Surroundings,
 }
 
 impl CopyKey {
-    /// Of an INSERT of values of these types.
+    /// The key of an INSERT whose values have these types.
     pub fn new(text: String, types: Vec<SqlType>, context: &StatementContext) -> CopyKey {
         let surroundings = Surroundings::new(&context.catalog, &context.settings);
         CopyKey { text, types, catalog: context.catalog.version(), surroundings }
     }
 }
 
-/// See the head of the module.
+/// The cached INSERT of a session.
 pub struct KeptPlan {
-    /// What it depends on.
+    /// The statement, types and catalog version of the plan.
     pub key: CopyKey,
-    /// The plan, which does not run.
+    /// The plan instance, which is not running.
     pub instance: PlanInstance,
-    /// Where its rows come from.
+    /// The source of its rows.
     pub feed: FeedNode,
 }

@@ -1,4 +1,4 @@
-//! COPY: rows in and out as text, csv or in binary form, streamed.
+//! COPY: streams rows in and out as text, csv or binary. Must not know messages.
 
 mod binary;
 mod condition;

@@ -1,14 +1,14 @@
-//! [`Origins`]: where in the data the rows of a COPY FROM stood, for the CONTEXT of what goes wrong with them later.
+//! [`Origins`]: the source line of each row of a COPY FROM. It supplies the CONTEXT of later errors.
 
 use crate::error::{SqlError, state};
 use std::collections::VecDeque;
 
-/// Bytes of a line or value that are shown, as PostgreSQL's MAX_COPY_DATA_DISPLAY.
+/// The number of bytes of a line or value shown, as PostgreSQL's MAX_COPY_DATA_DISPLAY.
 const SHOWN_BYTES: usize = 100;
-/// Batches that may be under way: being filled, waiting, being computed, being written.
+/// The batches in flight: being filled, waiting, being computed, being written.
 const BATCHES: usize = 6;
 
-/// Lines of the rows that are not written yet.
+/// The source lines of the rows that are not written yet.
 #[derive(Debug, Default)]
 pub struct Origins {
     batches: VecDeque<Batch>,
@@ -17,10 +17,10 @@ pub struct Origins {
 
 #[derive(Debug, Default)]
 struct Batch {
-    /// Number of its first row.
+    /// The number of the first row.
     first: u64,
     lines: Vec<u64>,
-    /// The beginnings of the lines, one behind the other.
+    /// The first bytes of each line, concatenated.
     text: Vec<u8>,
     ends: Vec<usize>,
 }
@@ -35,27 +35,27 @@ impl Batch {
 }
 
 impl Origins {
-    /// The next row stood in this line.
+    /// Records the line of the next row.
     pub fn push(&mut self, line: u64, record: &[u8]) {
         if self.batches.is_empty() {
             self.begin_batch();
         }
         let Some(batch) = self.batches.back_mut() else { return };
         batch.lines.push(line);
-        // One byte more than is shown tells that there is more.
+        // One extra byte shows that the line is longer.
         batch.text.extend_from_slice(record.get(..SHOWN_BYTES + 1).unwrap_or(record));
         batch.ends.push(batch.text.len());
         self.rows += 1;
     }
-    /// What was pushed is on its way.
+    /// Begins a new batch: the rows pushed so far are being written.
     pub fn begin_batch(&mut self) {
-        // The oldest makes room for it, and gives its own.
+        // The oldest batch is dropped, and its buffers are reused.
         let oldest = if self.batches.len() >= BATCHES { self.batches.pop_front() } else { None };
         let mut batch = oldest.unwrap_or_default();
         batch.begin(self.rows);
         self.batches.push_back(batch);
     }
-    /// Of the rows pushed since the last batch only some stay.
+    /// Drops the rows of the present batch that the COPY's condition rejected.
     pub fn keep(&mut self, stays: impl Fn(usize) -> bool) {
         let Some(batch) = self.batches.back_mut() else { return };
         let before = std::mem::take(batch);
@@ -71,7 +71,7 @@ impl Origins {
         }
         self.rows = batch.first + batch.lines.len() as u64;
     }
-    /// The CONTEXT of a row since the last batch.
+    /// The CONTEXT of a row of the present batch.
     pub fn context_of(&self, at: usize, table: &str) -> String {
         let row = self.batches.back().map_or(0, |batch| batch.first) + at as u64;
         self.find(row).map_or_else(|| format!("COPY {table}"), |(line, record)| in_line(table, line, record))
@@ -82,13 +82,13 @@ impl Origins {
         let start = at.checked_sub(1).map_or(Some(0), |before| batch.ends.get(before).copied())?;
         Some((*batch.lines.get(at)?, batch.text.get(start..*batch.ends.get(at)?)?))
     }
-    /// The error with the CONTEXT of its row.
+    /// Adds the CONTEXT of its row to an error.
     pub fn explain(&self, error: SqlError, table: &str) -> SqlError {
         if error.fields().context.is_some() {
             return error;
         }
         match error.fields().row.and_then(|row| self.find(row)) {
-            // PostgreSQL finds duplicates when it writes a batch, and has the line no more.
+            // PostgreSQL finds duplicates only when it writes a batch. Then it no longer has the line's text.
             Some((line, _)) if error.state() == state::UNIQUE_VIOLATION => error.context(at_line(table, line)),
             Some((line, record)) => error.context(in_line(table, line, record)),
             None => error.context(format!("COPY {table}")),
@@ -96,17 +96,17 @@ impl Origins {
     }
 }
 
-/// `COPY t, line 2`
+/// `COPY t, line 2`.
 pub fn at_line(table: &str, line: u64) -> String {
     format!("COPY {table}, line {line}")
 }
 
-/// `COPY t, line 2: "1,x"`
+/// `COPY t, line 2: "1,x"`.
 pub fn in_line(table: &str, line: u64, record: &[u8]) -> String {
     format!("COPY {table}, line {line}: \"{}\"", shown(record))
 }
 
-/// The beginning of a line or value.
+/// The first `SHOWN_BYTES` bytes of a line or value, as text.
 pub fn shown(bytes: &[u8]) -> String {
     if bytes.len() <= SHOWN_BYTES {
         return String::from_utf8_lossy(bytes).into_owned();

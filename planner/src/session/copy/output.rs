@@ -1,4 +1,4 @@
-//! [`CopyOut`]: COPY TO STDOUT. Batches become lines.
+//! [`CopyOut`]: COPY TO STDOUT. Turns batches into lines.
 
 use super::binary::{BinaryCodec, TRAILER, header};
 use super::target::{CopyTable, chosen};
@@ -19,37 +19,37 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 use std::sync::Arc;
 
-/// `COPY … TO STDOUT` under way.
+/// A running `COPY … TO STDOUT`.
 pub struct CopyOut {
-    /// Columns, for CopyOutResponse.
+    /// The number of columns, for CopyOutResponse.
     pub columns: usize,
-    /// Format.
+    /// The format of the data, for CopyOutResponse.
     pub format: CopyFormat,
-    /// The data: each item is whole lines, and makes one CopyData message or, split at will, several.
+    /// The data. Each item holds whole lines. The server sends it as one CopyData message or splits it at will.
     pub stream: BoxStream<'static, Result<CopyChunk>>,
 }
 
 /// A piece of COPY TO data.
 #[derive(Clone, Debug)]
 pub struct CopyChunk {
-    /// Whole lines.
+    /// The bytes of whole lines.
     pub bytes: Bytes,
-    /// Where each of them ends: drivers take one CopyData message for one row.
+    /// The end offset of each line: drivers take one CopyData message for one row.
     pub ends: Vec<usize>,
-    /// Rows in it (header lines are not rows): the tag is `COPY` and their sum.
+    /// The number of rows in the piece. Header lines do not count. The tag is `COPY` and the sum.
     pub rows: u64,
 }
 
 impl CopyChunk {
-    /// The same, with bytes before its first line, which are part of it.
+    /// The same with `first` prepended to its first line.
     fn behind(self, first: Vec<u8>) -> CopyChunk {
         let ends = self.ends.iter().map(|end| first.len() + end).collect();
         CopyChunk { bytes: [&first, self.bytes.as_ref()].concat().into(), ends, rows: self.rows }
     }
 }
 
-/// Begins COPY TO STDOUT; `planned` is the query, or `None` for a table. Errors: 25006 for a query that writes where `read_only`, and
-/// whatever it raises.
+/// Begins COPY TO STDOUT. `planned` is the query, or `None` for a table. Errors: 25006 for a query that writes if
+/// `read_only`, and those of the query.
 pub async fn begin_output(
     database: &Arc<Database>,
     copy: &Copy,
@@ -80,7 +80,7 @@ pub async fn begin_output(
     }
     context.session.references.lock().begin();
     let outcome = run_planned(&planned, context.clone(), read_only, limits).await?;
-    // A query that writes has ended by now, before the first of its rows leaves.
+    // A writing query has ended before its first row is sent.
     Box::pin(enforce(database, &context)).await?;
     let Outcome::Rows { columns, stream, .. } = outcome else {
         return Err(SqlError::internal("a query of COPY answered no rows"));
@@ -88,7 +88,8 @@ pub async fn begin_output(
     let encoding = copy.options.encoding.unwrap_or(context.settings.client_encoding());
     if copy.options.format == CopyFormat::Binary {
         let (codec, shown) = (database.binary()?, columns.len());
-        // The header leaves with what comes first, a row or the trailer: drivers that take one message for one row know it there.
+        // The header is sent with the first row or the trailer. Drivers that take one message for one row expect it
+        // there.
         let mut header = Some(header());
         let data = stream.map(move |batch| binary_rows(&codec, &columns, encoding, &batch?));
         let last = futures::stream::iter([Ok(CopyChunk {
@@ -138,7 +139,7 @@ pub async fn begin_output(
     })
 }
 
-/// Rows in format binary.
+/// The rows of a batch in format binary.
 fn binary_rows(
     codec: &BinaryCodec,
     columns: &[OutputColumn],
@@ -177,7 +178,7 @@ struct LineWriter {
 }
 
 impl LineWriter {
-    /// The lines of a batch; those before a row that cannot be written come before its error.
+    /// The lines of a batch. If a row cannot be written, the lines before it precede the error.
     fn lines(&self, batch: &RecordBatch) -> Vec<Result<CopyChunk>> {
         let outputs = self.context.text_output();
         let mut bytes = Vec::with_capacity(batch.num_rows() * 16);
@@ -223,7 +224,7 @@ impl LineWriter {
         Ok(())
     }
 
-    /// A line in the encoding of the data. Errors: 22P05.
+    /// Encodes a line for the data. Errors: 22P05.
     fn encoded(&self, line: Vec<u8>) -> Result<Vec<u8>> {
         if !self.encoding.converts() {
             return Ok(line);
@@ -262,7 +263,7 @@ impl LineWriter {
     }
 }
 
-/// Text as COPY writes it.
+/// Escapes text as COPY writes it.
 fn escape_text(value: &[u8], delimiter: u8, line: &mut Vec<u8>) {
     for byte in value {
         let letter = match byte {

@@ -1,32 +1,32 @@
-//! [`RecordReader`]: cuts COPY data, which arrives in arbitrary pieces, into records and fields. Knows the formats, not
-//! types or tables.
+//! [`RecordReader`] cuts COPY data, which arrives in arbitrary pieces, into records and fields. Knows the formats,
+//! not types or tables.
 
 use crate::error::{Result, SqlError, state};
 use crate::parse::copy::{CopyFormat, CopyOptions};
 use memchr::{memchr, memchr_iter, memchr2, memchr3};
 use std::ops::Range;
 
-/// A record longer than this is refused: it would have to be held in memory.
+/// The longest record in bytes. A record must fit in memory.
 const LONGEST_RECORD: usize = 1 << 30;
 
 /// The fields of one record.
 #[derive(Debug, Default)]
 pub struct Fields {
     bytes: Vec<u8>,
-    /// End of each field in `bytes`; what was there was NULL, or in quotes.
+    /// The end of each field in `bytes`, and how the field was written.
     ends: Vec<(usize, Kind)>,
 }
 
-/// How a field stood in the data.
+/// How a field was written in the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Text.
+    /// Text without quotes around it.
     Plain,
     /// Text in quotes (csv).
     Quoted,
-    /// The NULL string.
+    /// The NULL string without quotes.
     Null,
-    /// The NULL string, in quotes (csv): FORCE_NULL makes NULL of it.
+    /// The NULL string in quotes (csv): FORCE_NULL turns it into NULL.
     QuotedNull,
 }
 
@@ -35,7 +35,7 @@ impl Fields {
         self.bytes.clear();
         self.ends.clear();
     }
-    /// Number of fields.
+    /// The number of fields.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -47,41 +47,38 @@ impl Fields {
         };
         Some((start..end, kind))
     }
-    /// A field.
+    /// The bytes and the kind of a field.
     pub fn get(&self, position: usize) -> Option<(&[u8], Kind)> {
         let (place, kind) = self.place(position)?;
         Some((self.bytes.get(place)?, kind))
     }
-    /// All fields, one behind the other, where they are text without a zero byte: one look tells it of all of them.
+    /// All fields as one text, if they are valid text without a zero byte. One check covers the whole record.
     pub fn as_text(&self) -> Option<&str> {
         let text = std::str::from_utf8(&self.bytes).ok()?;
         memchr(0, text.as_bytes()).is_none().then_some(text)
     }
-    /// A field of [`Fields::as_text`]; `None` where it is no text by itself.
+    /// A field of [`Fields::as_text`]. `None` if its bounds split a character.
     pub fn part<'a>(&self, text: &'a str, position: usize) -> Option<&'a str> {
         text.get(self.place(position)?.0)
     }
 }
 
-/// What ends lines: what ends the first one, in all of the data.
+/// The line ending. The first line's ending applies to all of the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LineEnd {
-    /// `\n`
     Newline,
-    /// `\r\n`
     Both,
-    /// `\r`
     CarriageReturn,
 }
 
 impl LineEnd {
-    /// Its last byte.
+    /// The last byte of the line ending.
     fn last(self) -> u8 {
         if self == LineEnd::CarriageReturn { b'\r' } else { b'\n' }
     }
 }
 
-/// Cuts records.
+/// Cuts data into records and fields.
 pub struct RecordReader {
     csv: bool,
     delimiter: u8,
@@ -89,33 +86,33 @@ pub struct RecordReader {
     quote: u8,
     escape: u8,
     buffer: Vec<u8>,
-    /// Where the last record lies in `buffer`.
+    /// The range of the last record in `buffer`.
     record: Range<usize>,
-    /// Where the next record starts in `buffer`.
+    /// The start of the next record in `buffer`.
     start: usize,
-    /// Up to where an end of it was looked for.
+    /// The bytes before this offset were searched for the end of the record.
     scanned: usize,
     in_quotes: bool,
     line_end: Option<LineEnd>,
-    /// Where the first `\\.` of the record under way stands (text).
+    /// The offset of the first `\\.` in the current record (text format).
     marker: Option<usize>,
-    /// Lines taken so far.
+    /// The number of lines read so far.
     lines: u64,
     ended: bool,
 }
 
-/// What `next` found.
+/// The result of [`RecordReader::next`].
 #[derive(Debug, PartialEq, Eq)]
 pub enum Next {
-    /// A record, in the fields given, that starts on this line (from 1).
+    /// A record. Its fields are in the buffer given, and it starts on this line (from 1).
     Record(u64),
     /// More data is needed.
     More,
-    /// `\.`: what follows is thrown away.
+    /// `\.`: the caller discards the rest of the data.
     End,
 }
 
-/// What is wrong with `\.` that is not the end of its line. PostgreSQL has not taken the line by then, and does not show it.
+/// The error for `\.` before the end of its line. PostgreSQL has not accepted the line by then, and does not show it.
 const MARKER_CORRUPT: &str = "end-of-copy marker corrupt";
 
 fn bad_format(message: impl Into<String>) -> SqlError {
@@ -123,7 +120,7 @@ fn bad_format(message: impl Into<String>) -> SqlError {
 }
 
 impl RecordReader {
-    /// For data of these options.
+    /// A reader for data with these options.
     pub fn new(options: &CopyOptions) -> Self {
         RecordReader {
             csv: options.format == CopyFormat::Csv,
@@ -142,7 +139,7 @@ impl RecordReader {
             ended: false,
         }
     }
-    /// Takes a piece of data.
+    /// Appends a piece of data.
     pub fn push(&mut self, bytes: &[u8]) -> Result<()> {
         if self.ended {
             return Ok(());
@@ -159,15 +156,15 @@ impl RecordReader {
         self.buffer.extend_from_slice(bytes);
         Ok(())
     }
-    /// The record that was cut last, or that could not be cut, as it stood in the data.
+    /// The raw bytes of the last record, including one that could not be cut.
     pub fn record(&self) -> &[u8] {
         self.buffer.get(self.record.clone()).unwrap_or_default()
     }
-    /// Lines taken so far.
+    /// The number of lines read so far.
     pub fn lines(&self) -> u64 {
         self.lines
     }
-    /// Cuts the next record. `last`: no more data will come.
+    /// Cuts the next record. `last` says that no more data will come.
     pub fn next(&mut self, last: bool, fields: &mut Fields) -> Result<Next> {
         if self.ended {
             return Ok(Next::End);
@@ -185,7 +182,7 @@ impl RecordReader {
             }
             None => return Ok(if last { Next::End } else { Next::More }),
         };
-        // Nearly always no line ends within a record.
+        // Most records contain no line ending.
         let whole = self.buffer.get(self.start..end).unwrap_or_default();
         let is_one_line = memchr2(b'\n', b'\r', whole).is_none() && self.line_end != Some(LineEnd::Both);
         if !is_one_line && let Some(error) = self.wrong_line_end(end, next) {
@@ -208,7 +205,7 @@ impl RecordReader {
         if self.csv {
             self.cut_csv(record, fields)?
         } else if let Some(marker) = self.marker.take().map(|marker| marker - self.start) {
-            // What stands before it is a record still.
+            // The text before the marker is a record too.
             if marker + 2 != record.len() {
                 self.record = 0..0;
                 return Err(bad_format(MARKER_CORRUPT));
@@ -223,8 +220,8 @@ impl RecordReader {
         self.scanned = next;
         Ok(Next::Record(line))
     }
-    /// 22P04 where a record, which ends here and is followed by what stands at `next`, has another end of a line in it than the
-    /// first one had, or is ended by it.
+    /// 22P04 if the record contains, or ends with, a line ending other than the first line's. The record ends at `end`,
+    /// and the next record begins at `next`.
     fn wrong_line_end(&self, end: usize, next: usize) -> Option<SqlError> {
         let record = self.buffer.get(self.start..end).unwrap_or_default();
         let (record, other) = match self.line_end? {
@@ -236,7 +233,7 @@ impl RecordReader {
                 _ => return Some(self.literal(b'\n')),
             },
         };
-        // Nearly always it is nowhere.
+        // Most records do not contain the other byte.
         memchr(other, record)?;
         let (mut at, mut in_quotes) = (0, false);
         while let Some(byte) = record.get(at).copied() {
@@ -259,7 +256,8 @@ impl RecordReader {
                 .hint(format!("Use \"{escaped}\" to represent {name}.")),
         }
     }
-    /// Where the record ends, and where the next one begins: at an end of a line outside quotes and not behind a backslash.
+    /// The end of the record and the start of the next one. A line ending counts outside quotes and
+    /// not after a backslash.
     fn find_end(&mut self, last: bool) -> Option<(usize, usize)> {
         loop {
             let rest = self.buffer.get(self.scanned..).unwrap_or_default();
@@ -298,7 +296,7 @@ impl RecordReader {
                 return Some((at, at + 1));
             }
             if self.csv {
-                // A doubled quote closes and opens again; an escape other than the quote hides the byte after it.
+                // A doubled quote closes and reopens. An escape other than the quote hides the byte after it.
                 if byte == self.escape && self.escape != self.quote && self.in_quotes {
                     if following.is_none() {
                         self.scanned = at;
@@ -399,7 +397,7 @@ impl RecordReader {
     }
 }
 
-/// What follows a backslash: the byte it means, and how many bytes say so.
+/// Decodes the bytes after a backslash: the byte they stand for, and how many bytes were read.
 fn unescape(rest: &[u8]) -> (u8, usize) {
     let Some(first) = rest.first().copied() else { return (b'\\', 0) };
     match first {
@@ -527,7 +525,7 @@ mod tests {
                             found.push(line);
                         }
                     }
-                    // Of the last two the newline is a line of its own, and refused there.
+                    // For the last two combinations, the newline is a line of its own and is refused there.
                     let both = first == second || (first, second) == ("\r", "\r\n");
                     let expected = if both { vec![1, 2] } else { vec![1] };
                     assert_eq!(found, expected, "{format:?} {first:?} {second:?} {size}");
@@ -538,7 +536,7 @@ mod tests {
                 }
             }
         }
-        // Those that are hidden are data.
+        // Escaped line endings are data.
         let data = "1\ta\\\r\n2\tb\n";
         assert_eq!(read(&options(CopyFormat::Text), data, 4), [some(&["1", "a\r"]), some(&["2", "b"])]);
         let data = "1,\"a\r\n\"\n2,\"b\r\"\n";

@@ -1,4 +1,4 @@
-//! The table and columns that a COPY names.
+//! The table and columns of a COPY.
 
 use crate::catalog::{ColumnDescriptor, RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
@@ -8,16 +8,16 @@ use crate::parse::fold_name;
 use sqlparser::ast::ObjectName;
 use std::sync::Arc;
 
-/// A table and some of its columns.
+/// A table and the columns to copy.
 pub struct CopyTable {
-    /// The table.
+    /// The definition of the table.
     pub table: Arc<TableDescriptor>,
     /// The columns, in the order of the data.
     pub columns: Vec<ColumnDescriptor>,
 }
 
 impl CopyTable {
-    /// Finds a table; `from`: to read the data in. Errors: 42P01, 42809 for what is not a table.
+    /// Finds the table. `from` tells that the COPY reads data into it. Errors: 42P01, and 42809 if it is not a table.
     pub fn table(context: &StatementContext, name: &ObjectName, from: bool) -> Result<Arc<TableDescriptor>> {
         let (schema, relation) = fold_name(name)?;
         let table = context
@@ -42,7 +42,7 @@ impl CopyTable {
         Ok(table)
     }
 
-    /// A table and the columns named, all when none is. Errors: 42703, 42701, 42P10 for generated ones.
+    /// Selects the named columns, or all if none is named. Errors: 42703, 42701, and 42P10 for a generated column.
     pub fn of(table: Arc<TableDescriptor>, columns: &[String]) -> Result<CopyTable> {
         let columns = if columns.is_empty() {
             table.live_columns().filter(|column| column.generated.is_none()).cloned().collect()
@@ -73,22 +73,22 @@ impl CopyTable {
         Ok(CopyTable { table, columns })
     }
 
-    /// `"a", "b"`
+    /// The columns as SQL: `"a", "b"`.
     pub fn column_list(&self) -> String {
         self.columns.iter().map(|column| quoted(&column.name)).collect::<Vec<_>>().join(", ")
     }
-    /// `"public"."t"`
+    /// The table as SQL: `"public"."t"`.
     pub fn qualified_name(&self) -> String {
         format!("{}.{}", quoted(&self.table.schema), quoted(&self.table.name))
     }
 }
 
-/// An identifier in quotes.
+/// Puts an identifier in quotes.
 pub fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// For each column whether an option names it. Errors: 42703, 42P10 for a column that is not copied.
+/// For each column whether an option names it. Errors: 42703, and 42P10 for a column that is not copied.
 pub fn chosen(
     option: &CopyColumns,
     what: &str,

@@ -1,10 +1,10 @@
-//! FOREIGN KEYs, looked at when a statement has ended: keys that rows refer with must be there, and are locked so that
-//! nobody takes them away before COMMIT; rows that refer to keys which went away are refused, or follow them. So are
-//! constraints that are unique and deferrable: of what they queue no key may be there twice.
+//! FOREIGN KEY checks at the end of a statement. Referenced keys must exist, and they are locked so that nobody removes
+//! them before COMMIT. Rows that refer to removed keys are refused or follow them. Deferrable unique constraints use
+//! the same queue: no queued key may occur twice.
 //!
-//! Most of it is SQL of its own within the statement's transaction, as in PostgreSQL. Under snapshot isolation this is
-//! free of races because of the locks: who refers to a row locks it with KEY SHARE, who deletes it or changes its key
-//! writes it with UPDATE, and of the two the second to commit fails with 40001.
+//! Most checks are SQL within the statement's transaction, as in PostgreSQL. Locks make this free of races under
+//! snapshot isolation. A referring transaction locks the row with KEY SHARE. A transaction that deletes the row or
+//! changes its key writes it with UPDATE. The second of them to commit fails with 40001.
 
 mod parents;
 mod queue;
@@ -30,11 +30,11 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use unique::Unique;
 
-/// Keys that are looked for at once in a referring table, at most.
+/// The greatest number of keys that one query searches for in a referring table.
 const AT_ONCE: usize = 4096;
 
-/// Holds the statement that ended to all FOREIGN KEYs, but for those that are deferred. Errors: 23503, and what the rows
-/// that follow raise.
+/// Checks all FOREIGN KEYs that the ended statement concerns, except deferred ones. Errors: 23503, and the
+/// errors of cascading writes.
 pub async fn enforce(database: &Arc<Database>, context: &Arc<StatementContext>) -> Result<()> {
     if context.session.references.lock().is_empty() {
         return Ok(());
@@ -71,7 +71,7 @@ pub async fn enforce(database: &Arc<Database>, context: &Arc<StatementContext>) 
     }
 }
 
-/// Looks at the keys that were put off, at COMMIT. Errors: 23503.
+/// Checks the deferred keys at COMMIT. Errors: 23503.
 pub async fn enforce_later(database: &Arc<Database>, context: &Arc<StatementContext>) -> Result<()> {
     let later = context.session.references.lock().take_later();
     let unique: Vec<(Unique, Pending)> =
@@ -82,7 +82,7 @@ pub async fn enforce_later(database: &Arc<Database>, context: &Arc<StatementCont
     hold(&mut Runner::new(database, context), later).await
 }
 
-/// SET CONSTRAINTS. Errors: 42704, 42809; 23503 for what was put off and is not any more.
+/// Runs SET CONSTRAINTS. Errors: 42704, 42809, and 23503 for violations of constraints that become immediate.
 pub async fn set_constraints(
     database: &Arc<Database>,
     context: &Arc<StatementContext>,
@@ -124,12 +124,12 @@ pub async fn set_constraints(
     hold(&mut Runner::new(database, context), now).await
 }
 
-/// Errors: 42704, 42809 for constraints that SET CONSTRAINTS cannot name.
+/// Checks the names in a SET CONSTRAINTS. Errors: 42704, and 42809 for constraints that cannot be deferred.
 pub fn find_constraints(context: &StatementContext, names: &[ObjectName], deferred: bool) -> Result<()> {
     named(context, names, deferred).map(|_| ())
 }
 
-/// The constraints with these names. What cannot be deferred is immediate already.
+/// The constraints with these names. Constraints that cannot be deferred are omitted: they are immediate already.
 fn named(context: &StatementContext, names: &[ObjectName], deferred: bool) -> Result<Vec<Oid>> {
     let mut found = Vec::new();
     for name in names {
@@ -167,7 +167,7 @@ fn named(context: &StatementContext, names: &[ObjectName], deferred: bool) -> Re
     Ok(found)
 }
 
-/// Whether what is done about a key only looks, and refuses or not.
+/// Whether the reaction to a key's change is only a check.
 fn only_looks(reference: &Reference, pending: &Pending) -> bool {
     matches!(reference.action(&pending.change), ReferentialAction::NoAction | ReferentialAction::Restrict)
 }
@@ -183,7 +183,7 @@ async fn hold(runner: &mut Runner<'_>, all: Vec<(Reference, Pending)>) -> Result
             reference.hold(runner, pending).await?;
             continue;
         }
-        // All rows of one FOREIGN KEY follow at once.
+        // All rows of one FOREIGN KEY follow together.
         let deleted = pending.change == KeyChange::Deleted;
         if !followed.insert((reference.key.oid, deleted)) {
             continue;
@@ -197,7 +197,7 @@ async fn hold(runner: &mut Runner<'_>, all: Vec<(Reference, Pending)>) -> Result
         let gone: Vec<Pending> = all.iter().filter(alike).map(|(_, pending)| pending.clone()).collect();
         reference.follow(runner, &gone).await?;
         if reference.action(&pending.change) == ReferentialAction::SetDefault {
-            // The default may be the very key that went away.
+            // The default may be the key that was removed.
             for pending in &gone {
                 reference.hold(runner, pending).await?;
             }
@@ -206,7 +206,7 @@ async fn hold(runner: &mut Runner<'_>, all: Vec<(Reference, Pending)>) -> Result
     Ok(())
 }
 
-/// The positions of keys that many looked up at once show to be right.
+/// The indexes of the keys that a joint look-up proves valid.
 async fn fine_at_once(runner: &mut Runner<'_>, all: &[(Reference, Pending)]) -> Result<HashSet<usize>> {
     let mut fine = HashSet::new();
     let mut groups: BTreeMap<(Oid, u8), Vec<usize>> = BTreeMap::new();
@@ -244,7 +244,7 @@ async fn fine_at_once(runner: &mut Runner<'_>, all: &[(Reference, Pending)]) -> 
     Ok(fine)
 }
 
-/// Whether every row of a table that has a new FOREIGN KEY refers to a key that is there. Errors: 23503.
+/// Checks that every row of a table with a new FOREIGN KEY refers to an existing key. Errors: 23503.
 pub async fn validate(
     database: &Arc<Database>,
     context: &Arc<StatementContext>,

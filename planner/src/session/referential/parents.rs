@@ -1,5 +1,5 @@
-//! Looks many keys up at once in the table that they refer to, and locks their rows with KEY SHARE, past the planner:
-//! for keys whose bytes in the index can be told from the referring values.
+//! Looks up many referenced keys at once and locks their rows with KEY SHARE, without the planner. This works for keys
+//! whose index bytes can be computed from the referring values.
 
 use super::reference::Reference;
 use crate::catalog::{IndexDescriptor, IndexState, TableDescriptor};
@@ -12,10 +12,10 @@ use crate::types::{BaseType, Datum, SqlType};
 use bytes::Bytes;
 use txn::{LockStrength, OwnWrites, Write, WriteKind};
 
-/// Keys that are looked up at once, at most.
+/// The greatest number of keys looked up at once.
 const AT_ONCE: usize = 4096;
 
-/// Whether values of one type become those of another by a mere change of form, with the same bytes in keys.
+/// Whether values of one type convert to the other without a change of their key bytes.
 pub fn same_in_keys(own: SqlType, other: SqlType) -> bool {
     use BaseType as B;
     let text = |ty: SqlType| matches!(ty.base, B::Text | B::Varchar);
@@ -37,7 +37,7 @@ pub fn same_in_keys(own: SqlType, other: SqlType) -> bool {
     plain && same && !own.array && !other.array
 }
 
-/// The key columns of an index, each with its place in the FOREIGN KEY.
+/// The key columns of an index, each with its position in the FOREIGN KEY.
 fn layout(reference: &Reference, index: &IndexDescriptor) -> Option<(Vec<usize>, Vec<KeyColumn>)> {
     let mut places = Vec::new();
     let mut columns = Vec::new();
@@ -59,7 +59,7 @@ fn layout(reference: &Reference, index: &IndexDescriptor) -> Option<(Vec<usize>,
     Some((places, columns))
 }
 
-/// The values in the form of the index's columns; `None` when one of them can be none of its values.
+/// Converts the values to the types of the index's columns. `None` if a value does not fit.
 fn converted(key: &[Datum], places: &[usize], columns: &[KeyColumn]) -> Option<Vec<Datum>> {
     let convert = |(place, column): (&usize, &KeyColumn)| {
         let value = key.get(*place)?;
@@ -72,7 +72,7 @@ fn converted(key: &[Datum], places: &[usize], columns: &[KeyColumn]) -> Option<V
     places.iter().zip(columns).map(convert).collect()
 }
 
-/// Which of the keys are there, in their order; their rows are locked. `None`: they cannot be looked up this way.
+/// Tells for each key whether it exists, and locks the rows found. `None` if the keys cannot be looked up this way.
 pub async fn find_and_lock(
     context: &StatementContext,
     reference: &Reference,
@@ -113,7 +113,7 @@ pub async fn find_and_lock(
             if !reads_newest(context) {
                 break rows;
             }
-            // What is there once it is locked stays there.
+            // A row that exists once it is locked cannot disappear.
             context.transaction.lock_rows(&rows, patience(context)).await?;
             let again = context.transaction.get_many(&wanted, OwnWrites::Newest).await?;
             if again.iter().zip(&found).all(|(one, other)| one.is_some() == other.is_some()) {

@@ -1,5 +1,5 @@
-//! [`Reference`]: a FOREIGN KEY between its two tables: the statements that look keys up, the errors, and what referring
-//! rows do when what they refer to goes.
+//! [`Reference`]: a FOREIGN KEY between its two tables. It holds the look-up statements, the errors, and the actions on
+//! referring rows when the referenced key changes.
 
 use super::parents;
 use super::runner::Runner;
@@ -14,12 +14,12 @@ use crate::types::{Datum, SqlType};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// `"s"."t"`.
+/// The qualified name as SQL: `"s"."t"`.
 pub fn shown(table: &TableDescriptor) -> String {
     format!("{}.{}", quote(&table.schema), quote(&table.name))
 }
 
-/// A column's name and type.
+/// The name and type of a column.
 pub fn column(table: &TableDescriptor, id: ColumnId) -> Result<(&str, SqlType)> {
     let column = table.column(id).ok_or_else(|| SqlError::internal("a FOREIGN KEY without its column"))?;
     Ok((&column.name, column.ty))
@@ -51,7 +51,7 @@ fn key_text(context: &StatementContext, table: &TableDescriptor, ids: &[ColumnId
     Ok(format!("Key ({})=({})", names.join(", "), values.join(", ")))
 }
 
-/// The same of a role that may read the columns, else `Key`.
+/// The same if the role may read the columns, else `Key`.
 fn shown_key(context: &StatementContext, table: &TableDescriptor, ids: &[ColumnId], key: &[Datum]) -> Result<String> {
     match context.shows(table, ids.iter().copied()) {
         true => key_text(context, table, ids, key),
@@ -59,7 +59,7 @@ fn shown_key(context: &StatementContext, table: &TableDescriptor, ids: &[ColumnI
     }
 }
 
-/// Rows of the referring table with certain keys.
+/// The rows of the referring table with certain keys, as a query.
 struct Matching {
     condition: String,
     types: Vec<Option<SqlType>>,
@@ -69,22 +69,22 @@ struct Matching {
 /// A FOREIGN KEY and its two tables.
 #[derive(Clone)]
 pub struct Reference {
-    /// The table that refers.
+    /// The table that has the FOREIGN KEY.
     pub child: Arc<TableDescriptor>,
     /// The table that it refers to.
     pub parent: Arc<TableDescriptor>,
-    /// The FOREIGN KEY.
+    /// The definition of the FOREIGN KEY.
     pub key: ForeignKeyDescriptor,
 }
 
 impl Reference {
-    /// That of a key to be looked at; `None` when it was dropped meanwhile.
+    /// The FOREIGN KEY of a pending check. `None` if it was dropped meanwhile.
     pub fn of(context: &StatementContext, pending: &Pending) -> Option<Reference> {
         let (child, key) = context.catalog.foreign_key(pending.table, pending.constraint)?;
         let parent = context.catalog.relation_by_oid(key.parent)?;
         Some(Reference { child, parent, key })
     }
-    /// What becomes of rows that refer with a key.
+    /// The action on rows that refer to a changed key.
     pub fn action(&self, change: &KeyChange) -> ReferentialAction {
         match change {
             KeyChange::Referring | KeyChange::Taken => ReferentialAction::NoAction,
@@ -92,20 +92,20 @@ impl Reference {
             KeyChange::Changed(_) => self.key.on_update,
         }
     }
-    /// Types of the values in a key: those of the table that it was taken from.
+    /// The types of the values in a key, from the table that supplied it.
     fn types_of(&self, change: &KeyChange) -> Result<Vec<Option<SqlType>>> {
         match change {
             KeyChange::Referring => types(&self.child, &self.key.columns),
             _ => types(&self.parent, &self.key.referenced),
         }
     }
-    /// Whether a key is there to be referred to; locks its row.
+    /// Whether the referenced row exists. Locks it.
     async fn parent_has(&self, runner: &mut Runner<'_>, pending: &Pending) -> Result<bool> {
         let found = condition(&self.parent, &self.key.referenced)?;
         let text = format!("SELECT 1 FROM {} x WHERE {found} FOR KEY SHARE OF x", shown(&self.parent));
         runner.finds(text, self.types_of(&pending.change)?, pending.key.clone()).await
     }
-    /// The rows that refer with one of some keys.
+    /// The rows that refer to one of these keys.
     fn matching(&self, change: &KeyChange, keys: &[&[Datum]]) -> Result<Matching> {
         let types = self.types_of(change)?;
         if let ([id], [Some(ty)], [_, _, ..]) = (self.key.columns.as_slice(), types.as_slice(), keys) {
@@ -115,7 +115,7 @@ impl Reference {
             let values: Vec<Datum> = if own == ty {
                 values.cloned().collect()
             } else {
-                // A value that is none of the column's is in no row.
+                // No row holds a value outside the column's type.
                 let wanted = own.arrow();
                 values.filter_map(|value| value.cast_to(&wanted).ok()).filter(|value| !value.is_null()).collect()
             };
@@ -124,7 +124,7 @@ impl Reference {
                 condition: if self.child_is_indexed() {
                     format!("x.{} = ANY ($1)", quote(name))
                 } else {
-                    // One pass over the table, however many keys.
+                    // One scan of the table serves all keys.
                     format!("x.{} IN (SELECT unnest($1))", quote(name))
                 },
                 types: vec![Some(own.array_of())],
@@ -134,7 +134,7 @@ impl Reference {
         let key = keys.first().map(|key| key.to_vec()).unwrap_or_default();
         Ok(Matching { condition: condition(&self.child, &self.key.columns)?, types, values: key })
     }
-    /// Whether an index leads to the rows that refer with a key.
+    /// Whether an index finds the rows that refer to a key.
     fn child_is_indexed(&self) -> bool {
         let leads = |index: &IndexDescriptor| {
             index.state == IndexState::Public
@@ -143,7 +143,7 @@ impl Reference {
         };
         self.child.indexes.iter().any(leads)
     }
-    /// Whether several keys can be looked for at once in the referring table.
+    /// Whether one query can search the referring table for several keys.
     pub fn takes_many(&self) -> bool {
         match (self.key.columns.as_slice(), self.key.referenced.as_slice()) {
             ([own], [other]) => {
@@ -156,20 +156,21 @@ impl Reference {
             _ => false,
         }
     }
-    /// Whether a row refers with one of some keys; more than one only when [`Reference::takes_many`].
+    /// Whether a row refers to one of these keys. Several keys need [`Reference::takes_many`].
     pub async fn child_has(&self, runner: &mut Runner<'_>, change: &KeyChange, keys: &[&[Datum]]) -> Result<bool> {
         let Matching { condition, types, values } = self.matching(change, keys)?;
         let text = format!("SELECT 1 FROM {} x WHERE {condition} LIMIT 1", shown(&self.child));
         let gone = matches!(change, KeyChange::Deleted | KeyChange::Changed(_));
         match self.action(change) {
-            // A row that refers to the key counts even if the transaction's snapshot is older: PostgreSQL looks at the newest, too.
+            // A referring row counts even if the transaction's snapshot is older. PostgreSQL checks the newest rows
+            // too.
             ReferentialAction::NoAction | ReferentialAction::Restrict if gone => {
                 runner.finds_newest(text, types, values).await
             }
             _ => runner.finds(text, types, values).await,
         }
     }
-    /// 23503 when rows refer with a key that is not there.
+    /// 23503 if rows refer to a missing key.
     pub async fn hold(&self, runner: &mut Runner<'_>, pending: &Pending) -> Result<()> {
         let restrict = self.action(&pending.change) == ReferentialAction::Restrict;
         if (!restrict && self.parent_has(runner, pending).await?)
@@ -187,16 +188,16 @@ impl Reference {
             .table(&self.child.schema, &self.child.name)
             .constraint(&self.key.name)
     }
-    /// 23503 for rows that refer.
+    /// 23503: a row of the table refers to a missing key.
     pub fn dangling(&self) -> SqlError {
         dml::dangling(&self.child.schema, &self.child.name, &self.key.name)
     }
-    /// 23503 for a key that is not there.
+    /// 23503: the referenced key does not exist.
     pub fn missing(&self, context: &StatementContext, key: &[Datum]) -> Result<SqlError> {
         let text = shown_key(context, &self.child, &self.key.columns, key)?;
         Ok(self.dangling().detail(format!("{text} is not present in table \"{}\".", self.parent.name)))
     }
-    /// 23503 for a key that is still needed.
+    /// 23503: the key is still referenced.
     fn needed(&self, context: &StatementContext, key: &[Datum]) -> Result<SqlError> {
         let text = shown_key(context, &self.parent, &self.key.referenced, key)?;
         let message = format!(
@@ -206,7 +207,7 @@ impl Reference {
         Ok(self.violation(message).detail(format!("{text} is still referenced from table \"{}\".", self.child.name)))
     }
 
-    /// Deletes or changes the rows that refer with keys that went away, all in the same way.
+    /// Deletes or updates the rows that refer to removed keys, all with the same action.
     pub async fn follow(&self, runner: &mut Runner<'_>, gone: &[Pending]) -> Result<()> {
         let Some(first) = gone.first() else { return Ok(()) };
         let action = self.action(&first.change);
@@ -239,7 +240,7 @@ impl Reference {
         Ok(())
     }
 
-    /// ON UPDATE CASCADE. Rows may trade keys, so that no row must be changed twice.
+    /// ON UPDATE CASCADE. Rows may exchange keys, so no row may be changed twice.
     async fn take_new_keys(&self, runner: &mut Runner<'_>, changed: &[Pending]) -> Result<()> {
         let pairs = changed.iter().filter_map(|pending| match &pending.change {
             KeyChange::Changed(new) => Some((&pending.key, new)),
@@ -275,14 +276,14 @@ impl Reference {
             numbers.map(|number| format!("${}", number + 1)).collect::<Vec<_>>().join(", ")
         };
         let (source, types, values) = if both.iter().any(|ty| ty.array) {
-            // There are no arrays of arrays to put them into.
+            // Arrow has no arrays of arrays for them.
             let rows = (0..pairs.len()).map(|row| format!("({})", numbered(row * width..(row + 1) * width)));
             let rows = rows.collect::<Vec<_>>().join(", ");
             let types = pairs.iter().flat_map(|_| both.iter().copied().map(Some)).collect();
             let values = pairs.iter().flat_map(|(old, new)| old.iter().chain(new.iter()).cloned()).collect();
             (format!("(VALUES {rows})"), types, values)
         } else {
-            // A column of all keys is one parameter: there may be more keys than a statement may have parameters.
+            // All keys of a column are one parameter, because a statement has a limited number of parameters.
             let column =
                 |at: usize| pairs.iter().filter_map(move |(old, new)| old.iter().chain(new.iter()).nth(at).cloned());
             let list = |(at, ty): (usize, &SqlType)| ArrayValue::datum_of(&column(at).collect::<Vec<_>>(), *ty);

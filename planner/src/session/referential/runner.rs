@@ -1,4 +1,4 @@
-//! [`Runner`]: statements beside the one that ended, in its transaction.
+//! [`Runner`]: runs further statements in the transaction of the statement that ended.
 
 use crate::error::{Result, SqlError};
 use crate::execution::StatementContext;
@@ -11,21 +11,22 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use txn::Transaction;
 
-/// Runs statements.
+/// Runs the statements of FOREIGN KEY checks.
 pub struct Runner<'a> {
     database: &'a Arc<Database>,
-    /// That of the statement that ended.
+    /// The context of the statement that ended.
     pub context: &'a Arc<StatementContext>,
     parsed: HashMap<String, Arc<Statement>>,
 }
 
 impl<'a> Runner<'a> {
-    /// For what follows from one statement.
+    /// A runner for the checks after one statement.
     pub fn new(database: &'a Arc<Database>, context: &'a Arc<StatementContext>) -> Self {
         Runner { database, context, parsed: HashMap::new() }
     }
 
-    /// Runs a statement as a command of its own: it sees all that was written before, and at READ COMMITTED the newest of others.
+    /// Runs a statement as a command of its own. It sees all earlier writes, and at READ COMMITTED the
+    /// newest commits of others.
     pub async fn run(
         &mut self,
         text: String,
@@ -52,7 +53,7 @@ impl<'a> Runner<'a> {
                 parsed
             }
         };
-        // What a FOREIGN KEY does needs no privileges.
+        // FOREIGN KEY checks need no privileges.
         let (catalog, settings) = (&self.context.catalog, &Arc::new(self.context.settings.unchecked()));
         let surroundings = Surroundings::new(catalog, settings);
         let now = self.context.transaction_time;
@@ -75,7 +76,7 @@ impl<'a> Runner<'a> {
         planned.plan.run(context).await?.collect().await
     }
 
-    /// The statement of a text: the same FOREIGN KEY asks the same again and again.
+    /// Parses a text through the cache: a FOREIGN KEY repeats its queries.
     fn parse(&self, text: &str) -> Result<Arc<Statement>> {
         if let Some(known) = self.database.parsed().find(text) {
             return Ok(known);
@@ -85,12 +86,12 @@ impl<'a> Runner<'a> {
         parsed.into_iter().next().ok_or_else(|| SqlError::internal("an empty statement"))
     }
 
-    /// Whether a query finds a row.
+    /// Whether a query returns a row.
     pub async fn finds(&mut self, text: String, types: Vec<Option<SqlType>>, values: Vec<Datum>) -> Result<bool> {
         let found = self.run(text, types, values).await?;
         Ok(found.iter().any(|batch| batch.num_rows() > 0))
     }
-    /// The same of what is newest, at every level.
+    /// The same over the newest commits, at every isolation level.
     pub async fn finds_newest(
         &mut self,
         text: String,

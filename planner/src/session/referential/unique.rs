@@ -1,8 +1,8 @@
-//! Deferrable unique constraints: whether the keys that rows took are there once.
+//! Deferrable unique constraints: checks that new keys occur once.
 //!
-//! Their indexes have the entries of indexes that are not unique, so rows may share a key. When it is time to look, the
-//! entries of each key are counted. Two transactions that take one key must not both commit: each deletes the key without
-//! a row behind it, which no entry has, so that their writes meet.
+//! The indexes of these constraints have the entries of non-unique indexes, so rows may share a key. The check counts
+//! the entries of each key. Two transactions that take one key must not both commit. So each deletes the bare key,
+//! without a row behind it. No entry has that key, but the two writes conflict.
 
 use super::queue::Queue;
 use super::runner::Runner;
@@ -30,7 +30,7 @@ pub struct Unique {
 }
 
 impl Unique {
-    /// That of a key to be looked at; `None` for keys of FOREIGN KEYs, and when it was dropped meanwhile.
+    /// The constraint of a pending check. `None` for FOREIGN KEYs, and if the constraint was dropped meanwhile.
     pub fn of(context: &StatementContext, pending: &Pending) -> Option<Unique> {
         if pending.change != KeyChange::Taken {
             return None;
@@ -40,11 +40,11 @@ impl Unique {
         let deferral = index.deferral?;
         Some(Unique { table, index, deferral })
     }
-    /// Whether its checks wait for COMMIT.
+    /// Whether it is checked at COMMIT.
     pub fn is_deferred(&self, queue: &Queue) -> bool {
         self.index.constraint.and_then(|oid| queue.said(oid)).unwrap_or(self.deferral.deferred)
     }
-    /// The beginning of the entries with a key.
+    /// The prefix of the index entries with a key.
     fn prefix(&self, key: &[Datum]) -> Result<Bytes> {
         let columns = self.index.columns.iter().map(|part| {
             let column =
@@ -57,7 +57,7 @@ impl Unique {
         KeyEncoder::new(columns.collect::<Result<_>>()?).encode_datums(key, &mut bytes)?;
         Ok(bytes.into())
     }
-    /// 23505.
+    /// 23505: several rows have this key.
     fn violation(&self, context: &StatementContext, key: &[Datum]) -> Result<SqlError> {
         let columns = self.table.live_columns().map(|column| {
             let place = self.index.columns.iter().position(|part| part.column == column.id);
@@ -71,14 +71,14 @@ impl Unique {
     }
 }
 
-/// Looks at keys. Errors: 23505 for the first one that several rows have.
+/// Checks keys. Errors: 23505 for the first key that several rows have.
 pub async fn hold(context: &StatementContext, all: &[(Unique, Pending)]) -> Result<()> {
     if all.is_empty() {
         return Ok(());
     }
     let prefixes = all.iter().map(|(unique, pending)| unique.prefix(&pending.key)).collect::<Result<Vec<_>>>()?;
     if reads_newest(context) {
-        // Who takes the same key waits here, and sees then what was committed.
+        // Another transaction that takes the same key waits here, and then sees the commit.
         let rows: Vec<(Bytes, LockStrength)> =
             prefixes.iter().map(|prefix| (prefix.clone(), LockStrength::Update)).collect();
         context.transaction.lock_rows(&rows, patience(context)).await?;
@@ -104,7 +104,7 @@ pub async fn hold(context: &StatementContext, all: &[(Unique, Pending)]) -> Resu
     Ok(())
 }
 
-/// Whether no two rows of a table that has a new constraint have one key. Errors: 23505.
+/// Checks that no two rows of a table with a new constraint share a key. Errors: 23505.
 pub async fn validate(
     database: &Arc<Database>,
     context: &Arc<StatementContext>,

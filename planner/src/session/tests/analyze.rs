@@ -1,12 +1,12 @@
-//! ANALYZE: what it finds, who sees it, and what plans make of it.
+//! ANALYZE: the statistics that it stores, who sees them, and their effect on plans.
 
 use super::*;
 
-/// Tables with so many orders, and two lines for each of so many.
+/// A shop with this many orders, and two lines for the first `with_lines` orders.
 async fn shop(orders: usize, with_lines: usize) -> Client {
     let mut c = client().await;
     c.run("CREATE TABLE customers (id int PRIMARY KEY, region int) WITH (autovacuum_enabled = off)").await;
-    // Where the store is slow the server would come first.
+    // On a slow store the server's automatic ANALYZE would run first.
     c.run("CREATE TABLE orders (id int PRIMARY KEY, customer int, status text, note text) WITH (autovacuum_enabled = off)")
         .await;
     c.run("CREATE INDEX ON orders (customer)").await;
@@ -42,7 +42,7 @@ async fn what_it_finds_is_shown() {
     assert_eq!(c.run(known).await.rows, [["status", "0", "2", "{done,open}", "{0.998,0.002}"]]);
     let note = "SELECT null_frac || ' ' || n_distinct FROM pg_stats WHERE attname = 'note'";
     assert_eq!(c.value(note).await, "0.25 -0.75");
-    // Another column, and what is known stays.
+    // Analyzing another column keeps the statistics that exist.
     c.run("ANALYZE orders (customer)").await;
     let all = "SELECT string_agg(attname, ' ' ORDER BY attname) FROM pg_stats WHERE tablename = 'orders'";
     assert_eq!(c.value(all).await, "customer note status");
@@ -64,7 +64,7 @@ async fn it_belongs_to_its_transaction() {
     assert_eq!(c.value(rows).await, "3000");
     c.run("ROLLBACK").await;
     assert_eq!(c.value(rows).await, "-1");
-    // Who writes to the table meanwhile is not disturbed.
+    // ANALYZE does not disturb a concurrent writer.
     let database = database().await;
     let (mut writer, mut other) = (connect(&database).await, connect(&database).await);
     writer.run("CREATE TABLE t (a int PRIMARY KEY)").await;
@@ -102,7 +102,7 @@ async fn joins_begin_where_there_are_fewest_rows() {
     let at = |word: &str| known.find(word).unwrap_or_else(|| panic!("{word} in\n{known}"));
     assert!(at("Index Scan using by_status on orders") < at("on customers"), "{known}");
     assert!(at("on customers") < at("Index Lookup using lines_pkey on lines"), "{known}");
-    // Conditions that are no equalities belong to the pair that they are about, wherever that comes.
+    // A condition other than equality belongs to the pair of relations that it names, wherever it stands.
     let between = query.replace("l.item > 3", "l.item > 3 AND c.region + l.line < o.id % 7");
     let answer = c.run(&between).await.rows;
     let written = format!(
@@ -112,7 +112,7 @@ async fn joins_begin_where_there_are_fewest_rows() {
     assert_eq!(c.run(&written).await.rows, answer);
     assert_ne!(answer, before);
     assert_ne!(answer[0][0], "0");
-    // Outer joins and what is not known stay as they are written.
+    // Outer joins and tables without statistics keep their written order.
     c.run("CREATE TABLE unknown (id int PRIMARY KEY)").await;
     for other in [
         "SELECT count(*) FROM customers c JOIN orders o ON o.customer = c.id JOIN unknown u ON u.id = o.id WHERE o.status = 'open'",

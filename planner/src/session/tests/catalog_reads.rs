@@ -1,9 +1,9 @@
-//! How much of the catalog a query of a driver or an ORM looks at: subqueries run for the rows that are asked for, and system views
-//! make these rows alone.
+//! The catalog reads of drivers and ORMs: subqueries run only for the requested rows, and system views
+//! make only those rows.
 
 use super::*;
 
-/// A database with so many tables of three columns.
+/// A database with this many tables of three columns.
 async fn tables(count: usize) -> Client {
     let mut c = client().await;
     for number in 0..count {
@@ -12,7 +12,7 @@ async fn tables(count: usize) -> Client {
     c
 }
 
-/// The numbers that stand behind a word in the plan of a statement that has run.
+/// The numbers after a word in the executed statement's plan.
 async fn counted(c: &mut Client, word: &str, sql: &str) -> Vec<u64> {
     let plan = c.rows(&format!("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) {sql}")).await;
     let number = |line: &String| line.trim().strip_prefix(word)?.trim().parse().ok();
@@ -115,7 +115,7 @@ async fn a_subquery_of_several_rows_fails_for_rows_that_ask_for_them() {
     let sql = "SELECT (SELECT u.id FROM t u WHERE u.g = o.g) FROM o ORDER BY 1";
     assert_eq!(c.rows(sql).await, ["3", "NULL"]);
     assert_eq!(c.rows("SELECT g FROM o WHERE (SELECT u.id FROM t u WHERE u.g = o.g) = 3").await, ["2"]);
-    // By a unique key there is one at most: a join.
+    // A unique key has at most one match, so the subquery becomes a join.
     let by_key = "SELECT (SELECT u.g FROM t u WHERE u.id = o.g) FROM o ORDER BY 1";
     assert_eq!(c.rows(by_key).await, ["1", "NULL"]);
     assert!(c.rows(&format!("EXPLAIN {by_key}")).await.join("\n").contains("Join"));
@@ -142,7 +142,7 @@ async fn a_view_is_refused_although_no_row_can_be_found() {
     assert_eq!(error.state(), "42501");
 }
 
-/// What asyncpg asks about types that it does not know.
+/// The query that asyncpg sends for unknown types.
 const TYPES: &str = "WITH RECURSIVE typeinfo AS (
     SELECT t.oid AS oid, ns.nspname AS ns, t.typname AS name, t.typtype AS kind,
         (CASE WHEN t.typtype = 'd' THEN

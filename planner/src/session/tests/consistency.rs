@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A small generator of its own, so that a failure can be run again by its seed.
+/// A small generator, so that a failure can be repeated with its seed.
 struct Random(u64);
 
 impl Random {
@@ -65,7 +65,7 @@ async fn indexes_agree_with_their_table_after_random_writes() {
     }
 }
 
-/// Every index must hold exactly the entries that the table's rows ask for.
+/// Every index must hold exactly the entries that the table's rows require.
 async fn check(c: &mut Client, at: &str) {
     use crate::encoding::{IndexEntry, RowDecoder, table_prefix};
     use futures::TryStreamExt;

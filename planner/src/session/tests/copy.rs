@@ -58,7 +58,7 @@ async fn many_rows_in_one_transaction() {
     assert_eq!(c.value("SELECT count(*) FROM t WHERE b = 'text 7'").await, "300");
 }
 
-/// What three writers that take turns send: each its own stretch of keys, in order, so many rows at a time.
+/// The keys of three writers that take turns: each sends its own range in order, `turn` rows at a time.
 fn streams(rows: usize, turn: usize) -> Vec<usize> {
     let stretch = |stream: usize| (0..rows).map(move |row| stream * 100_000 + row).collect::<Vec<_>>();
     let stretches: Vec<Vec<usize>> = [1, 0, 2].map(stretch).into();
@@ -71,7 +71,7 @@ fn streams(rows: usize, turn: usize) -> Vec<usize> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_of_several_streams() {
-    // Each key is looked for by itself at READ COMMITTED.
+    // At READ COMMITTED each key is looked up by itself.
     for level in ["read committed", "repeatable read"] {
         several_streams(level).await;
     }
@@ -83,7 +83,8 @@ async fn several_streams(level: &str) {
     c.run("CREATE TABLE t (a int PRIMARY KEY, b int)").await;
     c.run("INSERT INTO t VALUES (299000, -1), (290000, -2)").await;
     let lines = |keys: &[usize]| keys.iter().map(|key| format!("{key}\t{}\n", key % 7)).collect::<String>();
-    // Stretches of many rows, of few, and of one; a batch is shorter than the first, but not in Bigtable, where each row is a call.
+    // Long, short and single-row runs. A batch is shorter than the first. Bigtable needs a call for each row, so it
+    // gets fewer.
     let sizes = if test_store::is_bigtable() {
         [(3000, 3000), (700, 100), (60, 1)]
     } else {
@@ -106,7 +107,7 @@ async fn several_streams(level: &str) {
         );
         c.run("DELETE FROM t WHERE b >= 0").await;
     }
-    // What comes twice is found: in its batch, in another one, and beside what is stored.
+    // Duplicates are found within a batch, in another batch, and in the stored rows.
     let keys = streams(3000, 700);
     for (line, twice) in
         [(900, 100_650), (1500, 100_010), (1500, 20), (8000, 100_010), (8000, 299_000), (20, 290_000), (705, 699)]

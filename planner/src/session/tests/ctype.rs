@@ -1,4 +1,4 @@
-//! Databases of one server whose letters differ: LC_CTYPE `C` beside `C.UTF-8`.
+//! Databases of one server with different LC_CTYPE: `C` and `C.UTF-8`.
 
 use super::*;
 
@@ -14,7 +14,7 @@ async fn connect_to(database: &Arc<Database>, name: &str) -> Client {
     Client { session: Session::start(database.clone(), startup).await.unwrap() }
 }
 
-/// Sessions of two databases of one server: the first has Unicode's letters, the other those of ASCII.
+/// Sessions in two databases of one server: the first classifies letters by Unicode, the second by ASCII.
 async fn both() -> (Client, Client) {
     let database = database().await;
     let mut unicode = connect(&database).await;
@@ -53,7 +53,7 @@ async fn one_text_means_what_its_database_says() {
         ("SELECT (regexp_split_to_array('aéb', '\\W'))[1]", "aéb", "a"),
         ("SELECT jsonb_path_exists('\"É\"', '$ ? (@ like_regex \"é\" flag \"i\")')", "t", "f"),
     ];
-    // The second time the plans of the first are there.
+    // The second round finds the plans of the first.
     for _ in 0..2 {
         for (sql, of_unicode, of_ascii) in cases {
             assert_eq!(unicode.value(sql).await, of_unicode, "{sql}");

@@ -1,4 +1,4 @@
-//! Definitions over rows that are there: what they make of them, and what they refuse.
+//! Definitions over existing rows: their effects and refusals.
 
 use super::*;
 
@@ -93,12 +93,12 @@ async fn a_savepoint_gives_no_value_of_a_new_sequence_back() {
     assert_eq!(c.rows("INSERT INTO t DEFAULT VALUES RETURNING id").await, ["2"]);
     c.run("SAVEPOINT b; SELECT setval('t_id_seq', 40); ROLLBACK TO b").await;
     assert_eq!(c.rows("SELECT nextval('t_id_seq')").await, ["41"]);
-    // A restart is undone, and what was before it goes on.
+    // After the rollback of a restart the sequence continues where it was.
     c.run("SAVEPOINT d; ALTER SEQUENCE t_id_seq RESTART").await;
     assert_eq!(c.rows("SELECT nextval('t_id_seq')").await, ["1"]);
     c.run("ROLLBACK TO d").await;
     assert_eq!(c.rows("SELECT nextval('t_id_seq')").await, ["42"]);
-    // What was undone last was taken as well.
+    // A value stays taken, even if its savepoint is rolled back.
     c.run("SAVEPOINT e; SELECT nextval('t_id_seq'); ROLLBACK TO e; COMMIT").await;
     assert_eq!(c.rows("SELECT nextval('t_id_seq')").await, ["44"]);
     assert_eq!(c.rows("SELECT nextval('t_id_seq')").await, ["45"]);

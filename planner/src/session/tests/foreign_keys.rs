@@ -1,4 +1,4 @@
-//! FOREIGN KEYs: what they refuse, what follows, and that no two transactions get past them together.
+//! FOREIGN KEYs: refusals, cascades, and races between two transactions.
 
 use super::*;
 use test_store;
@@ -72,7 +72,7 @@ async fn a_copy_is_held_to_its_keys() {
     assert_eq!(c.value("SELECT count(*) FROM c").await, "5");
 }
 
-/// One refers to a row while another takes it away: whoever commits second fails, and no row is left dangling.
+/// One transaction refers to a row while another removes it. The second to commit fails, and no reference dangles.
 async fn race(first: &str, second: &str) {
     let database = database().await;
     let (mut one, mut two) = (connect(&database).await, connect(&database).await);
@@ -148,7 +148,7 @@ async fn rows_follow() {
     assert_eq!(c.rows("SELECT n, i FROM d ORDER BY n").await, ["1|NULL", "2|NULL", "3|11"]);
     c.run("UPDATE d SET i = 12 WHERE n = 1; UPDATE c SET i = 99 WHERE i = 12").await;
     assert_eq!(c.rows("SELECT n, i FROM d ORDER BY n").await, ["1|11", "2|NULL", "3|11"]);
-    // The default itself goes.
+    // The row of the default itself is removed.
     assert_eq!(c.state("UPDATE c SET i = 98 WHERE i = 11").await, "23503");
     assert_eq!(c.tag("DELETE FROM p").await, "DELETE 2");
     assert_eq!(c.rows("SELECT i FROM c").await, ["11"]);
@@ -178,7 +178,7 @@ async fn deferred_keys_are_looked_at_at_commit() {
     c.run("BEGIN; INSERT INTO c VALUES (21, 6)").await;
     assert_eq!(c.state("SET CONSTRAINTS c_a_fkey IMMEDIATE").await, "23503");
     c.run("ROLLBACK").await;
-    // What a savepoint undid is not held against anybody; nor what was deleted again.
+    // Rows undone by a savepoint, or deleted again, are not checked.
     c.run("BEGIN; SAVEPOINT s; INSERT INTO c VALUES (21, 6); ROLLBACK TO s").await;
     c.run("INSERT INTO c VALUES (22, 7); DELETE FROM c WHERE i = 22; DELETE FROM p WHERE a = 1").await;
     c.run("DELETE FROM c WHERE a = 1; COMMIT").await;
@@ -226,12 +226,12 @@ async fn what_set_constraints_looked_at_is_looked_at_again_when_that_is_rolled_b
     c.run("CREATE TABLE p (id int PRIMARY KEY)").await;
     c.run("CREATE TABLE c (pid int REFERENCES p DEFERRABLE INITIALLY DEFERRED)").await;
     c.run("CREATE TABLE u (a int UNIQUE DEFERRABLE INITIALLY DEFERRED)").await;
-    // It failed: the key that is missing is missed still.
+    // The check failed: the key is still missing.
     c.run("BEGIN; INSERT INTO c VALUES (1); SAVEPOINT s").await;
     assert_eq!(c.state("SET CONSTRAINTS ALL IMMEDIATE").await, "23503");
     c.run("ROLLBACK TO s").await;
     assert_eq!(c.state("COMMIT").await, "23503");
-    // It did not fail, but what made the key right is gone.
+    // The check succeeded, but the key's row is undone.
     c.run("BEGIN; INSERT INTO c VALUES (1); SAVEPOINT s; INSERT INTO p VALUES (1)").await;
     c.run("SET CONSTRAINTS ALL IMMEDIATE; ROLLBACK TO s").await;
     assert_eq!(c.state("COMMIT").await, "23503");
@@ -240,7 +240,7 @@ async fn what_set_constraints_looked_at_is_looked_at_again_when_that_is_rolled_b
     c.run("ROLLBACK TO s").await;
     assert_eq!(c.state("COMMIT").await, "23505");
     assert_eq!(c.rows("SELECT count(*) FROM c UNION ALL SELECT count(*) FROM u").await, ["0", "0"]);
-    // What was looked at before the savepoint stays looked at; what was written after it is forgotten.
+    // A check before the savepoint stays valid. Writes after it are forgotten.
     c.run("BEGIN; INSERT INTO p VALUES (2); INSERT INTO c VALUES (2); SET CONSTRAINTS ALL IMMEDIATE; SAVEPOINT s")
         .await;
     c.run("SET CONSTRAINTS ALL DEFERRED; INSERT INTO c VALUES (9); ROLLBACK TO s; COMMIT").await;
@@ -267,7 +267,7 @@ async fn a_copy_of_what_is_written_is_held_to_its_keys() {
 #[tokio::test(flavor = "multi_thread")]
 async fn more_keys_change_at_once_than_a_statement_has_parameters() {
     if test_store::is_bigtable() {
-        // The statements are the same over every store; there each of so many keys is a call.
+        // The statements are the same over every store. Over this one each key costs a call.
         return;
     }
     let mut c = client().await;

@@ -1,8 +1,8 @@
-//! FOREIGN KEYs between transactions of different isolation levels: whatever the type of a key, no row is left that refers to nothing.
+//! FOREIGN KEYs between transactions of different isolation levels: for every type of key, no reference dangles.
 
 use super::*;
 
-/// Types of keys with two values of each, and how a referring row may write the first. All but the first two are looked up by SQL.
+/// Key types with two values each, and another spelling of the first. All but the first two types are looked up by SQL.
 const KEYS: [(&str, &str, &str, &str); 11] = [
     ("int", "1", "2", "1"),
     ("text", "'a'", "'b'", "'a'"),
@@ -19,7 +19,8 @@ const KEYS: [(&str, &str, &str, &str); 11] = [
 
 const LEVELS: [&str; 3] = ["READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"];
 
-/// One takes a key away, having begun before another refers to it and commits. Answers what the first fails with, if it does.
+/// One transaction removes a key, while another that began later refers to it and commits. Returns
+/// the first one's error.
 async fn take_away(
     one: &mut Client,
     two: &mut Client,
@@ -84,9 +85,9 @@ async fn what_an_older_snapshot_takes_away_is_followed_by_all_rows_or_not_taken(
             for (at, by) in LEVELS.iter().flat_map(|at| LEVELS.map(|by| (*at, by))) {
                 for refers in ["INSERT INTO c VALUES (1, 1, 1.50)", "UPDATE c SET (n, a) = (1, 1.5)"] {
                     let failed = take_away(&mut one, &mut two, (at, by), refers, taken).await;
-                    // As PostgreSQL: what follows must not write rows that its snapshot does not show.
+                    // As in PostgreSQL, cascading writes must not change rows that the snapshot does not show.
                     let expected = match (follows, at) {
-                        // Where rows cannot be locked that level has one snapshot too.
+                        // Without row locks READ COMMITTED has one snapshot too.
                         (true, "READ COMMITTED") if database.transactions().can_lock_rows() => None,
                         (true, _) => Some("40001"),
                         (false, _) => Some("23503"),
@@ -105,7 +106,7 @@ async fn what_an_older_snapshot_takes_away_is_followed_by_all_rows_or_not_taken(
 #[tokio::test(flavor = "multi_thread")]
 async fn a_row_that_was_only_locked_with_key_share_at_read_committed_may_be_deleted() {
     let database = database().await;
-    // Elsewhere there is no READ COMMITTED.
+    // Without row locks there is no READ COMMITTED.
     if !database.transactions().can_lock_rows() {
         return;
     }

@@ -1,4 +1,4 @@
-//! Statements and values that are too large: told so, before they take the memory or the time of everybody.
+//! Statements and values that are too large are refused before they take much memory or time.
 
 use super::*;
 
@@ -48,7 +48,7 @@ async fn long_rows_of_queries_are_no_deep_ones() {
     };
     assert_eq!(c.rows(&row(600, " UNION ALL ")).await, ["600|179700|a0"]);
     assert_eq!(c.rows(&row(300, " UNION ")).await, ["300|44850|a0"]);
-    // As deep as long: what stands after a comma is no less deep.
+    // Nesting depth grows with length here, even for lists after commas.
     for text in [
         row(3_000, " UNION ALL "),
         row(400, " INTERSECT "),

@@ -1,4 +1,4 @@
-//! Statements that differ in their numbers alone: one plan, the answers of each.
+//! Statements that differ only in their numbers share a plan and keep their own answers.
 
 use super::*;
 
@@ -19,7 +19,7 @@ async fn texts_that_differ_in_numbers_share_a_plan() {
     assert!(Arc::ptr_eq(&statements[0], &statements[1]));
     assert_eq!(c.run("UPDATE t SET b = b + -5 WHERE a = 1").await.tag, "UPDATE 1");
     assert_eq!(c.run("SELECT a, b, c FROM t ORDER BY 1").await.rows, [["1", "5", "x = 1"], ["2", "-20", "NULL"]]);
-    // A number too large for integer is a bigint: another plan, the same answer as ever.
+    // A number too large for integer is a bigint: another plan, the same answer.
     assert_eq!(c.run("SELECT b FROM t WHERE a = 3000000000").await.rows.len(), 0);
     let error = c.try_run_with("UPDATE t SET b = b + 40000 WHERE a = 1", "").await.unwrap_err();
     assert_eq!(error.state(), "22003");
@@ -42,7 +42,7 @@ async fn numbers_stay_where_somebody_asks_what_they_are() {
     c.session.end_implicit().await.unwrap();
     let plan = c.run("EXPLAIN SELECT a FROM t WHERE c = 2 AND b = 1").await;
     assert!(plan.rows.iter().any(|row| row[0].contains("partial")), "{:?}", plan.rows);
-    // A table that is not there yet.
+    // The table does not exist yet.
     let early = "SELECT x FROM later WHERE x = 1";
     assert_eq!(c.try_run_with(early, "").await.unwrap_err().state(), "42P01");
     c.run("CREATE TABLE later (x int)").await;

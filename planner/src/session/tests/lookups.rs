@@ -1,4 +1,4 @@
-//! Joins that look their rows up by key: which columns they use, and that they find what a scan finds.
+//! Lookup joins: the key columns that they use, and that they find the same rows as a scan.
 
 use super::*;
 
@@ -16,10 +16,10 @@ async fn quotes() -> Client {
     c
 }
 
-/// Where `=` of the join is this, nothing can be looked up.
+/// In place of the `=` of a join, this prevents look-ups by key.
 const HIDDEN: &str = "|| '' =";
 
-/// The line of the plan that tells what is looked up, when anything is; and the number of keys read.
+/// The plan's line of look-up keys, if there is one, and the number of keys read.
 async fn looked_up(c: &mut Client, sql: &str) -> (Option<String>, u64) {
     let plan = c.rows(&format!("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) {sql}")).await;
     let line = plan.iter().find_map(|line| line.trim().strip_prefix("Lookup Keys: ").map(str::to_owned));
@@ -110,7 +110,7 @@ async fn a_range_of_the_table_is_looked_into() {
     c.run("INSERT INTO wanted VALUES (7, 1007), (8, 3008), (460, 1460)").await;
     c.run("ANALYZE").await;
     for (condition, line, most) in [
-        // By the index, and of what it points at those in the range of the primary key.
+        // Looks up by the index, and filters its matches by the range of the primary key.
         ("t.account = w.account AND t.id BETWEEN 1000 AND 2000", "account, (id >= 1000) AND (id <= 2000)", 35),
         ("t.account = w.account AND t.account > 450", "account, (account > 450)", 15),
         ("t.id = w.id AND t.id < 3000", "id, (id < 3000)", 10),
@@ -122,7 +122,7 @@ async fn a_range_of_the_table_is_looked_into() {
         let scanned = sql.replacen(" = w.", " + 0 = w.", 1);
         assert_eq!(c.rows(&sql).await, c.rows(&scanned).await, "{condition}");
     }
-    // Of parameters it is not known how much of the table they mean.
+    // The planner does not know how much of the table parameters select.
     c.run("PREPARE p(int, int) AS SELECT count(*) FROM wanted w JOIN trade t ON t.account = w.account AND t.id BETWEEN $1 AND $2")
         .await;
     let plan = c.rows("EXPLAIN (COSTS OFF) EXECUTE p(1000, 2000)").await;
@@ -172,7 +172,7 @@ async fn a_volatile_condition_keeps_no_other_from_its_key() {
     assert!(!kept.contains("Seq Scan"), "{kept}");
 }
 
-/// The lines of a plan, without what was counted.
+/// The lines of a plan without its counters.
 async fn plan(c: &mut Client, sql: &str) -> Vec<String> {
     let lines = c.rows(&format!("EXPLAIN (COSTS OFF) {sql}")).await;
     lines.iter().map(|line| line.trim().trim_start_matches("->").trim().to_owned()).collect()
@@ -218,7 +218,7 @@ async fn what_is_equal_beside_the_key_is_compared_too() {
     assert_eq!(c.value(twice).await, "4");
 }
 
-/// More rows than look-ups pay for: the table is read once, whatever the type of the join.
+/// So many rows that look-ups do not pay: the table is read once, whatever the type of the join.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_table_is_held_when_many_rows_name_its_keys() {
     let mut c = quotes().await;

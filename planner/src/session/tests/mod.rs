@@ -1,4 +1,4 @@
-//! Sessions over the engine in memory, driven as the server drives them.
+//! Sessions over the engine in memory, called as the server calls them.
 
 mod analyze;
 mod answers;
@@ -27,10 +27,10 @@ use std::time::{Duration, Instant};
 use storage::env::{EnvRef, SystemEnv};
 use txn::{Oracle, TransactionStore, TransactionStoreOptions};
 
-/// How long is waited for what must come to pass, on a slow machine with other work.
+/// The time limit for events that must happen, on a slow and busy machine.
 pub const LIMIT: Duration = Duration::from_secs(120);
 
-/// What one statement answered.
+/// The result of one statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reply {
     pub tag: String,
@@ -55,7 +55,7 @@ pub async fn connect(database: &Arc<Database>) -> Client {
     connect_as(database, "postgres", Vec::new()).await.unwrap()
 }
 
-/// A session of a role, with start-up options.
+/// A session of a role with start-up options.
 pub async fn connect_as(database: &Arc<Database>, user: &str, options: Vec<(String, String)>) -> Result<Client> {
     let startup = Startup {
         user: user.into(),
@@ -73,7 +73,7 @@ pub async fn client() -> Client {
 }
 
 impl Client {
-    /// A simple query, as the server runs it; data for COPY FROM STDIN.
+    /// Runs a simple query as the server does. `data` is the input of COPY FROM STDIN.
     pub async fn try_run_with(&mut self, sql: &str, data: &str) -> Result<Vec<Reply>> {
         let result = self.run_string(sql, data).await;
         if result.is_err() {
@@ -137,14 +137,14 @@ impl Client {
             }
         }
     }
-    /// The last reply of a query that must succeed.
+    /// Runs a query that must succeed, and returns its last reply.
     pub async fn run(&mut self, sql: &str) -> Reply {
         match self.try_run_with(sql, "").await {
             Ok(mut replies) => replies.pop().unwrap(),
             Err(error) => panic!("{sql}: {:?}", error.fields()),
         }
     }
-    /// Runs a statement as the server does: again, when it conflicts. Its tag.
+    /// Runs a statement as the server does, with retries after conflicts. Returns its tag.
     pub async fn again(&mut self, sql: &str) -> Result<String> {
         let begin = Instant::now();
         loop {
@@ -156,7 +156,7 @@ impl Client {
             }
         }
     }
-    /// Asks until a query answers these rows.
+    /// Repeats a query until it returns these rows.
     pub async fn until(&mut self, sql: &str, wanted: &[&str]) {
         let begin = Instant::now();
         loop {
@@ -171,11 +171,11 @@ impl Client {
     pub async fn tag(&mut self, sql: &str) -> String {
         self.run(sql).await.tag
     }
-    /// The rows of the last statement, fields joined by `|`.
+    /// The rows of the last statement, with fields joined by `|`.
     pub async fn rows(&mut self, sql: &str) -> Vec<String> {
         self.run(sql).await.rows.into_iter().map(|row| row.join("|")).collect()
     }
-    /// The one value of a query.
+    /// The single value of a query.
     pub async fn value(&mut self, sql: &str) -> String {
         let reply = self.run(sql).await;
         assert_eq!((reply.rows.len(), reply.rows.first().map(Vec::len)), (1, Some(1)), "{sql}");
@@ -194,7 +194,7 @@ impl Client {
     pub fn status(&self) -> TransactionStatus {
         self.session.status()
     }
-    /// SQLSTATEs and messages of the notices since.
+    /// SQLSTATEs and messages of the notices since the last call.
     pub fn notices(&mut self) -> Vec<String> {
         self.session.take_notices().into_iter().map(|n| format!("{} {}", n.fields.state, n.fields.message)).collect()
     }

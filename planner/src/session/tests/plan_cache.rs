@@ -1,8 +1,8 @@
-//! Plans that are kept: by what they outlive, by what they end, and what `percosql.plan_cache` says of them.
+//! Cached plans: events that they outlive, events that invalidate them, and the view `percosql.plan_cache`.
 
 use super::*;
 
-/// How often a query found a plan, and how often it did not.
+/// The hits and misses of a query in the plan cache.
 async fn uses(c: &mut Client, query: &str) -> (i64, i64) {
     let sql = format!("SELECT hits, misses FROM percosql.plan_cache WHERE query = '{query}'");
     let rows = c.run(&sql).await.rows;
@@ -140,7 +140,7 @@ async fn the_time_of_a_constant_is_that_of_its_transaction() {
         assert_eq!(c.rows(&query).await, ["t"], "{constant}");
         assert_eq!(c.rows(&query).await, ["t"], "{constant}");
     }
-    // What does not ask for the time is kept, whatever words it has.
+    // A query that does not depend on the time of planning is cached, whatever its words.
     for query in ["SELECT 'Jan 1 2020'::date", "SELECT 'now' AS today", "SELECT now()", "SELECT time '10:00'"] {
         c.run(query).await;
         c.run(query).await;
@@ -155,7 +155,7 @@ async fn plans_of_long_texts_and_of_many_catalogs_are_not_kept() {
     let mut c = one_table_in(&database).await;
     let long = format!("SELECT 1 AS long_one -- {}", "x".repeat(70_000));
     c.run(&long).await;
-    // The statement is short, but the text that it came in is kept with it.
+    // The statement is short, but it keeps the whole text around it alive.
     let beside = format!("SELECT 2 AS short_one; SELECT '{}'", "x".repeat(70_000));
     c.run(&beside).await;
     let kept = "SELECT count(*) FROM percosql.plan_cache WHERE query LIKE 'SELECT _ AS long%' OR query LIKE 'SELECT _ AS short%'";

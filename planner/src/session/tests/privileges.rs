@@ -1,4 +1,4 @@
-//! What roles without privileges may do and are told, where PostgreSQL has no like or another SQLSTATE.
+//! Roles without privileges: their rights and errors where PostgreSQL has no equivalent or another SQLSTATE.
 
 use super::*;
 
@@ -32,7 +32,7 @@ async fn a_login_needs_connect_by_oneself_or_a_role() {
         ("42501", "permission denied for database \"postgres\"")
     );
     assert_eq!(error.fields().detail.as_deref(), Some("User does not have CONNECT privilege."));
-    // Superusers come in all the same.
+    // Superusers can still connect.
     connect(&database).await;
     c.run("GRANT CONNECT ON DATABASE postgres TO team; GRANT team TO bob").await;
     connect_as(&database, "bob", Vec::new()).await.unwrap();
@@ -53,7 +53,7 @@ async fn start_up_options_are_held_to_privileges() {
     connect_as(&database, "postgres", options("log_statement", "all")).await.unwrap();
 }
 
-/// The detail of a conflict on the row with key 77 of `t`, by a role.
+/// The detail of a conflict on the row with key 77 of `t`, as a role sees it.
 async fn lost(database: &Arc<Database>, role: &str) -> String {
     let (mut one, mut other) = (connect(database).await, connect(database).await);
     one.run(&format!("SET ROLE {role}; BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1")).await;
@@ -97,7 +97,7 @@ async fn checks_and_states_of_sequences_are_for_owners_and_readers() {
     for sql in ["CHECK TABLE t", "CHECK INDEX t_pkey", "SELECT * FROM percosql.sequences", "SELECT last_value FROM s"] {
         assert_eq!(c.state(sql).await, "42501", "{sql}");
     }
-    // A view reads with the privileges of its owner.
+    // A view reads with its owner's privileges.
     assert_eq!(c.value("SELECT last_value FROM v").await, "1");
     c.run("SET ROLE reader").await;
     assert_eq!(c.value("SELECT count(*) FROM percosql.sequences").await, "1");
@@ -159,7 +159,7 @@ async fn columns_of_views_need_privileges() {
         }
         assert_eq!(c.tag(&format!("UPDATE {of} SET secret = 'y' WHERE id = 1")).await, "UPDATE 1");
     }
-    // A view that invokes is read by the role that asks, whoever owns what is above it.
+    // A security_invoker view is read with the caller's privileges, whoever owns the view above it.
     c.run("RESET ROLE; CREATE VIEW inv WITH (security_invoker) AS SELECT * FROM t; CREATE VIEW above AS TABLE inv")
         .await;
     c.run("GRANT SELECT ON inv, above TO bob; SET ROLE bob").await;

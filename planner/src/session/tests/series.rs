@@ -1,4 +1,4 @@
-//! `generate_series`: rows, plans that run again, memory.
+//! `generate_series`: rows, repeated plans, memory.
 
 use super::*;
 
@@ -61,7 +61,7 @@ async fn a_plan_counts_through_other_series() {
     }
 }
 
-/// As lists these would need 8 TB.
+/// As lists these series would need 8 TB.
 #[tokio::test(flavor = "multi_thread")]
 async fn long_series_are_not_held() {
     let mut c = client().await;
@@ -79,7 +79,7 @@ async fn long_series_are_not_held() {
     );
 }
 
-/// The rows of a query until it ends or fails, and what it fails with.
+/// The rows of a query until it ends or fails, and the SQLSTATE of the failure.
 async fn rows_before(c: &mut Client, sql: &str) -> (usize, &'static str) {
     let statement = c.session.parse(sql).unwrap().remove(0);
     let prepared = c.session.prepare(statement, &[]).await.unwrap();
@@ -103,13 +103,13 @@ async fn rows_before_the_one_that_fails_are_returned() {
         let sql = format!("SELECT g, 1 / (g - {first}) FROM generate_series(1, 10000) g");
         assert_eq!(rows_before(&mut c, &sql).await, (first - 1, "22012"), "{sql}");
     }
-    // That of the first row, whichever column it is in.
+    // The error of the first row is reported, in whichever column it is.
     let sql = "SELECT 1 / (g - 5), ('x' || g)::int FROM generate_series(4, 9) g";
     assert_eq!(rows_before(&mut c, sql).await, (0, "22P02"));
     let sql = "SELECT 1 / (g - 5), repeat('1', g)::int2 FROM generate_series(4, 9) g";
     assert_eq!(rows_before(&mut c, sql).await, (1, "22012"));
     assert_eq!(c.rows("SELECT 1 / (g - 3) FROM generate_series(1, 5) g LIMIT 2").await, ["0", "-1"]);
-    // What has an effect has it once.
+    // A volatile call runs once.
     c.run("CREATE SEQUENCE s").await;
     let sql = "SELECT nextval('s') / (g - 3) FROM generate_series(1, 5) g";
     rows_before(&mut c, sql).await;

@@ -54,7 +54,7 @@ async fn names_of_applications_are_cut_as_other_names() {
     let told = format!("42622 identifier \"{long}\" will be truncated to \"{}\"", "n".repeat(63));
     assert_eq!(c.notices(), [told]);
     assert_eq!(c.value("SHOW application_name").await, "n".repeat(63));
-    // Of a character of two bytes that does not fit nothing is left.
+    // A two-byte character that does not fit is dropped completely.
     c.run(&format!("SET application_name = '{}'", "ä".repeat(40))).await;
     assert_eq!(c.value("SHOW application_name").await, "?".repeat(62));
 }

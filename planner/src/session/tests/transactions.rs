@@ -92,7 +92,7 @@ async fn statements_of_one_string_are_one_transaction() {
     c.run("CREATE TABLE t (a int PRIMARY KEY)").await;
     assert_eq!(c.state("INSERT INTO t VALUES (1); SELECT 1 / 0").await, "22012");
     assert_eq!(c.rows("SELECT a FROM t").await, Vec::<String>::new());
-    // BEGIN makes a block of what came before, too.
+    // BEGIN takes earlier statements of the text into the block.
     c.run("INSERT INTO t VALUES (1); BEGIN; INSERT INTO t VALUES (2)").await;
     assert_eq!(c.status(), TransactionStatus::InBlock);
     assert_eq!(other.rows("SELECT a FROM t").await, Vec::<String>::new());
@@ -185,7 +185,7 @@ async fn read_only_refuses_writes() {
 #[tokio::test(flavor = "multi_thread")]
 async fn isolation_levels() {
     let database = database().await;
-    // Where one process has all locks.
+    // Row locks exist only if one process holds all locks.
     let here = database.transactions().can_lock_rows();
     let mut c = connect(&database).await;
     assert_eq!(c.value("SHOW transaction_isolation").await, "repeatable read");
@@ -203,7 +203,7 @@ async fn isolation_levels() {
     c.run("ROLLBACK").await;
 }
 
-/// What was read counts for whoever may write when it is read, however that was said.
+/// Reads made while the transaction may write are validated, however it was declared.
 #[tokio::test(flavor = "multi_thread")]
 async fn serializable_transactions_validate_what_they_read() {
     let database = database().await;
@@ -222,7 +222,7 @@ async fn serializable_transactions_validate_what_they_read() {
         assert_eq!(error.state(), "40001", "{begin}");
         assert_eq!(error.fields().table.as_deref(), Some("t"), "{begin}");
     }
-    // Who only reads is not refused, whoever said so.
+    // A read-only transaction is not refused, however it was declared.
     for begin in ["BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY DEFERRABLE", "BEGIN ISOLATION LEVEL SERIALIZABLE"] {
         a.run(begin).await;
         a.run("SELECT b FROM t").await;
@@ -285,12 +285,12 @@ async fn cursors_live_as_long_as_their_transaction_unless_held() {
     client.run("commit").await;
     assert_eq!(client.rows("select name from pg_cursors order by 1").await, ["h"]);
     assert_eq!(client.rows("fetch all from h").await, ["1", "2", "3"]);
-    // What does not commit holds nothing.
+    // A transaction that does not commit leaves no cursor.
     client.run("begin").await;
     client.run("declare k cursor with hold for select 1").await;
     client.run("rollback").await;
     assert_eq!(client.state("fetch k").await, "34000");
-    // Text of several statements is a block of its own.
+    // A text of several statements is a block of its own.
     assert_eq!(client.rows("declare x cursor for select 7; fetch x").await, ["7"]);
     assert_eq!(client.state("fetch x").await, "34000");
 }
@@ -352,7 +352,7 @@ async fn a_locked_table_keeps_its_definition() {
     other.run("SELECT a FROM t; BEGIN; LOCK TABLE t IN SHARE MODE; COMMIT").await;
     c.run("COMMIT").await;
     other.run("INSERT INTO t VALUES (2)").await;
-    // Of a view what its query names.
+    // A view is locked with the relations of its query.
     c.run("CREATE VIEW w AS SELECT 1 WHERE EXISTS (SELECT FROM v)").await;
     c.run("BEGIN; LOCK TABLE w IN SHARE MODE").await;
     assert_eq!(other.state("INSERT INTO t VALUES (3)").await, "55P03");
@@ -369,7 +369,7 @@ async fn each_snapshot_shows_its_own_definitions() {
         one.run("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1").await;
         other.run(&format!("CREATE TABLE t{round} (a int PRIMARY KEY)")).await;
         let select = format!("SELECT count(*) FROM t{round}");
-        // The newer catalog is known by now; the older snapshot still has the older one, again and again.
+        // The server knows the newer catalog by now. The older snapshot still gets the older one, each time.
         for _ in 0..2 {
             assert_eq!(other.rows(&select).await, ["0"]);
             one.run("SAVEPOINT s").await;
@@ -379,7 +379,7 @@ async fn each_snapshot_shows_its_own_definitions() {
         one.run("COMMIT").await;
         assert_eq!(one.rows(&select).await, ["0"]);
 
-        // Its own definitions a transaction sees, nobody else does, and they go with a savepoint.
+        // A transaction sees its own definitions. Others do not, and a savepoint undoes them.
         let select = format!("SELECT count(*) FROM u{round}");
         one.run(&format!("BEGIN; SELECT 1; SAVEPOINT s; CREATE TABLE u{round} (a int PRIMARY KEY)")).await;
         assert_eq!(one.rows(&select).await, ["0"]);

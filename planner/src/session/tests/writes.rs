@@ -56,7 +56,7 @@ async fn violations_name_what_was_violated() {
     assert_eq!((error.state(), error.fields().constraint.as_deref()), ("23514", Some("t_c_check")));
     assert_eq!(c.state("UPDATE t SET c = -1").await, "23514");
     assert_eq!(c.state("UPDATE t SET b = NULL").await, "23502");
-    // NULL passes a check, and is distinct from NULL.
+    // NULL passes a check and is distinct from NULL.
     c.run("INSERT INTO t VALUES (2, 'y', NULL, NULL), (3, 'y', NULL, NULL)").await;
     assert_eq!(c.value("SELECT count(*) FROM t").await, "3");
 }
@@ -71,7 +71,7 @@ async fn a_statement_does_not_see_its_own_rows() {
     assert_eq!(c.tag("UPDATE t SET a = a + 5").await, "UPDATE 24");
     c.run("COMMIT").await;
     assert_eq!(c.value("SELECT count(*) FROM t").await, "24");
-    // An update over the index that it changes.
+    // An update scans the index that it changes.
     c.run("CREATE TABLE u (a int PRIMARY KEY, b int); CREATE INDEX ON u (b); INSERT INTO u SELECT a, a FROM t").await;
     assert_eq!(c.tag("UPDATE u SET b = b + 1 WHERE b > 0").await, "UPDATE 24");
     assert_eq!(c.value("SELECT sum(b - a) FROM u").await, "24");
@@ -92,7 +92,7 @@ async fn rows_trade_unique_keys() {
     assert_eq!(c.state("UPDATE t SET b = 10").await, "23505");
     assert_eq!(c.state("UPDATE t SET a = 4 WHERE a = 2").await, "23505");
     assert_eq!(c.rows("SELECT a, b FROM t ORDER BY a").await, ["2|10", "3|20", "4|30"]);
-    // A key given up and taken again within a transaction.
+    // A transaction releases a key and takes it again.
     c.run("BEGIN; DELETE FROM t WHERE a = 4; INSERT INTO t VALUES (4, 30, 1); COMMIT").await;
     assert_eq!(c.rows("SELECT a, b, c FROM t WHERE b = 30").await, ["4|30|1"]);
 }
@@ -222,7 +222,7 @@ async fn a_default_of_now_is_the_time_of_its_making() {
     c.try_run_with("COPY t (i) FROM STDIN", "3\n").await.unwrap();
     assert_eq!(c.rows("SELECT count(DISTINCT (at, plain, d)) FROM t WHERE at < now()").await, ["1"]);
     assert_eq!(c.rows("SELECT bool_and(at AT TIME ZONE 'Asia/Kolkata' = plain) FROM t").await, ["t"]);
-    // The day began in Kolkata no later than in UTC: d is the same tomorrow, or the day after it.
+    // Kolkata is ahead of UTC, so d is UTC's tomorrow or the day after it.
     for kept in [
         "ALTER TABLE t ADD CHECK (d >= 'tomorrow')",
         "ALTER TABLE t ALTER at SET DEFAULT 'now'::timestamptz + '1 day'",

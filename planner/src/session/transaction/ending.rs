@@ -1,4 +1,4 @@
-//! How a session's transaction ends: committed, refused, failed or rolled back, and what others are told of it.
+//! The end of a session's transaction: commit, refusal, failure or rollback, and the notifications of it.
 
 use super::super::conflict::name_conflict;
 use super::super::contention::RefusedTransaction;
@@ -12,13 +12,14 @@ impl TransactionBlock {
     pub async fn end_implicit(&mut self) -> Result<()> {
         if self.is_implicit() { self.finish().await } else { Ok(()) }
     }
-    /// An error was reported: an implicit transaction is over, a block has failed.
+    /// Handles a reported error: ends an implicit transaction, or marks a block as failed.
     pub async fn fail(&mut self) {
         match &mut self.open {
             Some(open) if open.explicit => {
                 open.failed = true;
                 if open.savepoints.is_empty() {
-                    // Nothing of it can be saved: let others have the tables and the snapshot go.
+                    // Without a savepoint nothing of it can be saved, so it releases its table locks
+                    // and its snapshot now.
                     self.shared.end_statements();
                     self.shared.cursors.lock().after_rollback();
                     open.transaction.rollback().await;
@@ -60,7 +61,7 @@ impl TransactionBlock {
             }
             Err(refusal) => {
                 self.shared.cursors.lock().after_rollback();
-                // SET ROLE goes with the transaction; the error is still for the role that ran it.
+                // The rollback undoes SET ROLE, but the error must be worded for the role that ran the statement.
                 let settings = self.shared.settings();
                 self.shared.with_settings(|stack| stack.rollback());
                 let error = match refusal {
@@ -75,8 +76,8 @@ impl TransactionBlock {
             }
         }
     }
-    /// Waits, before COMMIT, for rows that others have locked. That may be cancelled; a commit under way is not to be left half
-    /// way.
+    /// Waits, before COMMIT, for rows that others have locked. This wait can be cancelled. A commit
+    /// that has begun cannot.
     async fn wait_for_locks(&self, open: &Open) -> std::result::Result<(), Refusal> {
         let (settings, transaction) = (self.shared.settings(), &open.transaction);
         transaction.set_lock_timeout(settings.lock_timeout());
@@ -87,7 +88,7 @@ impl TransactionBlock {
         let locked = Box::pin(limits.run(async { Ok(transaction.lock_writes().await) })).await;
         locked.map_err(Refusal::Stopped)?.map_err(Refusal::Conflict)
     }
-    /// Remembers that the transaction was refused, when that is what the error says.
+    /// Records that the transaction was refused, if the error says so.
     pub fn note_refused(&self, error: &SqlError) {
         if error.is_retryable() {
             self.database.contention().note(RefusedTransaction {
@@ -99,7 +100,7 @@ impl TransactionBlock {
             });
         }
     }
-    /// Rolls back whatever is open.
+    /// Rolls back an open transaction.
     pub async fn abort(&mut self) {
         if let Some(open) = self.open.take() {
             self.shared.end_statements();
@@ -112,14 +113,14 @@ impl TransactionBlock {
     }
 }
 
-/// Why a transaction was not committed.
+/// The reason why a transaction did not commit.
 enum Refusal {
     Conflict(TxnError),
-    /// Its COMMIT was cancelled while it waited.
+    /// COMMIT was cancelled while it waited.
     Stopped(SqlError),
 }
 
-/// Gives back the advisory locks of a transaction that is over.
+/// Releases the advisory locks of a finished transaction.
 fn end_advisory(shared: &SessionShared) {
     if let Some(advisory) = shared.advisory() {
         advisory.end_transaction();
