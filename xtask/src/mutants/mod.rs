@@ -1,52 +1,21 @@
-//! `cargo xtask mutants`: plants known bugs, one at a time, and shows that the tests catch each.
-//! Works on a copy of the tree, so that a broken run leaves the checkout alone.
+//! `cargo xtask mutants`: plants known bugs, one at a time, and shows that the tests catch each. The bugs are data: each crate
+//! has a `mutants.toml`. Works on a copy of the tree, so that a broken run leaves the checkout alone.
 //!
 //! A bug counts as caught when its tests build and then fail, or do not end in time. That the
 //! same tests pass without the bug is seen first, or a failure would prove nothing.
 
-mod access;
-mod applications;
-mod dead_runs;
-mod kept_locks;
-mod list;
-mod memory;
-mod privileges;
-mod sessions;
-mod storage;
+mod catalogue;
 
 use crate::run::{Result, root, say};
-use access::ACCESS;
-use applications::APPLICATIONS;
-use dead_runs::DEAD_RUNS;
-use kept_locks::KEPT_LOCKS;
-use list::MUTANTS;
-use memory::MEMORY;
-use privileges::PRIVILEGES;
-use sessions::SESSIONS;
+use catalogue::{Mutant, all};
 use std::collections::BTreeSet;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use storage::STORAGE;
 
 /// How long the tests of a mutant may run before they count as hung; building does not count.
 const TIME_LIMIT: Duration = Duration::from_secs(180);
-
-/// One planted bug: a text that stands exactly once in a file, its replacement, and the tests
-/// that have to fail.
-pub struct Mutant {
-    /// What is broken, for a person.
-    pub name: &'static str,
-    /// File, from the root.
-    pub file: &'static str,
-    /// Text as it is; must stand in the file exactly once.
-    pub original: &'static str,
-    /// Text that breaks it.
-    pub broken: &'static str,
-    /// Arguments of `cargo test` that run the tests expected to fail.
-    pub tests: &'static [&'static str],
-}
 
 /// What the tests said.
 enum Verdict {
@@ -56,21 +25,18 @@ enum Verdict {
     Hung,
 }
 
-/// All lists of planted bugs.
-const LISTS: &[&[Mutant]] =
-    &[MUTANTS, STORAGE, DEAD_RUNS, KEPT_LOCKS, SESSIONS, ACCESS, PRIVILEGES, APPLICATIONS, MEMORY];
-
 /// Runs every mutant, or those whose name contains the first argument.
 pub fn mutants(filter: &[String]) -> Result<()> {
     let wanted = |mutant: &&Mutant| filter.first().is_none_or(|part| mutant.name.contains(part.as_str()));
-    let chosen: Vec<&Mutant> = LISTS.iter().copied().flatten().filter(wanted).collect();
+    let every = all()?;
+    let chosen: Vec<&Mutant> = every.iter().filter(wanted).collect();
     if chosen.is_empty() {
         return Err("no mutant has such a name".to_owned());
     }
     let copy = root().join("target").join("mutants");
     copy_tree(&copy)?;
-    let all: BTreeSet<_> = chosen.iter().map(|mutant| mutant.tests).collect();
-    for tests in all {
+    let filters: BTreeSet<_> = chosen.iter().map(|mutant| &mutant.tests).collect();
+    for tests in filters {
         match run_tests(&copy, tests)? {
             Verdict::Passed => {}
             Verdict::Failed(which) => return Err(format!("{} fails without any mutant: {which}", tests.join(" "))),
@@ -81,10 +47,10 @@ pub fn mutants(filter: &[String]) -> Result<()> {
     for mutant in &chosen {
         copy_tree(&copy)?;
         plant(&copy, mutant)?;
-        match run_tests(&copy, mutant.tests).map_err(|error| format!("{}: {error}", mutant.name))? {
+        match run_tests(&copy, &mutant.tests).map_err(|error| format!("{}: {error}", mutant.name))? {
             Verdict::Passed => {
                 say(&format!("SURVIVED  {}", mutant.name));
-                survived.push(mutant.name);
+                survived.push(mutant.name.as_str());
             }
             Verdict::Failed(which) => say(&format!("caught    {}  ({which})", mutant.name)),
             Verdict::Hung => say(&format!("caught    {}  (hung: {})", mutant.name, mutant.tests.join(" "))),
@@ -96,19 +62,19 @@ pub fn mutants(filter: &[String]) -> Result<()> {
 
 /// Breaks the copy.
 fn plant(copy: &Path, mutant: &Mutant) -> Result<()> {
-    let file = copy.join(mutant.file);
+    let file = copy.join(&mutant.file);
     let text = std::fs::read_to_string(&file).map_err(|error| format!("{}: {error}", mutant.file))?;
-    if text.matches(mutant.original).count() != 1 {
+    if text.matches(&mutant.original).count() != 1 {
         return Err(format!("{}: its text does not stand exactly once in {}", mutant.name, mutant.file));
     }
-    std::fs::write(&file, text.replace(mutant.original, mutant.broken))
+    std::fs::write(&file, text.replace(&mutant.original, &mutant.broken))
         .map_err(|error| format!("{}: {error}", mutant.file))
 }
 
 /// Builds the tests, then runs them. Errors: they do not build, or there are none.
-fn run_tests(copy: &Path, tests: &[&str]) -> Result<Verdict> {
+fn run_tests(copy: &Path, tests: &[String]) -> Result<Verdict> {
     let mut builds = vec![cargo(copy, &["test", "--no-run"], tests)];
-    if tests.contains(&"percosql-tests") {
+    if tests.iter().any(|word| word == "percosql-tests") {
         // They start the program, which cargo does not build for them.
         builds.insert(0, cargo(copy, &["build", "-p", "percosql"], &[]));
     }
@@ -154,7 +120,7 @@ fn run_tests(copy: &Path, tests: &[&str]) -> Result<Verdict> {
     Ok(Verdict::Failed(first.unwrap_or("the tests ended before their time").to_owned()))
 }
 
-fn cargo(copy: &Path, words: &[&str], tests: &[&str]) -> Command {
+fn cargo(copy: &Path, words: &[&str], tests: &[String]) -> Command {
     let mut command = Command::new("cargo");
     command.args(words).args(tests).current_dir(copy);
     command.env("CARGO_TARGET_DIR", target_folder()).stdin(Stdio::null());
@@ -217,12 +183,12 @@ mod tests {
     #[test]
     fn every_mutant_can_be_planted() {
         let mut names = BTreeSet::new();
-        for mutant in LISTS.iter().copied().flatten() {
-            let text = std::fs::read_to_string(root().join(mutant.file)).unwrap();
-            assert_eq!(text.matches(mutant.original).count(), 1, "{} in {}", mutant.name, mutant.file);
+        for mutant in &all().unwrap() {
+            let text = std::fs::read_to_string(root().join(&mutant.file)).unwrap();
+            assert_eq!(text.matches(&mutant.original).count(), 1, "{} in {}", mutant.name, mutant.file);
             assert_ne!(mutant.original, mutant.broken, "{}", mutant.name);
             assert!(!mutant.tests.is_empty(), "{}", mutant.name);
-            assert!(names.insert(mutant.name), "{} comes twice", mutant.name);
+            assert!(names.insert(mutant.name.clone()), "{} comes twice", mutant.name);
         }
         assert!(names.len() >= 10, "{} mutants", names.len());
     }

@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-use crate::catalog::StoredValue;
 use super::*;
+use crate::catalog::StoredValue;
 use crate::catalog::{TableBuilder, TableStatistics};
 use datafusion::logical_expr::{col, lit};
 use std::sync::Arc;
