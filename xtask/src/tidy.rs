@@ -16,6 +16,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("planner/settings", &["planner/error", "planner/types", "planner/syntax"]),
     ("planner/catalog", &["planner/error", "planner/types", "txn", "storage"]),
     (
+        "planner/context",
+        &["planner/error", "planner/types", "planner/syntax", "planner/settings", "planner/catalog", "txn", "storage"],
+    ),
+    (
         "planner",
         &["planner/error", "planner/types", "planner/syntax", "planner/settings", "planner/catalog", "txn", "storage"],
     ),

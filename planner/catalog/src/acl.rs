@@ -159,3 +159,10 @@ impl Catalog {
         format!("{}={letters}/{}", name(grant.grantee), name(grant.grantor))
     }
 }
+
+/// The role whose privileges count on what a view reads and writes: its owner. `None` stands for the role that runs the
+/// statement (security_invoker).
+pub fn role_below(view: &TableDescriptor) -> Option<Oid> {
+    let invokes = view.view.as_ref().is_some_and(|view| view.security_invoker == Some(true));
+    (!invokes).then_some(view.owner)
+}

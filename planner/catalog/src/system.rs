@@ -27,6 +27,8 @@ pub trait SystemCatalog: fmt::Debug + Send + Sync {
     fn relation_by_oid(&self, oid: Oid) -> Option<Arc<TableDescriptor>>;
     /// Every system view.
     fn relations(&self) -> Vec<Arc<TableDescriptor>>;
+    /// How many there are.
+    fn count(&self) -> usize;
     /// As [`ObjectNames::oid_of`].
     fn oid_of(&self, catalog: &Catalog, base: BaseType, text: &str, search_path: &[String]) -> Result<i64>;
     /// As [`ObjectNames::name_of`].
@@ -60,6 +62,9 @@ impl SystemCatalog for NoSystem {
     }
     fn relations(&self) -> Vec<Arc<TableDescriptor>> {
         Vec::new()
+    }
+    fn count(&self) -> usize {
+        0
     }
     fn oid_of(&self, _catalog: &Catalog, _base: BaseType, _text: &str, _search_path: &[String]) -> Result<i64> {
         Err(SqlError::unsupported("looking up a name here"))

@@ -67,7 +67,7 @@ impl Binder<'_> {
         let (cursor, table) = (cursor.to_string(), table.clone());
         let kernel: Kernel = Arc::new(move |call: &Call<'_>| {
             let context = call.context()?;
-            let value = context.session.cursors.lock().current(&cursor, &table, place)?;
+            let value = crate::session::cursors::cursors_of(&context.session).lock().current(&cursor, &table, place)?;
             Ok(value.to_array_of_size(call.rows)?)
         });
         let slots = Some(Arc::clone(self.resolver.slots));

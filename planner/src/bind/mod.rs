@@ -73,6 +73,7 @@ mod window;
 mod with;
 mod writing_with;
 
+pub use crate::catalog::acl::role_below;
 pub use binder::{bind, bind_parameter_values, span_of};
 pub use collation::{check_collatable, collation_named};
 pub use column_name::column_name as output_name;
@@ -91,7 +92,6 @@ pub use table_expression::{
     TableExpression, bind_computed, bind_constant, bind_default, bind_generated, bind_index, bind_stored,
     bind_table_expression, canonical_text, cast_to, is_immutable,
 };
-pub use target::role_below;
 pub use type_name::{catalog_type, sql_type};
 pub use updatable::{Level, NO_COLUMNS, events, level};
 pub use view::{BoundView, bind_stored_view, bind_view, the_query, view_statement};

@@ -173,7 +173,7 @@ impl Binder<'_> {
     fn role_at(&self, target: &Target, level: usize) -> Option<Oid> {
         let asked = self.acting()?;
         let above = level.checked_sub(1).and_then(|above| target.levels.get(above));
-        Some(above.and_then(|above| role_below(&above.view)).unwrap_or(asked))
+        Some(above.and_then(|above| super::role_below(&above.view)).unwrap_or(asked))
     }
 
     /// Errors: 42501 unless columns of the table may be written, by who asks and by the owners of the views.
@@ -387,10 +387,4 @@ impl Binder<'_> {
         })?;
         Ok(target.bottom(0, column.id))
     }
-}
-
-/// Whose privileges count on what a view reads and writes: those of its owner, or (`None`) of the role that runs the statement.
-pub fn role_below(view: &TableDescriptor) -> Option<Oid> {
-    let invokes = view.view.as_ref().is_some_and(|view| view.security_invoker == Some(true));
-    (!invokes).then_some(view.owner)
 }

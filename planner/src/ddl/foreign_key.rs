@@ -329,11 +329,23 @@ impl Making<'_> {
             if let Some(table) = catalog.relation_by_oid(self.table.oid)
                 && let Some(index) = table.indexes.iter().find(|index| index.constraint == Some(*oid))
             {
-                referential::validate_unique(context.session.database()?, &statement, &table, index).await?;
+                referential::validate_unique(
+                    &crate::session::Database::of(context.session.database()?)?,
+                    &statement,
+                    &table,
+                    index,
+                )
+                .await?;
             }
             let referring = catalog.referencing(self.table.oid).into_iter().find(|(_, key)| key.oid == *oid);
             if let Some((child, key)) = catalog.foreign_key(self.table.oid, *oid).or(referring) {
-                referential::validate(context.session.database()?, &statement, &child, &key).await?;
+                referential::validate(
+                    &crate::session::Database::of(context.session.database()?)?,
+                    &statement,
+                    &child,
+                    &key,
+                )
+                .await?;
             }
         }
         Ok(())

@@ -194,7 +194,7 @@ impl DdlContext {
     /// Errors: 55006 for a table with checks deferred to COMMIT.
     fn must_be_idle(&self, table: &TableDescriptor, what: &str) -> Result<()> {
         use crate::execution::dml::KeyChange;
-        let queue = self.session.references.lock();
+        let queue = crate::session::referential::references_of(&self.session).lock();
         let concerns = |pending: &crate::execution::dml::Pending| match pending.change {
             KeyChange::Referring => pending.table == table.oid,
             _ => self.catalog.relation_by_oid(pending.table).is_some_and(|child| {

@@ -8,6 +8,8 @@
 //! processors among threads all the same, as it does among a PostgreSQL server's processes.
 
 use super::slots::{Running, Slots};
+pub use context::workers::Workers;
+
 use crate::error::SqlError;
 use crate::interrupt::passed_on;
 use datafusion::arrow::datatypes::SchemaRef;
@@ -19,32 +21,10 @@ use futures::{Stream, StreamExt};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
 /// Batches that may wait to be taken.
 const WAITING: usize = 1;
-
-/// Where there are threads that compute what is long: those that a runtime keeps for blocking work. What operators start
-/// in turn are tasks of that runtime.
-#[derive(Clone, Debug, Default)]
-pub struct Workers(Option<Handle>);
-
-impl Workers {
-    /// Those of a runtime.
-    pub fn new(runtime: Handle) -> Self {
-        Workers(Some(runtime))
-    }
-    /// The threads of the runtime that the caller runs in, when there are no others.
-    fn handle(&self) -> Option<Handle> {
-        self.0.clone().or_else(|| Handle::try_current().ok())
-    }
-    /// Runs `work`, which may start tasks: they run on these threads.
-    pub fn enter<T>(&self, work: impl FnOnce() -> T) -> T {
-        let _inside = self.0.as_ref().map(Handle::enter);
-        work()
-    }
-}
 
 /// Moves `stream`, of a plan that runs in `slots`, to `workers` when it pauses for the first time, or `at_once`.
 pub fn detached(

@@ -1,10 +1,10 @@
 //! What the parts of a statement with data-modifying WITH leave for each other: the rows that each returned, for
 //! [`HeldRowsNode`] to read, and the rows of tables that are written.
 
+pub use context::held_rows::HeldRows;
+
 use super::leaf;
 use super::slots::Slots;
-use crate::error::SqlError;
-use bytes::Bytes;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::common::tree_node::TreeNodeRecursion;
@@ -16,43 +16,10 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, ReplaceChildrenOptions, SendableRecordBatchStream,
 };
-use parking_lot::Mutex;
 use std::cmp::Ordering;
-use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
-
-/// What one execution of a statement holds for its parts.
-#[derive(Default)]
-pub struct HeldRows {
-    returned: Mutex<HashMap<usize, Vec<RecordBatch>>>,
-    /// Keys of rows written by any part; None when no two parts write one table.
-    written: Mutex<Option<HashSet<Bytes>>>,
-}
-
-impl HeldRows {
-    /// Two parts write one table: which rows are written is remembered from now on.
-    pub fn remember_written(&self) {
-        *self.written.lock() = Some(HashSet::new());
-    }
-    /// Whether it is remembered which rows are written.
-    pub fn remembers_written(&self) -> bool {
-        self.written.lock().is_some()
-    }
-    /// Notes that a row is written; false when it was before. Always true when nothing is remembered.
-    pub fn note_written(&self, key: &Bytes) -> bool {
-        self.written.lock().as_mut().is_none_or(|written| written.insert(key.clone()))
-    }
-    /// What a part has returned.
-    pub fn put(&self, part: usize, batches: Vec<RecordBatch>) {
-        self.returned.lock().insert(part, batches);
-    }
-    fn get(&self, part: usize) -> crate::error::Result<Vec<RecordBatch>> {
-        let returned = self.returned.lock();
-        returned.get(&part).cloned().ok_or_else(|| SqlError::internal("a part of a statement has not run yet"))
-    }
-}
 
 /// The rows that a part has returned.
 #[derive(Clone, Debug)]

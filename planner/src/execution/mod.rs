@@ -43,7 +43,6 @@ pub mod recheck_rows;
 pub mod returned;
 pub mod shared_rows;
 pub mod slot_function;
-pub mod slots;
 pub mod system_view;
 pub mod table;
 pub mod table_scan;
@@ -52,9 +51,8 @@ pub mod table_scan;
 pub mod testing;
 pub mod value;
 pub mod values;
-pub mod view_rows;
 
 pub use binding::with_binding;
+pub use context::{Slots, StatementContext, slots, view_rows};
 pub use output::KEY_COLUMN;
-pub use slots::{Slots, StatementContext};
 pub use table::{computed_source, table_source, view_source};

@@ -2,7 +2,8 @@
 //! [`Rows`] collects the rows. Must not know any particular view.
 
 use super::SystemView;
-use super::asked::{self, Asked, Found, IndexedRows, RelationKey};
+use super::asked::{self, RelationKey};
+use super::{Asked, Found, IndexedRows};
 use crate::catalog::{ColumnDescriptor, ColumnId, RelationKind, SchemaDescriptor, TableDescriptor};
 use crate::error::{Result, SqlError};
 use crate::execution::StatementContext;

@@ -92,16 +92,11 @@ pub use visible::{closed_kind, is_readable};
 pub use crate::catalog::{OWN_SCHEMA, PG_CATALOG, SYSTEM_SCHEMAS};
 pub use system_catalog::SystemViews;
 
-use crate::catalog::TableDescriptor;
-use crate::error::Result;
-use crate::execution::StatementContext;
 use crate::types::Oid;
-pub use asked::{Asked, AskedKey, Found, IndexedRows};
-use async_trait::async_trait;
+pub use context::system_view::{Asked, AskedKey, Found, IndexedRows, SystemView};
 use definition::Definition;
 pub use pg_trigger::{OF_A_KEY, trigger_name};
 use std::collections::HashMap;
-use std::fmt::Debug;
 use std::sync::{Arc, LazyLock};
 
 /// Whether PostgreSQL has functions of this name, and none of them is here.
@@ -133,20 +128,6 @@ pub fn called_by_oid(oid: Oid) -> Option<CalledFunction> {
     let function = present::functions().find(|function| function.oid == oid)?;
     let is_plain = function.kind == "f" && !function.rows;
     Some(CalledFunction { name: function.name, arguments: function.arguments.clone(), is_plain })
-}
-
-/// A relation with computed rows.
-#[async_trait]
-pub trait SystemView: Debug + Send + Sync {
-    /// The descriptor. Its `kind` is `RelationKind::SystemView`.
-    fn descriptor(&self) -> &Arc<TableDescriptor>;
-
-    /// Whether the rows depend only on the catalog and the session. Then they are constant during a statement.
-    fn is_of_catalog(&self) -> bool;
-
-    /// The requested columns of the rows that the statement sees, in the Arrow form of their types. Rows that do not
-    /// match the keys may be omitted.
-    async fn rows(&self, context: &StatementContext, asked: &Asked) -> Result<Found>;
 }
 
 /// The views that have rows.

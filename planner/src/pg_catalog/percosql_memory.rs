@@ -29,8 +29,8 @@ fn rows<'a>(context: &'a StatementContext, rows: &'a mut Rows) -> BoxFuture<'a, 
         if !sees {
             return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, "permission denied for view memory"));
         }
-        let Ok(database) = context.session.database() else { return Ok(()) };
-        for part in database.memory() {
+        let Some(upper) = context.session.database().ok().and_then(|server| server.upper()) else { return Ok(()) };
+        for part in upper.memory() {
             rows.add([
                 ("area", value::text(part.area)),
                 ("used_bytes", number(part.used)),

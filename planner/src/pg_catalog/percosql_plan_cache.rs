@@ -25,7 +25,9 @@ fn number(count: u64) -> Datum {
 
 fn rows<'a>(context: &'a StatementContext, rows: &'a mut Rows) -> BoxFuture<'a, Result<()>> {
     Box::pin(async move {
-        let Ok(database) = context.session.database() else { return Ok(()) };
+        let Ok(database) = context.session.database().and_then(|server| crate::session::Database::of(server)) else {
+            return Ok(());
+        };
         let own = context.session.database_oid;
         for (key, planned) in database.plans().list() {
             if key.surroundings.database() != own {

@@ -14,7 +14,7 @@ pub(super) const VIEW: Definition = Definition {
 };
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
-    for (name, cursor) in context.session.cursors.lock().iter() {
+    for (name, cursor) in crate::session::cursors::cursors_of(&context.session).lock().iter() {
         rows.add([
             ("name", value::text(name)),
             ("statement", value::text(cursor.statement.as_ref())),

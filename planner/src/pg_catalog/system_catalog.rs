@@ -20,6 +20,9 @@ impl SystemCatalog for SystemViews {
     fn relations(&self) -> Vec<Arc<TableDescriptor>> {
         super::views().map(|view| Arc::clone(view.descriptor())).collect()
     }
+    fn count(&self) -> usize {
+        super::views().count()
+    }
     fn oid_of(&self, catalog: &Catalog, base: BaseType, text: &str, search_path: &[String]) -> Result<i64> {
         object_names::read(base, text, Some(catalog), search_path)
     }

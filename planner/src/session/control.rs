@@ -62,10 +62,10 @@ impl Session {
     /// Does the work that precedes a commit, with or without a block. Errors: 23503, 54000, and the
     /// errors of that work.
     pub(super) async fn before_commit(&mut self) -> Result<()> {
-        if self.shared.references.lock().has_later() {
+        if crate::session::referential::references_of(&self.shared).lock().has_later() {
             Box::pin(self.hold_to_deferred()).await?;
         }
-        if !self.shared.cursors.lock().is_empty() {
+        if !crate::session::cursors::cursors_of(&self.shared).lock().is_empty() {
             Box::pin(self.read_held_cursors()).await?;
         }
         if self.shared.has_on_commit() {
@@ -84,7 +84,7 @@ impl Session {
     /// Checks the deferred FOREIGN KEYs of the transaction that is about to commit. A failure rolls
     /// it back. Errors: 23503.
     async fn hold_to_deferred(&mut self) -> Result<()> {
-        if self.block.is_failed() || !self.shared.references.lock().has_later() {
+        if self.block.is_failed() || !crate::session::referential::references_of(&self.shared).lock().has_later() {
             return Ok(());
         }
         let limits = self.block.limits();
@@ -106,7 +106,7 @@ impl Session {
         let limits = self.block.limits();
         self.shared.set_deadline(limits.deadline());
         loop {
-            let unread = self.shared.cursors.lock().take_unread_held();
+            let unread = crate::session::cursors::cursors_of(&self.shared).lock().take_unread_held();
             let Some((name, mut cursor)) = unread else { return Ok(()) };
             let read = limits.run(cursor.materialize()).await;
             if let Err(error) = read {
@@ -114,7 +114,7 @@ impl Session {
                 self.block.abort().await;
                 return Err(error);
             }
-            self.shared.cursors.lock().put_back(&name, cursor);
+            crate::session::cursors::cursors_of(&self.shared).lock().put_back(&name, cursor);
         }
     }
 

@@ -55,7 +55,7 @@ impl Session {
                 return Err(super::dispatch::refused_in_read_only("SELECT FOR UPDATE"));
             }
         }
-        if self.shared.cursors.lock().contains(&declare.name) {
+        if crate::session::cursors::cursors_of(&self.shared).lock().contains(&declare.name) {
             let message = format!("cursor \"{}\" already exists", declare.name);
             return Err(SqlError::new(state::DUPLICATE_CURSOR, message));
         }
@@ -73,7 +73,7 @@ impl Session {
         let text = statement.source.text().into();
         let mut cursor = Cursor::new(text, kind, created, columns, command, (stream, &runtime), current);
         cursor.binary = declare.binary;
-        self.shared.cursors.lock().insert(declare.name.clone(), cursor)?;
+        crate::session::cursors::cursors_of(&self.shared).lock().insert(declare.name.clone(), cursor)?;
         Ok(done("DECLARE CURSOR"))
     }
 
@@ -106,10 +106,10 @@ impl Session {
     pub(super) async fn fetch(&mut self, name: &str, direction: FetchDirection, only_move: bool) -> Result<Outcome> {
         // FETCH belongs to the current transaction, like every statement.
         self.block.statement(true).await?;
-        let mut cursor = self.shared.cursors.lock().take(name)?;
+        let mut cursor = crate::session::cursors::cursors_of(&self.shared).lock().take(name)?;
         let fetched = cursor.fetch(name, direction, only_move).await;
         let (columns, binary) = (cursor.columns.clone(), cursor.binary);
-        self.shared.cursors.lock().put_back(name, cursor);
+        crate::session::cursors::cursors_of(&self.shared).lock().put_back(name, cursor);
         let Fetched { batches, schema, count, memory } = fetched?;
         if only_move {
             return Ok(done(format!("MOVE {count}")));
@@ -127,18 +127,18 @@ impl Session {
 
     /// The columns of a cursor. `None` if DECLARE made no cursor of this name.
     pub fn cursor_columns(&self, name: &str) -> Option<Arc<[OutputColumn]>> {
-        self.shared.cursors.lock().columns(name)
+        crate::session::cursors::cursors_of(&self.shared).lock().columns(name)
     }
 
     /// Closes the cursor of this name, if there is one.
     pub fn forget_cursor(&self, name: &str) {
         // Closing an unknown cursor is not an error.
-        let _ = self.shared.cursors.lock().take(name);
+        let _ = crate::session::cursors::cursors_of(&self.shared).lock().take(name);
     }
 
     /// CLOSE. `None` means ALL.
     pub(super) fn close_cursor(&mut self, name: Option<&str>) -> Result<Outcome> {
-        let mut cursors = self.shared.cursors.lock();
+        let mut cursors = crate::session::cursors::cursors_of(&self.shared).lock();
         match name {
             Some(name) => {
                 cursors.take(name)?;

@@ -393,3 +393,8 @@ impl Cursors {
         self.by_name.retain(|_, cursor| cursor.command.is_none_or(|command| command < savepoint));
     }
 }
+
+/// The cursors of a session.
+pub fn cursors_of(session: &context::shared::SessionShared) -> &parking_lot::Mutex<Cursors> {
+    session.cursors.of()
+}

@@ -1,43 +1,33 @@
 //! [`Database`]: the state that all sessions of a server share, such as the transactional store, the catalog's store
 //! and the plan cache.
 
-use super::activity::Activities;
-use super::contention::{self, Contention};
 use super::copy::BinaryCodec;
 use super::lifted::LiftedStatements;
-use super::notification::Channels;
 use super::parsed::ParsedStatements;
 use super::plan_cache::PlanCache;
 use super::startup::{Authentication, RoleLogin};
 use super::statement_memory::StatementMemory;
-use super::turn::Turns;
 use crate::catalog::predefined::is_predefined;
 use crate::catalog::{CatalogStore, DatabaseDescriptor, NodeOptions, RoleDescriptor};
 use crate::error::{Result, SqlError};
 use crate::execution::dml::DmlPlanner;
 use crate::plan::{Engine, EngineOptions};
-use crate::types::datetime::of_unix;
+use context::server::{ServerShared, Upper};
+use std::any::Any;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 use storage::MemoryUse;
 use storage::env::EnvRef;
 use txn::{Transaction, TransactionOptions, TransactionStore};
 
 /// The shared state of all sessions. A server has one.
 pub struct Database {
-    transactions: Arc<TransactionStore>,
-    catalog: Arc<CatalogStore>,
+    server: Arc<ServerShared>,
     engine: Arc<Engine>,
     plans: PlanCache,
     lifted: LiftedStatements,
     parsed: ParsedStatements,
     statement_memory: Arc<StatementMemory>,
-    activities: Arc<Activities>,
-    channels: Channels,
-    contention: Contention,
-    turns: Turns,
-    env: EnvRef,
-    started: i64,
     /// Encodes and decodes values in PostgreSQL's binary format.
     binary: OnceLock<BinaryCodec>,
     isolation: OnceLock<&'static str>,
@@ -105,44 +95,39 @@ impl Database {
         let statement_bytes = options.prepared_bytes;
         let options = EngineOptions { reverse_scans: transactions.store().can_scan_reverse(), ..options };
         let engine = Engine::new(options, vec![Box::new(|slots| Arc::new(DmlPlanner::new(Arc::clone(slots))))])?;
-        let activities: Arc<Activities> = Arc::default();
-        let doing = Arc::clone(&activities);
-        transactions.locks().observe(move |event| contention::log(&doing, &event));
-        Ok(Arc::new(Database {
-            transactions,
-            catalog,
+        let server = Arc::new(ServerShared::new(transactions, catalog, env, engine.workers().clone()));
+        let database = Arc::new(Database {
+            server,
             engine,
             plans: PlanCache::default(),
             lifted: LiftedStatements::default(),
             parsed: ParsedStatements::default(),
             statement_memory: StatementMemory::new(statement_bytes),
-            activities,
-            channels: Channels::default(),
-            contention: Contention::default(),
-            turns: Turns::default(),
-            started: of_unix(env.now_micros()),
-            env,
             binary: OnceLock::new(),
             isolation: OnceLock::new(),
             server_settings: OnceLock::new(),
-        }))
+        });
+        let upper: Weak<dyn Upper> = Arc::downgrade(&(Arc::clone(&database) as Arc<dyn Upper>));
+        database.server.set_upper(upper);
+        Ok(database)
     }
     /// Tells the other servers of a shared store that this one leaves. Call it after the last request.
     pub async fn close(&self) {
-        self.catalog.close().await;
+        self.server.catalog().close().await;
     }
     async fn roles(&self) -> Result<Vec<Arc<RoleDescriptor>>> {
-        let transaction = self.transactions.begin(TransactionOptions { read_only: true, ..Default::default() });
+        let transaction =
+            self.server.transactions().begin(TransactionOptions { read_only: true, ..Default::default() });
         let roles = self.roles_seen_by(&transaction).await;
         transaction.rollback().await;
         roles
     }
     /// All roles that CREATE ROLE made.
     pub(super) async fn roles_seen_by(&self, transaction: &Arc<Transaction>) -> Result<Vec<Arc<RoleDescriptor>>> {
-        if let Some(known) = self.catalog.known(transaction).await? {
+        if let Some(known) = self.server.catalog().known(transaction).await? {
             return Ok(known.roles().into_iter().filter(|role| !is_predefined(role.oid)).collect());
         }
-        Ok(self.catalog.roles(transaction).await?.into_iter().map(Arc::new).collect())
+        Ok(self.server.catalog().roles(transaction).await?.into_iter().map(Arc::new).collect())
     }
     /// The database of this name. Errors: 3D000.
     pub(super) async fn database_seen_by(
@@ -150,10 +135,10 @@ impl Database {
         transaction: &Arc<Transaction>,
         name: &str,
     ) -> Result<Arc<DatabaseDescriptor>> {
-        let known = self.catalog.known(transaction).await?;
+        let known = self.server.catalog().known(transaction).await?;
         match known.and_then(|known| known.databases().into_iter().find(|database| database.name == name)) {
             Some(database) => Ok(database),
-            None => self.catalog.database_named(transaction, name).await,
+            None => self.server.catalog().database_named(transaction, name).await,
         }
     }
     /// The login data of `user`.
@@ -172,38 +157,18 @@ impl Database {
     pub async fn any_password(&self) -> Result<bool> {
         Ok(self.roles().await?.iter().any(|role| role.password.is_some()))
     }
-    /// The store that transactions run on.
-    pub fn transactions(&self) -> &Arc<TransactionStore> {
-        &self.transactions
-    }
-    /// The store of the catalog.
-    pub fn catalog(&self) -> &Arc<CatalogStore> {
-        &self.catalog
-    }
-    /// The server's memory by area. The first entry is the whole process.
-    pub fn memory(&self) -> Vec<MemoryUse> {
-        let area = |area, used: usize, limit: usize| MemoryUse { area, used: used as u64, limit: limit as u64 };
-        let (statements, buffers) = (&self.statement_memory, self.transactions.buffer_memory());
-        let commits = self.transactions.commit_memory();
-        let (locks, most_locks) = self.transactions.locks().memory();
-        let (plans, most_plans) = self.engine.idle_plans();
-        let (queue, most_queue) = self.channels.queue_bytes();
-        let mut all = vec![
-            area("process", resident_bytes().unwrap_or(0), self.engine.process_bytes()),
-            area("queries", self.engine.task_context().memory_pool().reserved(), self.engine.memory_bytes()),
-            area("prepared statements", statements.used(), statements.limit()),
-            area("idle plans", plans, most_plans),
-            area("write buffers", buffers.used(), buffers.limit()),
-            area("large commits", commits.used(), commits.limit()),
-            area("locks", locks, most_locks),
-            area("notifications", queue, most_queue),
-        ];
-        all.extend(self.transactions.store().memory());
-        all
-    }
     /// The memory of the statements that sessions keep by name.
     pub fn statement_memory(&self) -> &Arc<StatementMemory> {
         &self.statement_memory
+    }
+    /// What its sessions share below plans.
+    pub fn server(&self) -> &Arc<ServerShared> {
+        &self.server
+    }
+    /// The whole of which a session knows the lower part. Errors: XX000 without one, as in tests.
+    pub fn of(server: &ServerShared) -> Result<Arc<Database>> {
+        let upper = server.upper().and_then(|upper| (upper as Arc<dyn Any + Send + Sync>).downcast().ok());
+        upper.ok_or_else(|| SqlError::internal("a server without plans"))
     }
     /// The execution engine that plans run on.
     pub fn engine(&self) -> &Arc<Engine> {
@@ -221,33 +186,35 @@ impl Database {
     pub fn plans(&self) -> &PlanCache {
         &self.plans
     }
-    /// The LISTEN registrations of all sessions.
-    pub fn channels(&self) -> &Channels {
-        &self.channels
+}
+
+impl std::ops::Deref for Database {
+    type Target = ServerShared;
+    fn deref(&self) -> &ServerShared {
+        &self.server
     }
-    /// The most recent conflicts that refused a transaction.
-    pub fn contention(&self) -> &Contention {
-        &self.contention
-    }
-    /// The queues of transactions that lost several times in a row.
-    pub(super) fn turns(&self) -> &Turns {
-        &self.turns
-    }
-    /// All sessions and what they do.
-    pub fn activities(&self) -> &Arc<Activities> {
-        &self.activities
-    }
-    /// The current time, as a datum of timestamptz.
-    pub fn now(&self) -> i64 {
-        of_unix(self.env.now_micros())
-    }
-    /// The time at which the server opened it, as a datum of timestamptz.
-    pub fn started(&self) -> i64 {
-        self.started
-    }
-    /// The source of time and randomness.
-    pub fn env(&self) -> &EnvRef {
-        &self.env
+}
+
+impl Upper for Database {
+    fn memory(&self) -> Vec<MemoryUse> {
+        let area = |area, used: usize, limit: usize| MemoryUse { area, used: used as u64, limit: limit as u64 };
+        let (statements, buffers) = (&self.statement_memory, self.server.transactions().buffer_memory());
+        let commits = self.server.transactions().commit_memory();
+        let (locks, most_locks) = self.server.transactions().locks().memory();
+        let (plans, most_plans) = self.engine.idle_plans();
+        let (queue, most_queue) = self.server.channels().queue_bytes();
+        let mut all = vec![
+            area("process", resident_bytes().unwrap_or(0), self.engine.process_bytes()),
+            area("queries", self.engine.task_context().memory_pool().reserved(), self.engine.memory_bytes()),
+            area("prepared statements", statements.used(), statements.limit()),
+            area("idle plans", plans, most_plans),
+            area("write buffers", buffers.used(), buffers.limit()),
+            area("large commits", commits.used(), commits.limit()),
+            area("locks", locks, most_locks),
+            area("notifications", queue, most_queue),
+        ];
+        all.extend(self.server.transactions().store().memory());
+        all
     }
 }
 

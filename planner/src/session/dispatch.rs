@@ -322,10 +322,10 @@ impl Session {
                 planned
             }
         };
-        self.shared.references.lock().begin();
+        crate::session::referential::references_of(&self.shared).lock().begin();
         let mut outcome = run::run_planned(&planned, context.clone(), self.block.read_only(), limits).await;
         if outcome.is_ok()
-            && !self.shared.references.lock().is_empty()
+            && !crate::session::referential::references_of(&self.shared).lock().is_empty()
             && let Err(error) = Box::pin(super::referential::enforce(&self.database, &context)).await
         {
             outcome = Err(error);

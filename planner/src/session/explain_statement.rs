@@ -48,7 +48,7 @@ impl Session {
             timing: explain.timing.unwrap_or(explain.analyze),
             summary: explain.summary.unwrap_or(explain.analyze),
         };
-        self.shared.references.lock().begin();
+        crate::session::referential::references_of(&self.shared).lock().begin();
         if explain.analyze {
             if planned.overlapping {
                 context.held.remember_written();

@@ -3,12 +3,7 @@
 //! The `server` crate uses this module alone. The module must not know messages, sockets or value formats. Rows leave
 //! as Arrow batches in the form of `types`. Parameters come in as [`Datum`](crate::types::Datum).
 
-pub mod activity;
-pub mod advisory;
 mod analyze;
-pub mod cancel;
-pub(crate) mod conflict;
-pub mod contention;
 mod control;
 pub mod copy;
 mod current_rows;
@@ -20,9 +15,7 @@ mod dispatch;
 mod explain_statement;
 pub mod exported;
 pub mod lifted;
-mod lock_tag;
 mod missing;
-mod notification;
 pub mod outcome;
 mod parsed;
 pub mod plan_cache;
@@ -31,19 +24,19 @@ pub mod query;
 pub mod referential;
 mod run;
 mod set;
-pub mod shared;
 pub mod startup;
 pub mod statement;
 pub mod statement_memory;
 mod stream;
 mod table_as;
-pub mod table_locks;
 mod temporary;
 mod transaction;
-mod turn;
 mod utility;
 
 pub use cancel::CancelToken;
+pub use context::{
+    activity, advisory, cancel, conflict, contention, lock_tag, notification, shared, table_locks, turn,
+};
 pub use copy::{BinaryCodec, CopyChunk, CopyFormat, CopyIn, CopyOut};
 pub use database::Database;
 pub use notification::{Inbox, Notification};
@@ -168,7 +161,7 @@ impl Session {
         let application_name = Arc::clone(settings.application_name());
         let activity = database.activities().register(backend, application_name);
         let shared = Arc::new(SessionShared::new(
-            database.clone(),
+            Arc::clone(database.server()),
             (role.name.clone(), role.oid, role.superuser),
             (descriptor.name.clone(), descriptor.oid),
             startup.backend_pid,
@@ -516,7 +509,7 @@ impl Session {
     pub async fn close(&mut self) {
         self.block.abort().await;
         self.end_temporary().await;
-        self.shared.cursors.lock().clear();
+        crate::session::cursors::cursors_of(&self.shared).lock().clear();
         self.statements.clear();
     }
 }

@@ -1,5 +1,7 @@
 //! [`Prepared`]: a statement with known parameters and columns.
 
+pub use context::prepared::Shown;
+
 use super::outcome::OutputColumn;
 use super::query::PlannedQuery;
 use super::statement::Statement;
@@ -22,19 +24,6 @@ pub struct Prepared {
     pub(super) planned: Mutex<Option<Arc<PlannedQuery>>>,
     /// The memory claims on its session and on the server, once it has a name.
     pub(super) kept: OnceLock<[Kept; 2]>,
-}
-
-/// A row of `pg_prepared_statements`.
-#[derive(Debug)]
-pub struct Shown {
-    /// The text that the client sent.
-    pub text: Arc<str>,
-    /// The time of preparation, as a datum of timestamptz.
-    pub created: i64,
-    /// The types of the parameters.
-    pub parameters: Vec<SqlType>,
-    /// Prepared by PREPARE, not by the protocol.
-    pub by_statement: bool,
 }
 
 impl Prepared {

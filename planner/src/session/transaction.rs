@@ -146,7 +146,7 @@ impl TransactionBlock {
     /// At READ COMMITTED only.
     pub fn run_again(&mut self, command: CommandNumber) {
         let Some(open) = &mut self.open else { return };
-        self.shared.references.lock().rolled_back_to(command);
+        crate::session::referential::references_of(&self.shared).lock().rolled_back_to(command);
         open.transaction.undo_writes(command);
         open.stale = true;
         open.catalog = None;
@@ -494,9 +494,9 @@ impl TransactionBlock {
         let position = find_savepoint(&open.savepoints, name)?;
         open.savepoints.truncate(position + 1);
         let Some(savepoint) = open.savepoints.last_mut() else { return Ok(()) };
-        shared.cursors.lock().rolled_back_to(savepoint.command);
-        shared.references.lock().rolled_back_to(savepoint.command);
-        shared.large_objects.lock().rolled_back_to(savepoint.command);
+        crate::session::cursors::cursors_of(&shared).lock().rolled_back_to(savepoint.command);
+        crate::session::referential::references_of(&shared).lock().rolled_back_to(savepoint.command);
+        crate::large_object::large_objects_of(&shared).lock().rolled_back_to(savepoint.command);
         if let Some(advisory) = shared.advisory() {
             advisory.rolled_back_to(savepoint.command);
         }

@@ -53,7 +53,9 @@ impl Session {
     /// error only at run time.
     fn columns_of_others(&self, kind: &StatementKind) -> Option<Arc<[OutputColumn]>> {
         match kind {
-            StatementKind::Fetch { cursor, only_move: false, .. } => self.shared.cursors.lock().columns(cursor),
+            StatementKind::Fetch { cursor, only_move: false, .. } => {
+                crate::session::cursors::cursors_of(&self.shared).lock().columns(cursor)
+            }
             StatementKind::Execute { name, .. } => self.named(name).ok()?.columns.clone(),
             _ => None,
         }
@@ -293,7 +295,7 @@ impl Session {
                 self.shared.with_settings(|stack| stack.reset_all());
                 self.statements.clear();
                 self.shared.prepared.lock().clear();
-                self.shared.cursors.lock().clear();
+                crate::session::cursors::cursors_of(&self.shared).lock().clear();
                 self.deallocated.push(Deallocated::All);
                 self.shared.sequences.clear();
                 self.shared.said.lock().unlisten(None);

@@ -64,7 +64,8 @@ impl Recheck {
     /// What the plan makes of these rows: of each table those that stand for it.
     pub async fn run(&self, context: &StatementContext, rows: Vec<Vec<(Bytes, Bytes)>>) -> Result<Vec<RecordBatch>> {
         let mut planned = self.planned.lock().await;
-        let engine = context.session.database()?.engine();
+        let database = crate::session::Database::of(context.session.database()?)?;
+        let engine = database.engine();
         let plan = match planned.take() {
             Some(plan) => let_go(&plan)?,
             None => engine.plan_filled(&self.replaced()?, &self.slots).await?,

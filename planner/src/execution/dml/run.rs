@@ -229,7 +229,7 @@ impl Run {
         self.finish_claims()?;
         let pending = self.references.take();
         if !pending.is_empty() {
-            self.context.session.references.lock().extend(pending);
+            crate::session::referential::references_of(&self.context.session).lock().extend(pending);
         }
         Ok((self.count, self.returned))
     }

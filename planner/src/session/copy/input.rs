@@ -107,7 +107,7 @@ pub async fn begin_input(
     let text = insert_text(&target);
     let types = target.columns.iter().map(|column| column.ty).collect();
     let key = CopyKey::new(text.clone(), types, &context);
-    let kept = context.session.copied.lock().take().filter(|kept| kept.key == key);
+    let kept = crate::session::copy::copied_by(&context.session).lock().take().filter(|kept| kept.key == key);
     let (mut instance, feed, sender, is_momentary) = match kept {
         Some(kept) => {
             let KeptPlan { instance, feed, .. } = *kept;
@@ -123,14 +123,14 @@ pub async fn begin_input(
             (instance, feed, sender, is_momentary)
         }
     };
-    context.session.references.lock().begin();
+    crate::session::referential::references_of(&context.session).lock().begin();
     let stream = instance.start(context.clone())?;
     let (database, held) = (database.clone(), context.clone());
     let work = Box::pin(async move {
         let batches: Vec<RecordBatch> = stream.try_collect().await?;
         instance.finish()?;
         if !is_momentary {
-            *held.session.copied.lock() = Some(Box::new(KeptPlan { key, instance, feed }));
+            *crate::session::copy::copied_by(&held.session).lock() = Some(Box::new(KeptPlan { key, instance, feed }));
         }
         crate::session::referential::enforce(&database, &held).await?;
         count(&batches)

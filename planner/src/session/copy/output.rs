@@ -78,7 +78,7 @@ pub async fn begin_output(
     if matches!(planned.kind, QueryKind::Write { returning: false, .. }) {
         return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "COPY query must have a RETURNING clause"));
     }
-    context.session.references.lock().begin();
+    crate::session::referential::references_of(&context.session).lock().begin();
     let outcome = run_planned(&planned, context.clone(), read_only, limits).await?;
     // A writing query has ended before its first row is sent.
     Box::pin(enforce(database, &context)).await?;

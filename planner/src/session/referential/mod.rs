@@ -36,19 +36,19 @@ const AT_ONCE: usize = 4096;
 /// Checks all FOREIGN KEYs that the ended statement concerns, except deferred ones. Errors: 23503, and the
 /// errors of cascading writes.
 pub async fn enforce(database: &Arc<Database>, context: &Arc<StatementContext>) -> Result<()> {
-    if context.session.references.lock().is_empty() {
+    if crate::session::referential::references_of(&context.session).lock().is_empty() {
         return Ok(());
     }
     let mut runner = Runner::new(database, context);
     loop {
-        let all = context.session.references.lock().take();
+        let all = crate::session::referential::references_of(&context.session).lock().take();
         let (taken, all): (Vec<Pending>, Vec<Pending>) =
             all.into_iter().partition(|pending| pending.change == KeyChange::Taken);
         let mut now = Vec::with_capacity(all.len());
         let mut unique = Vec::new();
         for pending in taken {
             let Some(constraint) = Unique::of(context, &pending) else { continue };
-            let mut queue = context.session.references.lock();
+            let mut queue = crate::session::referential::references_of(&context.session).lock();
             match constraint.is_deferred(&queue) {
                 true => queue.put_off(context.command, pending),
                 false => unique.push((constraint, pending)),
@@ -57,7 +57,7 @@ pub async fn enforce(database: &Arc<Database>, context: &Arc<StatementContext>) 
         unique::hold(context, &unique).await?;
         for pending in all {
             let Some(reference) = Reference::of(context, &pending) else { continue };
-            let mut queue = context.session.references.lock();
+            let mut queue = crate::session::referential::references_of(&context.session).lock();
             if reference.action(&pending.change) == ReferentialAction::NoAction && queue.defers(&reference.key) {
                 queue.put_off(context.command, pending);
             } else {
@@ -73,7 +73,7 @@ pub async fn enforce(database: &Arc<Database>, context: &Arc<StatementContext>) 
 
 /// Checks the deferred keys at COMMIT. Errors: 23503.
 pub async fn enforce_later(database: &Arc<Database>, context: &Arc<StatementContext>) -> Result<()> {
-    let later = context.session.references.lock().take_later();
+    let later = crate::session::referential::references_of(&context.session).lock().take_later();
     let unique: Vec<(Unique, Pending)> =
         later.iter().filter_map(|(_, pending)| Some((Unique::of(context, pending)?, pending.clone()))).collect();
     unique::hold(context, &unique).await?;
@@ -91,7 +91,7 @@ pub async fn set_constraints(
 ) -> Result<()> {
     let constraints = names.map(|names| named(context, names, deferred)).transpose()?;
     let later = {
-        let mut queue = context.session.references.lock();
+        let mut queue = crate::session::referential::references_of(&context.session).lock();
         queue.set(context.command, constraints, deferred);
         if deferred {
             return Ok(());
@@ -101,7 +101,7 @@ pub async fn set_constraints(
     let (mut now, mut unique) = (Vec::new(), Vec::new());
     for (written, pending) in later {
         if let Some(constraint) = Unique::of(context, &pending) {
-            let mut queue = context.session.references.lock();
+            let mut queue = crate::session::referential::references_of(&context.session).lock();
             match constraint.is_deferred(&queue) {
                 true => queue.put_off(written, pending),
                 false => {
@@ -112,7 +112,7 @@ pub async fn set_constraints(
             continue;
         }
         let Some(reference) = Reference::of(context, &pending) else { continue };
-        let mut queue = context.session.references.lock();
+        let mut queue = crate::session::referential::references_of(&context.session).lock();
         if queue.defers(&reference.key) {
             queue.put_off(written, pending);
         } else {
@@ -286,4 +286,9 @@ pub async fn validate(
             Err(reference.missing(context, &key)?)
         }
     }
+}
+
+/// The keys of a session that FOREIGN KEYs have yet to check.
+pub fn references_of(session: &context::shared::SessionShared) -> &parking_lot::Mutex<Queue> {
+    session.references.of()
 }

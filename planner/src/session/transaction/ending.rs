@@ -20,8 +20,9 @@ impl TransactionBlock {
                 if open.savepoints.is_empty() {
                     // Without a savepoint nothing of it can be saved, so it releases its table locks
                     // and its snapshot now.
-                    self.shared.end_statements();
-                    self.shared.cursors.lock().after_rollback();
+                    crate::session::referential::references_of(&self.shared).lock().end();
+                    crate::large_object::large_objects_of(&self.shared).lock().end();
+                    crate::session::cursors::cursors_of(&self.shared).lock().after_rollback();
                     open.transaction.rollback().await;
                     end_advisory(&self.shared);
                     open.locks = self.database.catalog().locks().begin();
@@ -35,9 +36,10 @@ impl TransactionBlock {
 
     pub(super) async fn finish(&mut self) -> Result<()> {
         let Some(open) = self.open.take() else { return Ok(()) };
-        self.shared.end_statements();
+        crate::session::referential::references_of(&self.shared).lock().end();
+        crate::large_object::large_objects_of(&self.shared).lock().end();
         self.shared.set_locks(None);
-        self.shared.cursors.lock().before_commit();
+        crate::session::cursors::cursors_of(&self.shared).lock().before_commit();
         let committed = match self.wait_for_locks(&open).await {
             Ok(()) => {
                 let writes = open.transaction.has_writes();
@@ -55,12 +57,12 @@ impl TransactionBlock {
         end_advisory(&self.shared);
         match committed {
             Ok(()) => {
-                self.shared.cursors.lock().after_commit();
+                crate::session::cursors::cursors_of(&self.shared).lock().after_commit();
                 self.shared.with_settings(|stack| stack.commit());
                 Ok(())
             }
             Err(refusal) => {
-                self.shared.cursors.lock().after_rollback();
+                crate::session::cursors::cursors_of(&self.shared).lock().after_rollback();
                 // The rollback undoes SET ROLE, but the error must be worded for the role that ran the statement.
                 let settings = self.shared.settings();
                 self.shared.with_settings(|stack| stack.rollback());
@@ -103,8 +105,9 @@ impl TransactionBlock {
     /// Rolls back an open transaction.
     pub async fn abort(&mut self) {
         if let Some(open) = self.open.take() {
-            self.shared.end_statements();
-            self.shared.cursors.lock().after_rollback();
+            crate::session::referential::references_of(&self.shared).lock().end();
+            crate::large_object::large_objects_of(&self.shared).lock().end();
+            crate::session::cursors::cursors_of(&self.shared).lock().after_rollback();
             open.transaction.rollback().await;
             end_advisory(&self.shared);
             self.shared.set_locks(None);

@@ -2,49 +2,46 @@
 
 use super::advisory::AdvisoryLocks;
 use super::cancel::CancelToken;
-use super::copy::KeptPlan;
-use super::cursors::Cursors;
-use super::database::Database;
+use super::notice::Notice;
 use super::notification::{Inbox, Said};
-use super::outcome::Notice;
-use super::referential::Queue;
+use super::part::Part;
+use super::server::ServerShared;
 use super::turn::Losses;
-use crate::catalog::{HeldLocks, SchemaDescriptor, SequenceMemory};
-use crate::error::{Result, SqlError, state};
-use crate::execution::detached::Workers;
-use crate::functions::random::{Generator, seeded};
-use crate::large_object::Descriptors;
-use crate::settings::Settings;
-use crate::settings::stack::SettingsStack;
-use crate::types::Oid;
+use crate::random::{Generator, seeded};
+use crate::workers::Workers;
+use catalog::{HeldLocks, SchemaDescriptor, SequenceMemory};
 use parking_lot::Mutex;
+use settings::Settings;
+use settings::stack::SettingsStack;
+use sql_error::{Result, SqlError, state};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
+use types::Oid;
 
 /// The session's identity, settings, sequence values, cursors and notices. The session and its running plans share it.
 pub struct SessionShared {
     /// The state of currval and lastval.
     pub sequences: SequenceMemory,
     /// The cursors of the session.
-    pub cursors: Mutex<Cursors>,
+    pub cursors: Part,
     /// The prepared statements, by name.
     pub prepared: Mutex<BTreeMap<String, super::prepared::Shown>>,
     /// The cached INSERT of the last COPY FROM STDIN.
-    pub copied: Mutex<Option<Box<KeptPlan>>>,
+    pub copied: Part,
     /// The random generator, once it was used.
     pub random: Mutex<Option<Generator>>,
     /// The keys whose constraints are still to be checked.
-    pub references: Mutex<Queue>,
+    pub references: Part,
     /// The large objects that the current transaction has open.
-    pub large_objects: Mutex<Descriptors>,
+    pub large_objects: Part,
     /// The notifications of the current transaction.
     pub said: Mutex<Said>,
     /// The notifications from other sessions.
     pub inbox: Arc<Inbox>,
-    database: Option<Arc<Database>>,
+    database: Option<Arc<ServerShared>>,
     /// The role that logged in.
     pub user: String,
     /// The OID of that role.
@@ -80,7 +77,7 @@ impl SessionShared {
     /// The shared part of a new session.
     #[allow(clippy::too_many_arguments)]
     pub fn new(
-        database: Arc<Database>,
+        database: Arc<ServerShared>,
         user: (String, Oid, bool),
         database_name: (String, Oid),
         backend_pid: i32,
@@ -105,23 +102,18 @@ impl SessionShared {
             settings: Mutex::new(settings),
             notices: Mutex::default(),
             sequences: SequenceMemory::default(),
-            cursors: Mutex::default(),
+            cursors: Part::default(),
             prepared: Mutex::default(),
-            copied: Mutex::default(),
+            copied: Part::default(),
             random: Mutex::default(),
-            references: Mutex::default(),
-            large_objects: Mutex::default(),
+            references: Part::default(),
+            large_objects: Part::default(),
             said: Mutex::new(said),
             inbox: Arc::default(),
             locks: Mutex::default(),
             temporary: Mutex::default(),
             on_commit: AtomicBool::new(false),
         }
-    }
-    /// Drops the state that statements leave for later ones, at the end of the transaction.
-    pub(super) fn end_statements(&self) {
-        self.references.lock().end();
-        self.large_objects.lock().end();
     }
     /// The advisory locks. `None` for a session without a database (tests).
     pub fn advisory(&self) -> Option<&AdvisoryLocks> {
@@ -132,23 +124,24 @@ impl SessionShared {
         self.temporary.lock().clone()
     }
     /// Sets the schema of temporary relations.
-    pub(super) fn set_temporary(&self, schema: SchemaDescriptor) {
+    pub fn set_temporary(&self, schema: SchemaDescriptor) {
         self.with_settings(|stack| stack.set_temporary(&schema.name));
         *self.temporary.lock() = Some(schema);
     }
     /// Whether a temporary table may have an ON COMMIT action.
-    pub(super) fn has_on_commit(&self) -> bool {
+    pub fn has_on_commit(&self) -> bool {
         self.on_commit.load(Ordering::Relaxed)
     }
-    pub(super) fn set_on_commit(&self, on_commit: bool) {
+    /// Notes whether temporary tables do something at COMMIT.
+    pub fn set_on_commit(&self, on_commit: bool) {
         self.on_commit.store(on_commit, Ordering::Relaxed);
     }
     /// The server's shared state. Errors for a session without one (tests).
-    pub fn database(&self) -> Result<&Arc<Database>> {
+    pub fn database(&self) -> Result<&Arc<ServerShared>> {
         self.database.as_ref().ok_or_else(|| SqlError::internal("a session without a database"))
     }
     /// Sets the deadline of a statement that begins, by the monotonic clock.
-    pub(super) fn set_deadline(&self, deadline: Option<Duration>) {
+    pub fn set_deadline(&self, deadline: Option<Duration>) {
         let deadline = deadline.and_then(|deadline| u64::try_from(deadline.as_micros()).ok());
         self.deadline.store(deadline.unwrap_or(u64::MAX), Ordering::Relaxed);
     }
@@ -156,7 +149,8 @@ impl SessionShared {
     pub fn retries(&self) -> u32 {
         self.retries.load(Ordering::Relaxed)
     }
-    pub(super) fn set_retries(&self, retries: u32) {
+    /// Notes how often the transaction was retried.
+    pub fn set_retries(&self, retries: u32) {
         self.retries.store(retries, Ordering::Relaxed);
     }
     /// Errors: 57014 if the current statement must stop. For operators that work long without a pause.
@@ -175,7 +169,7 @@ impl SessionShared {
     }
     /// The threads for long computations.
     pub fn workers(&self) -> Workers {
-        self.database.as_ref().map(|database| database.engine().workers().clone()).unwrap_or_default()
+        self.database.as_ref().map(|database| database.workers().clone()).unwrap_or_default()
     }
     /// The current settings. A statement's own are in its `StatementContext`.
     pub fn settings(&self) -> Arc<Settings> {
@@ -195,8 +189,8 @@ impl SessionShared {
         Ok(settings.current().get(name).unwrap_or_default())
     }
     /// Notifies the client of a truncated name in a setting's value, as PostgreSQL does.
-    pub(super) fn tell_cut(&self, name: &str, value: &str) {
-        if value.len() > crate::parse::names::LONGEST && name.eq_ignore_ascii_case("application_name") {
+    pub fn tell_cut(&self, name: &str, value: &str) {
+        if value.len() > syntax::names::LONGEST && name.eq_ignore_ascii_case("application_name") {
             self.notify(Notice::truncated(value));
         }
     }
@@ -211,7 +205,7 @@ impl SessionShared {
         Ok(settings.current().get(name).unwrap_or_default())
     }
     /// Runs a change of the settings.
-    pub(super) fn with_settings<T>(&self, change: impl FnOnce(&mut SettingsStack) -> T) -> T {
+    pub fn with_settings<T>(&self, change: impl FnOnce(&mut SettingsStack) -> T) -> T {
         change(&mut self.settings.lock())
     }
     /// Queues a notice, which is sent with the statement's completion.
@@ -219,15 +213,15 @@ impl SessionShared {
         self.notices.lock().push(notice);
     }
     /// Removes and returns the queued notices.
-    pub(super) fn take_notices(&self) -> Vec<Notice> {
+    pub fn take_notices(&self) -> Vec<Notice> {
         std::mem::take(&mut *self.notices.lock())
     }
     /// The number of queued notices.
-    pub(super) fn notice_count(&self) -> usize {
+    pub fn notice_count(&self) -> usize {
         self.notices.lock().len()
     }
     /// Drops all but the first `count` notices, because the statement that sent the others runs again.
-    pub(super) fn keep_notices(&self, count: usize) {
+    pub fn keep_notices(&self, count: usize) {
         self.notices.lock().truncate(count);
     }
     /// The metadata locks of the current transaction.
@@ -235,7 +229,7 @@ impl SessionShared {
         self.locks.lock().clone()
     }
     /// Sets the metadata locks of a new transaction. `None` at its end.
-    pub(super) fn set_locks(&self, locks: Option<Arc<HeldLocks>>) {
+    pub fn set_locks(&self, locks: Option<Arc<HeldLocks>>) {
         *self.locks.lock() = locks;
     }
 }
@@ -259,12 +253,12 @@ impl Default for SessionShared {
             settings: Mutex::new(SettingsStack::new(Settings::default())),
             notices: Mutex::default(),
             sequences: SequenceMemory::default(),
-            cursors: Mutex::default(),
+            cursors: Part::default(),
             prepared: Mutex::default(),
-            copied: Mutex::default(),
+            copied: Part::default(),
             random: Mutex::default(),
-            references: Mutex::default(),
-            large_objects: Mutex::default(),
+            references: Part::default(),
+            large_objects: Part::default(),
             said: Mutex::default(),
             inbox: Arc::default(),
             locks: Mutex::default(),

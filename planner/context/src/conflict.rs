@@ -1,21 +1,21 @@
 //! Names the object of a conflict between transactions: turns a conflicting key into table, constraint and values.
 
-use super::database::Database;
+use super::server::ServerShared;
 use super::shared::SessionShared;
-use crate::catalog::{Catalog, CatalogStore, ColumnId, TableDescriptor, keys};
-use crate::encoding::{IndexDecoder, RowDecoder, storage_id_of};
-use crate::error::{Result, SqlError, serialization_message, state};
-use crate::settings::Settings;
-use crate::types::Oid;
-use crate::types::text::{OutputContext, output_string};
 use bytes::Bytes;
+use catalog::encoding::{IndexDecoder, RowDecoder, storage_id_of};
+use catalog::{Catalog, CatalogStore, ColumnId, TableDescriptor, keys};
+use settings::Settings;
+use sql_error::{Result, SqlError, serialization_message, state};
 use std::sync::Arc;
 use txn::{Conflict, ConflictKind, OwnWrites, TransactionOptions, TxnError};
+use types::Oid;
+use types::text::{OutputContext, output_string};
 
 /// The error of a refused transaction, with table and key in its detail where they can be found. Records the loss for
 /// the session's next turn.
 pub async fn name_conflict(
-    database: &Database,
+    database: &ServerShared,
     shared: &SessionShared,
     catalog: Option<&Arc<Catalog>>,
     settings: &Settings,
@@ -47,7 +47,7 @@ pub async fn name_conflict(
 }
 
 async fn describe(
-    database: &Database,
+    database: &ServerShared,
     shared: &SessionShared,
     catalog: &Arc<Catalog>,
     settings: &Settings,
@@ -91,7 +91,12 @@ pub fn key_columns(table: &TableDescriptor, index: usize) -> Vec<ColumnId> {
 }
 
 /// `(id)=(1)`: the values of the key, as far as the key itself or the present row tells them.
-pub async fn key_text(database: &Database, table: &Arc<TableDescriptor>, index: usize, key: &Bytes) -> Option<String> {
+pub async fn key_text(
+    database: &ServerShared,
+    table: &Arc<TableDescriptor>,
+    index: usize,
+    key: &Bytes,
+) -> Option<String> {
     let descriptor = table.indexes.get(index)?;
     let ids: Vec<ColumnId> = descriptor.columns.iter().map(|column| column.column).collect();
     let reader = database.transactions().begin(TransactionOptions { read_only: true, ..Default::default() });
@@ -107,7 +112,7 @@ pub async fn key_text(database: &Database, table: &Arc<TableDescriptor>, index: 
         decoder.push(key, &value).ok()?;
         decoder.finish().ok()?
     };
-    let text = |(id, array): (&ColumnId, &datafusion::arrow::array::ArrayRef)| -> Result<(String, String)> {
+    let text = |(id, array): (&ColumnId, &arrow::array::ArrayRef)| -> Result<(String, String)> {
         let column = table.column(*id).ok_or_else(|| SqlError::internal("an unknown key column"))?;
         let value = if array.is_null(0) {
             "null".to_string()

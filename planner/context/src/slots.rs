@@ -5,18 +5,18 @@
 //! in, executes, and takes it out. An instance serves one execution at a time.
 
 use super::held_rows::HeldRows;
+use super::shared::SessionShared;
 use super::view_rows::ViewRows;
-use crate::catalog::sequences::SequenceUser;
-use crate::catalog::{Catalog, SequenceMemory};
-use crate::error::{Result, SqlError};
-use crate::session::shared::SessionShared;
-use crate::settings::Settings;
-use crate::types::Datum;
-use crate::types::text::{InputContext, Moment, OutputContext};
+use catalog::sequences::SequenceUser;
+use catalog::{Catalog, SequenceMemory};
 use parking_lot::RwLock;
+use settings::Settings;
+use sql_error::{Result, SqlError};
 use std::fmt;
 use std::sync::Arc;
 use txn::{CommandNumber, Transaction};
+use types::Datum;
+use types::text::{InputContext, Moment, OutputContext};
 
 /// All that one execution of one statement depends on.
 pub struct StatementContext {
@@ -54,19 +54,19 @@ impl StatementContext {
         self.settings.text_output(Some(self.catalog.as_ref()))
     }
     /// The role in force.
-    pub fn role(&self) -> crate::types::Oid {
+    pub fn role(&self) -> types::Oid {
         self.catalog.role(self.settings.user()).map_or(self.session.user_oid, |role| role.oid)
     }
     /// The same of the whole table.
-    pub fn shows_all(&self, table: &crate::catalog::TableDescriptor) -> bool {
-        let (kind, select) = (crate::catalog::acl::Kind::Table, crate::catalog::acl::SELECT);
+    pub fn shows_all(&self, table: &catalog::TableDescriptor) -> bool {
+        let (kind, select) = (catalog::acl::Kind::Table, catalog::acl::SELECT);
         self.catalog.rights(self.role(), kind, table.owner, table.acl.as_ref(), select) == select
     }
     /// Whether errors may show the values of columns of a table: the role may read them.
     pub fn shows(
         &self,
-        table: &crate::catalog::TableDescriptor,
-        columns: impl IntoIterator<Item = crate::catalog::ColumnId>,
+        table: &catalog::TableDescriptor,
+        columns: impl IntoIterator<Item = catalog::ColumnId>,
     ) -> bool {
         self.catalog.reads(self.role(), table, columns)
     }

@@ -2,15 +2,15 @@
 //! belongs to the session, once for each time it was taken, or to the transaction. Must not know functions.
 
 use super::lock_tag;
-use super::outcome::Notice;
-use crate::error::{Result, state};
-use crate::types::Oid;
+use super::notice::Notice;
 use bytes::Bytes;
 use parking_lot::Mutex;
+use sql_error::{Result, state};
 use std::collections::HashMap;
 use std::sync::Arc;
 use txn::CommandNumber;
 use txn::locks::{LockFailure, LockMode, LockName, LockWait, Locker};
+use types::Oid;
 
 /// The lock-name kind of advisory locks.
 pub const ADVISORY: u8 = 1;

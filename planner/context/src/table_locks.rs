@@ -3,16 +3,16 @@
 //! because no mode excludes readers.
 
 use super::lock_tag;
-use crate::catalog::acl::{DELETE, INSERT, Kind, SELECT, TRUNCATE, UPDATE};
-use crate::catalog::{Catalog, RelationKind, TableDescriptor};
-use crate::error::{Result, SqlError, state};
-pub use crate::parse::TableLockMode;
-use crate::settings::Settings;
-use crate::types::Oid;
 use bytes::Bytes;
+use catalog::acl::{DELETE, INSERT, Kind, SELECT, TRUNCATE, UPDATE};
+use catalog::{Catalog, RelationKind, TableDescriptor};
+use settings::Settings;
+use sql_error::{Result, SqlError, state};
 use std::sync::Arc;
+pub use syntax::TableLockMode;
 use txn::Transaction;
 use txn::locks::{LockFailure, LockMode, LockName, LockWait};
+use types::Oid;
 
 /// The lock-name kind of tables.
 pub const TABLE: u8 = 2;
@@ -112,7 +112,7 @@ pub fn locked_with(
     while let Some((view, asks)) = found.get(at).cloned() {
         at += 1;
         let Some(query) = &view.view else { continue };
-        let asks = asks.and(crate::bind::role_below(&view).or(role));
+        let asks = asks.and(catalog::acl::role_below(&view).or(role));
         for named in &query.relations {
             let known = |(other, by): &(Arc<TableDescriptor>, Option<Oid>)| other.oid == named.oid && *by == asks;
             if let Some(relation) = catalog.relation_by_oid(named.oid).filter(|_| !found.iter().any(known)) {

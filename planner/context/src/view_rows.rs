@@ -1,15 +1,15 @@
 //! [`ViewRows`]: the rows of system views that one execution of a statement has made. A correlated subquery or a recursive query,
 //! which runs again and again in it, does not make them each time.
 
-use crate::catalog::Catalog;
-use crate::error::Result;
-use crate::execution::StatementContext;
-use crate::pg_catalog::{Asked, IndexedRows, SystemView};
-use crate::types::Oid;
-use datafusion::arrow::record_batch::RecordBatch;
+use crate::slots::StatementContext;
+use crate::system_view::{Asked, IndexedRows, SystemView};
+use arrow::record_batch::RecordBatch;
+use catalog::Catalog;
 use parking_lot::Mutex;
+use sql_error::Result;
 use std::collections::HashMap;
 use std::sync::Arc;
+use types::Oid;
 
 /// Rows that a view has for each relation, at most as a rule: so many times as many rows as there are relations may be looked
 /// at by keys before all rows are made and kept.
@@ -30,7 +30,7 @@ pub struct ViewRows {
 }
 
 fn worth_keeping(examined: usize, catalog: &Catalog) -> bool {
-    examined > ROWS_OF_A_RELATION.saturating_mul(crate::pg_catalog::views().count() + catalog.user_relations().len())
+    examined > ROWS_OF_A_RELATION.saturating_mul(catalog.system().count() + catalog.user_relations().len())
 }
 
 impl ViewRows {

@@ -1,12 +1,12 @@
 //! LISTEN and NOTIFY among the sessions of one server. Notifications are delivered when their transaction commits. Must
 //! not know the wire.
 
-use crate::error::{Result, SqlError, state};
-use crate::types::Oid;
 use parking_lot::Mutex;
+use sql_error::{Result, SqlError, state};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
+use types::Oid;
 
 /// The length limit of a channel's name in bytes, exclusive.
 const NAME_BYTES: usize = 64;

@@ -2,12 +2,22 @@
 //! and `pg_terminate_backend`. Must not know how statements run.
 
 use super::cancel::CancelToken;
-use super::outcome::TransactionStatus;
-use super::startup::Link;
-use crate::types::Oid;
+use super::link::Link;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use types::Oid;
+
+/// The status for ReadyForQuery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransactionStatus {
+    /// `I`: outside a block.
+    Idle,
+    /// `T`: in a block.
+    InBlock,
+    /// `E`: in a failed block.
+    Failed,
+}
 
 /// The facts of a session that never change.
 #[derive(Clone, Debug)]
@@ -61,7 +71,7 @@ impl Activity {
         self.doing.lock().clone()
     }
     /// Records that a statement begins.
-    pub(super) fn begin(&self, query: &Arc<str>, transaction_start: i64, now: i64, application_name: &Arc<str>) {
+    pub fn begin(&self, query: &Arc<str>, transaction_start: i64, now: i64, application_name: &Arc<str>) {
         let mut doing = self.doing.lock();
         doing.state = "active";
         doing.query = query.clone();
@@ -71,7 +81,7 @@ impl Activity {
         doing.application_name = Arc::clone(application_name);
     }
     /// Records that the session waits for its client.
-    pub(super) fn rest(&self, status: TransactionStatus, now: i64) {
+    pub fn rest(&self, status: TransactionStatus, now: i64) {
         let mut doing = self.doing.lock();
         doing.state = match status {
             TransactionStatus::Idle => "idle",
@@ -105,7 +115,7 @@ struct State {
 
 impl Activities {
     /// Adds an entry for a session.
-    pub(super) fn register(self: &Arc<Self>, backend: Backend, application_name: Arc<str>) -> Arc<Activity> {
+    pub fn register(self: &Arc<Self>, backend: Backend, application_name: Arc<str>) -> Arc<Activity> {
         let mut state = self.state.lock();
         let number = state.next;
         state.next += 1;

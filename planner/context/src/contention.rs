@@ -2,12 +2,12 @@
 //! The lock table itself remembers current waits.
 
 use super::activity::Activities;
-use crate::error::SqlError;
-use crate::types::Oid;
 use parking_lot::Mutex;
+use sql_error::SqlError;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use txn::locks::{LONG_WAIT, LockEvent};
+use types::Oid;
 
 /// The greatest number of remembered conflicts. The oldest is dropped first.
 const MOST: usize = 1000;
@@ -34,7 +34,8 @@ pub struct Contention {
 }
 
 impl Contention {
-    pub(super) fn note(&self, refused: RefusedTransaction) {
+    /// Remembers a conflict.
+    pub fn note(&self, refused: RefusedTransaction) {
         let mut all = self.refused.lock();
         if all.len() >= MOST {
             all.pop_front();
@@ -54,7 +55,7 @@ fn statement_of(activities: &Activities, pid: i32) -> Arc<str> {
 }
 
 /// Logs a lock event with the statements of all sessions concerned.
-pub(super) fn log(activities: &Activities, event: &LockEvent<'_>) {
+pub fn log(activities: &Activities, event: &LockEvent<'_>) {
     match event {
         LockEvent::Long(wait) => {
             let blockers: Vec<_> = wait

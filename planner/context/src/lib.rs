@@ -1,0 +1,27 @@
+//! What a statement is to the code that computes for it: [`StatementContext`], the session ([`shared`]) and the server
+//! ([`server`]) it runs in, as far as functions, operators and system views may know them. Sessions and plans are layers above.
+
+pub mod activity;
+pub mod advisory;
+pub mod cancel;
+pub mod conflict;
+pub mod contention;
+pub mod held_rows;
+pub mod link;
+pub mod lock_tag;
+pub mod notice;
+pub mod notification;
+pub mod output_column;
+pub mod part;
+pub mod prepared;
+pub mod random;
+pub mod server;
+pub mod shared;
+pub mod slots;
+pub mod system_view;
+pub mod table_locks;
+pub mod turn;
+pub mod view_rows;
+pub mod workers;
+
+pub use slots::{Slots, StatementContext};
