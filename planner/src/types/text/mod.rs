@@ -1,6 +1,7 @@
-//! Text form of every value, in and out, exactly PostgreSQL's: what casts, COPY and the wire's text format use.
+//! The text form of all values, exactly as in PostgreSQL, both parsed and written. Casts, COPY and the wire's text
+//! format use it.
 //!
-//! Must not know plans. Names of relations (regclass) are looked up in the catalog that the contexts carry.
+//! The contexts carry the catalog in which relation names (regclass) are looked up.
 
 mod float;
 mod input;
@@ -20,12 +21,12 @@ use crate::session::settings::Settings;
 use crate::types::datetime::{DateFormat, DateOrder, Reading, TimeZone};
 use crate::types::interval::Style;
 
-/// A moment that few texts ask for.
+/// The transaction's start, which few texts need.
 #[derive(Clone, Copy)]
 pub enum Moment<'a> {
-    /// It is known.
+    /// The moment is already known.
     Is(i64),
-    /// It is asked for where it is needed: to read the clock takes as long as to read a number.
+    /// The moment is computed on demand: reading the clock takes as long as parsing a number.
     Asked(&'a (dyn Fn() -> i64 + Sync)),
 }
 
@@ -38,25 +39,25 @@ impl Moment<'_> {
     }
 }
 
-/// What the text input of some types depends on.
+/// The settings that the parsing of some types depends on.
 #[derive(Clone, Copy)]
 pub struct InputContext<'a> {
-    /// The session's TimeZone.
+    /// The session's setting TimeZone.
     pub time_zone: TimeZone,
-    /// Start of the transaction: `'now'`, `'today'`.
+    /// Start of the transaction, for `'now'` and `'today'`.
     pub now: Moment<'a>,
     /// The order of day, month and year (DateStyle).
     pub date_order: DateOrder,
-    /// Whether the only sign of an interval, before its first field, is that of all its fields (IntervalStyle sql_standard).
+    /// Whether an interval's only sign, before its first field, applies to all fields (IntervalStyle sql_standard).
     pub one_sign: bool,
-    /// Where regclass and its kin look names up.
+    /// The catalog in which regclass and similar types look names up.
     pub catalog: Option<&'a Catalog>,
-    /// Schemas searched.
+    /// The schemas that are searched for names.
     pub search_path: &'a [String],
 }
 
 impl<'a> InputContext<'a> {
-    /// UTC, no catalog.
+    /// A context with UTC and without a catalog.
     pub const PLAIN: InputContext<'static> = InputContext {
         time_zone: TimeZone::UTC,
         now: Moment::Is(0),
@@ -65,11 +66,11 @@ impl<'a> InputContext<'a> {
         catalog: None,
         search_path: &[],
     };
-    /// From the settings of a session.
+    /// A context with the settings of a session.
     pub fn new(settings: &'a Settings, catalog: &'a Catalog, now: i64) -> Self {
         Self::of_session(settings, Some(catalog), Moment::Is(now))
     }
-    /// From the settings of a session, which may have no catalog at hand.
+    /// A context with the settings of a session that may have no catalog.
     pub fn of_session(settings: &'a Settings, catalog: Option<&'a Catalog>, now: Moment<'a>) -> Self {
         InputContext {
             time_zone: settings.time_zone(),
@@ -80,37 +81,37 @@ impl<'a> InputContext<'a> {
             search_path: settings.search_path(),
         }
     }
-    /// What dates depend on.
+    /// The settings that dates depend on.
     pub fn reading(&self) -> Reading {
         Reading { zone: self.time_zone, now: self.now.get(), order: self.date_order }
     }
-    /// From the statement under way.
+    /// The context of the current statement.
     pub fn of_statement(context: &'a StatementContext) -> Self {
         Self::new(&context.settings, &context.catalog, context.transaction_time)
     }
 }
 
-/// What the text output of some types depends on.
+/// The settings that the text output of some types depends on.
 #[derive(Clone, Copy)]
 pub struct OutputContext<'a> {
-    /// The session's TimeZone.
+    /// The session's setting TimeZone.
     pub time_zone: TimeZone,
-    /// Where regclass and its kin look names up; without one they print numbers.
+    /// The catalog in which regclass and similar types look names up. Without it, they print numbers.
     pub catalog: Option<&'a Catalog>,
-    /// Schemas searched: what is found by its bare name prints so.
+    /// The schemas that are searched. An object that is found by its bare name prints without its schema.
     pub search_path: &'a [String],
-    /// The session's IntervalStyle.
+    /// The session's setting IntervalStyle.
     pub interval_style: Style,
-    /// The session's DateStyle.
+    /// The session's setting DateStyle.
     pub date_format: DateFormat,
-    /// extra_float_digits; above 0 the shortest digits that read back as the same value are written.
+    /// The setting extra_float_digits. Above 0, floats print with the shortest digits that read back as the same value.
     pub float_digits: i32,
-    /// Whether bytea is written in its escape form (bytea_output).
+    /// Whether bytea prints in its escape form (bytea_output).
     pub bytea_escape: bool,
 }
 
 impl<'a> OutputContext<'a> {
-    /// UTC, no catalog.
+    /// A context with UTC and without a catalog.
     pub const PLAIN: OutputContext<'static> = OutputContext {
         time_zone: TimeZone::UTC,
         catalog: None,
@@ -120,11 +121,11 @@ impl<'a> OutputContext<'a> {
         float_digits: 1,
         bytea_escape: false,
     };
-    /// From the settings of a session.
+    /// A context with the settings of a session.
     pub fn new(settings: &'a Settings, catalog: &'a Catalog) -> Self {
         Self::of_session(settings, Some(catalog))
     }
-    /// From the settings of a session, which may have no catalog at hand.
+    /// A context with the settings of a session that may have no catalog.
     pub fn of_session(settings: &'a Settings, catalog: Option<&'a Catalog>) -> Self {
         OutputContext {
             time_zone: settings.time_zone(),
@@ -136,7 +137,7 @@ impl<'a> OutputContext<'a> {
             bytea_escape: settings.bytea_escape(),
         }
     }
-    /// From the statement under way.
+    /// The context of the current statement.
     pub fn of_statement(context: &'a StatementContext) -> Self {
         Self::new(&context.settings, &context.catalog)
     }
