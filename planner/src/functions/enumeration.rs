@@ -1,4 +1,4 @@
-//! enum_first, enum_last, enum_range.
+//! The functions enum_first, enum_last and enum_range.
 
 use super::kernel::{Call, Kernel, KernelFunction, Stability};
 use super::typed::Int8;

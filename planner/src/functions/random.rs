@@ -1,4 +1,4 @@
-//! random and setseed, by PostgreSQL's generator (xoroshiro128**), so that a seed gives its numbers.
+//! random and setseed. They use PostgreSQL's generator (xoroshiro128**), so that a seed gives the same numbers.
 
 use super::kernel::{Call, Stability};
 use super::registry::ScalarFunction;
@@ -8,7 +8,7 @@ use crate::types::{BaseType, SqlType};
 use datafusion::arrow::array::{ArrayRef, NullArray};
 use std::sync::Arc;
 
-/// The state of a session's random numbers.
+/// State of a session's random number generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Generator(u64, u64);
 
@@ -21,19 +21,19 @@ fn mixed(state: &mut u64) -> u64 {
 }
 
 impl Generator {
-    /// From a number between -1 and 1.
+    /// Seeds the generator by a number between -1 and 1.
     fn seeded(seed: f64) -> Self {
         let mut state = (((1u64 << 52) - 1) as f64 * seed) as i64 as u64;
         let (first, second) = (mixed(&mut state), mixed(&mut state));
         Generator(first, second)
     }
-    /// From the system's randomness.
+    /// Seeds the generator from the system's randomness.
     fn fresh() -> Self {
         let bits = uuid::Uuid::new_v4().as_u128();
         let mut state = (bits >> 64) as u64 ^ bits as u64;
         Generator(mixed(&mut state), mixed(&mut state))
     }
-    /// From 0 up to 1.
+    /// The next number, at least 0 and less than 1.
     fn next(&mut self) -> f64 {
         let (first, second) = (self.0, self.0 ^ self.1);
         let value = first.wrapping_mul(5).rotate_left(7).wrapping_mul(9);
@@ -42,7 +42,7 @@ impl Generator {
     }
 }
 
-/// What random gives from now on where the setting `seed` is this. Errors: 22023.
+/// The generator for a value of the setting `seed`. Errors: 22023.
 pub fn seeded(value: &str) -> Result<Generator> {
     let invalid = |message: String| Err(SqlError::new(state::INVALID_PARAMETER_VALUE, message));
     match value.trim().parse::<f64>() {

@@ -1,4 +1,4 @@
-//! string_agg, without DISTINCT.
+//! The aggregate string_agg, without DISTINCT.
 //!
 //! It sorts by itself. The sort keys are further arguments, and each value is stored with the bytes of its sort key. So
 //! several calls in one query may have different orders.

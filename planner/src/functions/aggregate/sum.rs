@@ -1,4 +1,4 @@
-//! sum and avg.
+//! The aggregates sum and avg over numbers.
 
 use super::fold::{Fold, FoldAggregate};
 use super::own;

@@ -308,7 +308,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
     all
 }
 
-/// `num_nulls(…)`, `num_nonnulls(…)`.
+/// The functions `num_nulls(…)` and `num_nonnulls(…)`.
 fn nulls(name: &'static str, wanted: bool) -> ScalarFunction {
     ScalarFunction::polymorphic(
         name,

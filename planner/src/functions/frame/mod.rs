@@ -36,7 +36,7 @@ use std::sync::Arc;
 /// The unit that a frame's offsets count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Units {
-    /// Single rows: ROWS.
+    /// Single rows, as in ROWS.
     Rows,
     /// Groups of peers: GROUPS.
     Groups,
