@@ -7,8 +7,8 @@ use crate::catalog::Catalog;
 use crate::session::settings::Settings;
 use std::sync::Arc;
 
-/// Calls `bind` with a resolver that binds to `slots`. `now` is the start of the transaction in microseconds since the
-/// Unix epoch. Literals such as `'today'` need it.
+/// Calls `bind` with a resolver that binds to `slots`. `now` is the start of the transaction in microseconds since
+/// 2000-01-01 UTC. Literals such as `'today'` need it.
 pub fn with_binding<T>(
     catalog: &Arc<Catalog>,
     settings: &Settings,

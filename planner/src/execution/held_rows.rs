@@ -1,5 +1,5 @@
-//! What the parts of a statement with data-modifying WITH leave for each other: the rows that each returned, for
-//! [`HeldRowsNode`] to read, and the rows of tables that are written. Must not know which statements the parts are.
+//! Data shared by the parts of a statement with data-modifying WITH. [`HeldRowsNode`] reads the rows that a part
+//! returned. The keys of written rows are recorded too.
 
 use super::leaf;
 use super::slots::Slots;
@@ -23,28 +23,28 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// What one execution of a statement holds for its parts.
+/// The data that one execution holds for its parts.
 #[derive(Default)]
 pub struct HeldRows {
     returned: Mutex<HashMap<usize, Vec<RecordBatch>>>,
-    /// Keys of rows written by any part; None when no two parts write one table.
+    /// Keys of rows that any part wrote. `None` if no two parts write the same table.
     written: Mutex<Option<HashSet<Bytes>>>,
 }
 
 impl HeldRows {
-    /// Two parts write one table: which rows are written is remembered from now on.
+    /// Starts recording written rows, because two parts write the same table.
     pub fn remember_written(&self) {
         *self.written.lock() = Some(HashSet::new());
     }
-    /// Whether it is remembered which rows are written.
+    /// Whether written rows are recorded.
     pub fn remembers_written(&self) -> bool {
         self.written.lock().is_some()
     }
-    /// Notes that a row is written; false when it was before. Always true when nothing is remembered.
+    /// Records that a row is written. False if it was recorded before. Always true without recording.
     pub fn note_written(&self, key: &Bytes) -> bool {
         self.written.lock().as_mut().is_none_or(|written| written.insert(key.clone()))
     }
-    /// What a part has returned.
+    /// Stores the rows that a part returned.
     pub fn put(&self, part: usize, batches: Vec<RecordBatch>) {
         self.returned.lock().insert(part, batches);
     }
@@ -54,12 +54,12 @@ impl HeldRows {
     }
 }
 
-/// The rows that a part has returned.
+/// A leaf that reads the rows a part returned.
 #[derive(Clone, Debug)]
 pub struct HeldRowsNode {
-    /// Which part.
+    /// Number of the part.
     pub part: usize,
-    /// Their columns.
+    /// Schema of the rows.
     pub schema: DFSchemaRef,
 }
 
@@ -114,7 +114,7 @@ pub struct HeldRowsExec {
 }
 
 impl HeldRowsExec {
-    /// Reads what the node says in the execution that fills the slots.
+    /// Makes the operator. It reads the execution whose context is in the slots.
     pub fn new(node: &HeldRowsNode, slots: Arc<Slots>) -> Self {
         let schema = Arc::clone(node.schema.inner());
         let properties = leaf::properties(&schema, vec![], &[], 1);
@@ -156,7 +156,7 @@ impl ExecutionPlan for HeldRowsExec {
     }
     fn execute(&self, _partition: usize, _task: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let batches = self.slots.get()?.held.get(self.part)?;
-        // The same columns, whatever a part's own plan says of NULLs in them.
+        // The part's own plan may declare other nullability for the same columns.
         let schema = Arc::clone(&self.schema);
         let batches = batches.into_iter().map(move |batch| {
             let options =

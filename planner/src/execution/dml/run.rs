@@ -36,7 +36,7 @@ pub struct Target {
     pub codec: TableCodec,
     /// The kind of statement.
     pub operation: Operation,
-    /// Compiled CHECK constraints.
+    /// CHECK constraints and CHECK OPTIONs, compiled.
     pub checks: Vec<Check>,
     /// Computes the generated columns.
     pub computer: RowComputer,
@@ -111,7 +111,7 @@ pub async fn hold_table(context: &StatementContext, table: &TableDescriptor, mod
 pub struct Run {
     /// The target and rules of the write.
     pub target: Arc<Target>,
-    /// The statement's context.
+    /// The context of the statement.
     pub context: Arc<StatementContext>,
     /// Keys claimed early: those of the table, then of each secondary index.
     pub claims: Vec<Claims>,
