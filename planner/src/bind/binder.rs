@@ -114,7 +114,7 @@ pub struct Binder<'a> {
     untyped: Cell<bool>,
     /// Set-returning functions of the current select list.
     pub row_functions: RefCell<Vec<super::row_function::RowFunction>>,
-    /// Data-modifying WITH queries.
+    /// Data-modifying WITH queries, in order.
     pub parts: RefCell<Parts>,
     /// Row locks of the query, until they are added to its plan.
     pub locks: RefCell<Vec<super::lock::PendingLock>>,
@@ -147,7 +147,7 @@ pub struct Binder<'a> {
 }
 
 impl<'a> Binder<'a> {
-    /// Starts a binding.
+    /// Starts a binding of one statement.
     pub fn new(
         context: BindContext<'a>,
         source: &'a Source,

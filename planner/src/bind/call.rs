@@ -15,7 +15,7 @@ use sqlparser::ast::{
     self, DuplicateTreatment, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArguments, Spanned,
 };
 
-/// PostgreSQL's limit (`FUNC_MAX_ARGS`).
+/// PostgreSQL's limit on arguments (`FUNC_MAX_ARGS`).
 const MOST_ARGUMENTS: usize = 100;
 
 /// The bound arguments of a call.

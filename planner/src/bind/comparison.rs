@@ -183,7 +183,7 @@ impl Binder<'_> {
         self.resolver.operator(symbol, Some(left), right)
     }
 
-    /// Binds `IN (list)`.
+    /// Binds `IN (list)` and NOT IN.
     pub fn in_list(&self, expr: &ast::Expr, list: &[ast::Expr], negated: bool, env: Env<'_>) -> Result<TypedExpr> {
         if let Some(left) = row_items(expr) {
             let mut any = Vec::new();

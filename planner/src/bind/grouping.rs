@@ -18,7 +18,7 @@ const CUBE_AT_MOST: usize = 12;
 /// The keys and grouping sets of a query.
 #[derive(Clone, Debug)]
 pub struct GroupBy {
-    /// The distinct keys.
+    /// The distinct keys of all sets.
     pub keys: Vec<TypedExpr>,
     /// The keys of each grouping set, as ascending distinct positions. Never empty: a query without GROUPING SETS,
     /// ROLLUP or CUBE has one set with all keys.

@@ -45,7 +45,7 @@ impl Binder<'_> {
         Ok(scope)
     }
 
-    /// Binds one join.
+    /// Binds a join of `left` with one item.
     pub fn join<'p>(&self, left: Source<'p>, join: &ast::Join, parent: Option<&'p Scope<'p>>) -> Result<Source<'p>> {
         let (kind, constraint) = match &join.join_operator {
             JoinOperator::Join(constraint) | JoinOperator::Inner(constraint) => (JoinType::Inner, constraint),

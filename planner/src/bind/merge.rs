@@ -38,7 +38,7 @@ struct Merged<'a> {
     key: &'a Column,
     /// The target's live columns.
     old: &'a [Expr],
-    /// The source's columns.
+    /// Columns of the source.
     source: &'a [Column],
     whens: &'a [When],
 }

@@ -122,14 +122,14 @@ pub struct BindContext<'a> {
     pub table_source: &'a dyn Fn(Arc<TableDescriptor>) -> Arc<dyn TableSource>,
 }
 
-/// A bound statement.
+/// A bound statement with its plans.
 #[derive(Debug)]
 pub struct Bound {
     /// The effect of the statement, with its plan.
     pub kind: BoundKind,
     /// Types of the parameters `$1`, `$2`, ….
     pub parameters: Vec<SqlType>,
-    /// Data-modifying WITH queries.
+    /// Data-modifying WITH queries, in order.
     pub parts: Vec<Part>,
     /// Whether two parts, including the statement itself, write the same table.
     pub overlapping: bool,
