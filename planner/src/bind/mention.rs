@@ -17,8 +17,8 @@ pub struct Mention {
 }
 
 impl Binder<'_> {
-    /// The first position that names a column outside aggregates, with or without its relation's name. If there is no such
-    /// position, one within an aggregate, for a column that a subquery uses.
+    /// The first position that names a column outside aggregates, with or without its relation's name. If there is no
+    /// such position, one within an aggregate, for a column that a subquery uses.
     pub fn mention_of_column(&self, part: &impl Visit, relation: &str, name: &str, within: bool) -> Option<Mention> {
         let is_aggregate = |name: &str| self.resolver.is_aggregate(name);
         let look = |aggregates: bool| {
