@@ -1,5 +1,4 @@
-//! Privileges: who may do what with an object, as lists of grants; and what roles act for whom. Plain data and its
-//! rules. Must not know SQL text.
+//! Privileges on objects as lists of grants, and the roles whose privileges a role has.
 
 use super::{Catalog, ColumnId, DatabaseDescriptor, RoleDescriptor, TableDescriptor, predefined};
 use crate::parse::names::quote;
@@ -7,41 +6,41 @@ use crate::types::Oid;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Everybody, as a grantee.
+/// The grantee PUBLIC, which stands for all roles.
 pub const PUBLIC: Oid = 0;
 
-/// A set of privileges, one bit each in the order of [`LETTERS`].
+/// A set of privileges: one bit each, in the order of [`LETTERS`].
 pub type Rights = u32;
 
-/// The letters of `aclitem`.
+/// The letters of privileges in `aclitem`.
 pub const LETTERS: &str = "arwdDxtXUCTc";
 
-/// INSERT.
+/// The privilege INSERT, letter `a`.
 pub const INSERT: Rights = 1;
-/// SELECT.
+/// The privilege SELECT, letter `r`.
 pub const SELECT: Rights = 1 << 1;
-/// UPDATE.
+/// The privilege UPDATE, letter `w`.
 pub const UPDATE: Rights = 1 << 2;
-/// DELETE.
+/// The privilege DELETE, letter `d`.
 pub const DELETE: Rights = 1 << 3;
-/// TRUNCATE.
+/// The privilege TRUNCATE, letter `D`.
 pub const TRUNCATE: Rights = 1 << 4;
-/// REFERENCES.
+/// The privilege REFERENCES, letter `x`.
 pub const REFERENCES: Rights = 1 << 5;
-/// TRIGGER.
+/// The privilege TRIGGER, letter `t`.
 pub const TRIGGER: Rights = 1 << 6;
-/// EXECUTE.
+/// The privilege EXECUTE, letter `X`.
 pub const EXECUTE: Rights = 1 << 7;
-/// USAGE.
+/// The privilege USAGE, letter `U`.
 pub const USAGE: Rights = 1 << 8;
-/// CREATE.
+/// The privilege CREATE, letter `C`.
 pub const CREATE: Rights = 1 << 9;
-/// TEMPORARY.
+/// The privilege TEMPORARY, letter `T`.
 pub const TEMPORARY: Rights = 1 << 10;
-/// CONNECT.
+/// The privilege CONNECT, letter `c`.
 pub const CONNECT: Rights = 1 << 11;
 
-/// The names of privileges.
+/// Names of privileges in SQL.
 pub const NAMES: &[(&str, Rights)] = &[
     ("INSERT", INSERT),
     ("SELECT", SELECT),
@@ -58,29 +57,29 @@ pub const NAMES: &[(&str, Rights)] = &[
     ("CONNECT", CONNECT),
 ];
 
-/// What privileges are of.
+/// The kind of object that privileges apply to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A table or view.
     Table,
-    /// A column.
+    /// A column of a table or view.
     Column,
-    /// A sequence.
+    /// A sequence, also one of a column.
     Sequence,
-    /// A schema.
+    /// A schema in a database.
     Schema,
-    /// A database.
+    /// A database of the cluster.
     Database,
-    /// A type.
+    /// A type, such as an enum.
     Type,
-    /// A function.
+    /// A function, which only the system defines.
     Function,
-    /// A large object.
+    /// A large object in a database.
     LargeObject,
 }
 
 impl Kind {
-    /// All privileges that there are of it.
+    /// All privileges that exist for this kind.
     pub fn all(self) -> Rights {
         match self {
             Kind::Table => INSERT | SELECT | UPDATE | DELETE | TRUNCATE | REFERENCES | TRIGGER,
@@ -93,7 +92,7 @@ impl Kind {
             Kind::LargeObject => SELECT | UPDATE,
         }
     }
-    /// As messages name it.
+    /// The kind's name in error messages.
     pub fn word(self) -> &'static str {
         match self {
             Kind::Table => "table",
@@ -108,39 +107,39 @@ impl Kind {
     }
 }
 
-/// What one role granted another.
+/// A grant from one role to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Grant {
-    /// To whom; [`PUBLIC`] for everybody.
+    /// The role that has the privileges. [`PUBLIC`] stands for all roles.
     pub grantee: Oid,
-    /// By whom.
+    /// The role that granted the privileges.
     pub grantor: Oid,
-    /// What.
+    /// The privileges that are granted.
     pub rights: Rights,
-    /// What of it may be granted on.
+    /// The privileges that the grantee may grant to others (WITH GRANT OPTION).
     pub grantable: Rights,
 }
 
-/// The grants on an object.
+/// All grants on an object.
 pub type Acl = Vec<Grant>;
 
-/// The grants on new objects of a role (`pg_default_acl`).
+/// The default grants on new objects of a role (`pg_default_acl`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DefaultAcl {
-    /// OID.
+    /// Its OID in pg_default_acl.
     pub oid: Oid,
-    /// The role that will own them.
+    /// OID of the role that will own the objects.
     pub role: Oid,
-    /// The schema that they will be in; 0 for any.
+    /// OID of the schema of the objects. 0 means any schema.
     pub schema: Oid,
-    /// What they are: `r` tables and views, `S` sequences, `n` schemas, `T` types, `f` functions.
+    /// Kind of objects: `r` tables and views, `S` sequences, `n` schemas, `T` types, `f` functions.
     pub kind: char,
-    /// All grants in place of PostgreSQL's own; of a schema those beside.
+    /// Replaces PostgreSQL's default grants. For a schema, it adds to them.
     pub acl: Acl,
 }
 
 impl DefaultAcl {
-    /// What its privileges are of.
+    /// The kind of object that the privileges apply to.
     pub fn kind(&self) -> Kind {
         match self.kind {
             'S' => Kind::Sequence,
@@ -152,12 +151,12 @@ impl DefaultAcl {
     }
 }
 
-/// Whether two lists grant the same, in whatever order.
+/// Whether both lists contain the same grants in any order.
 pub fn same(one: &Acl, other: &Acl) -> bool {
     one.len() == other.len() && one.iter().all(|grant| other.contains(grant))
 }
 
-/// The grants on a new object: what PostgreSQL grants by itself. Column have none of their own.
+/// PostgreSQL's default grants on a new object. Columns have none.
 pub fn default_acl(kind: Kind, owner: Oid) -> Acl {
     let grant = |grantee, rights| Grant { grantee, grantor: owner, rights, grantable: 0 };
     match kind {
@@ -168,7 +167,7 @@ pub fn default_acl(kind: Kind, owner: Oid) -> Acl {
     }
 }
 
-/// Adds a grant.
+/// Adds a grant to a list. `option` includes the grant option.
 pub fn grant(acl: &mut Acl, grantee: Oid, grantor: Oid, rights: Rights, option: bool) {
     let grantable = if option { rights } else { 0 };
     match acl.iter_mut().find(|grant| grant.grantee == grantee && grant.grantor == grantor) {
@@ -180,8 +179,8 @@ pub fn grant(acl: &mut Acl, grantee: Oid, grantor: Oid, rights: Rights, option: 
     }
 }
 
-/// Takes privileges back, or only the right to grant them on. What the grantee granted on depends on it: `cascade` takes
-/// it along. Answers false when there is such a thing, and `cascade` is not said.
+/// Revokes privileges, or only the grant option. Grants that the grantee made with them depend on it: `cascade` revokes
+/// these too. False if there are such grants and `cascade` is not set.
 pub fn revoke(
     acl: &mut Acl,
     grantee: Oid,
@@ -201,7 +200,7 @@ pub fn revoke(
     if grantee == owner || grantee == PUBLIC {
         return true;
     }
-    // What it may still grant by others' leave.
+    // Privileges that it may still grant because of other grantors.
     let left = acl.iter().filter(|grant| grant.grantee == grantee).fold(0, |all, grant| all | grant.grantable);
     loop {
         let dependent =
@@ -215,7 +214,8 @@ pub fn revoke(
     }
 }
 
-/// The roles whose privileges a role has: itself, and those that it is a member of and inherits from. `owner`: that of the database.
+/// The roles whose privileges a role has: itself, and those that it is a member of and inherits from. `owner` is the
+/// database's owner.
 fn inherited(role: Oid, owner: Oid, known: impl Fn(Oid) -> Option<Arc<RoleDescriptor>>) -> Vec<Oid> {
     let mut roles = vec![role];
     let mut at = 0;
@@ -234,7 +234,7 @@ fn inherited(role: Oid, owner: Oid, known: impl Fn(Oid) -> Option<Arc<RoleDescri
     roles
 }
 
-/// Whether a role may connect to a database, by the roles of the server.
+/// Whether a role may connect to a database. `all` are the cluster's roles.
 pub fn may_connect(role: &RoleDescriptor, database: &DatabaseDescriptor, all: &[Arc<RoleDescriptor>]) -> bool {
     let Some(acl) = database.acl.as_ref().filter(|_| !role.superuser) else { return true };
     let roles = inherited(role.oid, database.owner, |oid| all.iter().find(|role| role.oid == oid).cloned());
@@ -247,7 +247,8 @@ impl Catalog {
     pub fn acts_for(&self, role: Oid) -> Vec<Oid> {
         inherited(role, self.database().owner, |role| self.role_by_oid(role))
     }
-    /// Whether a role is a member of another, however far, whether it inherits or not: it may SET ROLE to it.
+    /// Whether a role is a direct or indirect member of another, so that it may SET ROLE to it. INHERIT does not
+    /// matter.
     pub fn is_member(&self, role: Oid, of: Oid) -> bool {
         let mut roles = vec![role];
         let mut at = 0;
@@ -264,7 +265,8 @@ impl Catalog {
         }
         false
     }
-    /// Whether a role may make others members of `of`: a role that it is or belongs to has ADMIN OPTION. No role has it on itself.
+    /// Whether a role may grant membership in `of`: the role, or one it belongs to, has ADMIN OPTION. A role never has
+    /// it on itself.
     pub fn administers(&self, role: Oid, of: Oid) -> bool {
         if self.is_superuser(role) {
             return true;
@@ -288,11 +290,11 @@ impl Catalog {
     pub fn is_superuser(&self, role: Oid) -> bool {
         self.role_by_oid(role).is_some_and(|role| role.superuser)
     }
-    /// Whether a role may do everything with what `owner` owns.
+    /// Whether a role has all rights on the objects of `owner`.
     pub fn owns(&self, role: Oid, owner: Oid) -> bool {
         role == owner || self.is_superuser(role) || self.acts_for(role).contains(&owner)
     }
-    /// Which of the privileges `wanted` a role has on an object with these grants.
+    /// The privileges among `wanted` that a role has on an object with these grants.
     pub fn rights(&self, role: Oid, kind: Kind, owner: Oid, acl: Option<&Acl>, wanted: Rights) -> Rights {
         if self.is_superuser(role) {
             return wanted;
@@ -310,7 +312,8 @@ impl Catalog {
         let everywhere = predefined::rights(&roles, kind);
         held.fold(everywhere, |all, grant| all | grant.rights) & wanted
     }
-    /// Whether a role may read columns of a table. It reads an expression of an index (column 0) if it may read all columns.
+    /// Whether a role may read columns of a table. For an index expression (column 0), it must be able to read all
+    /// columns.
     pub fn reads(&self, role: Oid, table: &TableDescriptor, columns: impl IntoIterator<Item = ColumnId>) -> bool {
         if self.rights(role, Kind::Table, table.owner, table.acl.as_ref(), SELECT) == SELECT {
             return true;
@@ -321,12 +324,12 @@ impl Catalog {
                 .is_some_and(|column| self.rights(role, Kind::Column, table.owner, Some(&column.acl), SELECT) == SELECT)
         })
     }
-    /// Whether a role may know the values of a table's columns that others write: it may read them, or sees the statements of others
-    /// as a member of pg_read_all_stats.
+    /// Whether a role may see values of a table's columns that others write. It must be able to read the columns, or be
+    /// a member of pg_read_all_stats, which sees others' statements.
     pub fn watches(&self, role: Oid, table: &TableDescriptor, columns: impl IntoIterator<Item = ColumnId>) -> bool {
         self.acts_for(role).contains(&predefined::READ_ALL_STATISTICS) || self.reads(role, table, columns)
     }
-    /// Which of the privileges `wanted` a role may grant.
+    /// The privileges among `wanted` that a role may grant.
     pub fn grantable(&self, role: Oid, kind: Kind, owner: Oid, acl: Option<&Acl>, wanted: Rights) -> Rights {
         if self.owns(role, owner) {
             return wanted & kind.all();
@@ -335,8 +338,8 @@ impl Catalog {
         let held = acl.into_iter().flatten().filter(|grant| roles.contains(&grant.grantee));
         held.fold(0, |all, grant| all | grant.grantable) & wanted
     }
-    /// By whom a role grants privileges: the owner for those who act for it, else the first of the roles it acts for that
-    /// may grant all of them.
+    /// The grantor for grants by a role. It is the owner for roles that act for it. Otherwise it is the first role that
+    /// the role acts for and that may grant all privileges.
     pub fn grantor(&self, role: Oid, owner: Oid, acl: Option<&Acl>, wanted: Rights) -> Oid {
         if self.owns(role, owner) {
             return owner;
@@ -349,7 +352,7 @@ impl Catalog {
         let best = roles.iter().copied().find(|candidate| may(*candidate) == wanted);
         best.or_else(|| roles.iter().copied().max_by_key(|candidate| may(*candidate).count_ones())).unwrap_or(role)
     }
-    /// A grant as `aclitem` prints it.
+    /// The text of a grant as `aclitem` prints it.
     pub fn shown_grant(&self, grant: &Grant) -> String {
         let name = |oid: Oid| match oid {
             PUBLIC => String::new(),
@@ -383,7 +386,7 @@ mod tests {
         assert!(revoke(&mut acl, 2, 1, SELECT, false, true, 1));
         assert!(!acl.iter().any(|grant| grant.grantee == 3));
         assert_eq!(acl.iter().find(|grant| grant.grantee == 2).unwrap().rights, INSERT);
-        // Who was granted the same by another keeps what came from it.
+        // A grantee keeps the grants it made as long as another grantor gave it the same privilege.
         let mut acl = default_acl(Kind::Table, 1);
         grant(&mut acl, 2, 1, SELECT, true);
         grant(&mut acl, 2, 4, SELECT, true);
