@@ -1,8 +1,8 @@
-//! Planted bugs of what keeps strangers out and one client from keeping the others out. Knows the text of the source and nothing else.
+//! Planted bugs in access control and in the isolation of clients from each other.
 
 use super::Mutant;
 
-/// The bugs.
+/// Bugs in access control.
 pub const ACCESS: &[Mutant] = &[
     Mutant {
         name: "others may read the data directory",

@@ -1,9 +1,9 @@
-//! The planted bugs in what drivers and applications rely on: large objects, disabled triggers, settings that few may read, calls.
-//! Knows the text of the source and nothing else.
+//! Planted bugs in features that drivers and applications rely on: large objects, disabled triggers, restricted
+//! settings, function calls.
 
 use super::Mutant;
 
-/// Those bugs.
+/// Bugs in features for applications.
 pub const APPLICATIONS: &[Mutant] = &[
     Mutant {
         name: "a page of a large object begins anew with each write",

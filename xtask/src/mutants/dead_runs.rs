@@ -1,8 +1,8 @@
-//! Bugs to plant in what the embedded store keeps of runs of deleted rows.
+//! Planted bugs in the embedded store's record of runs of deleted rows.
 
 use super::Mutant;
 
-/// The bugs.
+/// Bugs in the record of deleted rows.
 pub const DEAD_RUNS: &[Mutant] = &[
     Mutant {
         name: "a row that is written stays within a run of deleted ones",

@@ -1,8 +1,8 @@
-//! The planted bugs in the locks of several servers, and in what garbage collection passes over. Knows the text of the source and nothing else.
+//! Planted bugs in the locks of several servers, and in the records that garbage collection passes over.
 
 use super::Mutant;
 
-/// Those bugs.
+/// Bugs in the locks of several servers.
 pub const KEPT_LOCKS: &[Mutant] = &[
     Mutant {
         name: "a successor does not know who holds locks",

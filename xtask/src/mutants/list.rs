@@ -1,8 +1,8 @@
-//! Planted bugs. Knows the text of the source and nothing else.
+//! Planted bugs of all areas that have no list of their own.
 
 use super::Mutant;
 
-/// The bugs that are in no list of their own.
+/// Bugs that belong to no other list.
 pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "who looked before a unique index was loaded is not looked for",

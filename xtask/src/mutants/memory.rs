@@ -1,8 +1,8 @@
-//! Planted bugs of memory and of long computations. Knows the text of the source and nothing else.
+//! Planted bugs in memory limits and in long computations.
 
 use super::Mutant;
 
-/// The bugs of this kind.
+/// Bugs in memory limits and long computations.
 pub const MEMORY: &[Mutant] = &[
     Mutant {
         name: "a large value counts only while it is computed",

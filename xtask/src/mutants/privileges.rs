@@ -1,10 +1,10 @@
-//! Planted bugs in privileges: what roles may become, read and be told.
+//! Planted bugs in privileges: which roles may become others, read data and see settings.
 
 use super::Mutant;
 
 const COMPARED: &[&str] = &["-p", "percosql-planner", "--lib", "session::tests::privileges"];
 
-/// These bugs.
+/// Bugs in the checks of privileges.
 pub const PRIVILEGES: &[Mutant] = &[
     Mutant {
         name: "CREATEROLE gives memberships of superusers",

@@ -1,9 +1,8 @@
-//! The planted bugs in what sessions promise: constraints, plans that are kept, definitions, portals. Knows the text of the source and
-//! nothing else.
+//! Planted bugs in the guarantees of sessions: constraints, cached plans, definitions, portals.
 
 use super::Mutant;
 
-/// Those bugs.
+/// Bugs in the guarantees of sessions.
 pub const SESSIONS: &[Mutant] = &[
     Mutant {
         name: "a transaction outside a block begins later than its statement",

@@ -1,8 +1,8 @@
-//! Bugs to plant in the storage engines: the committer, its log, what they remember.
+//! Planted bugs in the storage engines: the committer, its log and its caches.
 
 use super::Mutant;
 
-/// The bugs.
+/// Bugs in the storage engines.
 pub const STORAGE: &[Mutant] = &[
     Mutant {
         name: "scan of nothing pauses",
