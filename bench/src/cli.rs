@@ -136,23 +136,23 @@ struct Running {
     /// How long to measure.
     #[arg(long, value_parser = duration, default_value = "60s")]
     duration: Duration,
-    /// How long to run before.
+    /// How long to run before measuring.
     #[arg(long, value_parser = duration, default_value = "5s")]
     ramp: Duration,
     #[arg(long, value_enum, default_value = "repeatable-read")]
     isolation: Isolation,
-    /// What becomes of the brokers' totals.
+    /// How trade-results treat the brokers' totals.
     #[arg(long, value_enum, default_value = "exact")]
     broker: BrokerMode,
     #[arg(long, value_enum, default_value = "prepared")]
     style: Style,
-    /// Of the customers' inputs.
+    /// Seed of the customers' inputs.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// How often Data-Maintenance runs.
     #[arg(long, value_parser = duration, default_value = "60s")]
     maintenance: Duration,
-    /// No line each second.
+    /// Prints no progress line each second.
     #[arg(long)]
     quiet: bool,
 }
