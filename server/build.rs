@@ -1,4 +1,4 @@
-//! Lets the program keep what a later step needs to lay it out anew (`cargo xtask dist`). It must not change what is compiled.
+//! Keeps the relocations that `cargo xtask dist` needs to rearrange the binary. It must not change the compiled code.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

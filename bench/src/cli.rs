@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line of `percosql-bench`.
 
 use crate::compare as servers;
 use crate::error::{Error, Result};
@@ -136,23 +136,23 @@ struct Running {
     /// How long to measure.
     #[arg(long, value_parser = duration, default_value = "60s")]
     duration: Duration,
-    /// How long to run before.
+    /// How long to run before measuring.
     #[arg(long, value_parser = duration, default_value = "5s")]
     ramp: Duration,
     #[arg(long, value_enum, default_value = "repeatable-read")]
     isolation: Isolation,
-    /// What becomes of the brokers' totals.
+    /// How trade-results treat the brokers' totals.
     #[arg(long, value_enum, default_value = "exact")]
     broker: BrokerMode,
     #[arg(long, value_enum, default_value = "prepared")]
     style: Style,
-    /// Of the customers' inputs.
+    /// Seed of the customers' inputs.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// How often Data-Maintenance runs.
     #[arg(long, value_parser = duration, default_value = "60s")]
     maintenance: Duration,
-    /// No line each second.
+    /// Prints no progress line each second.
     #[arg(long)]
     quiet: bool,
 }
@@ -241,7 +241,7 @@ struct Compare {
     /// The servers' processes in the same order, to compare their processor time.
     #[arg(long)]
     server_pid: Vec<u32>,
-    /// Where the ledgers of the last runs are kept.
+    /// Path of the file for the ledgers of the last runs.
     #[arg(long, default_value = "percosql-bench.ledger")]
     ledger: PathBuf,
 }
@@ -258,7 +258,7 @@ async fn run_pairs(asked: Compare) -> Result<()> {
     Ok(())
 }
 
-/// What a DSN means.
+/// Parses a DSN in libpq's form. Errors: the text is no DSN.
 pub fn parse_dsn(dsn: &str) -> Result<Config> {
     let mut config: Config = dsn.parse().map_err(|error| Error::other(format!("{dsn}: {error}")))?;
     config.application_name("percosql-bench");
@@ -274,7 +274,7 @@ impl Target {
     }
 }
 
-/// Carries a command line out.
+/// Runs the command of a command line.
 pub async fn execute(cli: Cli) -> Result<()> {
     let command = match cli.benchmark {
         Benchmark::Tpce(command) => command,

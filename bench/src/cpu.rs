@@ -1,6 +1,7 @@
-//! The processor time of a process and its children, as Linux tells it.
+//! The processor time of a process and its children, as Linux reports it.
 
-/// Seconds that a process, all its living descendants and those that they waited for have used; nothing where there is no /proc.
+/// Processor seconds of a process, its living descendants, and ended children that they waited for. `None` without
+/// /proc.
 pub fn seconds(pid: u32) -> Option<f64> {
     let mut kids: std::collections::HashMap<u32, Vec<(u32, u64)>> = std::collections::HashMap::new();
     for entry in std::fs::read_dir("/proc").ok()?.flatten() {
@@ -19,13 +20,13 @@ pub fn seconds(pid: u32) -> Option<f64> {
     Some(ticks as f64 / 100.0)
 }
 
-/// Those of this program.
+/// Processor seconds of this program and its children.
 pub fn own() -> f64 {
     seconds(std::process::id()).unwrap_or(0.0)
 }
 
-/// Seconds that all processors of this machine have computed since it started, those that its host took away included; nothing where
-/// there is no /proc.
+/// Processor seconds of the whole machine since its start, including the time that its host took away. `None` without
+/// /proc.
 pub fn machine() -> Option<f64> {
     busy(&std::fs::read_to_string("/proc/stat").ok()?)
 }
@@ -33,7 +34,7 @@ pub fn machine() -> Option<f64> {
 fn busy(stat: &str) -> Option<f64> {
     let line = stat.lines().next()?.strip_prefix("cpu ")?;
     let ticks: Vec<u64> = line.split_whitespace().map_while(|field| field.parse().ok()).collect();
-    // user, nice, system, idle, iowait, irq, softirq, steal; what follows is part of user.
+    // user, nice, system, idle, iowait, irq, softirq, steal. The later fields are part of user.
     let number = |place: usize| ticks.get(place).copied();
     let computed = number(0)? + number(1)? + number(2)? + number(5)? + number(6)? + number(7)?;
     Some(computed as f64 / 100.0)
@@ -45,10 +46,10 @@ struct Stat {
     waited_for: u64,
 }
 
-/// Ticks of a hundredth of a second, which Linux counts in on every machine there is.
+/// Reads `/proc/PID/stat`. Its ticks are hundredths of a second on every Linux machine.
 fn stat(pid: u32) -> Option<Stat> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name before stands in brackets and may hold anything.
+    // The name before them is in parentheses and may contain any character.
     let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
     let number = |place: usize| fields.get(place)?.parse::<u64>().ok();
     Some(Stat {

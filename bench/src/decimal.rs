@@ -3,19 +3,19 @@
 use bytes::{BufMut, BytesMut};
 use std::fmt;
 
-/// `units / 10^scale`.
+/// The number `units / 10^scale`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decimal {
     pub units: i64,
     pub scale: u32,
 }
 
-/// An amount of money in cents.
+/// An amount of money, given in cents.
 pub fn cents(units: i64) -> Decimal {
     Decimal { units, scale: 2 }
 }
 
-/// `value / divisor`, rounded to the nearest, halves away from zero, as PostgreSQL rounds.
+/// `value / divisor` rounded to the nearest integer. Halves round away from zero, as in PostgreSQL.
 pub fn divide(value: i128, divisor: i128) -> i64 {
     let half = divisor / 2;
     let rounded = if value < 0 { (value - half) / divisor } else { (value + half) / divisor };
@@ -33,7 +33,7 @@ impl Decimal {
         }
     }
 
-    /// Reads `-12.34`.
+    /// Parses text such as `-12.34`.
     pub fn parse(text: &str) -> Option<Decimal> {
         let (negative, digits) = match text.strip_prefix('-') {
             Some(rest) => (true, rest),
@@ -45,11 +45,11 @@ impl Decimal {
         Some(Decimal { units: if negative { -units } else { units }, scale })
     }
 
-    /// Reads the binary form. Digits beyond eighteen places are cut off.
+    /// Decodes the binary form. Digits beyond eighteen decimal places are cut off.
     pub fn from_binary(raw: &[u8]) -> Option<Decimal> {
         let word = |place: usize| Some(i16::from_be_bytes(raw.get(2 * place..2 * place + 2)?.try_into().ok()?));
         let (count, weight, sign, shown) = (word(0)?, word(1)?, word(2)?, word(3)?);
-        // Not a number, or infinite.
+        // The value is NaN or infinite.
         if !matches!(sign, 0 | 0x4000) {
             return None;
         }
@@ -74,9 +74,9 @@ impl Decimal {
         Some(Decimal { units: if sign == 0 { units } else { -units }, scale })
     }
 
-    /// Writes the binary form.
+    /// Appends the binary form.
     pub fn to_binary(self, out: &mut BytesMut) {
-        // Whole groups of four digits after the point.
+        // The fraction consists of whole groups of four digits.
         let groups = self.scale.div_ceil(4);
         let mut rest = u128::from(self.units.unsigned_abs()) * 10u128.pow(4 * groups - self.scale);
         let mut digits = Vec::new();

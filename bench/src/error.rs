@@ -1,4 +1,4 @@
-//! [`Error`]: what may go wrong, and what a server's error says in full.
+//! [`Error`]: failures of the benchmark, with the full text of server errors.
 
 use tokio_postgres::error::SqlState;
 
@@ -19,7 +19,7 @@ impl Error {
         Error::Other(text.into())
     }
 
-    /// The SQLSTATE that the server gave; `closed` when the connection is gone, `client` for what this program found.
+    /// The SQLSTATE of the server. `closed` means a lost connection, `client` an error of this program.
     pub fn code(&self) -> &str {
         match self {
             Error::Server(error) => {
@@ -29,12 +29,12 @@ impl Error {
         }
     }
 
-    /// Whether the same transaction may succeed when it is tried again: it conflicted with another.
+    /// Whether the transaction conflicted, so that a repeat may succeed.
     pub fn is_conflict(&self) -> bool {
         matches!(self.code(), "40001" | "40P01")
     }
 
-    /// Whether the connection can still be used: the server answered, if only with an error.
+    /// Whether the connection is still usable, because the server answered with an error.
     pub fn is_answer(&self) -> bool {
         match self {
             Error::Server(error) => error.as_db_error().is_some_and(|error| !error.code().code().starts_with("57P")),
@@ -43,7 +43,7 @@ impl Error {
     }
 }
 
-/// Whether the connection is gone, or was not to be had.
+/// Whether the connection is lost or could not be made.
 fn is_lost(error: &tokio_postgres::Error) -> bool {
     use std::error::Error as _;
     error.is_closed() || error.source().is_some_and(|source| source.is::<std::io::Error>())

@@ -1,4 +1,5 @@
-//! `percosql-bench`: benchmarks for any server that speaks PostgreSQL's protocol, from outside.
+//! `percosql-bench`: benchmarks for any server with PostgreSQL's protocol. It runs outside the server and uses none of
+//! PercoSQL's crates.
 
 mod cli;
 mod compare;

@@ -1,5 +1,5 @@
-//! Seeded randomness of our own: streams that give the same numbers on every machine and with every version of every
-//! library, because the population and the inputs of a run are functions of seeds.
+//! Seeded random streams. They give the same numbers on every machine and with every version of every library, because
+//! the population and the inputs of a run are functions of seeds.
 
 /// Scatters the bits of a number (the finaliser of SplitMix64).
 pub fn mix(value: u64) -> u64 {
@@ -14,57 +14,58 @@ pub fn mix(value: u64) -> u64 {
 pub struct Stream(u64);
 
 impl Stream {
-    /// The stream of one thing: of a purpose (any constant) and an id.
+    /// The stream of one object, given by a purpose (any constant) and an id.
     pub fn of(seed: u64, purpose: u64, id: u64) -> Stream {
         Stream(mix(mix(seed ^ mix(purpose)) ^ id))
     }
 
-    /// The next 64 bits.
+    /// The next 64 random bits.
     pub fn bits(&mut self) -> u64 {
         let value = mix(self.0);
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         value
     }
 
-    /// Uniform among `0..count`.
+    /// A uniform number in `0..count`.
     pub fn below(&mut self, count: u64) -> u64 {
         u64::try_from((u128::from(self.bits()) * u128::from(count)) >> 64).unwrap_or(0)
     }
 
-    /// Uniform among `low..=high`.
+    /// A uniform number in `low..=high`.
     pub fn between(&mut self, low: i64, high: i64) -> i64 {
         let span = high.abs_diff(low).saturating_add(1);
         low.wrapping_add_unsigned(self.below(span))
     }
 
-    /// Whether an event of so many percent takes place.
+    /// Whether an event with this probability in percent occurs.
     pub fn percent(&mut self, percent: u64) -> bool {
         self.below(100) < percent
     }
 
-    /// Uniform in [0, 1).
+    /// A uniform number in [0, 1).
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Negative exponential with a mean, cut off at a limit.
+    /// A number with negative exponential distribution and the given mean, at most `limit`.
     pub fn exponential(&mut self, mean: f64, limit: f64) -> f64 {
         (-mean * (1.0 - self.unit()).ln()).min(limit)
     }
 
-    /// One of a list; the list must not be empty.
+    /// A random element of a list. The list must not be empty.
     pub fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
         &list[self.below(list.len() as u64) as usize]
     }
 
-    /// Puts a list in random order.
+    /// Shuffles a list in place.
     pub fn shuffle<T>(&mut self, list: &mut [T]) {
         for place in (1..list.len()).rev() {
             list.swap(place, self.below(place as u64 + 1) as usize);
         }
     }
 
-    /// Skewed among `low..=high`: two uniform numbers joined by OR, so that values with many ones come more often.
+    /// A skewed number in `low..=high`. It joins two uniform numbers by OR, so values with many one bits are more
+    /// frequent.
     pub fn skewed(&mut self, low: i64, high: i64, mask: i64, shift: u32) -> i64 {
         let joined = self.between(low, high) | (self.between(0, mask) << shift);
         (joined % (high - low + 1)) + low

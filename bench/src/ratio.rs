@@ -1,14 +1,15 @@
-//! Two servers measured in turn: who is first in which pair, and how far the ratios of the pairs can be trusted.
+//! Two servers measured in turn: the order within each pair, and a confidence interval of the pairs' ratios.
 
-/// So many values tell an interval with 95 % confidence; fewer tell what was seen.
+/// With this many values the interval has 95 % confidence. With fewer it is only the observed range.
 pub const ENOUGH: usize = 6;
 
-/// Who runs first and who second in a pair, counted from 0: A B, B A, … so that neither always finds the machine as the other left it.
+/// The order of the servers in a pair, with pairs counted from 0: A B, B A, … It alternates, so that neither server
+/// always inherits the machine's state from the other.
 pub fn turns(pair: usize) -> [usize; 2] {
     if pair.is_multiple_of(2) { [0, 1] } else { [1, 0] }
 }
 
-/// The middle of some numbers; not a number when there are none.
+/// The median of the values; NaN if there are none.
 pub fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -20,13 +21,15 @@ pub fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// Between which of some values the median lies with 95 % confidence, whatever their distribution: each is below it as likely as not
-/// (sign test; Conover, Practical Nonparametric Statistics, 3.2). Of fewer than [`ENOUGH`] the least and the greatest.
+/// The 95 % confidence interval of the median, independent of the distribution: each value lies below the median with
+/// probability one half (sign test; Conover, Practical Nonparametric Statistics, 3.2). With fewer than [`ENOUGH`]
+/// values, the smallest and the largest.
 pub fn interval(values: &[f64]) -> (f64, f64) {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let n = sorted.len();
-    // `tail`: how likely it is that fewer than `below` of them lie below the median; `term`: that so many do.
+    // `tail` is the probability that fewer than `below` values lie below the median. `term` is the probability of
+    // exactly `below` values.
     let (mut below, mut term, mut tail) = (0, 0.5f64.powi(i32::try_from(n).unwrap_or(i32::MAX)), 0.0);
     while below < n && 2.0 * (tail + term) <= 0.05 {
         tail += term;
@@ -43,22 +46,22 @@ pub fn interval(values: &[f64]) -> (f64, f64) {
 /// The median of the pairs' ratios, and the bounds of its [`interval`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
-    /// B to A.
+    /// Median of the ratios of B to A.
     pub median: f64,
-    /// The lower bound.
+    /// Lower bound of the interval.
     pub low: f64,
-    /// The upper bound.
+    /// Upper bound of the interval.
     pub high: f64,
 }
 
-/// How A and B compare in one figure.
+/// Comparison of A and B in one figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
-    /// The median of A, where it was measured.
+    /// The median of A, if it was measured.
     pub a: Option<f64>,
-    /// The median of B, where it was measured.
+    /// The median of B, if it was measured.
     pub b: Option<f64>,
-    /// Of the pairs in which both were measured and A is not 0; nothing where there is no such pair.
+    /// Ratio over the pairs in which both were measured and A is not 0. `None` if there is no such pair.
     pub ratio: Option<Ratio>,
 }
 
@@ -92,10 +95,10 @@ mod tests {
         assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
         assert!(median(&[]).is_nan());
         assert_eq!(interval(&[2.0]), (2.0, 2.0));
-        // Of three values nothing between them can be said with this confidence.
+        // Three values give no narrower interval at this confidence.
         assert_eq!(interval(&[3.0, 1.0, 2.0]), (1.0, 3.0));
         assert!(interval(&[]).0.is_nan());
-        // As tables of the sign test have them: all of six, but for one at each end of nine, two of twelve.
+        // As in tables of the sign test: all six values, all but one at each end of nine, all but two of twelve.
         let bounds = |n: u32| interval(&(1..=n).map(f64::from).collect::<Vec<_>>());
         assert_eq!([6, 8, 9, 12, 20].map(bounds), [(1.0, 6.0), (1.0, 8.0), (2.0, 8.0), (3.0, 10.0), (6.0, 15.0)]);
     }
@@ -108,7 +111,7 @@ mod tests {
 
     #[test]
     fn ratios_are_of_pairs() {
-        // The median of the ratios (2), which is not the ratio of the medians (20 / 4 = 5).
+        // The median of the ratios is 2. The ratio of the medians would be 20 / 4 = 5.
         let pairs = [(Some(10.0), Some(20.0)), (Some(4.0), Some(2.0)), (Some(1.0), Some(100.0))];
         let compared = compare(&pairs);
         assert_eq!((compared.a, compared.b), (Some(4.0), Some(20.0)));

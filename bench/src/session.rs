@@ -1,4 +1,4 @@
-//! [`Session`]: a connection, its prepared statements, and the two styles of speaking.
+//! [`Session`]: a connection, its prepared statements, and the two protocol styles.
 
 use crate::decimal::Decimal;
 use crate::error::{Error, Result};
@@ -7,16 +7,16 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 use tokio_postgres::{Client, Config, NoTls, SimpleQueryMessage, Statement};
 
-/// How statements go to the server.
+/// The protocol style of statements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Style {
-    /// Prepared once a connection, parameters in binary.
+    /// Prepared once per connection, with binary parameters.
     Prepared,
-    /// As text with literals, in the simple query protocol.
+    /// Text with literals, in the simple query protocol.
     Simple,
 }
 
-/// A row of an answer.
+/// A row of a result.
 pub struct Record(Vec<Value>);
 
 fn unlike(value: Option<&Value>, wanted: &str) -> Error {
@@ -52,7 +52,7 @@ impl Record {
         }
     }
 
-    /// A decimal at a scale.
+    /// The field as a decimal, in units of the given scale.
     pub fn decimal(&self, place: usize, scale: u32) -> Result<i64> {
         match self.0.get(place) {
             Some(Value::Decimal(value)) => Ok(value.at(scale)),
@@ -69,20 +69,21 @@ impl Record {
     }
 }
 
-/// A connection.
+/// A connection with its prepared statements.
 pub struct Session {
     pub client: Client,
     style: Style,
     statements: HashMap<&'static str, Statement>,
-    /// What was asked since the times were taken last, and how long each answer took; `None` when nobody wants to know.
+    /// The statements since the last [`Session::take_times`], with the time of each answer. `None` if times are not
+    /// recorded.
     times: Option<Vec<(&'static str, Duration)>>,
 }
 
-/// Connects.
+/// Opens a connection to the server.
 pub async fn connect(config: &Config) -> Result<Client> {
     let (client, connection) = config.connect(NoTls).await?;
     tokio::spawn(async move {
-        // A broken connection shows in the client's calls.
+        // A broken connection also fails the client's calls, so this error is ignored.
         let _ = connection.await;
     });
     Ok(client)
@@ -93,12 +94,12 @@ impl Session {
         Ok(Session { client: connect(config).await?, style, statements: HashMap::new(), times: None })
     }
 
-    /// Notes from now on how long each statement takes, for [`Session::take_times`].
+    /// Starts to record the time of each statement, for [`Session::take_times`].
     pub fn keep_times(&mut self) {
         self.times.get_or_insert_default();
     }
 
-    /// What was noted since.
+    /// The recorded statements and times. Clears the record.
     pub fn take_times(&mut self) -> Vec<(&'static str, Duration)> {
         self.times.as_mut().map(std::mem::take).unwrap_or_default()
     }
@@ -118,7 +119,7 @@ impl Session {
         Ok(statement)
     }
 
-    /// The rows that a statement gives.
+    /// Runs a statement and answers its rows.
     pub async fn rows(&mut self, sql: &'static str, values: &[Value]) -> Result<Vec<Record>> {
         let begin = Instant::now();
         let rows = self.ask_for_rows(sql, values).await;
@@ -153,18 +154,18 @@ impl Session {
             .collect()
     }
 
-    /// The only row that a statement gives.
+    /// Runs a statement and answers its only row.
     pub async fn row(&mut self, sql: &'static str, values: &[Value]) -> Result<Record> {
         let found = self.maybe(sql, values).await?;
         found.ok_or_else(|| Error::other(format!("no row: {}", substitute(sql, values))))
     }
 
-    /// The first row, if there is one.
+    /// Runs a statement and answers its first row, if there is one.
     pub async fn maybe(&mut self, sql: &'static str, values: &[Value]) -> Result<Option<Record>> {
         Ok(self.rows(sql, values).await?.into_iter().next())
     }
 
-    /// Carries a statement out; how many rows it touched.
+    /// Runs a statement and answers the number of affected rows.
     pub async fn run(&mut self, sql: &'static str, values: &[Value]) -> Result<u64> {
         let begin = Instant::now();
         let count = self.ask_to_run(sql, values).await;
@@ -187,7 +188,7 @@ impl Session {
         Ok(self.client.execute(&statement, &parameters).await?)
     }
 
-    /// The same, where it must be exactly so many rows.
+    /// Like [`Session::run`], but the number of affected rows must be `expected`.
     pub async fn change(&mut self, expected: u64, sql: &'static str, values: &[Value]) -> Result<()> {
         match self.run(sql, values).await? {
             count if count == expected => Ok(()),
@@ -195,7 +196,7 @@ impl Session {
         }
     }
 
-    /// BEGIN, COMMIT, ROLLBACK.
+    /// Runs BEGIN, COMMIT or ROLLBACK.
     pub async fn command(&mut self, sql: &str) -> Result<()> {
         let begin = Instant::now();
         let done = self.client.batch_execute(sql).await;

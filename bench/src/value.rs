@@ -15,9 +15,9 @@ pub enum Value {
     Int(i64),
     Text(String),
     Decimal(Decimal),
-    /// Microseconds since 2000-01-01.
+    /// Moment in microseconds since 2000-01-01.
     Moment(i64),
-    /// Days since 2000-01-01.
+    /// Day in days since 2000-01-01.
     Day(i64),
     Ints(Vec<i64>),
     Texts(Vec<String>),
@@ -123,7 +123,7 @@ impl<'a> FromSql<'a> for Value {
 }
 
 impl Value {
-    /// The value as it stands in a statement's text.
+    /// The value as a literal in a statement's text.
     pub fn literal(&self) -> String {
         let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
         match self {
@@ -147,7 +147,7 @@ impl Value {
     }
 }
 
-/// Puts values as literals where a statement says `$1` and so on.
+/// Replaces `$1` and so on in a statement by the values as literals.
 pub fn substitute(sql: &str, values: &[Value]) -> String {
     let mut text = String::with_capacity(sql.len() * 2);
     let mut rest = sql;

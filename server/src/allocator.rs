@@ -1,25 +1,27 @@
-//! [`Allocator`]: mimalloc, asked by its short way. The wrapper of its crate always asks for memory at a given alignment, which takes twice
-//! as many instructions as asking for memory; a short statement allocates some thirty times.
+//! [`Allocator`]: mimalloc, called through its short path. The wrapper of its crate always requests memory with an
+//! explicit alignment, which takes twice as many instructions as a plain request. A short statement allocates about
+//! thirty times.
 
 use libmimalloc_sys as mimalloc;
 use std::alloc::{GlobalAlloc, Layout};
 
-/// All of mimalloc's blocks lie at multiples of so many bytes, but for those that are shorter (`MI_MAX_ALIGN_SIZE` in its types.h).
+/// The alignment of every mimalloc block in bytes, except for shorter blocks (`MI_MAX_ALIGN_SIZE` in its types.h).
 const ALIGNED: usize = 16;
 
-/// See the head of the module.
+/// The global allocator of the server: mimalloc, called without an explicit alignment where the block's size implies
+/// it.
 pub struct Allocator;
 
-/// Whether each block of `size` bytes has that alignment by itself: blocks of 16 bytes and more lie at multiples of 16, shorter ones at
-/// multiples of 8, and are 8 bytes long at least.
+/// Whether each block of `size` bytes has that alignment without a request. Blocks of 16 bytes and more lie at
+/// multiples of 16. Shorter blocks lie at multiples of 8 and are at least 8 bytes long.
 const fn is_natural(align: usize, size: usize) -> bool {
     align <= ALIGNED && align <= size
 }
 
-// SAFETY: mimalloc gives blocks that nobody else has until they are freed, `size` bytes long at least, or null; it frees and grows blocks of
-// each of its ways to allocate by the same calls, and panics in none (mimalloc.h). A block that is asked for by its size alone has the
-// alignment that the layout wants: see `is_natural`. That a layout's size is not 0, that a pointer and its layout belong together, and that
-// a new size does not overflow, who calls answers for, by the contract of GlobalAlloc.
+// SAFETY: mimalloc returns blocks of at least `size` bytes that belong to the caller alone until they are freed, or
+// null. The same calls free and grow the blocks of both paths, and no call panics (mimalloc.h). A block requested by
+// its size alone has the layout's alignment: see `is_natural`. By the contract of GlobalAlloc, the caller ensures that
+// the size is not 0, that pointer and layout belong together, and that a new size does not overflow.
 unsafe impl GlobalAlloc for Allocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -53,7 +55,8 @@ unsafe impl GlobalAlloc for Allocator {
 
     #[inline]
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: as above. A block that stays where it is has the alignment of its new size by the condition, or is looked at anew.
+        // SAFETY: as above. A block that stays in place has the alignment of its new size, by the condition; otherwise
+        // the branch below requests it explicitly.
         unsafe {
             if is_natural(layout.align(), size) {
                 mimalloc::mi_realloc(block.cast(), size).cast()
@@ -94,7 +97,7 @@ mod tests {
                 kept.push((block, layout, turn as u8));
             }
         }
-        // Nobody wrote into another's block.
+        // No block overlaps another.
         for (block, layout, value) in kept {
             assert!(bytes_of(block, layout.size()).iter().all(|byte| *byte == value), "{layout:?}");
             // SAFETY: as above.

@@ -1,4 +1,4 @@
-//! The command line: reads it, sets up the log, runs what it asks for, and turns failures into exit codes.
+//! The command line: reads it, initializes the log, runs the command, and maps failures to exit codes.
 
 use crate::config::{Cli, Command, Config, LogFormat};
 use crate::runtime;
@@ -8,7 +8,7 @@ use std::io::Write;
 use std::process::ExitCode;
 use tracing_subscriber::EnvFilter;
 
-/// The program.
+/// Runs the program. The exit code is 0 on success and 1 after a failure.
 pub fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Start(options) => Config::resolve(*options).and_then(start),
@@ -27,10 +27,11 @@ fn start(config: Config) -> Result<(), String> {
     init_log(&config)?;
     crate::data_directory::claim(&config.data_dir)?;
     let runtime = runtime::start("percosql", None)?;
-    // A sort or join may compute for seconds without a pause; on threads of its own it keeps no connection waiting.
+    // A sort or join may compute for seconds without a pause. On threads of its own it delays no connection.
     let workers = runtime::start("percosql-query", None)?;
     let result = runtime.block_on(crate::server::run(config, workers.handle().clone()));
-    // What still computes or blocks (a connection that was dropped in mid-statement) must not keep the process.
+    // A task that still computes or blocks must not keep the process alive. Dropping a connection in mid-statement can
+    // leave one.
     workers.shutdown_timeout(std::time::Duration::from_secs(1));
     runtime.shutdown_timeout(std::time::Duration::from_secs(1));
     result
@@ -43,7 +44,7 @@ fn init_store(store: &str) -> Result<(), String> {
 
 fn init_log(config: &Config) -> Result<(), String> {
     let filter = EnvFilter::try_new(&config.log).map_err(|e| format!("--log {}: {e}", config.log))?;
-    // A log in a file or a journal is read without a terminal's colours.
+    // Log files and journals have no terminal, so their lines carry no colour codes.
     let colours = std::io::stderr().is_terminal();
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colours);
     let set = match config.log_format {

@@ -1,5 +1,5 @@
-//! [`Config`]: what `percosql start` runs with, from flags, `PERCOSQL_*` variables and a TOML file,
-//! in that order of precedence. Must not open anything but that file.
+//! [`Config`]: the settings of `percosql start`, from flags, `PERCOSQL_*` variables and a TOML file, in that order of
+//! precedence. It opens no other file.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Deserialize;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use storage::BigtableAddress;
 
-/// The command line.
+/// The parsed command line of `percosql`.
 #[derive(Debug, Parser)]
 #[command(
     name = "percosql",
@@ -23,12 +23,12 @@ use storage::BigtableAddress;
     disable_help_subcommand = true
 )]
 pub struct Cli {
-    /// What to do.
+    /// The subcommand to run.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What the command does.
+/// The subcommands of `percosql`.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Start the server and run it until SIGTERM or Ctrl-C
@@ -41,7 +41,7 @@ pub enum Command {
     },
 }
 
-/// Options of `percosql start`. `None`: not given here.
+/// Options of `percosql start`. `None` means that the command line and the environment do not set the option.
 #[derive(Args, Clone, Debug, Default)]
 pub struct StartOptions {
     /// Folder that holds the data; made when it does not exist [default: ./percosql-data]. With a store elsewhere it
@@ -51,8 +51,8 @@ pub struct StartOptions {
     /// Address and port to listen on [default: 127.0.0.1:5432]
     #[arg(long, value_name = "ADDR", env = "PERCOSQL_LISTEN")]
     pub listen: Option<String>,
-    /// Where tablets are kept: `embedded` is a local folder, `bigtable://PROJECT/INSTANCE/TABLE` a table of Google Cloud
-    /// Bigtable that `percosql init-store` made [default: embedded]
+    /// Storage of the tablets: `embedded` is a local folder, `bigtable://PROJECT/INSTANCE/TABLE` a table of Google
+    /// Cloud Bigtable that `percosql init-store` made [default: embedded]
     #[arg(long, value_name = "STORE", env = "PERCOSQL_STORE")]
     pub store: Option<String>,
     /// Host and port at which the other servers of the same Bigtable store reach this one, in plain text, which asks for a
@@ -106,7 +106,7 @@ pub struct StartOptions {
     pub log: Option<String>,
 }
 
-/// The form of the log.
+/// Format of the log's lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
@@ -117,7 +117,7 @@ pub enum LogFormat {
     Json,
 }
 
-/// What transactions see that do not say it.
+/// Isolation level of transactions that do not name one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum IsolationLevel {
@@ -131,7 +131,7 @@ pub enum IsolationLevel {
 }
 
 impl IsolationLevel {
-    /// As `default_transaction_isolation` names it.
+    /// The level's name in `default_transaction_isolation`.
     pub fn setting(self) -> &'static str {
         match self {
             IsolationLevel::Snapshot => "repeatable read",
@@ -141,7 +141,7 @@ impl IsolationLevel {
     }
 }
 
-/// The settings file: the same names, with underscores.
+/// The settings file: the names of the flags, with underscores.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -163,7 +163,7 @@ struct File {
     log: Option<String>,
 }
 
-/// Whether others can reach that address, as far as it tells.
+/// Checks that the address has the form `HOST:PORT` and can be reachable from other machines.
 fn check_advertise(address: Option<&str>, store: &StoreKind) -> Result<(), String> {
     let Some(address) = address else { return Ok(()) };
     if *store == StoreKind::Embedded {
@@ -181,54 +181,55 @@ fn check_advertise(address: Option<&str>, store: &StoreKind) -> Result<(), Strin
     }
 }
 
-/// Which engine keeps the tablets.
+/// The storage engine that holds the tablets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreKind {
-    /// A local folder.
+    /// A folder on this machine.
     Embedded,
-    /// A table of Cloud Bigtable.
+    /// A table of Cloud Bigtable, by its address.
     Bigtable(BigtableAddress),
 }
 
-/// All settings, complete and checked as far as can be without opening anything.
+/// All settings, complete and validated as far as possible without opening the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Folder of the data.
+    /// Folder that holds the data.
     pub data_dir: PathBuf,
-    /// The settings file.
+    /// Path of the settings file; `None` without one.
     pub config_file: Option<PathBuf>,
-    /// Where to listen.
+    /// Address and port to listen on.
     pub listen: SocketAddr,
-    /// Which engine.
+    /// Storage engine of the tablets.
     pub store: StoreKind,
-    /// Where the other servers of the store reach this one, `HOST:PORT`; `None`: there is no other.
+    /// `HOST:PORT` at which the other servers of the store reach this one. `None` means that this is the only server of
+    /// its store.
     pub advertise: Option<String>,
-    /// Connections at a time.
+    /// Connections served at a time, at most.
     pub max_connections: usize,
-    /// Memory of the process, in bytes.
+    /// Memory limit of the process, in bytes.
     pub memory: usize,
-    /// Memory of all statements together, in bytes.
+    /// Memory limit of all statements together, in bytes.
     pub query_memory: usize,
-    /// Memory for data of the embedded store that was read, in bytes.
+    /// Cache of the embedded store, in bytes.
     pub cache_memory: usize,
-    /// Size from which a tablet of the embedded store is split, in bytes.
+    /// Size above which a tablet of the embedded store is split, in bytes.
     pub tablet_size: usize,
     /// Isolation level of transactions that do not name one.
     pub isolation: IsolationLevel,
-    /// Certificate chain and key.
+    /// Paths of the certificate chain and of its key; `None` without TLS.
     pub tls: Option<(PathBuf, PathBuf)>,
     /// Whether connections from this machine are trusted, whatever passwords there are.
     pub trust_loopback: bool,
-    /// How long running statements may go on at shutdown.
+    /// Time that running statements get to finish at shutdown.
     pub shutdown_timeout: Duration,
-    /// Form of the log.
+    /// Format of the log's lines.
     pub log_format: LogFormat,
-    /// Filter of the log.
+    /// Filter of the log, in `tracing`'s syntax.
     pub log: String,
 }
 
 impl Config {
-    /// Completes the options by the settings file and the defaults. Errors are sentences for a person.
+    /// Completes the options from the settings file and the defaults. Errors are sentences for a person.
     pub fn resolve(options: StartOptions) -> Result<Config, String> {
         let file = match &options.config {
             Some(path) => read_file(path)?,
@@ -283,26 +284,26 @@ impl Config {
     }
 }
 
-/// Less cache than this makes everything slow.
+/// A smaller cache slows every statement down.
 const MIN_CACHE: usize = 64 << 20;
 
 impl Config {
-    /// Bytes that the write buffers of all transactions together may hold.
+    /// Limit of the write buffers of all transactions together, in bytes.
     pub fn buffer_memory(&self) -> usize {
         (self.memory / 8).max(16 << 20)
     }
 
-    /// Bytes that large commits under way may take together, beside the buffers.
+    /// Limit of the large commits in progress together, in bytes. The write buffers are not included.
     pub fn commit_memory(&self) -> usize {
         (self.memory / 8).max(16 << 20)
     }
 
-    /// Bytes that the statements which sessions keep by name may take together.
+    /// Limit of the named prepared statements of all sessions together, in bytes.
     pub fn prepared_memory(&self) -> usize {
         (self.memory / 16).max(16 << 20)
     }
 
-    /// What it says, as settings that clients ask for, of a server at this address.
+    /// The settings as SHOW reports them to clients, for a server that listens at `address`.
     pub fn shown(&self, address: SocketAddr) -> Vec<(&'static str, String)> {
         let whole =
             |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf()).display().to_string();
@@ -322,7 +323,7 @@ impl Config {
         shown
     }
 
-    /// Where the data lies, for people.
+    /// Location of the data, for messages to people.
     pub fn data_location(&self) -> String {
         match &self.store {
             StoreKind::Embedded => self.data_dir.display().to_string(),
@@ -337,7 +338,8 @@ fn read_file(path: &Path) -> Result<File, String> {
     toml::from_str(&text).map_err(|e| format!("settings file {}: {e}", path.display()))
 }
 
-/// A number of bytes, `least` or more: `65536`, `64kB`, `512MB`, `2GB`. Units are multiples of 1024, as in PostgreSQL's settings.
+/// Parses a number of bytes such as `65536`, `64kB`, `512MB` or `2GB`, of at least `least` bytes. Units are multiples
+/// of 1024, as in PostgreSQL's settings.
 fn parse_size(text: &str, least: usize) -> Result<usize, String> {
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
@@ -363,7 +365,7 @@ fn parse_listen(text: &str) -> Result<SocketAddr, String> {
     if let Ok(address) = text.parse() {
         return Ok(address);
     }
-    // A bare port, a bare address, a host name with a port.
+    // The text may be a bare port, a bare address, or a host name with a port.
     if let Ok(port) = text.parse::<u16>() {
         return Ok(SocketAddr::from(([127, 0, 0, 1], port)));
     }

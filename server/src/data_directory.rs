@@ -1,18 +1,19 @@
-//! [`claim`]: keeps the data directory from other users of the machine, by PostgreSQL's rules. The directory is 0700, or 0750 for a group
-//! that may read it; another mode or another owner is refused. The umask of the process covers all files below, those of RocksDB too.
+//! [`claim`]: protects the data directory from other users of the machine, by PostgreSQL's rules. Its mode is 0700, or
+//! 0750 for a group that may read it. Another mode or another owner is refused. The umask of the process covers all
+//! files below, including RocksDB's.
 
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
-/// Bits that a data directory may not have: its group may read, others may do nothing.
+/// Mode bits that a data directory must not have: the group may only read, others have no access.
 const FORBIDDEN: u32 = 0o027;
-/// The bits of a group that may read.
+/// Mode bits of a group that may read.
 const GROUP_READS: u32 = 0o050;
 
-/// Refuses a directory that others can read or that another user owns, and sets the umask for what this process makes in it. A directory
-/// that is absent may be made afterwards. An empty one is made private, as initdb does. To be called before other threads exist. Errors are
-/// sentences for a person.
+/// Refuses a directory that other users can read or that another user owns. Sets the umask for the files that this
+/// process makes in it. The directory may be absent and made afterwards. An empty one is made private, as initdb does.
+/// Call this before other threads exist. Errors are sentences for a person.
 pub fn claim(folder: &Path) -> Result<(), String> {
     let mode = check(folder, own_user())?;
     set_umask(if mode & GROUP_READS == 0 { 0o077 } else { 0o027 });
@@ -52,8 +53,8 @@ fn check(folder: &Path, user: u32) -> Result<u32, String> {
     ))
 }
 
-/// Refuses a private key that others can read, as PostgreSQL does. A key that root owns may be read by a group. Errors are sentences for a
-/// person.
+/// Refuses a private key that other users can read, as PostgreSQL does. If root owns the key, a group may read it.
+/// Errors are sentences for a person.
 pub fn check_key(key: &Path) -> Result<(), String> {
     let failed = |error: io::Error| format!("TLS key {}: {error}", key.display());
     let found = std::fs::metadata(key).map_err(failed)?;

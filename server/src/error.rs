@@ -1,4 +1,4 @@
-//! [`ConnectionError`]: what ends a message, or a connection; and errors as the wire carries them.
+//! [`ConnectionError`]: errors that end a message or a connection, and their form in the protocol.
 
 use bytes::{BufMut, BytesMut};
 use pgwire::messages::Message;
@@ -7,18 +7,18 @@ use planner::types::encoding::Encoding;
 use planner::{SqlError, state};
 use std::io;
 
-/// What went wrong while a message was handled.
+/// An error while a message was handled.
 #[derive(Debug)]
 pub enum ConnectionError {
-    /// Reported as `ERROR`; the connection goes on.
+    /// Sent as `ERROR`; the connection continues.
     Sql(SqlError),
-    /// Reported as `FATAL`; the connection ends.
+    /// Sent as `FATAL`; the connection ends.
     Fatal(SqlError),
-    /// The socket failed or was closed: nobody to report to.
+    /// The socket failed or was closed, so no report is possible.
     Io(io::Error),
 }
 
-/// A result on a connection.
+/// The result of an operation on a connection.
 pub type Result<T> = std::result::Result<T, ConnectionError>;
 
 impl From<SqlError> for ConnectionError {
@@ -33,17 +33,17 @@ impl From<io::Error> for ConnectionError {
     }
 }
 
-/// 08P01: the client broke the protocol.
+/// 08P01: the client violated the protocol.
 pub fn protocol_violation(message: impl Into<String>) -> SqlError {
     SqlError::new(state::PROTOCOL_VIOLATION, message)
 }
 
-/// How grave an error or notice is.
+/// Severity of an error message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
-    /// The statement failed.
+    /// `ERROR`: the statement failed.
     Error,
-    /// The connection ends.
+    /// `FATAL`: the connection ends.
     Fatal,
 }
 
@@ -56,12 +56,12 @@ impl Severity {
     }
 }
 
-/// Appends an ErrorResponse, its text in the client's encoding.
+/// Appends an ErrorResponse. Its text is in the client's encoding.
 pub fn write_error(out: &mut BytesMut, severity: Severity, error: &SqlError, encoding: Encoding) {
     write_fields(out, b'E', &fields(severity.name(), error.fields()), encoding);
 }
 
-/// Appends a NoticeResponse; `severity` is `NOTICE`, `WARNING`, `INFO`, `LOG` or `DEBUG`.
+/// Appends a NoticeResponse. `severity` is `NOTICE`, `WARNING`, `INFO`, `LOG` or `DEBUG`.
 pub fn write_notice(out: &mut BytesMut, severity: &str, notice: &Fields, encoding: Encoding) {
     write_fields(out, b'N', &fields(severity, notice), encoding);
 }
@@ -82,8 +82,8 @@ fn write_fields(out: &mut BytesMut, kind: u8, fields: &[(u8, String)], encoding:
     }
 }
 
-/// Appends a message of the codec. The codec only refuses messages beyond its size limits: those
-/// become nothing but a log line.
+/// Appends a message of the codec. The codec refuses only messages beyond its size limits; such a message is logged and
+/// dropped.
 pub fn write_message<M: Message>(out: &mut BytesMut, message: &M) {
     let start = out.len();
     if let Err(error) = message.encode(out) {
@@ -117,7 +117,7 @@ fn fields(severity: &str, error: &Fields) -> Vec<(u8, String)> {
     if let Some(position) = error.position {
         fields.push((b'P', position.to_string()));
     }
-    // A zero byte would end the field early and shift all that follows.
+    // A zero byte would end the field early and shift all fields after it.
     for (_, value) in &mut fields {
         if value.contains('\0') {
             *value = value.replace('\0', "\u{fffd}");

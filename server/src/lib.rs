@@ -1,4 +1,5 @@
-//! `percosql`: the server. Speaks PostgreSQL's protocol v3; between servers it carries timestamps and locks ([`oracle`]).
+//! `percosql`: the server. It implements PostgreSQL's protocol v3 and value formats; keys, locks and tablets belong to
+//! the crates below.
 //!
 //! # The life of an INSERT
 //!

@@ -1,4 +1,4 @@
-//! [`Listener`]: accepts connections and gives each a task of its own, until the server stops.
+//! [`Listener`]: accepts connections and spawns a task for each, until the server stops.
 
 use crate::connection;
 use crate::connection::auth::AccessRules;
@@ -16,29 +16,29 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-/// Sockets whose clients are not authenticated, at most, beyond the number of connections: for start-ups and cancel requests.
+/// Sockets of unauthenticated clients beyond the connection limit, at most. They serve start-ups and cancel requests.
 const SPARE: usize = 100;
-/// How often it is logged, at most, that such sockets are closed for others.
+/// Shortest time between two log lines about closed unauthenticated sockets.
 const TOLD_EVERY: Duration = Duration::from_secs(10);
 
-/// What all connections share.
+/// State that all connections share.
 pub struct Shared {
-    /// What their sessions work on.
+    /// The database that the sessions work on.
     pub database: Arc<Database>,
-    /// The connections, for cancel requests and the limit.
+    /// The connections, for cancel requests and the connection limit.
     pub backends: Arc<Backends>,
-    /// TLS, where it is configured.
+    /// The server's TLS identity; `None` without TLS.
     pub tls: Option<TlsIdentity>,
-    /// Who is trusted.
+    /// The rules for clients without a password.
     pub access: AccessRules,
     /// Becomes true when the server stops.
     pub stopping: watch::Sender<bool>,
 }
 
-/// A bound socket. What it accepts is not registered with the thread that accepts it, but where it is served.
+/// A bound socket. Accepted sockets are registered with the thread that serves them, not with the accepting thread.
 pub type Socket = AsyncFd<std::net::TcpListener>;
 
-/// A bound address.
+/// A bound address and the state that its connections share.
 pub struct Listener {
     socket: Socket,
     shared: Arc<Shared>,
@@ -46,13 +46,13 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Takes over a bound socket; the connections live on `reactors`.
+    /// Takes over a bound socket. The connections run on `reactors`.
     pub fn new(socket: Socket, shared: Arc<Shared>, reactors: Reactors) -> Self {
         Listener { socket, shared, reactors }
     }
 
-    /// Accepts connections until the server stops, then lets running statements finish: for `grace` they may go
-    /// on, then they are cancelled, and what is left a second later is dropped.
+    /// Accepts connections until the server stops. Running statements then get the time `grace`, after which they are
+    /// cancelled. Connections that still exist a second later are dropped.
     pub async fn run(self, grace: Duration) {
         let mut connections = JoinSet::new();
         let waiting = WaitingRoom::new(self.shared.backends.limit() + SPARE);
@@ -64,7 +64,8 @@ impl Listener {
                 () = stopped(&mut stopping) => break,
                 accepted = accept(&self.socket) => accepted,
             };
-            // Not when they end: that would wake this task, and two threads, for each connection.
+            // Finished tasks are collected here. Collecting each at its end would wake this task, and two threads, for
+            // each connection.
             while connections.try_join_next().is_some() {}
             match accepted {
                 Ok((socket, peer)) => {
@@ -78,13 +79,13 @@ impl Listener {
                 }
                 Err(error) => {
                     tracing::warn!(%error, "a connection could not be accepted");
-                    // Out of file descriptors: accepting again at once would spin.
+                    // The process is out of file descriptors. Accepting again at once would spin.
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }
             }
         }
         drop(self.socket);
-        // Kept until the last connection has ended.
+        // The reactors must outlive the last connection.
         let _reactors = self.reactors;
         let drained = async { while connections.join_next().await.is_some() {} };
         tokio::pin!(drained);
@@ -100,7 +101,7 @@ impl Listener {
 }
 
 impl Listener {
-    /// Gives a connection its task, on one of the reactors.
+    /// Spawns the task of a connection on one of the reactors.
     fn serve(&self, connections: &mut JoinSet<()>, socket: std::net::TcpStream, (peer, seat): (SocketAddr, Seat)) {
         let shared = Arc::clone(&self.shared);
         self.reactors.spawn(connections, move || async move {
@@ -115,11 +116,11 @@ impl Listener {
 
 /// Resolves when the server stops.
 pub async fn stopped(stopping: &mut watch::Receiver<bool>) {
-    // An error means that the sender is gone, and the server with it.
+    // An error means that the sender is gone, and with it the server.
     let _ = stopping.wait_for(|stopping| *stopping).await;
 }
 
-/// Dropped by a panic it says so.
+/// Logs a message if a panic drops it.
 struct TellsOfPanic;
 
 impl Drop for TellsOfPanic {
@@ -142,8 +143,8 @@ async fn accept(socket: &Socket) -> io::Result<(std::net::TcpStream, SocketAddr)
 /// Binds an address. Errors are sentences for a person.
 pub async fn bind(address: SocketAddr) -> Result<Socket, String> {
     let bound = TcpListener::bind(address).await.and_then(|socket| {
-        // SAFETY: the descriptor is the listener's, which the AsyncFd owns and lends out unchangeable: it stays open and the same
-        // until that is dropped.
+        // SAFETY: the descriptor belongs to the listener. The AsyncFd owns the listener and lends it out immutably, so
+        // the descriptor stays open and unchanged until the AsyncFd is dropped.
         Ok(unsafe { AsyncFd::register(socket.into_std()?) }?)
     });
     bound.map_err(|error| match error.kind() {

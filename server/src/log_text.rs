@@ -1,5 +1,5 @@
-//! [`fields`]: how an event is written into a log of text. Names, addresses and messages come from clients, also from those that are not
-//! authenticated: none of them may begin a line of its own or steer a terminal.
+//! [`fields`]: the form of an event in a text log. Names, addresses and messages come from clients, also from
+//! unauthenticated ones. None of them may start a log line or control a terminal.
 
 use std::fmt::{self, Write};
 use tracing::field::Field;
@@ -7,7 +7,7 @@ use tracing_subscriber::field::MakeExt;
 use tracing_subscriber::fmt::FormatFields;
 use tracing_subscriber::fmt::format::{Writer, debug_fn};
 
-/// Writes the message as it is and other fields as `name=value`, all without control characters.
+/// Writes the message as it is and other fields as `name=value`. Control characters are escaped.
 pub fn fields() -> impl for<'writer> FormatFields<'writer> + Send + Sync + 'static {
     debug_fn(write_field).delimited(" ")
 }
@@ -19,7 +19,7 @@ fn write_field(writer: &mut Writer<'_>, field: &Field, value: &dyn fmt::Debug) -
     write!(Escaping(writer), "{value:?}")
 }
 
-/// Writes text on, its control characters escaped.
+/// Passes text on with its control characters escaped.
 struct Escaping<'a, 'w>(&'a mut Writer<'w>);
 
 impl Write for Escaping<'_, '_> {
@@ -38,7 +38,7 @@ impl Write for Escaping<'_, '_> {
     }
 }
 
-/// Characters that control a terminal, end a line or turn the direction of text.
+/// Whether the character controls a terminal, ends a line or changes the direction of text.
 fn is_unsafe(character: char) -> bool {
     character.is_control() || matches!(character, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

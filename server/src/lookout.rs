@@ -1,10 +1,12 @@
-//! [`Lookout`]: a thread that sees to it that sockets and timers of a runtime are looked after while one of its threads
-//! computes. It also wakes the spare threads of reactors ([`Reserve`]).
+//! [`Lookout`]: a thread that keeps a runtime's sockets and timers served while one of its threads computes. It also
+//! wakes the spare threads of reactors ([`Reserve`]).
 //!
-//! Of tokio's worker threads one waits for sockets and timers, and the others sleep. When an event wakes it, it runs the
-//! task that the event was for, and nobody takes its place unless there is more to do: should that task compute for
-//! seconds without a pause, no other connection is heard meanwhile, although a thread is free. Waking another thread at
-//! each event would cost every short statement a switch; looking now and then costs nothing that can be measured.
+//! One of tokio's worker threads waits for sockets and timers, and the others sleep. An event wakes the waiting thread,
+//! which runs the event's task. No other thread takes over the wait unless more tasks are queued. If the task computes
+//! for seconds without a pause, no other connection is served meanwhile, although threads are idle.
+//!
+//! Waking another thread at each event would cost every short statement a context switch. A periodic check has no
+//! measurable cost.
 
 use crate::reserve::Reserve;
 use std::sync::{Arc, mpsc};
@@ -12,17 +14,18 @@ use std::time::Duration;
 use storage::env::EnvRef;
 use tokio::runtime::{Handle, RuntimeMetrics};
 
-/// The time between two looks. A thread may compute for up to twice as long until another is woken to take its place.
+/// Time between two checks. A thread may compute for up to twice as long until another thread is woken to take its
+/// place.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 
-/// Looks after runtimes until it is dropped.
+/// Checks runtimes and reactors until it is dropped.
 pub struct Lookout {
-    /// The thread ends when this end of the channel is gone.
+    /// The thread ends when this end of the channel is dropped.
     _stop: mpsc::Sender<()>,
 }
 
 impl Lookout {
-    /// Begins to look after `runtimes` and `reserves`, on a thread of its own.
+    /// Starts a thread that checks `runtimes` and `reserves`.
     pub fn over(runtimes: Vec<Handle>, reserves: Vec<Arc<Reserve>>, env: &EnvRef) -> Lookout {
         let (stop, stopped) = mpsc::channel();
         let mut watched: Vec<Watched> = runtimes.into_iter().map(Watched::new).collect();
@@ -42,7 +45,7 @@ impl Lookout {
 struct Watched {
     runtime: Handle,
     metrics: RuntimeMetrics,
-    /// How often each worker had gone to sleep or woken at the last look.
+    /// Each worker's count of parks and unparks at the last check.
     seen: Vec<u64>,
 }
 
@@ -53,13 +56,13 @@ impl Watched {
         Watched { runtime, metrics, seen }
     }
 
-    /// A worker that has been awake since the last look may hold what others wait for: a task from outside wakes one that
-    /// sleeps, and that one waits for sockets and timers next.
+    /// A worker that has been awake since the last check may delay other tasks. A task from outside wakes a sleeping
+    /// worker, which next waits for sockets and timers.
     fn look(&mut self) {
         let mut awake = false;
         for (worker, seen) in self.seen.iter_mut().enumerate() {
             let count = self.metrics.worker_park_unpark_count(worker);
-            // An even count is that of a worker that is awake.
+            // An even count means that the worker is awake.
             awake |= count == *seen && count.is_multiple_of(2);
             *seen = count;
         }
@@ -79,7 +82,7 @@ mod tests {
     use storage::env::SystemEnv;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-    /// How long another connection's task keeps its thread.
+    /// How long the task of another connection occupies its thread.
     const LONG: Duration = Duration::from_secs(3);
 
     /// How long a connection waits for one byte meanwhile.
@@ -110,7 +113,7 @@ mod tests {
             connection.write_all(b"x").unwrap();
             connection.read_exact(&mut byte).unwrap();
         }
-        // Both workers sleep, one of them waits for sockets.
+        // Now both workers sleep, and one of them waits for sockets.
         std::thread::sleep(Duration::from_millis(100));
         long.write_all(b"c").unwrap();
         std::thread::sleep(Duration::from_millis(100));
@@ -124,7 +127,8 @@ mod tests {
 
     #[test]
     fn connections_are_heard_while_one_computes() {
-        // What the lookout is for: should this fail, tokio has learnt it, and the lookout can go.
+        // This delay is the reason for the lookout. If the assertion fails, tokio no longer needs a lookout, and it can
+        // go.
         assert!((0..3).any(|_| waited(false) > LONG / 2), "nobody needs a lookout");
         assert!(waited(true) < LONG / 2);
     }

@@ -1,12 +1,12 @@
-//! The memory that this process may use at most: the machine's, or that of its control group or of a group around it when it is
-//! less. See the kernel's guides `cgroup-v1/memory` and `cgroup-v2`.
+//! The memory limit of this process: the machine's memory, or the smaller limit of its control group or of an enclosing
+//! group. See the kernel's guides `cgroup-v1/memory` and `cgroup-v2`.
 
 use std::path::{Path, PathBuf};
 
-/// Bytes where nothing is known.
+/// Limit in bytes if the system reports none.
 const UNKNOWN: usize = 4 << 30;
 
-/// In bytes.
+/// The limit of this process, in bytes.
 pub(crate) fn of_this_process() -> usize {
     let read = |path: &Path| std::fs::read_to_string(path).ok();
     let physical = read(Path::new("/proc/meminfo")).and_then(|text| physical(&text));
@@ -20,17 +20,17 @@ fn physical(meminfo: &str) -> Option<usize> {
     line.trim().strip_suffix("kB")?.trim().parse::<usize>().ok()?.checked_mul(1024)
 }
 
-/// A hierarchy of control groups that limits memory.
+/// A hierarchy of control groups with a memory controller.
 struct Hierarchy {
-    /// Where it is mounted.
+    /// Mount point of the hierarchy.
     folder: PathBuf,
-    /// The group that the mount shows as its top.
+    /// The group that the mount shows as its root.
     top: PathBuf,
-    /// The file that holds a group's limit.
+    /// Name of the file that holds a group's limit.
     file: &'static str,
 }
 
-/// The hierarchy in a line of `mountinfo`: version 2, or the memory controller's of version 1.
+/// The hierarchy in a line of `mountinfo`: version 2, or version 1 with the memory controller.
 fn hierarchy(mount: &str) -> Option<Hierarchy> {
     let (place, kind) = mount.split_once(" - ")?;
     let mut place = place.split(' ').skip(3);
@@ -44,7 +44,7 @@ fn hierarchy(mount: &str) -> Option<Hierarchy> {
     Some(Hierarchy { folder, top, file })
 }
 
-/// The group of this process in a hierarchy, by the lines of `/proc/self/cgroup`.
+/// The group of this process in a hierarchy, from the lines of `/proc/self/cgroup`.
 fn own_group<'a>(groups: &'a str, hierarchy: &Hierarchy) -> Option<&'a str> {
     let of_version_1 = hierarchy.file != "memory.max";
     groups.lines().find_map(|line| {
@@ -56,11 +56,11 @@ fn own_group<'a>(groups: &'a str, hierarchy: &Hierarchy) -> Option<&'a str> {
     })
 }
 
-/// The least limit of the groups that this process is in, from its own up to the top.
+/// The smallest limit among the groups of this process, from its own up to the root.
 fn group(groups: &str, mounts: &str, read: impl Fn(&Path) -> Option<String>) -> Option<usize> {
     let limits = mounts.lines().filter_map(hierarchy).filter_map(|hierarchy| {
         let group = Path::new(own_group(groups, &hierarchy)?);
-        // A group outside of what the mount shows is seen as its top.
+        // A group outside the mounted part appears as the root of the mount.
         let inner = group.strip_prefix(&hierarchy.top).unwrap_or(Path::new(""));
         let folder = hierarchy.folder.join(inner);
         let around = folder.ancestors().take_while(|folder| folder.starts_with(&hierarchy.folder));

@@ -1,16 +1,18 @@
-//! [`Reactors`]: threads that each look after sockets of their own. A short statement runs from its socket's event to its
-//! answer on one thread, and wakes no other: among threads that share their tasks each event may, which costs more than the
-//! statement.
+//! [`Reactors`]: threads that each serve their own sockets. A short statement runs from its socket's event to its
+//! answer on one thread and wakes no other. Among threads that share their tasks, each event may wake another thread,
+//! which costs more than the statement.
 //!
-//! A reactor has one thread at work, and a [`Reserve`] of threads that sleep until a poll holds that thread up. A new task goes to
-//! a reactor that is not held up, or to the shared threads if all are: it may bring the word that ends what they compute.
+//! A reactor has one thread at work, and a [`Reserve`] of threads that sleep until a poll holds that thread up. A new
+//! task goes to a reactor that is not held up. If all are held up, it goes to the shared threads, because it may carry
+//! the cancel request for their work.
 //!
-//! A task stays on its reactor only while it is quick. If it has computed for [`LONG`] without a pause twice in a row, it goes on
-//! on a thread of its own: the system shares the processors among threads, so other connections are heard beside it. It comes back
-//! once it has been quick for [`QUICK_FOR`]. Time that the system gave to other threads does not count ([`ThreadTime`]): on a
-//! busy machine every task would be long now and then. A task is moved between two polls, as it is;
-//! its socket stays with the reactor that knows it. A task that blocks inside a poll (`nextval` that waits for the store)
-//! leaves its reactor another thread meanwhile.
+//! A task stays on its reactor only while its polls are short. After two polls in a row of [`LONG`] or more, it
+//! continues on a thread of its own. The system then shares the processors among threads, so other connections are
+//! served beside it. The task returns after [`QUICK_FOR`] without a long poll.
+//!
+//! Time that the system gave to other threads does not count ([`ThreadTime`]). On a busy machine every task would be
+//! long now and then. A task moves between two polls, as it is, and its socket stays registered with its reactor. A
+//! task that blocks inside a poll, such as `nextval`, leaves its reactor another thread meanwhile.
 
 use crate::reserve::Reserve;
 use crate::runtime;
@@ -26,46 +28,47 @@ use storage::env::EnvRef;
 use tokio::runtime::{Handle, Runtime};
 use tokio::task::{JoinError, JoinHandle, JoinSet};
 
-/// Who computes for so long without a pause is not alone on its thread for nothing. Operators pause after a millisecond.
+/// A poll of this length counts as long. Operators yield after a millisecond.
 const LONG: Duration = Duration::from_millis(1);
-/// Who computes for so long without a pause may do so for seconds. A task that begins elsewhere stays there, so that is for the worst.
+/// A poll of this length may last for seconds more. A task that starts on the shared threads stays there, so the limit
+/// is high.
 const STUCK: Duration = Duration::from_millis(20);
-/// How long nothing long was computed until a task goes back.
+/// Time without a long poll after which a task returns to its reactor.
 const QUICK_FOR: Duration = Duration::from_millis(100);
-/// Spare threads of a reactor: so many polls may be stuck in it at once, and its other connections are still heard. A task that
-/// pauses now and then leaves the reactor, so only tasks in their first long poll count.
+/// Spare threads of a reactor. So many polls may be stuck in it at once while its other connections are still served. A
+/// task with several long polls leaves the reactor, so only first long polls count.
 const SPARE: usize = 8;
 
-/// How long the timer of a reactor that has nothing to do with anybody runs: less than most that statements and connections set.
+/// Period of a reactor's background timer. It is shorter than most timeouts of statements and connections.
 const BEAT: Duration = Duration::from_secs(20);
 
 type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// See the head of the module. The threads end when it is dropped, and what still runs on them is dropped with them.
+/// Threads that each serve their own sockets. Dropping this ends the threads and drops the tasks on them.
 pub struct Reactors {
     env: EnvRef,
-    /// Where long tasks get a thread each.
+    /// Runtime whose threads run long tasks, one thread each.
     shared: Handle,
     reactors: Vec<Reactor>,
 }
 
 struct Reactor {
-    /// `None` once it is being dropped.
+    /// `None` while the reactor is being dropped.
     runtime: Option<Runtime>,
     reserve: Arc<Reserve>,
-    /// How many tasks it looks after.
+    /// Number of tasks on this reactor.
     tasks: Arc<AtomicUsize>,
 }
 
 impl Reactors {
-    /// Starts `count` reactors; a task that turns out to be long goes on on a thread of `shared`. Errors are sentences for a person.
+    /// Starts `count` reactors. A long task continues on a thread of `shared`. Errors are sentences for a person.
     pub fn start(count: usize, shared: Handle, env: EnvRef) -> Result<Reactors, String> {
         let reactors = (0..count.max(1)).map(|_| Reactor::start()).collect::<Result<_, String>>()?;
         Ok(Reactors { env, shared, reactors })
     }
 
-    /// Runs a task on the reactor that has the fewest, of those that are not held up. `task` is called there, so that its socket
-    /// is registered there.
+    /// Runs a task on the reactor with the fewest tasks, among those that are not held up. `task` is called there,
+    /// which registers its socket there.
     pub fn spawn<T>(&self, set: &mut JoinSet<()>, task: impl FnOnce() -> T + Send + 'static)
     where
         T: Future<Output = ()> + Send + 'static,
@@ -99,8 +102,8 @@ impl Reactor {
     fn start() -> Result<Reactor, String> {
         let runtime = runtime::start("percosql-reactor", Some(1 + SPARE))?;
         let reserve = Reserve::new(runtime.handle().clone(), 1 + SPARE, SPARE);
-        // A timer that ends before all others are to has its thread wake itself to hear of it, two calls to the system: so that the one
-        // of each new connection, for its authentication, is not that timer, there is another.
+        // A new timer with the earliest deadline makes the thread wake itself, which costs two system calls. This timer
+        // keeps an earlier deadline than the authentication timers of new connections.
         runtime.spawn(async {
             loop {
                 tokio::time::sleep(BEAT).await;
@@ -113,7 +116,7 @@ impl Reactor {
 impl Drop for Reactor {
     fn drop(&mut self) {
         self.reserve.end();
-        // A task that blocks must not hold up the thread that drops this.
+        // A blocked task must not hold up the thread that drops the reactor.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
@@ -136,10 +139,10 @@ impl Drop for Counted {
     }
 }
 
-/// A task that goes to a thread of its own while it is long. This stays with the reactor.
+/// A task that moves to a thread of its own while its polls are long. This handle stays on the reactor.
 struct Wandering {
     place: Place,
-    /// Whether the last poll took long, and perhaps by its own doing.
+    /// Whether the last poll was long, and possibly by its own work.
     long: bool,
     env: EnvRef,
     shared: Handle,
@@ -148,7 +151,7 @@ struct Wandering {
 }
 
 enum Place {
-    /// On the reactor.
+    /// On the reactor's thread.
     Here(Task),
     /// On a thread of its own.
     There(Visit),
@@ -163,7 +166,7 @@ impl Future for Wandering {
         loop {
             match &mut this.place {
                 Place::Here(task) => {
-                    // It costs as much as some statements: only who is under suspicion is measured.
+                    // Measuring costs as much as some statements, so only a task with a long last poll is measured.
                     let taken = if this.long { ThreadTime::now() } else { None };
                     let began = this.env.monotonic();
                     let polling = this.reserve.poll_begins(began);
@@ -177,7 +180,8 @@ impl Future for Wandering {
                     if !(std::mem::replace(&mut this.long, long) && long) {
                         return Poll::Pending;
                     }
-                    // Who wakes it from here on wakes nobody, so it is polled there at once.
+                    // A wake-up through the old waker would be lost for the new thread. The new thread therefore polls
+                    // the task at once.
                     let Place::Here(task) = std::mem::replace(&mut this.place, Place::Over) else { continue };
                     let visiting = Visiting { task: Some(task), env: Arc::clone(&this.env), last_long: None };
                     this.place = Place::There(Visit::begin(&this.shared, visiting));
@@ -200,12 +204,12 @@ impl Future for Wandering {
     }
 }
 
-/// Whether a poll was long that took so much time, by its thread's reading before it.
+/// Whether a poll of duration `passed` was long. `before` is the thread's reading at its start.
 fn is_long(passed: Duration, before: Option<ThreadTime>) -> bool {
     passed >= LONG && before.is_none_or(|before| before.taken(passed) >= LONG)
 }
 
-/// A panic there is one here: who waits for the task learns of it.
+/// Passes a panic of the other thread on, so that it reaches the task's caller.
 fn pass_on(error: JoinError) {
     if let Ok(panic) = error.try_into_panic() {
         std::panic::resume_unwind(panic);
@@ -214,8 +218,8 @@ fn pass_on(error: JoinError) {
 
 /// A task on a thread of its own. Dropping this ends the task at its next pause.
 ///
-/// A thread each, and not a task among tasks: a poll may compute for seconds without a pause, and as many of them as there are
-/// threads would keep all others waiting.
+/// Each task needs its own thread, because a poll may compute for seconds without a pause. As many such tasks as a
+/// runtime has threads would block all others.
 struct Visit {
     thread: JoinHandle<Option<Task>>,
     ends: AbortHandle,
@@ -236,11 +240,12 @@ impl Drop for Visit {
     }
 }
 
-/// Runs on the task's own thread: gives the task back once it has been quick for a while; `None` when it is over.
+/// Polls the task on its own thread. Resolves to the task after [`QUICK_FOR`] without a long poll, or to `None` when
+/// the task has ended.
 struct Visiting {
     task: Option<Task>,
     env: EnvRef,
-    /// When something long ended last.
+    /// End of the last long poll.
     last_long: Option<Duration>,
 }
 
@@ -278,7 +283,7 @@ mod tests {
         std::thread::current().id()
     }
 
-    /// Takes so much time of a processor.
+    /// Uses this much processor time.
     fn compute(time: Duration) {
         let (began, before) = (Instant::now(), ThreadTime::now());
         while before.map_or(began.elapsed(), |before| before.taken(began.elapsed())) < time {}
@@ -331,7 +336,7 @@ mod tests {
         reactors.spawn(&mut set, move || async move {
             for _ in 0..20 {
                 seen.lock().push(here());
-                // Ready to go on, and others are let go first.
+                // The task stays runnable but yields the processor to other threads.
                 let began = Instant::now();
                 while began.elapsed() < 2 * LONG {
                     std::thread::yield_now();
@@ -409,7 +414,7 @@ mod tests {
         let reactors = reactors(2).await;
         let (mut set, stop) = (JoinSet::new(), Arc::new(AtomicUsize::new(0)));
         for stuck in 0..2 {
-            // One that pauses never, with fewer tasks than the other.
+            // A task that never pauses, on the reactor with fewer tasks.
             let over = Arc::clone(&stop);
             reactors.spawn(&mut set, move || async move {
                 while over.load(Ordering::SeqCst) == 0 {
@@ -431,7 +436,7 @@ mod tests {
         while set.join_next().await.is_some() {}
     }
 
-    /// The longest that a connection of a reactor waited for an answer while other tasks of it were stuck in one poll.
+    /// The longest wait of a connection for an answer while `stuck` tasks of its reactor never return from a poll.
     #[allow(clippy::disallowed_methods)]
     async fn longest_wait(stuck: usize) -> Duration {
         let reactors = reactors(1).await;

@@ -1,9 +1,9 @@
 //! [`Reserve`]: threads of a runtime that sleep until every thread at work is held up.
 //!
-//! A reactor has one thread at work, so a short statement wakes no other thread. A poll that computes for seconds would keep
-//! all other connections of that reactor waiting. So each reactor has spare threads. They are ordinary workers of the same
-//! tokio runtime, and each one sleeps inside a task that blocks ([`Reserve::keep`]). To tokio they look busy, so no event wakes
-//! them and they cost nothing.
+//! A reactor has one thread at work, so a short statement wakes no other thread. A poll that computes for seconds would
+//! keep all other connections of that reactor waiting. So each reactor has spare threads. They are ordinary workers of
+//! the same tokio runtime, and each one sleeps inside a task that blocks ([`Reserve::keep`]). Tokio sees them as busy,
+//! so no event wakes them and they cost nothing.
 //!
 //! ```text
 //! thread at work   poll ──────────────── long ────────────────▶ poll, poll
@@ -24,28 +24,28 @@ use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 use tokio::runtime::Handle;
 
-/// A thread that has been inside one poll for so long is held up.
+/// A thread that has been inside one poll for this long is held up.
 pub const PATIENCE: Duration = Duration::from_millis(10);
 
-/// A spare thread goes back to sleep when it was not needed for so long. Shorter, and a client that repeats a long statement
-/// would be met by a sleeping reserve each time.
+/// A spare thread goes back to sleep after this time without need. With a shorter time, a client that repeats a long
+/// statement would meet a sleeping reserve each time.
 const CALM: Duration = Duration::from_secs(1);
 
-/// At most so long a start waits until a spare thread sleeps.
+/// Longest wait at the start until the spare threads sleep.
 const SETTLING: Duration = Duration::from_secs(1);
 
-/// Since when a thread has been inside one poll: µs of the monotonic clock; 0 means that it is outside.
+/// Start of the thread's current poll in µs of the monotonic clock. 0 means that the thread is outside a poll.
 type Mark = AtomicU64;
 
 thread_local! {
-    /// This thread's mark. A thread belongs to one runtime for its whole life.
+    /// The mark of this thread. A thread belongs to one runtime for its whole life.
     static MARK: RefCell<Option<Arc<Mark>>> = const { RefCell::new(None) };
 }
 
-/// See the head of the module.
+/// The spare threads of one runtime, and the marks of its threads.
 pub struct Reserve {
     runtime: Handle,
-    /// All workers of the runtime, asleep or at work.
+    /// Number of workers of the runtime, asleep or at work.
     threads: usize,
     marks: Mutex<Vec<Weak<Mark>>>,
     state: Mutex<State>,
@@ -54,22 +54,22 @@ pub struct Reserve {
 
 #[derive(Default)]
 struct State {
-    /// Threads that sleep.
+    /// Number of sleeping threads.
     asleep: usize,
-    /// Tasks that were sent to put a thread to sleep and have not done it yet: one at most.
+    /// Tasks that were sent to put a thread to sleep and have not run yet, at most one.
     on_their_way: usize,
-    /// Threads that were told to wake and have not woken yet.
+    /// Threads that were told to wake and still sleep.
     called: usize,
-    /// Threads that slept at the last look.
+    /// Number of sleeping threads at the last check.
     seen_asleep: usize,
-    /// When all threads at work were last needed.
+    /// Time of the monotonic clock when all threads at work were last needed.
     needed: Duration,
-    /// The runtime ends: nobody sleeps any more.
+    /// The runtime ends, so no thread may sleep any more.
     over: bool,
 }
 
 impl Reserve {
-    /// Puts `spare` of the `threads` workers of a new runtime to sleep, and waits until they do.
+    /// Puts `spare` of the `threads` workers of a new runtime to sleep, and waits until they sleep.
     pub fn new(runtime: Handle, threads: usize, spare: usize) -> Arc<Reserve> {
         let spare = spare.min(threads.saturating_sub(1));
         let (marks, state, changed) = (Mutex::default(), Mutex::default(), Condvar::new());
@@ -83,7 +83,8 @@ impl Reserve {
         reserve
     }
 
-    /// Notes that this thread, one of the runtime's, begins a poll at `now`. The note ends when the value is dropped, also by a panic.
+    /// Records that this thread of the runtime begins a poll at `now`. Dropping the value ends the record, also in a
+    /// panic.
     pub fn poll_begins(&self, now: Duration) -> Polling {
         let since = u64::try_from(now.as_micros()).unwrap_or(u64::MAX).max(1);
         let mark = MARK.with_borrow_mut(|mark| Arc::clone(mark.get_or_insert_with(|| self.new_mark())));
@@ -97,7 +98,7 @@ impl Reserve {
         mark
     }
 
-    /// For how long every thread at work has been held up. Zero: one of them at least is free.
+    /// How long every thread at work has been held up. Zero means that at least one is free.
     pub fn held_up(&self, now: Duration) -> Duration {
         let mut held = self.held(now);
         held.sort_unstable_by(|a, b| b.cmp(a));
@@ -105,7 +106,7 @@ impl Reserve {
         held.get(at_work.saturating_sub(1)).copied().unwrap_or_default()
     }
 
-    /// For how long each thread that is inside a poll has been there.
+    /// How long each thread inside a poll has been there.
     fn held(&self, now: Duration) -> Vec<Duration> {
         let mut held = Vec::new();
         self.marks.lock().retain(|mark| {
@@ -123,7 +124,7 @@ impl Reserve {
         (self.threads + state.called).saturating_sub(state.asleep + state.on_their_way)
     }
 
-    /// Wakes a spare thread or sends one to sleep, if it is time. The lookout calls this every few milliseconds.
+    /// Wakes a spare thread or sends one to sleep if necessary. The lookout calls this every few milliseconds.
     pub fn look(self: &Arc<Self>, now: Duration) {
         let held = self.held(now).into_iter().filter(|held| *held >= PATIENCE).count();
         let mut state = self.state.lock();
@@ -149,7 +150,7 @@ impl Reserve {
         }
     }
 
-    /// Sends a task that puts its thread to sleep.
+    /// Spawns a task that puts its thread to sleep.
     fn send_keeper(self: &Arc<Self>) {
         let this = Arc::clone(self);
         drop(self.runtime.spawn(async move {
@@ -160,7 +161,7 @@ impl Reserve {
         }));
     }
 
-    /// Keeps this thread asleep until it is called.
+    /// Blocks this thread until it is called.
     fn keep(&self) {
         let mut state = self.state.lock();
         state.on_their_way = state.on_their_way.saturating_sub(1);
@@ -171,25 +172,26 @@ impl Reserve {
         state.asleep = state.asleep.saturating_sub(1);
     }
 
-    /// Wakes all for good: the runtime ends.
+    /// Wakes all threads for good, because the runtime ends.
     pub fn end(&self) {
         self.state.lock().over = true;
         self.changed.notify_all();
     }
 
-    /// How many threads sleep.
+    /// Number of sleeping threads.
     #[cfg(test)]
     pub fn asleep(&self) -> usize {
         self.state.lock().asleep
     }
 }
 
-/// Leaves the tasks of this thread to the other threads, before it sleeps. False: another thread is this worker now, and this one need
-/// not sleep.
+/// Hands the tasks of this thread over to other threads before it sleeps. False means that another thread now runs this
+/// worker, so this thread need not sleep.
 ///
-/// Two places of a tokio worker are out of reach of all others: the slot for the next task, and the list of tasks that have yielded. A
-/// task that stays there while the worker sleeps would stand still. `block_in_place` empties both. It also offers the worker to
-/// another thread, which rarely is fast enough to take it. Without a worker, `yield_now` wakes its task at once, and else later.
+/// Two places of a tokio worker are invisible to other workers: the slot for the next task, and the list of tasks that
+/// have yielded. A task there would stand still while the worker sleeps. `block_in_place` empties both. It also offers
+/// the worker to another thread, which is rarely fast enough to take it. Outside a worker, `yield_now` wakes its task
+/// at once; inside, it wakes the task later.
 fn hand_tasks_over() -> bool {
     struct Woken(AtomicBool);
     impl Wake for Woken {
@@ -204,7 +206,7 @@ fn hand_tasks_over() -> bool {
     !woken.0.load(Ordering::Relaxed)
 }
 
-/// A poll under way, until it is dropped.
+/// Marks a poll as running until it is dropped.
 pub struct Polling(Arc<Mark>);
 
 impl Drop for Polling {
@@ -241,7 +243,7 @@ mod tests {
         }
     }
 
-    /// Each wakes a thread and lets one sleep again, beside tasks that give way all the time.
+    /// Each round wakes a thread and lets one sleep again, beside tasks that yield all the time.
     #[test]
     fn a_thread_that_falls_asleep_takes_no_task_along() {
         let runtime = runtime::start("test-reserve", Some(1 + SPARE)).unwrap();
@@ -283,14 +285,14 @@ mod tests {
     fn spare_threads_sleep_until_all_others_are_held_up() {
         let runtime = runtime::start("test-reserve", Some(1 + SPARE)).unwrap();
         let reserve = Reserve::new(runtime.handle().clone(), 1 + SPARE, SPARE);
-        // Also when the test fails: the runtime waits for its threads.
+        // Wakes the threads also when the test fails, because the runtime waits for them.
         let _ended = Ended(Arc::clone(&reserve));
         assert_eq!(reserve.asleep(), SPARE);
         let (began, clock) = (std::time::Instant::now(), Duration::from_secs(100));
         let now = || clock + began.elapsed();
         reserve.look(now());
         assert_eq!(reserve.asleep(), SPARE);
-        // Two polls that do not end, each on the thread that is free at the moment.
+        // Two polls that do not end, each on the thread that is free at that moment.
         let mut stuck = Vec::new();
         for held in 1..=2 {
             let (release, released) = std::sync::mpsc::channel::<()>();
@@ -304,7 +306,7 @@ mod tests {
             said.recv_timeout(Duration::from_secs(10)).unwrap();
             stuck.push(release);
             assert!(reserve.held_up(now() + Duration::from_secs(1)) >= PATIENCE);
-            // Not yet: it may be short.
+            // The poll may still turn out to be short.
             reserve.look(at);
             assert_eq!(reserve.state.lock().called, 0);
             reserve.look(at + PATIENCE);

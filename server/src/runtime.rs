@@ -1,12 +1,13 @@
-//! [`start`]: the threads that tasks run on.
+//! [`start`]: creates the runtimes whose threads run the server's tasks.
 
 use tokio::runtime::{Builder, Runtime};
 
-/// Bytes of a thread's stack: plans of deep queries recurse; two megabytes are soon gone in a debug build.
+/// Stack of a thread in bytes. Plans of deep queries recurse, and a debug build quickly uses up two megabytes.
 const STACK_BYTES: usize = 16 << 20;
 
-/// Starts a runtime whose threads are called `name`: `count` of them, or one for each core. With one thread too it is of tokio's kind
-/// that has several, so that what blocks in the midst of a task leaves the others a thread. Errors are sentences for a person.
+/// Starts a runtime with `count` threads of this name, or with one per core. Even a single thread uses tokio's
+/// multi-threaded runtime, because `block_in_place` then leaves the other tasks a thread. Errors are sentences for a
+/// person.
 pub fn start(name: &str, count: Option<usize>) -> Result<Runtime, String> {
     let mut builder = Builder::new_multi_thread();
     if let Some(count) = count {

@@ -1,4 +1,4 @@
-//! Start and stop: opens the store and the database, binds the address, prints the banner, waits for the end.
+//! Start and stop: opens the store and the database, binds the address, prints the banner, and waits for the end.
 
 use crate::config::{Config, IsolationLevel};
 use crate::connection::AUTHENTICATION_TIMEOUT;
@@ -20,10 +20,10 @@ use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
-/// Runs a server until it is told to stop. Errors are sentences for a person; nothing was started, or what
-/// was started has been stopped. `workers` compute what is long, so that connections are always heard.
+/// Runs a server until it is told to stop. `workers` run long computations, so that connections are always served.
+/// Errors are sentences for a person. After an error, everything that was started has been stopped.
 pub async fn run(config: Config, workers: tokio::runtime::Handle) -> Result<(), String> {
-    // Before the store is opened: a signal during a long recovery must not be lost.
+    // The handlers are installed before the store opens, so that a signal during a long recovery is not lost.
     let mut terminate = signal(SignalKind::terminate()).map_err(|e| format!("cannot wait for SIGTERM: {e}"))?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(|e| format!("cannot wait for SIGINT: {e}"))?;
     let tls = match &config.tls {
@@ -60,7 +60,7 @@ pub async fn run(config: Config, workers: tokio::runtime::Handle) -> Result<(), 
             port = config.listen.port()
         ));
     }
-    // Bound last: who can connect gets an answer.
+    // The address is bound last, so every client that connects gets an answer.
     let socket = listener::bind(config.listen).await?;
     let address = socket.get_ref().local_addr().map_err(|e| format!("cannot tell the address listened on: {e}"))?;
     let backends = match &config.advertise {
@@ -94,7 +94,7 @@ pub async fn run(config: Config, workers: tokio::runtime::Handle) -> Result<(), 
     }
 }
 
-/// What SHOW answers for settings that are fixed from here on.
+/// The settings that are fixed from now on, as SHOW reports them.
 fn server_settings(config: &Config, address: SocketAddr, backends: &Backends) -> Vec<(&'static str, String)> {
     let mut settings = config.shown(address);
     settings.extend([
@@ -105,7 +105,7 @@ fn server_settings(config: &Config, address: SocketAddr, backends: &Backends) ->
     settings
 }
 
-/// Where operators spill; what a server that was killed left there is removed.
+/// The directory for spilled data of operators. Files of an earlier server that was killed are removed.
 fn spill_directory(config: &Config) -> Result<PathBuf, String> {
     let folder = config.data_dir.join("query-spill");
     let made = match std::fs::remove_dir_all(&folder) {
@@ -116,7 +116,7 @@ fn spill_directory(config: &Config) -> Result<PathBuf, String> {
     Ok(folder)
 }
 
-/// What a person sees when the server is ready. On standard output, whatever the log is set to.
+/// Prints that the server is ready, on standard output and independent of the log's settings.
 fn banner(config: &Config, address: SocketAddr, any_password: bool) {
     let host = if address.ip().is_unspecified() { "127.0.0.1".to_string() } else { address.ip().to_string() };
     let mut text = format!(
@@ -139,7 +139,7 @@ fn banner(config: &Config, address: SocketAddr, any_password: bool) {
     let _ = out.flush();
 }
 
-/// The level of transactions that name none, and what an application written for PostgreSQL has to know of it.
+/// The default isolation level, with a note for applications written for PostgreSQL.
 fn level(isolation: IsolationLevel) -> String {
     let mut text = format!("  level    {} is the default isolation level", isolation.setting());
     if isolation != IsolationLevel::ReadCommitted {

@@ -1,4 +1,4 @@
-//! [`OpenStore`]: the engine that a configuration names, opened, with transactions over it.
+//! [`OpenStore`]: the configured storage engine, opened, with transactions over it.
 
 use crate::config::{Config, StoreKind};
 use crate::oracle::{OracleClient, OracleService, ServingOracle};
@@ -10,20 +10,21 @@ use storage::embedded::{EmbeddedOptions, EmbeddedStore};
 use storage::{EnvRef, StoreError, StoreRef, SystemEnv, TimestampSource};
 use txn::{Oracle, OracleNode, TransactionStore, TransactionStoreOptions, TxnError};
 
-/// How often old versions are collected. Each pass reads every row, at some 3,400 instructions, and what it removes has been
-/// kept for longer than this anyway.
+/// Interval of garbage collection. Each pass reads every row at about 3,400 instructions, and it removes only versions
+/// older than this interval.
 const GARBAGE_INTERVAL: Duration = Duration::from_secs(300);
-/// How long old versions are kept where one process knows who reads them: for snapshots whose exporter is gone, and for who asks later what
-/// became of a transaction. Every scan passes over the old versions and removed entries that are left, so a queue suffers from each minute.
+/// How long old versions are kept if one process knows all readers. Snapshots of a closed exporter and late queries for
+/// a transaction's status need them. Every scan passes over the remaining old versions and removed entries, so each
+/// minute slows a queue down.
 const EMBEDDED_HISTORY: Duration = Duration::from_secs(600);
-/// How long closing waits for background work to let go of the store.
+/// Time limit for background work to release the store at close.
 const CLOSE_LIMIT: Duration = Duration::from_secs(5);
 
-/// An open store.
+/// An open store with its engine.
 pub struct OpenStore {
-    /// Transactions over it.
+    /// The transactions over the store.
     pub transactions: Arc<TransactionStore>,
-    /// Time, randomness, background work.
+    /// Time, randomness and background tasks.
     pub env: EnvRef,
     engine: Engine,
 }
@@ -33,13 +34,13 @@ enum Engine {
     Bigtable {
         store: Arc<BigtableStore>,
         oracle: Arc<Oracle>,
-        /// Answers other nodes, where they can ask.
+        /// Answers other nodes, if they can reach this one.
         serving: Option<ServingOracle>,
         scratch: PathBuf,
     },
 }
 
-/// Opens the store. Errors are sentences for a person.
+/// Opens the store of a configuration. Errors are sentences for a person.
 pub async fn open(config: &Config) -> Result<OpenStore, String> {
     let env: EnvRef = SystemEnv::current().map_err(|e| format!("no runtime: {e}"))?;
     let (engine, store, oracle): (Engine, StoreRef, Arc<Oracle>) = match &config.store {
@@ -47,7 +48,7 @@ pub async fn open(config: &Config) -> Result<OpenStore, String> {
             let oracle = Oracle::new(Arc::clone(&env));
             let timestamps: Arc<dyn TimestampSource> = Arc::clone(&oracle) as _;
             let path = config.data_dir.clone();
-            // Recovery reads and writes files for seconds.
+            // Recovery reads and writes files for seconds, so it runs on a blocking thread.
             let opening = {
                 let env = Arc::clone(&env);
                 let options = EmbeddedOptions { tablet_bytes: config.tablet_size as u64, ..EmbeddedOptions::default() }
@@ -63,7 +64,7 @@ pub async fn open(config: &Config) -> Result<OpenStore, String> {
             let opened = BigtableStore::open(address.clone(), options, Arc::clone(&env)).await;
             let bigtable = opened.map_err(|error| explain(config, &error))?;
             let store: StoreRef = Arc::clone(&bigtable) as _;
-            // Listens before others are told where.
+            // The socket must listen before other nodes learn its address.
             let service = match &config.advertise {
                 Some(address) => Some(OracleService::bind(address).await?),
                 None => None,
@@ -87,7 +88,7 @@ pub async fn open(config: &Config) -> Result<OpenStore, String> {
         validated: planner::catalog::keys::rows_of_users(),
         buffers_limit_bytes: config.buffer_memory(),
         commits_limit_bytes: config.commit_memory(),
-        // Who has no address cannot be asked for timestamps, so nobody else writes.
+        // Other nodes cannot request timestamps from a node without an address, so no other node writes.
         alone: config.advertise.is_none(),
         ..defaults
     };
@@ -97,7 +98,7 @@ pub async fn open(config: &Config) -> Result<OpenStore, String> {
     Ok(OpenStore { transactions, env, engine })
 }
 
-/// Makes the table of a store, or completes it. Answers what a person is told.
+/// Makes the table of a store, or completes it. Answers a sentence for a person.
 pub async fn init(store: &str) -> Result<String, String> {
     let address: BigtableAddress = store.parse()?;
     let env: EnvRef = SystemEnv::current().map_err(|e| format!("no runtime: {e}"))?;
@@ -110,7 +111,7 @@ pub async fn init(store: &str) -> Result<String, String> {
     })
 }
 
-/// How others are told who uses a store.
+/// The name under which other nodes see the user of a store.
 fn node_name(config: &Config) -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let host = Some(host.trim()).filter(|host| !host.is_empty()).unwrap_or("unknown host").to_owned();
@@ -124,7 +125,7 @@ fn explain_transactions(config: &Config, error: TxnError) -> String {
     }
 }
 
-/// What a person can do about it.
+/// Explains a store error and its remedy to a person.
 fn explain(config: &Config, error: &StoreError) -> String {
     if let StoreKind::Bigtable(address) = &config.store {
         return match error {
@@ -155,9 +156,12 @@ fn explain(config: &Config, error: &StoreError) -> String {
 }
 
 impl OpenStore {
-    /// Resolves with a reason when the store cannot go on: a write or sync failed, or another server took it over. A disk that
-    /// was full at that moment is no exception: what the operating system kept of a failed sync cannot be trusted, and only
-    /// a start reads the log again. (Below the reserve writes are refused before, and the server stays.)
+    /// Resolves with a reason when the store cannot continue: a write or sync failed, or another server took the store
+    /// over.
+    ///
+    /// A disk that was full at that moment is no exception. After a failed sync, the cached pages of the operating
+    /// system cannot be trusted, and only a restart reads the log again. Below the disk reserve, writes are refused
+    /// earlier, and the server continues.
     pub async fn failed(&self) -> String {
         loop {
             let failure = match &self.engine {
@@ -171,7 +175,7 @@ impl OpenStore {
         }
     }
 
-    /// Closes it in order: what was asked of it is finished, synced, and given free for the next server.
+    /// Closes the store in order: finishes the requests, syncs them, and releases the store for the next server.
     pub async fn close(self) {
         let OpenStore { transactions, env, engine } = self;
         transactions.give_locks_back().await;
@@ -180,18 +184,18 @@ impl OpenStore {
         match engine {
             Engine::Embedded(embedded) => {
                 let_go(&embedded).await;
-                // Dropping waits for the store's threads.
+                // The drop waits for the store's threads.
                 let _ = tokio::task::spawn_blocking(move || drop(embedded)).await;
             }
             Engine::Bigtable { store, oracle, serving, scratch } => {
-                // The second commits of transactions that were acknowledged are finished first.
+                // The secondary commits of acknowledged transactions finish first.
                 let_go(&store).await;
                 if let Err(error) = oracle.leave().await {
                     tracing::warn!(%error, "the oracle's lease is not given free: the next node waits for it");
                 }
-                // Until here others could ask; from here on they find a successor.
+                // Until now other nodes could send requests. From now on they find a successor.
                 drop(serving);
-                // Nothing in it outlives this server; the folder stays where it holds something else.
+                // The spilled files belong to this server alone. The folder stays if it holds other files.
                 let _ = std::fs::remove_dir_all(scratch.join("spill"));
                 let _ = std::fs::remove_dir_all(scratch.join("query-spill"));
                 let _ = std::fs::remove_dir(scratch);
@@ -200,7 +204,7 @@ impl OpenStore {
     }
 }
 
-/// Waits until nobody else holds the store: a pass of the garbage collector may.
+/// Waits until nothing else holds the store. A pass of the garbage collector may still hold it.
 async fn let_go<T>(store: &Arc<T>) {
     let begin = std::time::Instant::now();
     while Arc::strong_count(store) > 1 && begin.elapsed() < CLOSE_LIMIT {

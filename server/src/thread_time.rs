@@ -1,24 +1,24 @@
-//! [`ThreadTime`]: what the calling thread has taken of a processor.
+//! [`ThreadTime`]: the processor time of the calling thread.
 
 use std::time::Duration;
 
-/// A reading, to be compared with the time that passes from it on, on the same thread.
+/// A reading of the calling thread's processor time, to compare with a later reading on the same thread.
 #[derive(Clone, Copy, Debug)]
 pub struct ThreadTime {
-    /// On a processor.
+    /// Processor time of the thread.
     computed: Duration,
-    /// How often it gave its processor up by itself, for it had to wait.
+    /// Number of voluntary context switches, which mean that the thread had to wait.
     waits: i64,
 }
 
 impl ThreadTime {
-    /// Of the calling thread. `None` where the system does not tell.
+    /// Reads the calling thread's times. `None` if the system does not report them.
     #[cfg(target_os = "linux")]
     pub fn now() -> Option<ThreadTime> {
         let mut computed = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: the call writes a timespec where it is told to, and this one is ours (clock_gettime(2)).
+        // SAFETY: the call writes a timespec to the given address, which is a local variable (clock_gettime(2)).
         let told = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut computed) };
-        // SAFETY: a rusage is numbers alone, of which zeros are as good as any.
+        // SAFETY: a rusage consists of numbers, for which zero is a valid value.
         let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
         // SAFETY: as above, of a rusage (getrusage(2)).
         let used = unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) };
@@ -26,17 +26,17 @@ impl ThreadTime {
         (told == 0 && used == 0).then(|| ThreadTime { computed: Duration::new(seconds, nanos), waits: usage.ru_nvcsw })
     }
 
-    /// Of the calling thread. `None` where the system does not tell.
+    /// `None`, because only Linux reports the times of a thread.
     #[cfg(not(target_os = "linux"))]
     pub fn now() -> Option<ThreadTime> {
         None
     }
 
-    /// Of the `passed` time since this reading, what the thread took itself, computing or waiting; not what the system gave to
-    /// other threads while it was ready to go on.
+    /// The part of `passed` that the thread itself spent computing or waiting. Time that other threads had while this
+    /// one was runnable does not count.
     pub fn taken(&self, passed: Duration) -> Duration {
         match ThreadTime::now() {
-            // For how long it waited nobody knows.
+            // The length of voluntary waits is unknown, so with waits all of `passed` counts.
             Some(now) if now.waits == self.waits => passed.min(now.computed.saturating_sub(self.computed)),
             _ => passed,
         }
@@ -58,7 +58,7 @@ mod tests {
         std::thread::sleep(Duration::from_millis(3));
         assert!(before.taken(began.elapsed()) >= Duration::from_millis(3));
         let before = ThreadTime::now().unwrap();
-        // Ready to go on all the time, as far as the reading knows.
+        // The thread was runnable all the time, according to the reading.
         assert!(before.taken(Duration::from_secs(1000)) < Duration::from_secs(1));
     }
 }

@@ -1,8 +1,9 @@
-//! [`WaitingRoom`]: the sockets whose clients are not authenticated yet. There is room for so many; beyond it a newcomer takes the place of
-//! another, so that sockets which say nothing lock nobody out.
+//! [`WaitingRoom`]: the sockets of unauthenticated clients. Their number is limited. Beyond the limit a newcomer
+//! replaces another socket, so silent sockets lock nobody out.
 //!
-//! The socket that goes is the oldest of the network address that has the most. A client authenticates within a few round trips, so a flood
-//! from its own address has to open all places anew within that time to reach it, and a flood from other addresses reaches itself first.
+//! The room closes the oldest socket of the network address with the most sockets. A client authenticates within a few
+//! round trips. A flood from its own address must refill all places within that time to displace it. A flood from other
+//! addresses displaces its own sockets first.
 
 use parking_lot::Mutex;
 use planner::session::CancelToken;
@@ -10,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// See the head of the module.
+/// The places for sockets of unauthenticated clients.
 #[derive(Debug)]
 pub struct WaitingRoom {
     places: usize,
@@ -20,7 +21,7 @@ pub struct WaitingRoom {
 #[derive(Debug, Default)]
 struct State {
     next: u64,
-    /// In order of arrival.
+    /// The waiting clients in order of arrival.
     guests: BTreeMap<u64, Guest>,
 }
 
@@ -30,7 +31,7 @@ struct Guest {
     leave: CancelToken,
 }
 
-/// A place, given back when dropped.
+/// A place in the room. Dropping it frees the place.
 #[derive(Debug)]
 pub struct Seat {
     number: u64,
@@ -39,17 +40,17 @@ pub struct Seat {
 }
 
 impl WaitingRoom {
-    /// With so many places.
+    /// Creates a room with `places` places, at least one.
     pub fn new(places: usize) -> Arc<WaitingRoom> {
         Arc::new(WaitingRoom { places: places.max(1), state: Mutex::default() })
     }
 
-    /// A place for a client. Answers also whether another had to go.
+    /// Takes a place for a client. Answers also whether another client lost its place.
     pub fn enter(self: &Arc<Self>, peer: IpAddr) -> (Seat, bool) {
         let mut state = self.state.lock();
         let full = state.guests.len() >= self.places;
         if full && let Some(number) = state.superfluous() {
-            // The guest's own drop takes nothing away any more.
+            // Removed here, so that the drop of the guest's seat has no effect.
             if let Some(guest) = state.guests.remove(&number) {
                 guest.leave.cancel();
             }
@@ -62,7 +63,8 @@ impl WaitingRoom {
 }
 
 impl State {
-    /// The oldest guest of the network that has the most; of several such networks, of the one whose oldest guest came first.
+    /// The oldest client of the network with the most clients. Among several such networks, the one with the earliest
+    /// oldest client counts.
     fn superfluous(&self) -> Option<u64> {
         let mut networks: HashMap<IpAddr, (usize, u64)> = HashMap::new();
         for (number, guest) in &self.guests {
@@ -74,7 +76,7 @@ impl State {
 }
 
 impl Seat {
-    /// Resolves when another has taken the place.
+    /// Resolves when another client has taken the place.
     pub async fn lost(&self) {
         self.leave.cancelled().await;
     }
@@ -86,7 +88,8 @@ impl Drop for Seat {
     }
 }
 
-/// What counts as one address: of IPv6, where a client has as many as it likes, the first 64 bits.
+/// The network that counts as one address. For IPv6 it is the first 64 bits, because one client can use any address
+/// below them.
 fn network(peer: IpAddr) -> IpAddr {
     match peer.to_canonical() {
         IpAddr::V6(address) => IpAddr::V6((u128::from(address) & !u128::from(u64::MAX)).into()),
@@ -122,7 +125,7 @@ mod tests {
         seats.push(room.enter(address("10.0.0.8")).0);
         assert_eq!(lost(&seats), [false, true, true, false, false, false]);
         assert_eq!(room.state.lock().guests.len(), 4);
-        // One each of four addresses, but two of one.
+        // Four networks have one client each, another has two.
         drop(seats);
         assert_eq!(room.state.lock().guests.len(), 0);
         let (_seat, full) = room.enter(address("10.0.0.1"));

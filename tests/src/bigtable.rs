@@ -1,4 +1,4 @@
-//! [`Bigtable`]: Bigtable's emulator, tables in it, and servers over one of them.
+//! [`Bigtable`]: Bigtable's emulator with tables, and servers that share a table.
 
 use crate::server::{Server, binary, free_port};
 use bytes::Bytes;
@@ -8,19 +8,19 @@ use storage::bigtable::{BigtableAddress, BigtableOptions, BigtableStore};
 use storage::testing::Emulator;
 use storage::{Family, ReadFilter, RowRange, ScanOptions, Store, SystemEnv, TimestampRange};
 
-/// A running emulator, stopped when dropped.
+/// A running emulator. Dropping it stops the emulator.
 pub struct Bigtable {
     emulator: Emulator,
 }
 
-/// A table that was made ready for servers.
+/// A table that is initialized for servers.
 pub struct Table {
     host: String,
     store: String,
 }
 
 impl Bigtable {
-    /// Starts one, as `storage::testing::Emulator` says.
+    /// Starts an emulator as described at `storage::testing::Emulator`.
     pub fn start() -> Bigtable {
         Bigtable { emulator: Emulator::start().expect("a Bigtable emulator") }
     }
@@ -30,7 +30,7 @@ impl Bigtable {
         self.emulator.address()
     }
 
-    /// A new table, made by `percosql init-store`.
+    /// Creates a table by `percosql init-store`.
     pub fn table(&self) -> Table {
         let table = Table { host: self.host().to_owned(), store: format!("bigtable://p/i/{}", self.emulator.table()) };
         let output = Command::new(binary())
@@ -45,12 +45,12 @@ impl Bigtable {
 }
 
 impl Table {
-    /// `bigtable://…`.
+    /// The table's address for `--store`: `bigtable://…`.
     pub fn store(&self) -> &str {
         &self.store
     }
 
-    /// Keys of rows with a lock in them, as the table holds them, past every server.
+    /// Keys of the rows that hold a lock. Reads the table directly, without a server.
     pub async fn locked_rows(&self) -> Vec<Bytes> {
         let address: BigtableAddress = self.store.parse().expect("an address");
         let options = BigtableOptions { emulator: Some(self.host.clone()), ..BigtableOptions::default() };
@@ -76,7 +76,7 @@ impl Table {
         self.node_through(&self.host)
     }
 
-    /// The same, which reaches the emulator at another `HOST:PORT`: through a proxy.
+    /// Like [`Table::node`], but the server reaches the emulator at another `HOST:PORT`, such as a proxy.
     pub fn node_through(&self, host: &str) -> Server {
         let advertised = format!("127.0.0.1:{}", free_port());
         let arguments = ["--store", &self.store, "--advertise", &advertised];

@@ -3,19 +3,19 @@
 use crate::server::Server;
 use std::process::{Command, Stdio};
 
-/// What a client printed and how it ended.
+/// Output and exit status of a client.
 #[derive(Debug)]
 pub struct ClientOutput {
-    /// Standard output.
+    /// Text of standard output.
     pub out: String,
-    /// Standard error.
+    /// Text of standard error.
     pub err: String,
     /// Whether the exit code was 0.
     pub ok: bool,
 }
 
 impl ClientOutput {
-    /// Standard output without the surrounding white space, after checking that the client succeeded.
+    /// Checks that the client succeeded. Answers its standard output without surrounding white space.
     #[track_caller]
     pub fn success(&self) -> &str {
         assert!(self.ok, "the client failed:\n{}\n{}", self.out, self.err);
@@ -23,17 +23,17 @@ impl ClientOutput {
     }
 }
 
-/// Runs psql with some arguments against a server, without a start-up file.
+/// Runs psql with the given arguments against a server, without a start-up file.
 pub fn psql(server: &Server, arguments: &[&str]) -> ClientOutput {
     client("psql", server, &[&["-X", "-v", "ON_ERROR_STOP=1"], arguments].concat())
 }
 
-/// One statement's result: unaligned, rows only.
+/// Runs one statement with psql and answers its rows, unaligned and without headers.
 pub fn value(server: &Server, sql: &str) -> String {
     psql(server, &["-At", "-c", sql]).success().to_string()
 }
 
-/// Runs pgbench with some arguments against a server.
+/// Runs pgbench with the given arguments against a server.
 pub fn pgbench(server: &Server, arguments: &[&str]) -> ClientOutput {
     client("pgbench", server, arguments)
 }

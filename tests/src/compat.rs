@@ -1,8 +1,8 @@
-//! Statements of every chapter of the manual, asked of PostgreSQL and of PercoSQL, and how many answers are equal.
-//! PostgreSQL says what is right.
+//! Sends statements from every chapter of the manual to PostgreSQL and to PercoSQL, and counts equal answers.
+//! PostgreSQL's answer is the expected one.
 //!
-//! Each file of `tests/compat/` is a section. Its first line is a comment with the section's number and name; a statement ends
-//! with a line that ends in a semicolon; lines that begin with `--` between statements are comments.
+//! Each file of `tests/compat/` is a section. Its first line is a comment with the section's number and name. A
+//! statement ends with a line that ends in a semicolon. Lines that begin with `--` between statements are comments.
 
 use crate::raw::{Raw, Reply};
 use crate::{Postgres, Server};
@@ -10,49 +10,49 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long one statement may take; the statement timeout of both servers, and a little more for the socket.
+/// Time limit of one statement: the statement timeout of both servers. The socket's limit is slightly longer.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// How PercoSQL's answer to a statement compares with PostgreSQL's.
+/// Result of comparing PercoSQL's answer with PostgreSQL's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The same rows, column names, types and command tag; or the same SQLSTATE.
     Equal,
-    /// Anything else.
+    /// Rows, names, types, tag or SQLSTATE differ.
     Different,
-    /// 0A000 where PostgreSQL has another answer.
+    /// PercoSQL answers 0A000, and PostgreSQL does not.
     Refused,
 }
 
-/// What a server said to one statement.
+/// The answer of a server to one statement.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// What is compared.
+    /// The compared part of the answer.
     pub result: String,
-    /// The error's message, which is not compared.
+    /// The message of an error. It is not compared.
     pub message: String,
 }
 
 impl Answer {
-    /// The answer in full, for a person.
+    /// The full answer, for a person.
     pub fn shown(&self) -> String {
         format!("{}{}", self.result.trim_end(), self.message)
     }
 }
 
-/// A statement and both answers.
+/// A statement with the answers of both servers.
 #[derive(Clone, Debug)]
 pub struct Probe {
-    /// The statement.
+    /// SQL text of the statement.
     pub statement: String,
-    /// PostgreSQL's answer.
+    /// Answer of PostgreSQL to the statement.
     pub expected: Answer,
-    /// PercoSQL's answer.
+    /// Answer of PercoSQL to the statement.
     pub found: Answer,
 }
 
 impl Probe {
-    /// How the answers compare.
+    /// Result of comparing the two answers.
     pub fn verdict(&self) -> Verdict {
         if self.expected.result == self.found.result {
             Verdict::Equal
@@ -67,20 +67,20 @@ impl Probe {
 /// A section of the manual.
 #[derive(Clone, Debug)]
 pub struct Section {
-    /// Its number and name.
+    /// Number and name of the section.
     pub name: String,
-    /// The statements tried.
+    /// Statements with their answers.
     pub probes: Vec<Probe>,
 }
 
 impl Section {
-    /// How many statements have a verdict.
+    /// Number of statements with this verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.probes.iter().filter(|probe| probe.verdict() == verdict).count()
     }
 }
 
-/// The folder of the sections.
+/// The folder that holds the sections' files.
 pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("compat")
 }
@@ -93,7 +93,7 @@ fn files() -> Vec<PathBuf> {
     all
 }
 
-/// The name and the statements of a section's file.
+/// Parses the name and the statements from the text of a section's file.
 pub fn parse(text: &str) -> (String, Vec<String>) {
     let mut lines = text.lines();
     let name = lines.next().unwrap_or_default().trim_start_matches("--").trim().to_string();
@@ -115,7 +115,7 @@ pub fn parse(text: &str) -> (String, Vec<String>) {
     (name, statements)
 }
 
-/// A connection that is made anew when the server closes it.
+/// A connection that reconnects after the server closed it.
 struct Asker {
     port: u16,
     database: String,
@@ -145,7 +145,7 @@ impl Asker {
     }
 }
 
-/// Replies in a form that can be compared. Identifiers of types that users made are the server's own.
+/// Formats replies for comparison. OIDs of user-defined types are left out, because each server assigns its own.
 pub fn answer(replies: &[Reply]) -> Answer {
     let (mut result, mut open, mut message) = (String::new(), String::new(), String::new());
     for reply in replies {
@@ -164,7 +164,7 @@ pub fn answer(replies: &[Reply]) -> Answer {
             }
             b'I' => result.push_str("EMPTY\n"),
             b'E' => {
-                // Rows before an error may be sent or not.
+                // A server may or may not send rows before an error.
                 let _ = writeln!(result, "ERROR {}", reply.field(b'C').unwrap_or_default());
                 message = format!(": {}", reply.field(b'M').unwrap_or_default());
             }
@@ -180,7 +180,7 @@ fn columns(body: &[u8]) -> String {
     let mut rest = body.get(2..).unwrap_or_default();
     while let Some(end) = rest.iter().position(|byte| *byte == 0) {
         let name = String::from_utf8_lossy(&rest[..end]).into_owned();
-        // Table, column, type, size, modifier, format.
+        // OID of the table, column number, type, size, modifier and format.
         let Some(fixed) = rest.get(end + 1..end + 19) else { break };
         let oid = u32::from_be_bytes([fixed[6], fixed[7], fixed[8], fixed[9]]);
         shown.push(match oid {
@@ -211,7 +211,8 @@ fn values(body: &[u8]) -> String {
     shown.join(" ")
 }
 
-/// Every answer of one server to a section, in a database of the section's own. Calls `after` when a connection was lost.
+/// The answers of one server to all statements of a section, in a database for this section. Calls `after` when a
+/// connection was lost.
 fn ask_all(port: u16, database: &str, statements: &[String], mut after: impl FnMut()) -> Vec<Answer> {
     let mut administrator = Asker { port, database: "postgres".to_string(), connection: None };
     let made = administrator.ask(&format!("create database {database}"));
@@ -227,7 +228,7 @@ fn ask_all(port: u16, database: &str, statements: &[String], mut after: impl FnM
     answers
 }
 
-/// Asks both servers the statements of every section whose name or file contains `only`, at the same time.
+/// Sends the statements of every section whose name or file contains `only` to both servers in parallel.
 pub fn run(only: Option<&str>) -> Vec<Section> {
     let mut sections = Vec::new();
     for file in files() {
@@ -267,7 +268,7 @@ pub fn run(only: Option<&str>) -> Vec<Section> {
     all
 }
 
-/// The table of COMPAT.md.
+/// Formats the table for COMPAT.md.
 pub fn table(sections: &[Section]) -> String {
     let mut text = String::from("| section | tried | equal | different | refused |\n|---|---:|---:|---:|---:|\n");
     let mut row = |name: &str, sections: &[Section]| {
@@ -283,7 +284,7 @@ pub fn table(sections: &[Section]) -> String {
     text
 }
 
-/// The statements whose answers are not equal, a line each: what `tests/compat/differences.txt` holds.
+/// Formats the statements with unequal answers, one per line, as in `tests/compat/differences.txt`.
 pub fn differences(sections: &[Section]) -> String {
     let mut text = String::new();
     for section in sections {
@@ -300,7 +301,7 @@ pub fn differences(sections: &[Section]) -> String {
     text
 }
 
-/// The statements whose answers are not equal, with both answers.
+/// Formats the statements with unequal answers, with both answers.
 pub fn list(sections: &[Section]) -> String {
     let mut text = String::new();
     for section in sections {

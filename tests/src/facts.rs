@@ -1,11 +1,10 @@
-//! What the catalog of a real PostgreSQL says of its own types, functions and operators, as the files that the planner
-//! carries.
+//! The catalog of a real PostgreSQL: its types, functions and operators, in the form of the planner's files.
 
 use crate::postgres::Postgres;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Each file, and the query whose answer it holds below a line with the columns' names.
+/// Each file and its query. The file holds a line with the column names and then the query's rows.
 const QUERIES: [(&str, &str); 11] = [
     (
         "types",
@@ -79,7 +78,7 @@ fn ask(postgres: &Postgres, query: &str) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// Each file's path, what is in it, and what PostgreSQL says.
+/// The path of each file, its contents, and PostgreSQL's current answer.
 pub fn compare() -> Vec<(PathBuf, String, String)> {
     let postgres = Postgres::start();
     let one = |(name, query): (&str, &str)| {

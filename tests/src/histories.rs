@@ -1,5 +1,5 @@
-//! Histories of random transactions on any server, written down as `adya` reads them: lists that are appended to, and
-//! registers that are written. Keys are read by primary key, by index and by range.
+//! Histories of random transactions on any server, in the form that `adya` reads. The objects are append-only lists or
+//! registers. Transactions read keys by primary key, by index and by range.
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -9,47 +9,47 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio_postgres::{Client, Error, NoTls};
 
-/// Keys in use at the same time.
+/// Keys in use at any time.
 const KEYS: i64 = 6;
-/// Writes to a key after which another takes its place.
+/// Writes to a key before another key replaces it.
 const WRITES: i64 = 40;
-/// Micro-operations of one transaction, at most.
+/// Operations of one transaction, at most.
 const STEPS: u32 = 5;
-/// A call that takes longer is given up, and its connection with it.
+/// Time limit of a call. After it the client abandons the call and its connection.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What is written.
+/// Kind of the written objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Lists grow at their end.
+    /// Writes append to a list.
     Lists,
-    /// Registers are overwritten.
+    /// Writes overwrite a register.
     Registers,
 }
 
-/// What to run.
+/// Parameters of a history.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// Lists or registers.
+    /// Lists or registers as written objects.
     pub kind: Kind,
-    /// As SQL names it.
+    /// Isolation level, as in SQL.
     pub level: &'static str,
-    /// Transactions in all.
+    /// Number of transactions of all sessions together.
     pub transactions: u64,
-    /// Sessions.
+    /// Number of concurrent sessions.
     pub sessions: u64,
-    /// Where the randomness begins.
+    /// Seed of the random choices.
     pub seed: u64,
 }
 
-/// What came of the transactions.
+/// Outcomes of the transactions.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
-    /// Committed.
+    /// Transactions that certainly committed.
     pub committed: u64,
-    /// Certainly not committed.
+    /// Transactions that certainly did not commit.
     pub refused: u64,
-    /// Nobody knows.
+    /// Transactions with an unknown outcome.
     pub unknown: u64,
 }
 
@@ -58,7 +58,7 @@ struct World {
     table: String,
     left: AtomicU64,
     next_process: AtomicI64,
-    /// Every value is written once.
+    /// The next written value. Every value is unique.
     next_value: AtomicI64,
     events: Mutex<String>,
     counts: Mutex<Counts>,
@@ -69,26 +69,26 @@ enum Step {
     Write(i64, i64),
     Read(i64),
     ReadByIndex(i64),
-    /// Two keys beside each other, by one statement.
+    /// Reads two adjacent keys by one statement.
     ReadRange(i64),
 }
 
-/// Why a transaction did not commit.
+/// Reason why a transaction did not commit.
 enum Failure {
-    /// It certainly did not.
+    /// The server refused it, so it certainly did not commit.
     Refused,
-    /// The connection is gone, before COMMIT was sent.
+    /// The connection was lost before COMMIT was sent.
     Lost,
-    /// The connection is gone, and COMMIT was sent.
+    /// The connection was lost after COMMIT was sent.
     Unknown,
 }
 
-/// Runs the plan against a server at `port`; the history and what came of it. `stop` ends it early.
+/// Runs the plan against a server at `port`. Answers the history and the outcomes. `stop` ends the run early.
 pub async fn run(plan: Plan, port: u16, stop: Arc<AtomicBool>) -> (String, Counts) {
     run_on(plan, &[port], stop).await
 }
 
-/// The same on several servers of one store, each for its share of the sessions.
+/// Like [`run`], on several servers of one store. The sessions are spread evenly over the servers.
 pub async fn run_on(plan: Plan, ports: &[u16], stop: Arc<AtomicBool>) -> (String, Counts) {
     let port = *ports.first().expect("a server");
     let table = format!("history_{}", plan.seed);
@@ -161,7 +161,8 @@ async fn session(world: Arc<World>, number: u64, port: u16, stop: Arc<AtomicBool
             Err(Failure::Lost) => client = None,
             Err(Failure::Unknown) => {
                 client = None;
-                // A process of which nobody knows what it did does nothing more.
+                // A process with an unknown outcome must not continue in the history, so the session takes a new
+                // process number.
                 process = world.next_process.fetch_add(1, Ordering::SeqCst);
             }
             Ok(_) | Err(Failure::Refused) => {}
@@ -208,7 +209,7 @@ impl World {
         events.push_str(&format!("{{\"type\":\"{kind}\",\"process\":{process},\"value\":{value}}}\n"));
     }
 
-    /// Runs one transaction; what it read and wrote.
+    /// Runs one transaction. Answers its reads and writes in `adya`'s form.
     async fn transact(&self, client: &Client, steps: &[Step]) -> Result<String, Failure> {
         let work = async {
             client.batch_execute(&format!("begin isolation level {}", self.plan.level)).await?;
@@ -225,7 +226,7 @@ impl World {
         };
         match tokio::time::timeout(PATIENCE, client.simple_query("commit")).await {
             Ok(Ok(_)) => Ok(format!("[{}]", told.join(","))),
-            // The server says so: nothing was done. 40003 says that nobody knows.
+            // The server's error means that the transaction did nothing, except for 40003: its outcome is unknown.
             Ok(Err(error))
                 if error.code().is_some_and(|code| code.code() != "40003" && !code.code().starts_with("57")) =>
             {

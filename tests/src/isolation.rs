@@ -1,4 +1,5 @@
-//! Scripts of several sessions, run on any server: which step waits, what each answers. `tests/isolation/*.txt`:
+//! Runs scripts of several sessions on any server and records which steps wait and what each step answers.
+//! `tests/isolation/*.txt`:
 //!
 //! ```text
 //! # what it shows
@@ -8,11 +9,11 @@
 //! b: update t set …
 //! ```
 //!
-//! With `compare: outcome` only what came of it is told: the SQLSTATE with which each session first failed, and what `check:`
-//! statements show afterwards. For levels at which servers refuse the same transactions at different steps.
+//! With `compare: outcome` the record holds only the outcome: the first SQLSTATE of each session, and the final answers
+//! of the `check:` statements. Use it for levels at which servers refuse the same transactions at different steps.
 //!
-//! `begin` alone begins at the level that is tried. A step *waits* when the server's `pg_locks` says so for a while; its answer
-//! comes after the step that lets it go on.
+//! `begin` alone starts a transaction at the tested level. A step *waits* if the server's `pg_locks` shows the wait for
+//! some time. Its answer is recorded after the step that releases it.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -20,30 +21,30 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
 
-/// So long everybody under way must wait, without a break, before their steps are said to.
+/// All running steps must wait without a break for this time before the script continues.
 const WHILE: Duration = Duration::from_millis(250);
-/// How often that is looked at.
+/// Interval between two looks at `pg_locks`.
 const LOOK: Duration = Duration::from_millis(10);
-/// So long a step may take that waits for nobody.
+/// Time limit for a step to end or to start a wait.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A script.
+/// A script of steps for several sessions.
 pub struct Script {
-    /// What it shows.
+    /// What the script demonstrates, from its first line.
     pub name: String,
-    /// Isolation levels to run it at.
+    /// Isolation levels at which the script runs.
     pub levels: Vec<String>,
-    /// Statements before it.
+    /// Statements that run before the first step.
     pub setup: Vec<String>,
-    /// Session and statement of each step.
+    /// Session name and statement of each step.
     pub steps: Vec<(String, String)>,
-    /// Statements after it, when the outcome alone is told.
+    /// Statements that run after the last step when only the outcome is compared.
     pub checks: Vec<String>,
-    /// Whether it is.
+    /// Whether only the outcome is compared.
     pub outcome: bool,
 }
 
-/// The scripts of a file.
+/// Parses the scripts of a file.
 pub fn scripts(file: &Path) -> Vec<Script> {
     let text = std::fs::read_to_string(file).expect("a file of scripts");
     let mut all: Vec<Script> = Vec::new();
@@ -103,7 +104,7 @@ struct Session {
     name: String,
     steps: mpsc::Sender<String>,
     answers: mpsc::Receiver<String>,
-    /// The step that waits.
+    /// The statement that has not answered yet.
     waits: Option<String>,
 }
 
@@ -125,7 +126,7 @@ impl Session {
         Session { name: name.to_string(), steps, answers, waits: None }
     }
 
-    /// Writes down the answer to the step under way, if it is there.
+    /// Records the answer to the running step, if it has arrived.
     fn take(&mut self, told: &mut String) {
         let Some(sql) = &self.waits else { return };
         if let Ok(answer) = self.answers.try_recv() {
@@ -135,7 +136,7 @@ impl Session {
     }
 }
 
-/// Takes answers until everybody who is under way waits for a lock.
+/// Records answers until every running step waits for a lock.
 async fn settle(sessions: &mut [Session], monitor: &Client, told: &mut String) {
     let waiting = "select count(distinct pid) from pg_locks where not granted";
     let begun = Instant::now();
@@ -161,12 +162,12 @@ async fn settle(sessions: &mut [Session], monitor: &Client, told: &mut String) {
     }
 }
 
-/// Runs a script on a server, in a schema of its own; answers what happened.
+/// Runs a script on a server in a schema of its own. Answers the record.
 pub async fn run(script: &Script, level: &str, port: u16) -> String {
     run_on(script, level, &[port]).await
 }
 
-/// The same with its sessions spread over servers of one store.
+/// Like [`run`], with the sessions spread over servers of one store.
 pub async fn run_on(script: &Script, level: &str, ports: &[u16]) -> String {
     let setup = connect(ports[0]).await;
     let prepare = "drop schema if exists isolation cascade; create schema isolation; set search_path = isolation";
@@ -185,7 +186,7 @@ pub async fn run_on(script: &Script, level: &str, ports: &[u16]) -> String {
         assert!(session.waits.is_none(), "{}: {who} still waits, {sql} cannot run; so far:\n{told}", script.name);
         session.steps.send(sql.clone()).await.expect("a session");
         session.waits = Some(sql.clone());
-        // Its own answer comes first, whoever is let go on by it.
+        // The answer of this step precedes the answers of the steps that it releases.
         let mut answers = String::new();
         settle(&mut sessions, &setup, &mut answers).await;
         let own = format!("{who}: {sql} => ");

@@ -1,14 +1,14 @@
-//! Clients that write until the server is gone and keep account of what they were told, for tests that kill it:
-//! schema changes, sequences, TRUNCATE, large transactions. Each ledger checks itself against a server that was
-//! started again.
+//! Clients that write until the server dies and record what the server acknowledged. Tests that kill the server use
+//! them for schema changes, sequences, TRUNCATE and large transactions. Each ledger checks itself against the restarted
+//! server.
 
 use crate::Server;
 use std::collections::HashSet;
 use tokio_postgres::Client;
 
-/// Whether a failure leaves the connection alive: then the statement did nothing.
+/// Whether the connection is alive after a failure. In that case the statement did nothing.
 fn is_refusal(error: &tokio_postgres::Error) -> bool {
-    // 40003: nobody knows. 57P01: the server goes down.
+    // 40003 means an unknown outcome. 57P01 means that the server goes down.
     error.code().is_some_and(|code| code.code() != "40003" && !code.code().starts_with("57P"))
 }
 
@@ -21,31 +21,31 @@ async fn count(client: &Client, table: &str) -> Option<i64> {
     }
 }
 
-/// What the statement under way does, and what was told of the one before.
+/// State of a table: absent, or present with a number of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Table {
     Absent,
     Rows(i64),
 }
 
-/// A table that is made with rows in one transaction, changed by ALTER, truncated, filled and dropped, again and again.
+/// A table that one transaction creates with rows. It is then altered, truncated, filled and dropped in a cycle.
 pub struct SchemaLedger {
     name: &'static str,
-    /// What it was when the last statement was acknowledged.
+    /// State after the last acknowledged statement.
     told: Table,
-    /// What it is if the one under way was done.
+    /// State if the running statement succeeds.
     tried: Table,
-    /// Statements acknowledged.
+    /// Number of acknowledged statements.
     pub done: u64,
 }
 
 impl SchemaLedger {
-    /// Nothing is there.
+    /// Creates a ledger for a table that does not exist yet.
     pub fn new(name: &'static str) -> SchemaLedger {
         SchemaLedger { name, told: Table::Absent, tried: Table::Absent, done: 0 }
     }
 
-    /// Works until the server is gone.
+    /// Runs statements until the server dies.
     pub async fn run(&mut self, client: &Client) {
         let name = self.name;
         for step in self.done.. {
@@ -81,7 +81,7 @@ impl SchemaLedger {
         }
     }
 
-    /// What is there is what was told, or what was tried last.
+    /// Checks that the table has the acknowledged state or the state of the last attempt.
     pub async fn check(&mut self, client: &Client) {
         let found = count(client, self.name).await.map_or(Table::Absent, Table::Rows);
         assert!(
@@ -99,15 +99,15 @@ impl SchemaLedger {
     }
 }
 
-/// Every value that a sequence gave out.
+/// The values that a sequence returned.
 #[derive(Default)]
 pub struct SequenceLedger {
-    /// The values.
+    /// All acknowledged values of the sequence.
     pub values: HashSet<i64>,
 }
 
 impl SequenceLedger {
-    /// Takes values until the server is gone.
+    /// Takes values until the server dies.
     pub async fn run(&mut self, client: &Client) {
         loop {
             match client.query_one("select nextval('ticket')", &[]).await {
@@ -124,17 +124,17 @@ pub struct LargeLedger {
     told: i64,
 }
 
-/// Rows of one large transaction: wide ones, more than one batch takes.
+/// Rows of one large transaction. The rows are wide, so they exceed one batch.
 const LARGE_ROWS: i64 = 72_000;
 
 impl LargeLedger {
-    /// Makes the table `large`.
+    /// Creates the table `large`.
     pub async fn create(client: &Client) -> LargeLedger {
         client.batch_execute("create table large (a int8 primary key, b text)").await.expect("the table");
         LargeLedger { told: 0 }
     }
 
-    /// Adds rows until the server is gone.
+    /// Inserts rows until the server dies.
     pub async fn run(&mut self, client: &Client) {
         let insert = "insert into large select $1 * 1000000 + i, repeat('percosql ', 50) from generate_series(1, $2::int8) as g(i)";
         while client.execute(insert, &[&(self.told / LARGE_ROWS), &LARGE_ROWS]).await.is_ok() {
@@ -142,7 +142,7 @@ impl LargeLedger {
         }
     }
 
-    /// All of each or nothing is there; starts again when it has become much.
+    /// Checks that each transaction is there in whole or not at all. Then truncates the table.
     pub async fn check(&mut self, client: &Client) {
         let found = count(client, "large").await.expect("the table");
         assert!(found == self.told || found == self.told + LARGE_ROWS, "{found} rows, {} acknowledged", self.told);
@@ -151,7 +151,7 @@ impl LargeLedger {
     }
 }
 
-/// A connection, or nothing when the server is gone already.
+/// Connects to a server. `None` if the server is already dead.
 pub async fn connect(server_port: u16) -> Option<Client> {
     let settings = format!("host=127.0.0.1 port={server_port} user=postgres dbname=postgres");
     let (client, connection) = tokio_postgres::connect(&settings, tokio_postgres::NoTls).await.ok()?;
@@ -164,20 +164,21 @@ pub async fn connect(server_port: u16) -> Option<Client> {
 /// All ledgers of a test.
 pub struct Ledgers {
     schemas: Vec<SchemaLedger>,
-    /// Of the sequence `ticket`.
+    /// Ledger of the sequence `ticket`.
     pub sequence: SequenceLedger,
     large: LargeLedger,
 }
 
 impl Ledgers {
-    /// Makes what they need.
+    /// Creates the tables and the sequence of the ledgers.
     pub async fn create(client: &Client) -> Ledgers {
         client.batch_execute("create sequence ticket").await.expect("the sequence");
         let schemas = ["first", "second"].map(SchemaLedger::new).into();
         Ledgers { schemas, sequence: SequenceLedger::default(), large: LargeLedger::create(client).await }
     }
 
-    /// All of them work, each on a connection of its own, until the server is gone; the large one when asked.
+    /// Runs all ledgers, each on a connection of its own, until the server dies. The large one runs only if
+    /// `with_large` is set.
     pub async fn run(&mut self, port: u16, with_large: bool) {
         let schemas = self.schemas.iter_mut().map(|ledger| async move {
             if let Some(client) = connect(port).await {
@@ -197,7 +198,7 @@ impl Ledgers {
         futures::join!(futures::future::join_all(schemas), sequence, large);
     }
 
-    /// Compares all of them with a server that was started again.
+    /// Checks all ledgers against the restarted server.
     pub async fn check(&mut self, server: &Server) {
         let client = server.connect().await;
         for ledger in &mut self.schemas {
@@ -206,7 +207,7 @@ impl Ledgers {
         self.large.check(&client).await;
     }
 
-    /// Schema changes acknowledged.
+    /// Number of acknowledged schema changes.
     pub fn schema_changes(&self) -> u64 {
         self.schemas.iter().map(|ledger| ledger.done).sum()
     }

@@ -1,6 +1,6 @@
-//! Tests of the finished binary, from outside: everything here speaks to `percosql` as a user would, over
-//! its command line and its socket. Of `storage` it uses the test doubles around the server: Bigtable's emulator and
-//! the proxy that breaks calls to it.
+//! Tests of the finished binary from outside. They use `percosql` through its command line and its socket, as a user
+//! does. From `storage` they use only the test doubles around the server: Bigtable's emulator and the proxy that breaks
+//! calls to it.
 
 pub mod bigtable;
 pub mod clients;

@@ -1,4 +1,4 @@
-//! [`Postgres`]: a real PostgreSQL beside us, on a port and folder of its own, to compare answers with.
+//! [`Postgres`]: a real PostgreSQL on a port and folder of its own, whose answers the tests expect.
 
 use crate::server::free_port;
 use std::net::TcpStream;
@@ -6,14 +6,14 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A running PostgreSQL, killed when dropped.
+/// A running PostgreSQL. Dropping it kills the server.
 pub struct Postgres {
     _folder: tempfile::TempDir,
     port: u16,
     child: Child,
 }
 
-/// PostgreSQL refuses to run as root; Debian's packages make a user for it.
+/// PostgreSQL refuses to run as root. Debian's packages create this user for it.
 const USER: &str = "postgres";
 
 fn is_root() -> bool {
@@ -31,7 +31,7 @@ fn command(program: &str) -> Command {
 }
 
 impl Postgres {
-    /// Makes a cluster with locale C.UTF-8 and starts it.
+    /// Creates a cluster with locale C.UTF-8 and starts it.
     pub fn start() -> Postgres {
         let folder = tempfile::Builder::new().prefix("percosql-postgres-").tempdir().expect("a temporary folder");
         if is_root() {
@@ -58,12 +58,12 @@ impl Postgres {
         Postgres { _folder: folder, port, child }
     }
 
-    /// Its port on 127.0.0.1.
+    /// TCP port of the server on 127.0.0.1.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// Puts the database `postgres` back to what `initdb` made it. Roles and other databases stay.
+    /// Restores the database `postgres` to its state after `initdb`. Roles and other databases stay.
     pub fn clear(&self) {
         let output = Command::new("psql")
             .args(["-X", "-q", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", &self.port.to_string()])
@@ -110,7 +110,8 @@ fn launch(data: &Path, port: u16) -> Child {
 impl Drop for Postgres {
     #[allow(unsafe_code)]
     fn drop(&mut self) {
-        // PostgreSQL's immediate shutdown, which ends its children too. Not the program kill: a small Debian has none.
+        // SIGQUIT is PostgreSQL's immediate shutdown, which also ends its children. The program `kill` is missing on a
+        // small Debian.
         // SAFETY: kill takes two integers and touches no memory of ours; the child is not yet waited for.
         unsafe { libc::kill(self.child.id().cast_signed(), libc::SIGQUIT) };
         let _ = self.child.wait();

@@ -1,4 +1,4 @@
-//! [`Raw`]: a client that sends whatever bytes a test wants, right or wrong, and reads messages back.
+//! [`Raw`]: a client that sends arbitrary bytes, valid or not, and reads messages.
 
 use crate::server::Server;
 use std::io::{ErrorKind, Read, Write};
@@ -8,9 +8,9 @@ use std::time::Duration;
 /// A message of the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
-    /// Type byte.
+    /// Type byte of the message.
     pub kind: u8,
-    /// What follows the length.
+    /// The bytes after the length.
     pub body: Vec<u8>,
 }
 
@@ -24,22 +24,22 @@ impl Reply {
     }
 }
 
-/// A connection without manners.
+/// A connection that need not follow the protocol.
 pub struct Raw {
     stream: TcpStream,
-    /// Process number and secret of BackendKeyData.
+    /// Process number and secret from BackendKeyData.
     pub key: (i32, Vec<u8>),
-    /// ParameterStatus messages of the start.
+    /// ParameterStatus messages of the start-up.
     pub parameters: Vec<(String, String)>,
 }
 
 impl Raw {
-    /// A socket on which nothing was said yet.
+    /// Opens a socket without a start-up packet.
     pub fn open(server: &Server) -> Raw {
         Self::open_port(server.port())
     }
 
-    /// The same, of whatever server listens on a port.
+    /// Like [`Raw::open`], for any server on a port.
     pub fn open_port(port: u16) -> Raw {
         let stream = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
         stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a socket option");
@@ -47,12 +47,12 @@ impl Raw {
         Raw { stream, key: (0, Vec::new()), parameters: Vec::new() }
     }
 
-    /// Connected as `postgres`, protocol 3.0.
+    /// Connects as `postgres` with protocol 3.0.
     pub fn connect(server: &Server) -> Raw {
         Self::connect_port(server.port())
     }
 
-    /// The same, to whatever server listens on a port.
+    /// Like [`Raw::connect`], for any server on a port.
     pub fn connect_port(port: u16) -> Raw {
         let mut raw = Raw::open_port(port);
         raw.packet(3 << 16, b"user\0postgres\0database\0postgres\0\0");
@@ -74,7 +74,7 @@ impl Raw {
         raw
     }
 
-    /// Connected with settings of one's own, names and values in turn; `None` when the server refuses.
+    /// Connects with the given settings, names and values alternating. `None` if the server refuses.
     pub fn try_connect_with(port: u16, settings: &[&str]) -> Option<Raw> {
         let stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
         stream.set_nodelay(true).ok()?;
@@ -84,8 +84,8 @@ impl Raw {
         raw.try_until_ready().filter(|replies| replies.iter().all(|reply| reply.kind != b'E')).map(|_| raw)
     }
 
-    /// Sends a simple query and reads all replies to it; `None` when the server falls silent or closes the connection.
-    /// A COPY from the client gets no rows.
+    /// Sends a simple query and reads all replies. `None` if the server stops answering or closes the connection. A
+    /// COPY from the client gets no rows.
     pub fn try_query(&mut self, sql: &str) -> Option<Vec<Reply>> {
         self.send(b'Q', &[sql.as_bytes(), b"\0"].concat());
         self.try_until_ready()
@@ -108,41 +108,41 @@ impl Raw {
         }
     }
 
-    /// How long a reply may take.
+    /// Sets the time limit of a reply.
     pub fn patience(&mut self, limit: Duration) {
         self.stream.set_read_timeout(Some(limit)).expect("a socket option");
     }
 
-    /// Sends bytes as they are.
+    /// Sends bytes unchanged.
     pub fn bytes(&mut self, bytes: &[u8]) {
-        // The server may have closed already: what it said is what counts.
+        // The server may have closed the socket already. Only its replies count.
         let _ = self.stream.write_all(bytes);
     }
 
-    /// Sends a packet without a type byte: start-up and its kin.
+    /// Sends a packet without a type byte, such as a start-up packet.
     pub fn packet(&mut self, code: u32, body: &[u8]) {
         let length = u32::try_from(body.len() + 8).expect("a small packet");
         self.bytes(&[&length.to_be_bytes()[..], &code.to_be_bytes(), body].concat());
     }
 
-    /// Sends a message.
+    /// Sends a message with its type byte and length.
     pub fn send(&mut self, kind: u8, body: &[u8]) {
         self.bytes(&message(kind, body));
     }
 
-    /// Sends a simple query and reads all replies to it.
+    /// Sends a simple query and reads all replies.
     pub fn query(&mut self, sql: &str) -> Vec<Reply> {
         self.send(b'Q', &[sql.as_bytes(), b"\0"].concat());
         self.until_ready()
     }
 
-    /// Sends a Sync and reads all replies up to its ReadyForQuery.
+    /// Sends a Sync and reads the replies up to its ReadyForQuery.
     pub fn sync(&mut self) -> Vec<Reply> {
         self.send(b'S', b"");
         self.until_ready()
     }
 
-    /// The next message; `None` when the server closed the connection.
+    /// Reads the next message. `None` if the server closed the connection.
     pub fn reply(&mut self) -> Option<Reply> {
         let mut head = [0u8; 5];
         if let Err(error) = self.stream.read_exact(&mut head) {
@@ -155,14 +155,14 @@ impl Raw {
         Some(Reply { kind: head[0], body })
     }
 
-    /// One byte: the answer to a request for encryption.
+    /// Reads one byte, the answer to a request for encryption.
     pub fn byte(&mut self) -> u8 {
         let mut byte = [0];
         self.stream.read_exact(&mut byte).expect("a byte");
         byte[0]
     }
 
-    /// Messages up to ReadyForQuery, or to the end of the connection.
+    /// Reads messages up to ReadyForQuery, or up to the end of the connection.
     pub fn until_ready(&mut self) -> Vec<Reply> {
         let mut replies = Vec::new();
         while let Some(reply) = self.reply() {
@@ -176,43 +176,43 @@ impl Raw {
     }
 }
 
-/// A message's bytes.
+/// Encodes a message with type byte and length.
 pub fn message(kind: u8, body: &[u8]) -> Vec<u8> {
     let length = u32::try_from(body.len() + 4).expect("a small message");
     [&[kind][..], &length.to_be_bytes(), body].concat()
 }
 
-/// Parse.
+/// Encodes a Parse without parameter types.
 pub fn parse(name: &str, sql: &str) -> Vec<u8> {
     message(b'P', &[name.as_bytes(), b"\0", sql.as_bytes(), b"\0\0\0"].concat())
 }
 
-/// Bind without parameters, results as text.
+/// Encodes a Bind without parameters and with text results.
 pub fn bind(portal: &str, statement: &str) -> Vec<u8> {
     message(b'B', &[portal.as_bytes(), b"\0", statement.as_bytes(), b"\0\0\0\0\0\0\0"].concat())
 }
 
-/// Describe, `target` being `S` or `P`.
+/// Encodes a Describe. `target` is `S` or `P`.
 pub fn describe(target: u8, name: &str) -> Vec<u8> {
     message(b'D', &[&[target], name.as_bytes(), b"\0"].concat())
 }
 
-/// Close, `target` being `S` or `P`.
+/// Encodes a Close. `target` is `S` or `P`.
 pub fn close(target: u8, name: &str) -> Vec<u8> {
     message(b'C', &[&[target], name.as_bytes(), b"\0"].concat())
 }
 
-/// Execute.
+/// Encodes an Execute with a row limit; 0 means no limit.
 pub fn execute(portal: &str, max_rows: i32) -> Vec<u8> {
     message(b'E', &[portal.as_bytes(), b"\0", &max_rows.to_be_bytes()].concat())
 }
 
-/// The type bytes of some replies, as text: `"1 2 D C Z"` without the blanks.
+/// The type bytes of the replies as text, such as `"12DCZ"`.
 pub fn kinds(replies: &[Reply]) -> String {
     replies.iter().map(|reply| char::from(reply.kind)).collect()
 }
 
-/// The SQLSTATE of the only error among some replies.
+/// The SQLSTATE of the only error among the replies.
 #[track_caller]
 pub fn error_state(replies: &[Reply]) -> String {
     let errors: Vec<_> = replies.iter().filter(|reply| reply.kind == b'E').collect();
@@ -220,7 +220,7 @@ pub fn error_state(replies: &[Reply]) -> String {
     errors[0].field(b'C').expect("a SQLSTATE")
 }
 
-/// The status of the ReadyForQuery that ends some replies.
+/// The transaction status in the last reply, a ReadyForQuery.
 #[track_caller]
 pub fn status(replies: &[Reply]) -> char {
     match replies.last() {
@@ -229,7 +229,7 @@ pub fn status(replies: &[Reply]) -> char {
     }
 }
 
-/// The values of the first column of each row, as text; NULL is `"NULL"`.
+/// The values of the first column of each row as text. NULL is `"NULL"`.
 pub fn column(replies: &[Reply]) -> Vec<String> {
     let value = |reply: &Reply| {
         let length = i32::from_be_bytes(reply.body[2..6].try_into().expect("four bytes"));

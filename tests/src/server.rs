@@ -1,4 +1,4 @@
-//! [`Server`]: one running `percosql` with a data directory of its own, which ends with the test.
+//! [`Server`]: a running `percosql` with a data directory of its own. It ends with the test.
 
 use std::fs::File;
 use std::net::{SocketAddr, TcpStream};
@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long a server may take until it answers, in a debug build on a busy machine.
+/// Time limit for a server to answer after its start, in a debug build on a busy machine.
 const START_LIMIT: Duration = Duration::from_secs(60);
 
-/// A running server. Killed when dropped.
+/// A running server. Dropping it kills the server.
 pub struct Server {
     folder: Arc<tempfile::TempDir>,
     port: u16,
@@ -21,7 +21,7 @@ pub struct Server {
     environment: Vec<(String, String)>,
 }
 
-/// The finished binary: `PERCOSQL_BIN`, or the one in the target folder of the running test.
+/// Path of the finished binary: `PERCOSQL_BIN`, or the binary in the target folder of the running test.
 pub fn binary() -> PathBuf {
     if let Some(path) = std::env::var_os("PERCOSQL_BIN") {
         return path.into();
@@ -31,9 +31,10 @@ pub fn binary() -> PathBuf {
     folder.join("percosql")
 }
 
-/// A port that is free, and that nobody else is given: below the ports that outgoing connections take (a connection
-/// to a port of theirs on which nobody listens yet may meet itself), and no other server of this process has it. It is
-/// found without listening: a child of another thread could hold the listener until its exec, and look like a server.
+/// A free port that no other server of this process has. It lies below the ports of outgoing connections. A connection
+/// from such a port to itself would succeed although no server listens.
+///
+/// The search does not listen: a child of another thread could hold the listener until its exec and look like a server.
 pub fn free_port() -> u16 {
     const FIRST: u32 = 10_000;
     const COUNT: u32 = 22_000;
@@ -48,7 +49,7 @@ pub fn free_port() -> u16 {
     }
 }
 
-/// Lets nobody else read a folder that a test filled, as `percosql start` demands of a data directory.
+/// Removes the access of other users to a folder that a test filled. `percosql start` demands this of a data directory.
 pub fn make_private(folder: &Path) {
     std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700)).expect("a folder of ours");
 }
@@ -68,14 +69,14 @@ impl Server {
         Self::start_where(arguments, &[])
     }
 
-    /// The same; what it printed when it ends at once.
+    /// Like [`Server::start_with`]. If the server ends at once, answers its output as the error.
     pub fn try_start_with(arguments: &[&str]) -> Result<Server, String> {
         let mut server = Self::launched(new_folder(), &[], arguments, &[]);
         server.try_wait_until_ready()?;
         Ok(server)
     }
 
-    /// The same, with variables of its environment.
+    /// Like [`Server::start_with`], with environment variables.
     pub fn start_where(arguments: &[&str], environment: &[(&str, &str)]) -> Server {
         let mut server = Self::launched(new_folder(), &[], arguments, environment);
         server.wait_until_ready();
@@ -96,20 +97,20 @@ impl Server {
         Server { folder: Arc::new(folder), port, child, arguments, environment }
     }
 
-    /// Starts a server under another program (such as `strace -f -o FILE`), on a new data directory. A restart is
+    /// Starts a server under another program, such as `strace -f -o FILE`, on a new data directory. A restart runs
     /// without that program.
     pub fn start_under(wrapper: &[&str]) -> Server {
         Server::start_in(new_folder(), wrapper)
     }
 
-    /// Starts a server in a folder that may hold anything already, under another program if one is given.
+    /// Starts a server in a folder that may have contents, under another program if `wrapper` is not empty.
     pub fn start_in(folder: tempfile::TempDir, wrapper: &[&str]) -> Server {
         let mut server = Self::launched(folder, wrapper, &[], &[]);
         server.wait_until_ready();
         server
     }
 
-    /// Starts a server in a folder that may hold anything; what it printed when it ends at once.
+    /// Starts a server in a folder that may have contents. If the server ends at once, answers its output as the error.
     pub fn try_start_in(folder: tempfile::TempDir) -> Result<Server, String> {
         let mut server = Self::launched(folder, &[], &[], &[]);
         server.try_wait_until_ready()?;
@@ -128,7 +129,7 @@ impl Server {
             if let Some(status) = self.child.try_wait().expect("a child of ours") {
                 return Err(format!("{status}\n{}", self.log()));
             }
-            // The server listens only when it is ready to answer.
+            // The server listens only once it can answer.
             if TcpStream::connect(("127.0.0.1", self.port)).is_ok() {
                 return Ok(());
             }
@@ -137,17 +138,17 @@ impl Server {
         }
     }
 
-    /// What the server has printed so far.
+    /// Output of the server so far.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
     }
 
-    /// Its port on 127.0.0.1.
+    /// TCP port of the server on 127.0.0.1.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// Its process id, also when it runs under another program.
+    /// Process id of the server itself, also if it runs under another program.
     pub fn pid(&self) -> u32 {
         let own = self.child.id();
         let children = std::fs::read_to_string(format!("/proc/{own}/task/{own}/children")).unwrap_or_default();
@@ -156,12 +157,12 @@ impl Server {
         children.split_whitespace().filter_map(|pid| pid.parse().ok()).find(is_server).unwrap_or(own)
     }
 
-    /// Its data directory.
+    /// Path of the data directory.
     pub fn data_dir(&self) -> PathBuf {
         self.folder.path().join("data")
     }
 
-    /// The folder of the data directory, the log and what a test adds.
+    /// The folder with the data directory, the log and files of the test.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
@@ -171,29 +172,29 @@ impl Server {
         self.child.try_wait().expect("a child of ours").is_none()
     }
 
-    /// `kill -9`, and waits until the process is gone.
+    /// Sends SIGKILL and waits until the process is gone.
     pub fn kill9(&mut self) {
         if self.is_running() {
-            // A program that the server runs under ends with it.
+            // A wrapper program ends together with the server.
             self.signal(libc::SIGKILL);
         }
         let _ = self.child.wait();
     }
 
-    /// SIGTERM, and waits for the end; the exit code.
+    /// Sends SIGTERM and waits for the end. Answers the exit code.
     pub fn stop(&mut self) -> Option<i32> {
         self.signal(libc::SIGTERM);
         self.child.wait().ok().and_then(|status| status.code())
     }
 
-    /// Sends a signal.
+    /// Sends a signal to the server's process.
     #[allow(unsafe_code)]
     pub fn signal(&self, signal: i32) {
         // SAFETY: kill takes two integers and touches no memory of ours; the child is not yet waited for.
         unsafe { libc::kill(self.pid().cast_signed(), signal) };
     }
 
-    /// Starts the server again on the same data directory and port; returns how long it took until it answered.
+    /// Starts the server again on the same data directory and port. Answers the time until it answered.
     pub fn restart(&mut self) -> Duration {
         self.kill9();
         let begin = Instant::now();
@@ -202,14 +203,14 @@ impl Server {
         begin.elapsed()
     }
 
-    /// The server, started again on the same data directory and port with other arguments.
+    /// Starts the server again on the same data directory and port with other arguments.
     pub fn restarted_with(mut self, arguments: &[&str]) -> Server {
         self.arguments = arguments.iter().map(ToString::to_string).collect();
         self.restart();
         self
     }
 
-    /// Waits until the server ends by itself; its exit code.
+    /// Waits until the server ends by itself. Answers its exit code.
     pub fn wait(&mut self) -> Option<i32> {
         let begin = Instant::now();
         while self.is_running() {
@@ -224,19 +225,19 @@ impl Server {
         self.try_connect().await.expect("a connection")
     }
 
-    /// Connects as `postgres` with a driver, or says why not.
+    /// Connects as `postgres` with a driver. Answers the driver's error if that fails.
     pub async fn try_connect(&self) -> Result<tokio_postgres::Client, tokio_postgres::Error> {
         let settings = format!("host=127.0.0.1 port={} user=postgres dbname=postgres", self.port);
         let (client, connection) = tokio_postgres::connect(&settings, tokio_postgres::NoTls).await?;
         tokio::spawn(async move {
-            // A broken connection shows in the client's calls.
+            // A broken connection also fails the client's calls, so this error is ignored.
             let _ = connection.await;
         });
         Ok(client)
     }
 }
 
-/// Runs `percosql start` expecting it to end by itself soon: its exit code, and what it printed.
+/// Runs `percosql start`, which should end by itself soon. Answers its exit code and its output.
 pub fn start_refused(data_dir: &Path, listen: &str) -> (Option<i32>, String) {
     let mut child = Command::new(binary())
         .args(["start", "--data-dir"])

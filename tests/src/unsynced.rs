@@ -1,15 +1,15 @@
-//! [`Disk`]: what a disk would hold had the machine crashed, told from a trace of the server's system calls: of
-//! each file as many bytes as were synced, and only names whose folder was synced after they were made.
+//! [`Disk`]: the contents of a disk after a crash of the machine, derived from a trace of the server's system calls.
+//! Each file keeps only its synced bytes. A name survives only if its folder was synced after the name was made.
 //!
-//! The strictest disk that POSIX allows: what was not synced is gone. Files are written from their beginnings to their ends (a
-//! trace that shows another order fails), but for zeroes that are appended to a log ahead of what is written: what falls on them
-//! and is not synced reads as zeroes.
+//! This is the strictest disk that POSIX allows: unsynced data is lost. Files must be written sequentially, and the
+//! test fails for a trace with another order. The exception is zeroes that are appended to a log in advance. Later
+//! bytes that overwrite them unsynced read as zeroes after the crash.
 
 use crate::server::make_private;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-/// Arguments of strace that make the trace this file reads.
+/// Arguments of strace that produce the trace for this module.
 pub const STRACE: [&str; 9] = [
     "strace",
     "-f",
@@ -22,14 +22,14 @@ pub const STRACE: [&str; 9] = [
     "-o",
 ];
 
-/// One file, whatever it is called.
+/// A file, independent of its names.
 #[derive(Clone, Copy, Debug, Default)]
 struct File {
     now: Extent,
     synced: Extent,
 }
 
-/// How far a file is written, and how long it is: behind what is written are zeroes.
+/// Written bytes of a file and its length. The bytes between them are zeroes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Extent {
     written: u64,
@@ -43,24 +43,24 @@ impl Extent {
     }
 }
 
-/// See the head of the module.
+/// The files of a traced server with their synced parts and durable names.
 #[derive(Debug, Default)]
 pub struct Disk {
     files: Vec<File>,
-    /// Names now.
+    /// The names as they are now.
     names: HashMap<PathBuf, usize>,
-    /// Names that a crash keeps.
+    /// Names that survive a crash.
     durable: HashMap<PathBuf, usize>,
-    /// Calls that began and have not ended, by thread: their text, and how far the file was that they sync.
+    /// Unfinished calls by thread: their text, and for a sync the extent of the file at its start.
     begun: HashMap<String, (String, Extent)>,
-    /// Descriptors of logs that are only appended to: by zeroes.
+    /// Descriptors of logs opened for append, through which only zeroes are written.
     ahead: HashSet<String>,
-    /// Syncs seen.
+    /// Number of syncs in the trace.
     pub syncs: usize,
 }
 
 impl Disk {
-    /// Reads a trace of strace with [`STRACE`].
+    /// Parses a trace that strace wrote with [`STRACE`].
     pub fn from_trace(trace: &str) -> Disk {
         let mut disk = Disk::default();
         for line in trace.lines() {
@@ -98,7 +98,7 @@ impl Disk {
         self.files.len() - 1
     }
 
-    /// A call that has ended; of a sync, how far its file was when it began.
+    /// Applies a finished call. For a sync, `began_with` is the extent of the file when the call began.
     fn done(&mut self, call: &str, began_with: Option<Extent>) {
         let Some((name, _)) = call.split_once('(') else { return };
         let result = call.rsplit_once(" = ").map_or("", |(_, result)| result);
@@ -155,7 +155,7 @@ impl Disk {
                     file.synced = Extent { written: written.max(now.written), length: length.max(now.length) };
                     return;
                 }
-                // A folder: its names are as they are now.
+                // The path is a folder, so its current names become durable.
                 self.durable.retain(|name, _| name.parent() != Some(&path));
                 let inside = self.names.iter().filter(|(name, _)| name.parent() == Some(&path));
                 self.durable.extend(inside.map(|(name, at)| (name.clone(), *at)));
@@ -178,8 +178,8 @@ impl Disk {
         }
     }
 
-    /// Makes, of the folder `from` as the killed server left it, the folder `to` as the crash of the machine would
-    /// have left it. Answers how many bytes and files were dropped.
+    /// Copies the folder `from`, as the killed server left it, to `to`, as a crash of the machine would leave it.
+    /// Answers the numbers of dropped bytes and files.
     pub fn crash(&self, from: &Path, to: &Path) -> (u64, usize) {
         let mut dropped = (0, 0);
         let mut folders = vec![from.to_path_buf()];
@@ -210,14 +210,14 @@ impl Disk {
     }
 }
 
-/// The path that `-y` shows behind the first argument.
+/// The path that strace's `-y` shows after the first argument.
 fn descriptor(call: &str) -> Option<PathBuf> {
     let (_, rest) = call.split_once('<')?;
     let (path, _) = rest.split_once('>')?;
     Some(PathBuf::from(path.trim_end_matches(" (deleted)")))
 }
 
-/// The last argument of a call that has ended. strace fills short lines with spaces before the result.
+/// The last argument of a finished call. strace fills short lines with spaces before the result.
 fn last_number(call: &str) -> Option<u64> {
     let (call, _) = call.rsplit_once(" = ")?;
     call.trim_end().strip_suffix(')')?.rsplit_once(", ")?.1.parse().ok()

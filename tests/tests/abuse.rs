@@ -1,9 +1,9 @@
-//! Statements that ask for too much, run by several connections beside short ones: each is answered soon after its
-//! `statement_timeout`, none fails inside, memory stays bounded, and nobody else waits.
+//! Statements with excessive demands, run by several connections beside short statements. Each ends soon after its
+//! `statement_timeout`, none causes an internal error, memory stays bounded, and no other session waits.
 //!
-//! The list is `tests/abuse/statements.sql`. By default each statement runs once and for a moment, over values of a megabyte where it
-//! does not say how long they are. `PERCOSQL_ABUSE_SECONDS` makes them of ten megabytes, and lets as many connections as
-//! `PERCOSQL_ABUSE_CONNECTIONS` says run the list for so long, with the limits of a release build.
+//! The statements are in `tests/abuse/statements.sql`. By default each runs once, with values of about a megabyte. With
+//! `PERCOSQL_ABUSE_SECONDS` the values have ten megabytes, and the list runs for that time with the limits of a release
+//! build. `PERCOSQL_ABUSE_CONNECTIONS` sets the number of connections.
 
 use percosql_tests::Server;
 use percosql_tests::raw::{Raw, column};
@@ -11,9 +11,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// SQLSTATEs of what is too much: cancelled, out of memory, beyond a limit, too complex, out of range, too slow a pattern, disk full.
+/// Accepted SQLSTATEs: cancelled, out of memory, beyond a limit, too complex, out of range, too slow a pattern, disk
+/// full.
 const REFUSALS: [&str; 9] = ["57014", "53200", "54000", "54001", "22003", "2201B", "53100", "22P02", "22008"];
-/// What all statements together may hold.
+/// Memory limit of all statements together.
 const QUERY_MEMORY: &str = "256MB";
 
 fn list() -> Vec<String> {
@@ -42,7 +43,7 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// Most resident memory so far, in MB.
+/// Peak resident memory in MB.
 fn peak(server: &Server) -> u64 {
     let text = std::fs::read_to_string(format!("/proc/{}/status", server.pid())).expect("a running process");
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a field");
@@ -52,13 +53,13 @@ fn peak(server: &Server) -> u64 {
 struct Limits {
     connections: usize,
     timeout: Duration,
-    /// How late an answer may come after its timeout.
+    /// Longest time between a statement's timeout and its answer.
     late: Duration,
-    /// How long a short statement beside may take.
+    /// Longest time of a short concurrent statement.
     beside: Duration,
-    /// How long the list is run; `None`: once.
+    /// Duration of the run. `None` runs the list once.
     duration: Option<Duration>,
-    /// Resident memory, in MB.
+    /// Limit of the resident memory, in MB.
     memory: u64,
 }
 
@@ -73,7 +74,7 @@ impl Limits {
                 duration: Some(Duration::from_secs(seconds)),
                 memory: number("PERCOSQL_ABUSE_MEMORY_MB").unwrap_or(1500),
             },
-            // A debug build on a busy machine.
+            // Limits for a debug build on a busy machine.
             None => Limits {
                 connections: 4,
                 timeout: Duration::from_millis(40),
@@ -86,7 +87,7 @@ impl Limits {
     }
 }
 
-/// Runs one statement; answers how long it took beyond its timeout, and what was wrong.
+/// Runs one statement. Answers the time beyond its timeout, and a fault if there is one.
 fn run(raw: &mut Raw, sql: &str, limits: &Limits) -> (Duration, Option<String>) {
     let begin = Instant::now();
     let replies = raw.try_query(sql);

@@ -1,10 +1,10 @@
-//! Who is connected, what they do, and how to stop them; what EXPLAIN ANALYZE tells of conflicts.
+//! Views of sessions and their activity, functions that stop them, and conflicts in EXPLAIN ANALYZE.
 
 use percosql_tests::Server;
 use percosql_tests::raw::{Raw, column, error_state, kinds};
 use std::time::{Duration, Instant};
 
-/// Asks until a query answers this.
+/// Repeats a query until it gives the expected answer.
 fn until(raw: &mut Raw, sql: &str, expected: &[&str]) {
     let begin = Instant::now();
     loop {
@@ -53,7 +53,7 @@ fn a_session_knows_both_ends_of_its_connection() {
     assert_eq!(column(&raw.query(ends)), [format!("127.0.0.1:{} 127.0.0.1", server.port())]);
     let same = "select inet_client_port() = client_port from pg_stat_activity where pid = pg_backend_pid()";
     assert_eq!(column(&raw.query(same)), ["t"]);
-    // Each client is shown in the clear, as each is, to whom it may be shown.
+    // The views show each client as unencrypted, but only to roles that may see it.
     let other = Raw::connect(&server);
     let clear = "select count(*) from pg_stat_ssl s join pg_stat_gssapi g using (pid) where not ssl and not encrypted";
     assert_eq!(column(&raw.query(clear)), ["2"]);
@@ -112,7 +112,7 @@ fn explain_analyze_tells_how_often_it_was_run_again() {
     let lines = |replies: &[percosql_tests::raw::Reply]| column(replies).join("\n");
     let once = lines(&raw.query("explain analyze update t set b = b + 1"));
     assert!(once.contains("Conflicts: retries=0"), "{once}");
-    // A writer that commits while the other computes: the first run of the other conflicts.
+    // A writer commits while the other session computes, so the first run of the other conflicts.
     let mut slow = Raw::connect(&server);
     let sql = "explain analyze update t set b = b + 1 where (select count(*) from generate_series(1, 5000000)) > 0";
     slow.send(b'Q', &[sql.as_bytes(), b"\0"].concat());

@@ -1,5 +1,5 @@
-//! The benchmark against the finished server: a small population is loaded, run against and checked; the check finds what is
-//! broken on purpose.
+//! The benchmark against the finished server: loads a small population, runs, and checks it. The check also finds
+//! deliberate damage.
 
 use percosql_tests::{Server, psql, server};
 use std::process::{Command, Output};
@@ -29,7 +29,7 @@ fn a_brokerage_is_loaded_run_and_checked() {
     let server = Server::start();
     let init = ["init", "--scale", "tiny"];
     assert!(bench(&server, &init).status.success());
-    // What is there already is left as it is; another population is refused.
+    // An existing population is kept. A different population is refused.
     let again = bench(&server, &init);
     assert!(again.status.success() && !text(&again.stdout).contains("differs"));
     assert!(!bench(&server, &["init", "--scale", "tiny", "--seed", "2"]).status.success());
@@ -41,7 +41,7 @@ fn a_brokerage_is_loaded_run_and_checked() {
         let files = ["--ledger", &ledger, "--json", &json, "--style", style, "--quiet"];
         let run = bench(&server, &[["run"].as_slice(), &asked, &files].concat());
         assert!(run.status.success());
-        // Transactions that conflict are tried again; none may fail otherwise.
+        // The driver repeats conflicting transactions. No transaction may fail for another reason.
         assert!(!text(&run.stdout).contains("given up"), "a transaction failed");
         assert!(text(&run.stdout).contains("trade-results per second"));
         assert!(server.folder().join(&json).is_file());

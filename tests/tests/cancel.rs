@@ -1,10 +1,10 @@
-//! Statements that compute long: cancelled, timed out, abandoned. The rest of the server goes on meanwhile.
+//! Long computations that are cancelled, time out or lose their client. The rest of the server continues meanwhile.
 
 use percosql_tests::Server;
 use percosql_tests::raw::{Raw, Reply, column, error_state, kinds, status};
 use std::time::{Duration, Instant};
 
-/// Statements that would run for minutes or for ever, in a debug build on a busy machine and elsewhere.
+/// Statements that run for minutes or endlessly on any machine.
 const LONG: [&str; 15] = [
     "select count(*) from b x, b y where x.a + y.a = -1",
     "select count(*) from b x, b y, b z",
@@ -23,10 +23,11 @@ const LONG: [&str; 15] = [
     "copy (select x.id from b x, b y where x.a + y.a = -1) to stdout",
 ];
 
-/// How late the answer may come. An idle machine takes some milliseconds; one that stops for seconds, as rented ones do, must
-/// not fail the test, and every statement above takes longer than this.
+/// Longest time until the answer. An idle machine takes some milliseconds. A rented machine may stall for seconds,
+/// which must not fail the test. Every statement above takes longer than this limit.
 const PROMPT: Duration = Duration::from_secs(30);
-/// Seconds of processor time that a server may use meanwhile, which is what tells a prompt end from a late one on any machine.
+/// Processor seconds that a server may use meanwhile. Unlike elapsed time, they distinguish a prompt end from a late
+/// one on any machine.
 const PROMPT_WORK: f64 = 3.0;
 
 fn server() -> Server {
@@ -43,7 +44,7 @@ fn cancel(server: &Server, raw: &Raw) {
     Raw::open(server).packet(80_877_102, &body);
 }
 
-/// Waits until the server says that a client's statement runs, and lets it run a little.
+/// Waits until the server reports that a client's statement runs, then 200 ms more.
 fn until_it_runs(server: &Server, raw: &Raw) {
     let active = format!("select count(*) from pg_stat_activity where state = 'active' and pid = {}", raw.key.0);
     let (mut watcher, begin) = (Raw::connect(server), Instant::now());
@@ -131,7 +132,7 @@ fn others_are_served_while_many_compute() {
         assert_eq!(column(&raw.query(&format!("select a from b where id = {id}"))), [(id % 10).to_string()]);
         assert!(begin.elapsed() < PROMPT, "{:?}", begin.elapsed());
     }
-    // Neither does a statement starve that is itself too long for the threads of connections.
+    // A statement that is too long for the connection threads must not starve either.
     assert_eq!(column(&raw.query("select count(distinct id % 100) from b")), ["100"]);
     for raw in &busy {
         cancel(&server, raw);
@@ -141,7 +142,7 @@ fn others_are_served_while_many_compute() {
     }
 }
 
-/// Seconds of processor time that a process has used.
+/// Processor time of a process in seconds.
 fn processor_seconds(server: &Server) -> f64 {
     let text = std::fs::read_to_string(format!("/proc/{}/stat", server.pid())).expect("a running process");
     let fields: Vec<&str> = text.rsplit(')').next().expect("fields").split_whitespace().collect();
@@ -169,7 +170,7 @@ fn a_client_that_leaves_takes_its_statement_with_it() {
     }
 }
 
-/// A client that holds a row and reads nothing of a result that fills all buffers between it and the server.
+/// A client that holds a row lock and does not read a result that fills all buffers between it and the server.
 fn stuck(server: &Server, watcher: &mut Raw) -> Raw {
     let mut raw = Raw::connect(server);
     let rows = "select repeat('x', 1000) from generate_series(1, 10000000)";
@@ -191,15 +192,15 @@ fn a_client_that_does_not_read_keeps_nothing_from_others() {
     watcher.query("create table t (a int primary key, b int); insert into t values (1, 0)");
     watcher.query("set default_transaction_isolation = 'read committed'; set lock_timeout = '20s'");
     let update = "update t set b = 2 where a = 1";
-    // Cancelled, its statement ends, and gives the row back.
+    // A cancel ends the statement and releases the row lock.
     let mut raw = stuck(&server, &mut watcher);
     assert_eq!(column(&watcher.query(&format!("select pg_cancel_backend({})", raw.key.0))), ["t"]);
     assert_eq!(kinds(&watcher.query(update)), "CZ");
-    // What it is told is whole.
+    // The reply stream is complete up to the error.
     let replies = raw.until_ready();
     assert_eq!((error_state(&replies), status(&replies)), ("57014".into(), 'E'));
     assert_eq!(kinds(&raw.query("rollback")), "CZ");
-    // Terminated, it is gone.
+    // A terminated session is gone.
     let raw = stuck(&server, &mut watcher);
     let begin = Instant::now();
     watcher.query(&format!("select pg_terminate_backend({})", raw.key.0));
@@ -209,7 +210,7 @@ fn a_client_that_does_not_read_keeps_nothing_from_others() {
         assert!(begin.elapsed() < PROMPT, "it is still there");
         std::thread::sleep(Duration::from_millis(20));
     }
-    // A stop of the server does not wait for it: statements have ten seconds.
+    // A stop of the server does not wait for the client; statements have ten seconds.
     let _raw = stuck(&server, &mut watcher);
     let begin = Instant::now();
     assert_eq!(server.stop(), Some(0));

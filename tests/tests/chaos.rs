@@ -1,6 +1,6 @@
-//! A bank over three servers that are killed, paused and cut off at random, behind proxies that lose, delay, double and
-//! break calls to Bigtable: the sum never changes, no acknowledged transfer is lost, none is done twice, index and table
-//! agree. `PERCOSQL_CHAOS_SECONDS` says for how long (60 when unset).
+//! A bank over three servers that are killed, paused and cut off at random. Proxies lose, delay, duplicate and break
+//! their calls to Bigtable. The sum never changes, no acknowledged transfer is lost or done twice, and index and table
+//! agree. `PERCOSQL_CHAOS_SECONDS` sets the duration (60 when unset).
 
 use percosql_tests::{Bigtable, Server};
 use rand::RngExt;
@@ -15,12 +15,12 @@ use tokio_postgres::{Client, Error};
 
 const ACCOUNTS: i32 = 40;
 const START: i64 = 1000;
-/// A statement that takes longer is given up, and its connection with it.
+/// Time limit of a statement. After it the client abandons the statement and its connection.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Of 1000 calls, how many are broken.
+/// Broken calls out of 1000.
 const BROKEN: u64 = 20;
 
-/// What tellers were told.
+/// Receipts by outcome, as the clients saw it.
 #[derive(Default)]
 struct Ledger {
     done: BTreeSet<i64>,
@@ -41,7 +41,7 @@ async fn connect(port: u16) -> Option<Client> {
     tokio::time::timeout(PATIENCE, percosql_tests::ledgers::connect(port)).await.ok().flatten()
 }
 
-/// The connection that is there, or a new one; `None`: not yet.
+/// The existing connection or a new one. `None` if the server is not reachable yet.
 async fn connected(client: &mut Option<Client>, port: u16) -> Option<&Client> {
     if client.is_none() {
         *client = connect(port).await;
@@ -56,7 +56,7 @@ fn text_is(error: &Error, states: &[&str]) -> bool {
     error.code().is_some_and(|code| states.contains(&code.code()))
 }
 
-/// One transfer with its receipt. `Err(None)`: nobody knows.
+/// One transfer with its receipt. `Err(None)` means an unknown outcome.
 async fn transfer(client: &Client, receipt: i64) -> Result<(), Option<Error>> {
     let (from, to, amount) = {
         let mut random = rand::rng();
@@ -72,7 +72,7 @@ async fn transfer(client: &Client, receipt: i64) -> Result<(), Option<Error>> {
     client.batch_execute(&sql).await.map_err(Some)?;
     match client.batch_execute("commit").await {
         Ok(()) => Ok(()),
-        // Certain: nothing was done.
+        // With these codes the transaction certainly did nothing.
         Err(error) if text_is(&error, &["40001", "40P01", "25P02"]) => Err(Some(error)),
         Err(_) => Err(None),
     }
@@ -102,7 +102,7 @@ async fn teller(world: Arc<World>, port: u16) {
     }
 }
 
-/// Sums all accounts by table and by index, at one snapshot; looks one up by each.
+/// Sums all accounts by table and by index at one snapshot. Also looks one account up by each.
 async fn auditor(world: Arc<World>, port: u16) {
     let mut client = None;
     while !world.stop.load(Ordering::SeqCst) {
@@ -142,7 +142,7 @@ async fn auditor(world: Arc<World>, port: u16) {
     }
 }
 
-/// Kills, pauses and cuts off at random until the time is over.
+/// Kills, pauses and cuts off servers at random until the deadline.
 fn trouble(servers: &mut [Server], proxies: &[Proxy], until: Instant) -> [u64; 3] {
     let mut counts = [0; 3];
     while Instant::now() < until {
@@ -254,7 +254,7 @@ async fn the_bank_balances_through_kills_pauses_and_a_bad_network() {
         world.lookups.load(Ordering::SeqCst),
     );
     assert!(ledger.done.len() as u64 > seconds / 4, "almost nothing was done");
-    // No lock of the dead is left: every row can be written, from every server, and the definition too.
+    // Locks of dead servers must not block: every server can write every row and change the definition.
     for server in &servers {
         settled(server, "update account set balance = balance").await;
     }
@@ -267,7 +267,7 @@ async fn the_bank_balances_through_kills_pauses_and_a_bad_network() {
         assert!(lost.is_empty(), "acknowledged and lost: {lost:?}");
         let risen: Vec<_> = ledger.refused.intersection(&receipts).collect();
         assert!(risen.is_empty(), "refused and done: {risen:?}");
-        // Every balance is what the receipts say: none was done half, none twice.
+        // Every balance matches the receipts, so no transfer was done in half or twice.
         let wrong = settled(
             server,
             &format!(
@@ -283,7 +283,7 @@ async fn the_bank_balances_through_kills_pauses_and_a_bad_network() {
             assert!(faults.is_empty(), "{faults:?}");
         }
     }
-    // Nor in the rows themselves, all of which have been read since: whoever met one has it removed.
+    // The rows hold no locks either. All rows have been read since, and a reader removes the locks that it meets.
     let begin = Instant::now();
     loop {
         let locked = table.locked_rows().await;

@@ -1,10 +1,11 @@
-//! `percosql-bench compare` from outside: it starts both servers, runs on each, reports, and leaves nothing behind. No time is judged.
+//! `percosql-bench compare` from outside: it starts both servers, runs on each, reports, and cleans up. The test does
+//! not judge times.
 
 use percosql_tests::server;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Runs it on little data, with a folder for what the servers write.
+/// Runs the comparison on little data, with a folder for the servers' files.
 fn compare(folder: &Path, arguments: &[&str]) -> Output {
     let program = server::binary().with_file_name("percosql-bench");
     assert!(program.is_file(), "{} is missing: cargo build --workspace", program.display());
@@ -26,7 +27,7 @@ fn compare(folder: &Path, arguments: &[&str]) -> Output {
 #[test]
 fn both_servers_run_and_nothing_is_left() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    // PostgreSQL's folder is its user's, who has to get there.
+    // PostgreSQL runs as its own user, which needs access to this folder.
     let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(folder.path(), open).expect("permissions");
     let servers = folder.path().join("servers");

@@ -1,5 +1,5 @@
-//! No statement that had PostgreSQL's answer has another one now. `tests/compat/differences.txt` names those that have not, and
-//! COMPAT.md counts them by section of the manual; `cargo xtask compat` writes both anew.
+//! Statements with PostgreSQL's answer keep it. `tests/compat/differences.txt` lists the statements with another
+//! answer, and COMPAT.md counts them by section of the manual. `cargo xtask compat` rewrites both.
 
 use percosql_tests::compat;
 use std::collections::{HashMap, HashSet};
@@ -12,14 +12,14 @@ fn page() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../COMPAT.md")
 }
 
-/// COMPAT.md before the table, the table, and what follows.
+/// Splits COMPAT.md into the text before the table, the table, and the rest.
 fn split(text: &str) -> (&str, &str, &str) {
     let (before, rest) = text.split_once(BEGIN).expect("COMPAT.md has a place for the table");
     let (table, after) = rest.split_once(END).expect("COMPAT.md says where the table ends");
     (before, table, after)
 }
 
-/// What is in one text only, line by line.
+/// The lines that occur in only one of the texts.
 fn changes(written: &str, found: &str) -> String {
     let (old, new): (HashSet<_>, HashSet<_>) = (written.lines().collect(), found.lines().collect());
     let gone = written.lines().filter(|line| !new.contains(line)).map(|line| format!("- {line}\n"));
@@ -27,7 +27,7 @@ fn changes(written: &str, found: &str) -> String {
     gone.chain(come).collect()
 }
 
-/// The statements of the list, by section, with how often each is there: what kind of difference it is does not matter.
+/// The statements of the list by section, with their number of occurrences. The kind of difference is ignored.
 fn by_section(list: &str) -> HashMap<(&str, &str), usize> {
     let mut counts = HashMap::new();
     let mut section = "";
@@ -43,7 +43,7 @@ fn by_section(list: &str) -> HashMap<(&str, &str), usize> {
     counts
 }
 
-/// Statements that are not equal and were.
+/// Statements whose answers were equal and now differ.
 fn worse(written: &str, found: &str) -> Vec<String> {
     let old = by_section(written);
     let new = by_section(found);

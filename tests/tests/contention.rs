@@ -1,5 +1,4 @@
-//! What a person sees of sessions that wait for each other or were refused, what ends their waits, and snapshots that
-//! sessions share.
+//! Observability of lock waits and refused sessions, limits that end a wait, and snapshots that sessions share.
 
 use percosql_tests::Server;
 use std::time::{Duration, Instant};
@@ -15,7 +14,7 @@ async fn pid(client: &Client) -> i32 {
     client.query_one("select pg_backend_pid()", &[]).await.expect("a process").get(0)
 }
 
-/// Waits until somebody waits for a lock.
+/// Waits until a session waits for a lock.
 async fn until_waiting(client: &Client) {
     let begun = Instant::now();
     while client
@@ -56,7 +55,7 @@ async fn a_wait_is_seen_while_it_lasts_and_afterwards() {
         .await
         .expect("its activity");
     assert_eq!((row.get(0), row.get(1), row.get(2)), ("Lock", "tuple", "active"));
-    // Long enough for the log.
+    // Long waits are logged, so the test waits long enough.
     tokio::time::sleep(Duration::from_millis(1300)).await;
     holder.batch_execute("commit").await.expect("the first ends");
     waits.await.expect("the second").expect("the second goes on");
@@ -140,7 +139,7 @@ async fn refusals_are_remembered_and_deadlocks_logged() {
     assert_eq!(watcher.query_one(sql, &[]).await.expect("the circle").get::<_, i64>(0), 1);
 }
 
-/// Locks that COMMIT waits for at snapshot level.
+/// COMMIT waits for locks at snapshot level.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_commit_that_waits_can_be_stopped() {
     let server = Server::start();
@@ -168,7 +167,7 @@ async fn a_commit_that_waits_can_be_stopped() {
     assert_eq!(code(&ended.expect_err("cancelled")), "57014");
     assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
     holder.batch_execute("commit").await.expect("holder");
-    // Neither was half done.
+    // Neither commit took partial effect.
     let b: i32 = waiter.query_one("select b from t where a = 1", &[]).await.expect("b").get(0);
     assert_eq!(b, 3);
 }
@@ -189,7 +188,7 @@ async fn a_transaction_that_takes_too_long_ends_with_its_connection() {
         let ended = client.batch_execute(if waits.is_empty() { "select 1" } else { waits }).await.expect_err("over");
         assert!(begun.elapsed() < Duration::from_secs(10));
         assert!(code(&ended) == "25P04" || ended.is_closed(), "{ended:?}");
-        // Its locks are gone.
+        // The locks of the ended session are released.
         watcher.batch_execute("set lock_timeout = '5s'; update t set b = b + 100 where a = 1").await.expect("free");
     }
     let b: i32 = watcher.query_one("select b from t where a = 1", &[]).await.expect("b").get(0);
@@ -226,7 +225,7 @@ async fn sessions_share_an_exported_snapshot() {
     exporter.batch_execute("commit").await.expect("the exporter");
 }
 
-/// pg_dump with several connections: all of them see one moment, whatever is written meanwhile.
+/// pg_dump with several connections: all of them read one snapshot during concurrent writes.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_parallel_dump_is_of_one_moment() {
     let server = Server::start();

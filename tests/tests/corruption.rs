@@ -1,5 +1,5 @@
-//! Bits flipped in the files of a server that was killed: the next start refuses, or everything is there. Never a
-//! shorter history that nobody hears of.
+//! Bits flipped in the files of a killed server. The next start either refuses or has all data. It never silently loses
+//! part of the history.
 
 use percosql_tests::clients::value;
 use percosql_tests::server::{free_port, make_private, start_refused};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 const ROWS: usize = 300;
 
-/// The files of a store whose names begin and end so, the largest last.
+/// The files of a store whose names have this prefix and suffix. The largest file is last.
 fn files(data: &Path, begin: &str, end: &str) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(data.join("rocksdb")).expect("a store").flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
@@ -65,13 +65,13 @@ fn bits_flipped_in_the_log_are_reported() {
     let server = filled();
     let data = server.data_dir();
     let log = files(&data, "", ".log").pop().expect("a log");
-    // Without the zeroes behind it: no record ends with one.
+    // Ignores the preallocated zeroes at the end. No record ends with a zero.
     let content = std::fs::read(&log).expect("the log");
     let length = content.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     assert!(length > ROWS * 50, "{length} bytes are not the log of {ROWS} commits");
     let damaged = server.folder().join("damaged");
     let target = damaged.join("rocksdb").join(log.file_name().expect("a name"));
-    // Its first header, somewhere, the very last record, and several at once.
+    // The header of the first record, places in the middle, the last record, and several places at once.
     let mut cases: Vec<Vec<usize>> = (0..7).map(|place| vec![place]).collect();
     cases.extend((1..12).map(|part| vec![length * part / 12 + part]));
     cases.extend([1, 10, 40].map(|before| vec![length - before]));
@@ -81,7 +81,7 @@ fn bits_flipped_in_the_log_are_reported() {
         flip(&target, &places);
         assert_refused(&damaged, &format!("bits at {places:?} of {length}"));
     }
-    // The copy itself is sound.
+    // An undamaged copy starts.
     copy(&data, &damaged);
     let folder = tempfile::tempdir().expect("a folder");
     copy(&damaged, &folder.path().join("data"));
@@ -92,7 +92,7 @@ fn bits_flipped_in_the_log_are_reported() {
 #[test]
 fn bits_flipped_in_tables_and_manifests_are_reported() {
     let mut server = filled();
-    // Reopening writes the memtables out.
+    // Reopening flushes the memtables.
     server.restart();
     assert_eq!(value(&server, "select count(*) from t"), ROWS.to_string());
     server.kill9();
@@ -113,8 +113,8 @@ fn bits_flipped_in_tables_and_manifests_are_reported() {
                 assert!(!text.contains("panicked"), "{what}: {text}");
                 continue;
             }
-            // A table is checked when it is read: the start is refused, or the query, or the bit is in what
-            // nobody needs and everything is there.
+            // A table is checked when it is read. Either the start fails, or the query fails, or the bit is in an
+            // unused part and all rows are there.
             let folder = tempfile::tempdir().expect("a folder");
             copy(&damaged, &folder.path().join("data"));
             match Server::try_start_in(folder) {

@@ -1,5 +1,5 @@
-//! kill -9 in a loop under load: no acknowledged commit is lost, no half transaction is seen, every index agrees
-//! with its table, the bank's sum holds, and so do schema changes, sequences and large transactions.
+//! kill -9 in a loop under load. No acknowledged commit is lost, and no transaction is there in part. Indexes agree
+//! with their tables, the bank's sum holds, and schema changes, sequences and large transactions survive.
 
 use percosql_tests::Server;
 use percosql_tests::clients::value;
@@ -12,8 +12,8 @@ const CYCLES: usize = 50;
 const WRITERS: i64 = 4;
 const ACCOUNTS: i64 = 20;
 
-/// Each writer inserts rows (writer, n) with n counting up, each beside a transfer in the same transaction. `acknowledged[w]`
-/// is the greatest n whose COMMIT was answered; `tried[w]` the greatest n that was sent.
+/// Each writer inserts rows (writer, n) with ascending n, each in one transaction with a transfer. `acknowledged[w]` is
+/// the largest n with an acknowledged COMMIT. `tried[w]` is the largest n that was sent.
 struct Ledger {
     acknowledged: Vec<AtomicI64>,
     tried: Vec<AtomicI64>,
@@ -26,7 +26,7 @@ async fn write_until_it_breaks(server_port: u16, writer: i64, ledger: Arc<Ledger
         let _ = connection.await;
     });
     loop {
-        // An unacknowledged number may have been committed: go on behind the greatest one tried.
+        // An unacknowledged number may have been committed, so the writer continues after the largest attempt.
         let n = ledger.tried[writer as usize].load(Ordering::SeqCst) + 1;
         ledger.tried[writer as usize].store(n, Ordering::SeqCst);
         let from = rand::random_range(0..ACCOUNTS);
@@ -76,7 +76,7 @@ async fn fifty_kills_lose_nothing() {
             .map(|writer| tokio::spawn(write_until_it_breaks(server.port(), writer, Arc::clone(&ledger))))
             .collect();
         let port = server.port();
-        // Now and then long enough for transactions that commit in two phases.
+        // Some cycles last long enough for two-phase transactions.
         let with_large = cycle % 10 == 9;
         let others = tokio::spawn(async move {
             ledgers.run(port, with_large).await;

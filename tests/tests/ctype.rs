@@ -1,4 +1,4 @@
-//! A database with LC_CTYPE `C` keeps its letters: through a kill of the server, and through pg_dump to another server.
+//! A database with LC_CTYPE `C` keeps this setting after a kill of the server and through pg_dump to another server.
 
 use percosql_tests::{Postgres, Server, psql};
 use std::io::Write;
@@ -26,7 +26,7 @@ fn dump(port: u16) -> String {
         .expect("pg_dump runs");
     assert_eq!(String::from_utf8_lossy(&output.stderr), "", "nothing to complain of");
     let text = String::from_utf8(output.stdout).expect("text");
-    // Each run has a key of its own in these.
+    // pg_dump 15 writes a random key into the `restrict` lines.
     text.lines().filter(|line| !line.contains("restrict ")).map(|line| format!("{line}\n")).collect()
 }
 
@@ -57,7 +57,7 @@ fn lc_ctype_outlives_a_kill_and_a_dump() {
     let other = Server::start();
     restore(other.port(), &dumped);
     has_letters_of_ascii(&other);
-    // What PostgreSQL makes of it is the same database.
+    // PostgreSQL restores the dump to the same database.
     let postgres = Postgres::start();
     restore(postgres.port(), &dumped);
     assert!(dump(postgres.port()).contains("LC_COLLATE = 'C.UTF-8' LC_CTYPE = 'C'"));

@@ -1,15 +1,15 @@
-//! The same scripts through the same psql on PostgreSQL and on PercoSQL: what is printed must be equal, errors
-//! included. Each file of `tests/sql/` is one area.
+//! The same scripts through the same psql on PostgreSQL and on PercoSQL. The output must be equal, including errors.
+//! Each file of `tests/sql/` is one area.
 
 use percosql_tests::{Bigtable, Postgres, Server};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Scripts in which psql's picture of where an error is is not compared: some of their errors have another place.
+/// Scripts for which psql's marker of the error position is not compared, because some positions differ.
 const OTHER_PLACES: &[&str] = &["arrays.sql", "copy_where.sql", "intervals.sql", "lexical.sql", "read_more.sql"];
 
-/// Everything psql prints for a script, standard error in place, and where errors point.
+/// The output of psql for a script, with standard error in place and with error positions.
 fn run(port: u16, script: &Path) -> String {
     let of_places = script.file_name().is_none_or(|name| !OTHER_PLACES.iter().any(|other| name == *other));
     let output = Command::new("psql")
@@ -21,11 +21,11 @@ fn run(port: u16, script: &Path) -> String {
         .env("PGTZ", "UTC")
         .output()
         .expect("psql runs");
-    // Standard output echoes every statement; errors follow in the order of statements.
+    // Standard output echoes every statement, and errors follow in the order of statements.
     let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
     text.push_str("---- errors ----\n");
     for line in String::from_utf8_lossy(&output.stderr).lines() {
-        // Where in PostgreSQL's C source an error arose is not part of its meaning.
+        // The source location in PostgreSQL's C code is not part of an error's meaning.
         let picture = line.starts_with("LINE ") || line.trim() == "^";
         if line.starts_with("LOCATION:") || (picture && !of_places) {
             continue;
@@ -44,7 +44,7 @@ fn scripts() -> Vec<PathBuf> {
     all
 }
 
-/// The lines that differ, with what came before.
+/// The differing lines, with the lines before them.
 fn difference(expected: &str, found: &str) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let (left, right) = (folder.path().join("postgresql"), folder.path().join("percosql"));
@@ -54,8 +54,7 @@ fn difference(expected: &str, found: &str) -> String {
     String::from_utf8_lossy(&diff.stdout).into_owned()
 }
 
-/// Runs every script on an empty database of PostgreSQL, and on a server each that `start` starts: scripts do not see each
-/// other's tables.
+/// Runs every script on an empty PostgreSQL database and on a new server from `start`. Scripts do not share tables.
 fn compare(start: impl Fn() -> Server) {
     let only = std::env::var("PERCOSQL_SQL").ok();
     let postgres = Postgres::start();

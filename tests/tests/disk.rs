@@ -1,4 +1,4 @@
-//! Disks that fail and disks that are full, seen from outside.
+//! Failing disks and full disks.
 
 use percosql_tests::clients::value;
 use percosql_tests::{Server, psql};
@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
-/// A file system of its own that the test may fill. Unmounted when dropped.
+/// A file system that the test may fill. Dropping it unmounts it.
 struct SmallDisk(tempfile::TempDir);
 
 impl SmallDisk {
@@ -43,7 +43,7 @@ impl Drop for SmallDisk {
     }
 }
 
-/// The SQLSTATE that a statement fails with.
+/// The SQLSTATE of a statement that fails.
 fn state(server: &Server, sql: &str) -> String {
     let output = psql(server, &["-v", "VERBOSITY=sqlstate", "-c", sql]);
     assert!(!output.ok, "it went through: {sql}");
@@ -57,7 +57,7 @@ fn a_full_disk_refuses_writes_and_goes_on_reading() {
     let mut server = Server::start_in(folder, &[]);
     psql(&server, &["-c", "create table t (a int primary key, b text)"]).success();
     psql(&server, &["-c", "insert into t select i, 'x' from generate_series(1, 1000) as g(i)"]).success();
-    // Somebody else fills the disk.
+    // Another program fills the disk.
     let ballast = disk.path().join("ballast");
     let mut file = File::create(&ballast).expect("a file");
     for _ in 0..420 {
@@ -74,19 +74,19 @@ fn a_full_disk_refuses_writes_and_goes_on_reading() {
     }
     assert!(server.is_running(), "{}", server.log());
     assert_eq!(value(&server, "select count(*), max(b) from t"), "1000|x");
-    // A crash now loses nothing, and the server starts.
+    // A crash in this state loses no data, and the server starts.
     server.kill9();
     server.restart();
     assert_eq!(value(&server, "select count(*), max(b) from t"), "1000|x");
     assert_eq!(state(&server, "insert into t values (0, 'y')"), "53100");
-    // With room again it writes again, without a restart.
+    // Once there is room, the server writes again without a restart.
     std::fs::remove_file(&ballast).expect("the ballast");
     psql(&server, &["-c", "insert into t values (0, 'y')"]).success();
     assert_eq!(value(&server, "select count(*), max(b) from t"), "1001|y");
     assert_eq!(value(&server, "check table t"), "");
 }
 
-/// Inserts row after row until one fails: the rows acknowledged, and how psql saw the end.
+/// Inserts single rows until one fails. Answers the number of acknowledged rows and psql's error.
 fn insert_until_it_fails(server: &Server) -> (u32, String) {
     for n in 0..500 {
         let output = psql(server, &["-v", "VERBOSITY=verbose", "-c", &format!("insert into t values ({n})")]);
@@ -100,12 +100,12 @@ fn insert_until_it_fails(server: &Server) -> (u32, String) {
 #[test]
 fn a_failed_sync_stops_the_server() {
     stop_at_a_failed_sync("EIO");
-    // A disk that fills up between two looks at its free space.
+    // A disk that fills up between two checks of its free space.
     stop_at_a_failed_sync("ENOSPC");
 }
 
 fn stop_at_a_failed_sync(error: &str) {
-    // From the sixtieth call of a thread on: the committer's, in the middle of the inserts.
+    // Fails the calls from the sixtieth of each thread on. That is the committer's, in the middle of the inserts.
     let fault = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fdatasync,fsync", "-e"];
     let inject = format!("inject=fdatasync,fsync:error={error}:when=60+");
     let mut server = Server::start_under(&[&fault[..], &[&inject]].concat());
@@ -119,7 +119,7 @@ fn stop_at_a_failed_sync(error: &str) {
     assert!(code.is_some_and(|code| code != 0), "exit code {code:?}: {log}");
     assert!(log.contains("the store failed and the server stopped"), "{log}");
     assert!(!log.contains("panicked"), "{log}");
-    // A sync is not tried again by the process that saw it fail; the next one recovers.
+    // The process that saw a failed sync does not repeat it. The next process recovers.
     server.restart();
     let found: u32 = value(&server, "select count(*) from t").parse().expect("a count");
     assert!((acknowledged..=acknowledged + 1).contains(&found), "{found} of {acknowledged}");

@@ -1,10 +1,10 @@
-//! psycopg 3, a driver that shares nothing with tokio-postgres: what it reads and writes is the same as from PostgreSQL.
+//! psycopg 3, a driver independent of tokio-postgres, reads and writes the same values as with PostgreSQL.
 
 use percosql_tests::{Postgres, Server};
 use std::path::Path;
 use std::process::Command;
 
-/// Debian's Python, whose packages the test command installs.
+/// Debian's Python. The test command installs packages for it.
 const PYTHON: &str = "/usr/bin/python3";
 
 fn told(script: &str, port: u16) -> String {
@@ -25,7 +25,7 @@ fn psycopg_gets_from_us_what_it_gets_from_postgresql() {
         assert_eq!(found, expected);
     }
     assert_eq!(found.lines().count(), expected.lines().count());
-    // The script got to its end, and each value came back as it was sent.
+    // The script ran to its end, and each value came back unchanged.
     assert!(found.ends_with("done 0 utf-8 15\n"), "{found}");
     assert!(found.lines().filter(|line| line.ends_with(" same")).count() > 120);
     assert!(!found.contains("DIFFERENT"));

@@ -1,4 +1,4 @@
-//! pg_dump reads a PercoSQL, and what it writes makes the same database again: in PercoSQL, and in PostgreSQL.
+//! pg_dump reads a PercoSQL. Its output restores the same database in PercoSQL and in PostgreSQL.
 
 use percosql_tests::{Postgres, Server};
 use std::process::{Command, Stdio};
@@ -44,7 +44,7 @@ fn dump(port: u16, database: &str) -> String {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "", "nothing to complain of");
     assert!(output.status.success());
     let text = String::from_utf8(output.stdout).expect("text");
-    // Each run has a key of its own in these.
+    // pg_dump 15 writes a random key into the `restrict` lines.
     text.lines().filter(|line| !line.contains("restrict ")).map(|line| format!("{line}\n")).collect()
 }
 
@@ -82,7 +82,7 @@ fn what_is_dumped_can_be_restored_here_and_there() {
     run(server.port(), "again", &dumped);
     assert_eq!(dump(server.port(), "again"), dumped);
     run(postgres.port(), "postgres", &dumped);
-    // What PostgreSQL makes of it comes back.
+    // PostgreSQL's dump of the restored database restores in PercoSQL again.
     let theirs = dump(postgres.port(), "postgres");
     run(server.port(), "postgres", "create database back");
     run(server.port(), "back", &theirs);

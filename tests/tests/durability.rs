@@ -1,9 +1,9 @@
-//! The sync comes before the reply: counted at the system call.
+//! Every commit is synced before its reply. The test counts system calls.
 
 use percosql_tests::{Server, psql};
 use std::fmt::Write;
 
-/// One client's sequential commits: each needs an fdatasync of its own between its request and its reply.
+/// Sequential commits of one client each need their own fdatasync between request and reply.
 #[test]
 fn every_commit_is_synced_before_its_reply() {
     const COMMITS: usize = 40;
@@ -28,7 +28,7 @@ fn every_commit_is_synced_before_its_reply() {
     std::fs::write(&file, script).expect("a script");
     psql(&server, &["-q", "-f", &file.to_string_lossy()]).success();
     server.signal(libc::SIGTERM);
-    // strace has written everything when it ends, with the server.
+    // strace has written the whole trace when it ends together with the server.
     server.wait();
     let log = std::fs::read_to_string(trace.path()).expect("the trace");
     let mut synced = false;
@@ -38,7 +38,7 @@ fn every_commit_is_synced_before_its_reply() {
         if finished {
             synced = true;
         }
-        // The reply's CommandComplete carries its tag.
+        // The CommandComplete of the reply carries this tag.
         if line.contains("INSERT 0 1") {
             assert!(synced, "a reply left before its sync: {line}");
             synced = false;

@@ -1,4 +1,4 @@
-//! TLS and passwords, with real psql.
+//! TLS and passwords with a real psql.
 
 use percosql_tests::raw::Raw;
 use percosql_tests::{Server, psql};
@@ -47,7 +47,7 @@ fn tls_is_spoken_where_it_is_configured() {
     let verified = format!("user=postgres sslmode=verify-full sslrootcert={certificate}");
     assert_eq!(login(&server, &verified, ""), (true, "postgres".into()));
     assert_eq!(login(&server, "user=postgres sslmode=disable", ""), (true, "postgres".into()));
-    // What the server says of it is what the client found.
+    // The server reports the TLS parameters that the client sees.
     let shown = "select format('protocol: %s, cipher: %s', version, cipher) from pg_stat_ssl where bits in (128, 256)";
     for version in ["TLSv1.2", "TLSv1.3"] {
         let settings = format!("user=postgres sslmode=require ssl_min_protocol_version={version}");
@@ -88,7 +88,7 @@ fn a_role_with_a_password_must_give_it() {
     refused("ada", "secret");
     run("alter role ada valid until 'infinity'");
     assert_eq!(login(&server, "user=ada", "secret"), (true, "ada".into()));
-    // Who has none has no way in, and is told no more than who does not exist.
+    // A role without a password cannot log in. It gets the same error as an unknown role.
     run("create role bob login");
     for user in ["bob", "nobody"] {
         refused(user, "x");
@@ -98,7 +98,7 @@ fn a_role_with_a_password_must_give_it() {
     run("create role cid password 'c' nologin");
     let (ok, text) = login(&server, "user=cid", "c");
     assert!(!ok && text.contains("role \"cid\" is not permitted to log in"), "{text}");
-    // An empty password is none.
+    // An empty password clears the password.
     let said = run("alter role ada password ''");
     assert!(said.contains("empty string is not a valid password, clearing password"), "{said}");
     refused("ada", "secret");
@@ -107,7 +107,7 @@ fn a_role_with_a_password_must_give_it() {
     assert_eq!(login(&server, "user=ada", ""), (true, "ada".into()), "no role has one");
 }
 
-/// What SCRAM's first answer to a client says behind its nonce: salt and iterations.
+/// Salt and iterations from SCRAM's server-first message, which follow the nonce.
 fn challenge(server: &Server, user: &str) -> String {
     let mut raw = Raw::open(server);
     raw.packet(3 << 16, format!("user\0{user}\0database\0postgres\0\0").as_bytes());
@@ -142,7 +142,7 @@ fn a_password_that_is_lost_can_be_set_anew() {
     assert!(!login(&server, "user=postgres", "").0, "every role needs one");
     server.stop();
     let server = server.restarted_with(&["--trust-loopback"]);
-    // It listens before it says so.
+    // openssl listens before it reports readiness.
     let begin = std::time::Instant::now();
     while !server.log().contains("--trust-loopback") {
         assert!(begin.elapsed() < std::time::Duration::from_secs(10), "{}", server.log());
@@ -167,7 +167,7 @@ fn passwords_are_bound_to_the_channel() {
     assert!(!ok && text.contains("channel binding"), "{text}");
 }
 
-/// What the server says first to a start-up packet under TLS from the first byte on; nothing when it closes the connection.
+/// The first reply of the server to a start-up packet under direct TLS. Empty if the server closes the connection.
 fn direct(server: &Server, arguments: &[&str]) -> Vec<u8> {
     let mut client = Command::new("openssl")
         .args(["s_client", "-quiet", "-connect", &format!("127.0.0.1:{}", server.port())])
@@ -179,7 +179,7 @@ fn direct(server: &Server, arguments: &[&str]) -> Vec<u8> {
         .expect("openssl");
     let body = b"\0\x03\0\0user\0postgres\0\0";
     let packet = [&(body.len() as u32 + 4).to_be_bytes()[..], body].concat();
-    // A server that refuses may have closed already.
+    // A server that refuses may have closed the connection already.
     let _ = client.stdin.as_mut().expect("its input").write_all(&packet);
     let mut first = vec![0; 1];
     let read = client.stdout.as_mut().expect("its output").read(&mut first).expect("an answer or none");
@@ -217,7 +217,7 @@ fn who_has_not_said_who_he_is_can_send_nothing_long() {
     let mut raw = Raw::open(&server);
     raw.packet(3 << 16, b"user\0ada\0database\0postgres\0\0");
     assert_eq!(raw.reply().map(|reply| reply.kind), Some(b'R'));
-    // A query of a gigabyte, of which only the head comes: it is refused by its first byte.
+    // Only the header of a query of a gigabyte. The server refuses it at once because of its type and length.
     raw.bytes(&[b'Q', 0x3f, 0xff, 0xff, 0xff]);
     let refused = raw.reply().and_then(|reply| reply.field(b'C'));
     assert_eq!(refused.as_deref(), Some("08P01"));

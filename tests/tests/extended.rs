@@ -1,11 +1,11 @@
-//! Odd conversations, byte by byte the same with PostgreSQL and with PercoSQL: what comes back must be the same too.
+//! Unusual conversations, byte by byte the same with PostgreSQL and with PercoSQL. The replies must be equal too.
 
 use percosql_tests::raw::{Raw, Reply, bind, close, describe, execute, message, parse};
 use percosql_tests::{Postgres, Server};
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
-/// A reply as far as it must be equal: texts of messages are not, SQLSTATEs are.
+/// The compared parts of a reply: SQLSTATEs, but not message texts.
 fn shown(reply: &Reply) -> Option<String> {
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end_matches('\0').to_string();
@@ -15,7 +15,7 @@ fn shown(reply: &Reply) -> Option<String> {
         'E' => format!("E {} {}", reply.field(b'S')?, reply.field(b'C')?),
         'N' => format!("N {} {}", reply.field(b'S')?, reply.field(b'C')?),
         'C' => format!("C {}", text(&reply.body)),
-        // Names, types and formats; OIDs of tables differ.
+        // Names, types and formats. OIDs of tables differ.
         'T' => {
             let mut rest = reply.body.get(2..)?;
             let mut columns = Vec::new();
@@ -32,11 +32,11 @@ fn shown(reply: &Reply) -> Option<String> {
 
 /// One step of a conversation.
 enum Step {
-    /// Bytes go out.
+    /// Sends bytes.
     Send(Vec<u8>),
-    /// Replies are read up to ReadyForQuery or the end of the connection.
+    /// Reads replies up to ReadyForQuery or the end of the connection.
     Ready,
-    /// Replies are read up to one of this kind.
+    /// Reads replies up to one of this type.
     Until(u8),
 }
 
@@ -44,7 +44,7 @@ fn converse(port: u16, steps: &[Step]) -> Vec<String> {
     let mut raw = Raw::connect_port(port);
     raw.patience(Duration::from_secs(8));
     let mut lines = Vec::new();
-    // A server that says nothing is one of the answers.
+    // A server that does not answer is an outcome too.
     let talked = std::panic::catch_unwind(AssertUnwindSafe(|| talk(&mut raw, steps, &mut lines)));
     if talked.is_err() {
         lines.push("silence".into());
@@ -83,7 +83,7 @@ fn sync() -> Vec<u8> {
     message(b'S', b"")
 }
 
-/// Parse with parameter types.
+/// Encodes a Parse with parameter types.
 fn typed(name: &str, sql: &str, oids: &[u32]) -> Vec<u8> {
     let mut body = [name.as_bytes(), b"\0", sql.as_bytes(), b"\0"].concat();
     body.extend_from_slice(&(oids.len() as u16).to_be_bytes());
@@ -91,7 +91,7 @@ fn typed(name: &str, sql: &str, oids: &[u32]) -> Vec<u8> {
     message(b'P', &body)
 }
 
-/// Bind with formats and values.
+/// Encodes a Bind with formats and values.
 fn bound(portal: &str, statement: &str, formats: &[i16], values: &[Option<&[u8]>], results: &[i16]) -> Vec<u8> {
     let mut body = [portal.as_bytes(), b"\0", statement.as_bytes(), b"\0"].concat();
     let codes = |body: &mut Vec<u8>, codes: &[i16]| {
@@ -113,7 +113,7 @@ fn bound(portal: &str, statement: &str, formats: &[i16], values: &[Option<&[u8]>
     message(b'B', &body)
 }
 
-/// Messages, a Sync, and the replies.
+/// Messages followed by a Sync, and the replies to them.
 fn batch(messages: &[Vec<u8>]) -> Vec<Step> {
     vec![Step::Send([messages.concat(), sync()].concat()), Step::Ready]
 }
@@ -453,7 +453,7 @@ fn copies() -> Vec<(&'static str, Vec<Step>)> {
                 )],
                 send([data(b"1\n2\n"), done(), sync()].concat()),
                 count(),
-                // Drivers send the Sync right behind Execute: it is ignored while data comes.
+                // Drivers send the Sync directly after Execute. The server ignores it while it expects data.
                 vec![Step::Send([parse("", "copy k from stdin"), bind("", ""), execute("", 0), sync()].concat())],
                 send([data(b"3\n"), done(), sync()].concat()),
                 count(),
@@ -485,7 +485,7 @@ fn copies() -> Vec<(&'static str, Vec<Step>)> {
     ]
 }
 
-/// The statements of one text are a block; rows come before the error that ends them.
+/// The statements of one query string form a block. Rows precede the error that ends them.
 fn blocks() -> Vec<(&'static str, Vec<Step>)> {
     const FAILS: &str = "select 1/(g-3) from generate_series(1,5) g";
     let shows = "show search_path; show transaction_read_only";

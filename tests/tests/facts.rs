@@ -1,5 +1,5 @@
-//! The rows of PostgreSQL's own types, functions and operators that the planner carries are those of a real PostgreSQL 15.
-//! With `PERCOSQL_FACTS=write` the files are written.
+//! The planner's files of PostgreSQL's types, functions and operators match a real PostgreSQL 15.
+//! `PERCOSQL_FACTS=write` rewrites the files.
 
 use percosql_tests::facts;
 

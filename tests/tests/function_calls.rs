@@ -1,9 +1,9 @@
-//! Function calls of the protocol, large objects, parameters of type void, and what SHOW tells of the start.
+//! Function calls of the protocol, large objects, parameters of type void, and settings from the start in SHOW.
 
 use percosql_tests::Server;
 use percosql_tests::raw::{Raw, column, error_state, execute, kinds, message, status};
 
-/// A call of a function by its OID, of arguments in one format.
+/// Encodes a call of a function by its OID. All arguments have one format.
 fn call(function: u32, format: i16, arguments: &[Option<&[u8]>], result_format: i16) -> Vec<u8> {
     let mut body = function.to_be_bytes().to_vec();
     body.extend([1_i16.to_be_bytes(), format.to_be_bytes()].concat());
@@ -28,18 +28,18 @@ fn functions_are_called_by_number() {
             _ => Err(error_state(&replies)),
         }
     };
-    // upper(text), in text and in binary; int4pl(int4, int4); NULL of a strict function.
+    // upper(text) in text and in binary, int4pl(int4, int4), and a NULL argument of a strict function.
     assert_eq!(answer(call(871, 0, &[Some(b"abc")], 0)), Ok(b"\0\0\0\x03ABC".to_vec()));
     assert_eq!(answer(call(871, 1, &[Some(b"abc")], 1)), Ok(b"\0\0\0\x03ABC".to_vec()));
     let sum = answer(call(177, 1, &[Some(b"\0\0\0\x02"), Some(b"\0\0\0\x03")], 1));
     assert_eq!(sum, Ok(b"\0\0\0\x04\0\0\0\x05".to_vec()));
     assert_eq!(answer(call(871, 0, &[None], 0)), Ok(b"\xff\xff\xff\xff".to_vec()));
-    // A function that is not there; a wrong count; an aggregate; what the function itself says.
+    // An unknown function, a wrong number of arguments, an aggregate, and an error of the function itself.
     assert_eq!(answer(call(1, 0, &[], 0)), Err("42883".to_string()));
     assert_eq!(answer(call(871, 0, &[], 0)), Err("08P01".to_string()));
     assert_eq!(answer(call(2108, 0, &[Some(b"1")], 0)), Err("22023".to_string()));
     assert_eq!(answer(call(177, 0, &[Some(b"2147483647"), Some(b"1")], 0)), Err("22003".to_string()));
-    // Within a transaction a large object stays open; each call by itself is a transaction.
+    // A large object stays open within a transaction. A call outside a block is a transaction of its own.
     let oid = answer(call(715, 0, &[Some(b"0")], 0)).expect("a large object")[4..].to_vec();
     assert_eq!(answer(call(952, 0, &[Some(&oid), Some(b"393216")], 0)), Ok(b"\0\0\0\x010".to_vec()));
     assert_eq!(answer(call(955, 0, &[Some(b"0"), Some(b"x")], 0)), Err("42704".to_string()));
@@ -64,7 +64,7 @@ fn functions_are_called_by_number() {
     assert_eq!((error_state(&replies).as_str(), status(&replies)), ("25P02", 'E'));
 }
 
-/// The rows of a statement with parameters of these types, in text; the first value of each.
+/// Runs a statement with parameters of these types in text. Answers the first value of each row.
 fn with_types(raw: &mut Raw, sql: &str, parameters: &[(u32, Option<&str>)]) -> Result<Vec<String>, String> {
     let count = (parameters.len() as i16).to_be_bytes();
     let mut types = [&b"\0"[..], sql.as_bytes(), b"\0", &count].concat();
@@ -97,7 +97,7 @@ fn parameters_of_type_void_are_left_out_of_calls() {
     }
     let rows = with_types(&mut raw, "select count(*) from generate_series($1, 1, 3)", &[(VOID, None)]);
     assert_eq!(rows, Ok(vec!["3".to_string()]));
-    // What is left is none of the function's.
+    // A void parameter counts as absent, and no function upper() without arguments exists.
     assert_eq!(with_types(&mut raw, "select upper($1)", &[(VOID, None)]), Err("42883".to_string()));
 }
 
@@ -115,7 +115,7 @@ fn a_large_object_is_read_as_it_was_when_it_was_opened() {
         raw.query("rollback");
         assert_eq!(column(&raw.query("select encode(lo_get(5000), 'escape')")), ["behind"]);
     }
-    // Of two that write a page, or of which one removes what the other writes, one fails.
+    // Two writers of one page conflict, as do a writer and a removal. One of the two fails.
     for (first, second) in
         [("lo_put(5000, 0, 'a')", "lo_put(5000, 1, 'b')"), ("lo_put(5000, 5000, 'a')", "lo_unlink(5000)")]
     {
@@ -126,7 +126,7 @@ fn a_large_object_is_read_as_it_was_when_it_was_opened() {
     }
     assert_eq!(error_state(&raw.query("select lo_get(5000)")), "42704");
     assert_eq!(column(&raw.query("select count(*) from pg_largeobject")), ["0"]);
-    // Each database has its own.
+    // Each database has its own large objects.
     raw.query("select lo_create(5001)");
     raw.query("create database other");
     let mut other =

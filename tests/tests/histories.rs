@@ -1,6 +1,6 @@
-//! Random transactions at every isolation level, judged by `adya`, a black-box checker of histories: each level keeps what
-//! it promises, through kills and pauses, and what it does not promise the checker is seen to find.
-//! `PERCOSQL_HISTORY_TRANSACTIONS` says how many in all (10,000 when unset).
+//! Random transactions at every isolation level, judged by `adya`, a black-box checker of histories. Each level keeps
+//! its guarantees through kills and pauses. The checker also finds the anomalies that a level permits.
+//! `PERCOSQL_HISTORY_TRANSACTIONS` sets the total number (10,000 when unset).
 
 use adya::{History, Opts, Report, Valid, Workload, check};
 use percosql_tests::clients::value;
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::sync::Mutex;
 
-/// The level, what it promises, and what it does not.
+/// Each level with the model that it guarantees and the model that it does not.
 const LEVELS: [(&str, &str, &str); 3] = [
     ("read committed", "strong-read-committed", "snapshot-isolation"),
     ("repeatable read", "strong-snapshot-isolation", "serializable"),
@@ -39,7 +39,7 @@ fn assert_holds(text: &str, kind: Kind, model: &str, counts: Counts) {
     }
 }
 
-/// Without faults: what a level promises holds, and what it does not promise happens.
+/// Without faults: each level keeps its guarantees, and the permitted anomalies occur.
 #[tokio::test(flavor = "multi_thread")]
 async fn every_level_keeps_its_promise_and_no_more() {
     let server = Server::start();
@@ -67,7 +67,7 @@ async fn every_level_keeps_its_promise_and_no_more() {
     }
 }
 
-/// With a server that is killed and paused again and again, and whose tablets are split: no level promises less.
+/// The server is killed and paused repeatedly, and tablets are split. Every level keeps its guarantees.
 #[tokio::test(flavor = "multi_thread")]
 async fn kills_pauses_and_splits_break_no_promise() {
     let server = Arc::new(Mutex::new(Server::start_with(&["--tablet-size", "64kB"])));
@@ -109,7 +109,7 @@ async fn kills_pauses_and_splits_break_no_promise() {
     assert!(tablets > 1, "no tablet was split");
 }
 
-/// Over Bigtable, half of the sessions on each of two servers.
+/// Over Bigtable, with half of the sessions on each of two servers.
 #[tokio::test(flavor = "multi_thread")]
 async fn two_servers_over_bigtable_keep_the_promises() {
     let bigtable = Bigtable::start();

@@ -1,4 +1,4 @@
-//! Sessions against each other, beside PostgreSQL 15: the same steps wait, and every step answers the same.
+//! Concurrent sessions compared with PostgreSQL 15: the same steps wait, and every step gives the same answer.
 
 use percosql_tests::isolation::{run, run_on, scripts};
 use percosql_tests::postgres::Postgres;
@@ -9,7 +9,7 @@ async fn same(file: &str) {
     same_on(&[&Server::start()], file, &|_| true).await;
 }
 
-/// The same steps on servers of one store, at the levels that are `wanted`.
+/// Runs the scripts on servers of one store, at the levels that `wanted` selects.
 async fn same_on(servers: &[&Server], file: &str, wanted: &dyn Fn(&str) -> bool) {
     let ports: Vec<u16> = servers.iter().map(|server| server.port()).collect();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("isolation").join(file);
@@ -46,7 +46,7 @@ async fn tables_and_advisory_locks() {
 
 const READ_COMMITTED: &[&str] = &["--isolation", "read-committed"];
 
-/// Two who wait for each other: one is told so and the other goes on, whether they want rows, tables or advisory locks.
+/// Of two sessions in a deadlock, one is refused and the other continues. The locks are on rows, tables or advisory.
 #[tokio::test(flavor = "multi_thread")]
 async fn circles_are_found() {
     let server = Server::start_with(READ_COMMITTED);
@@ -66,7 +66,7 @@ async fn circles_are_found() {
         let (a, b) = (server.connect().await, server.connect().await);
         a.batch_execute(&format!("begin; {one}")).await.expect("the first");
         b.batch_execute(&format!("begin; {two}")).await.expect("the second");
-        // A table that is shared keeps a writer out.
+        // A share lock on a table blocks writers.
         let one = one.replace("lock table t in share mode", "insert into t values (5, 5)");
         let waits = tokio::spawn(async move {
             let ended = a.batch_execute(&format!("{two}; commit")).await;
@@ -87,7 +87,7 @@ async fn circles_are_found() {
     }
 }
 
-/// Each job is done once, by whoever comes first, and workers do not wait for each other.
+/// Concurrent workers do each job once and do not wait for each other.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_queue_does_each_job_once() {
     const JOBS: i64 = 400;
@@ -133,7 +133,7 @@ async fn a_job_queue_does_each_job_once() {
     assert_eq!(total, JOBS);
 }
 
-/// pgbench's own script at READ COMMITTED: nobody is told to try again, and the sums agree.
+/// pgbench's own script at READ COMMITTED: no client sees a serialization failure, and the sums agree.
 #[tokio::test(flavor = "multi_thread")]
 async fn pgbench_at_read_committed_needs_no_retries() {
     let server = Server::start_with(READ_COMMITTED);
@@ -166,7 +166,7 @@ async fn anomalies() {
     same("anomalies.txt").await;
 }
 
-/// Over Bigtable a server that has the store to itself locks rows as over the embedded store.
+/// A server that is alone over Bigtable locks rows as over the embedded store.
 #[tokio::test]
 async fn alone_over_bigtable() {
     let bigtable = Bigtable::start();
@@ -176,7 +176,7 @@ async fn alone_over_bigtable() {
     }
 }
 
-/// With the sessions of each script on two servers over Bigtable, one of which keeps the locks of both.
+/// The sessions of each script run on two servers over Bigtable. One of the servers holds the locks of both.
 #[tokio::test]
 async fn two_servers_over_bigtable() {
     let bigtable = Bigtable::start();

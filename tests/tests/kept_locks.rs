@@ -1,11 +1,12 @@
-//! Locks of three servers over one Bigtable table, kept by the one that is the oracle: also when that one dies.
+//! Locks of three servers over one Bigtable table. The server that is the oracle holds them, and the tests also kill
+//! it.
 
 use percosql_tests::{Bigtable, Server};
 use std::time::{Duration, Instant};
 use tokio_postgres::Client;
 
 const LOCK: i64 = 42;
-/// How long a lock, or a job, may take while the oracle dies: its lease, what nodes reclaim, and what a busy machine adds.
+/// Time limit of a lock or a job while the oracle dies. It covers the lease, reclaimed locks and a busy machine.
 const LIMIT: Duration = Duration::from_secs(60);
 
 async fn at_read_committed(server: &Server) -> Client {
@@ -19,10 +20,11 @@ async fn flag(client: &Client, sql: &str) -> bool {
     client.query_one(sql, &[]).await.expect(sql).get(0)
 }
 
-/// Takes jobs until there are none; how many. What fails because the oracle is gone is tried again.
+/// Takes jobs until none is left. Answers the number of finished jobs. A job that fails because the oracle died is
+/// repeated.
 async fn work(client: Client, worker: i32) -> i64 {
     let mut done = 0;
-    // Its server may have been killed.
+    // The worker's server may have been killed.
     while !client.is_closed() {
         let next = "begin; select id from jobs order by id for update skip locked limit 1";
         let taken = client.simple_query(next).await;
@@ -41,7 +43,7 @@ async fn work(client: Client, worker: i32) -> i64 {
                 Err(error) => eprintln!("worker {worker}, job {id}: {error:?}"),
             }
         }
-        // What is in a block that failed, or found nothing.
+        // Ends a failed block, or one that found no job.
         let _ = client.batch_execute("rollback").await;
         if job.is_none()
             && let Ok(row) = client.query_one("select count(*) from jobs", &[]).await
@@ -58,7 +60,7 @@ async fn each_job_is_done_once_though_the_keeper_of_locks_dies() {
     const JOBS: i64 = 300;
     let bigtable = Bigtable::start();
     let table = bigtable.table();
-    // The first that comes is the oracle.
+    // The first server to start becomes the oracle.
     let mut servers = [table.node(), table.node(), table.node()];
     let setup = at_read_committed(&servers[1]).await;
     setup
@@ -77,7 +79,7 @@ async fn each_job_is_done_once_though_the_keeper_of_locks_dies() {
         let client = at_read_committed(&servers[1 + worker as usize % 2]).await;
         workers.push(tokio::spawn(work(client, worker)));
     }
-    // And some of the one that dies.
+    // Some workers run on the server that dies.
     for worker in 6..8i32 {
         let client = at_read_committed(&servers[0]).await;
         tokio::spawn(tokio::time::timeout(LIMIT, work(client, worker)));
@@ -104,7 +106,7 @@ async fn each_job_is_done_once_though_the_keeper_of_locks_dies() {
     let row = setup.query_one("select count(*), count(distinct id), (select count(*) from jobs) from done", &[]);
     let row = row.await.expect("counts");
     assert_eq!((row.get::<_, i64>(0), row.get::<_, i64>(1), row.get::<_, i64>(2)), (JOBS, JOBS, 0));
-    // Who holds the lock, as every server tells it.
+    // Every server reports the holder of the lock.
     for client in [&setup, &holder] {
         let seen = format!("select count(*) = 1 from pg_locks where objid = {LOCK} and granted");
         assert!(flag(client, &seen).await);

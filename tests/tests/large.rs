@@ -1,6 +1,6 @@
 //! Large tables and transactions in bounded memory: COPY in, kill -9, COPY out, SELECT.
 //!
-//! `PERCOSQL_ROWS` sets the size; the default suits a debug build.
+//! `PERCOSQL_ROWS` sets the size. The default suits a debug build.
 
 use percosql_tests::clients::value;
 use percosql_tests::{Server, psql};
@@ -10,7 +10,7 @@ fn rows() -> usize {
     std::env::var("PERCOSQL_ROWS").ok().and_then(|text| text.parse().ok()).unwrap_or(200_000)
 }
 
-/// Resident memory of the server now, in bytes.
+/// Current resident memory of the server in bytes.
 fn resident(server: &Server) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.pid())).expect("its status");
     let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("VmRSS");

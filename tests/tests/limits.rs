@@ -1,4 +1,4 @@
-//! What Bigtable would refuse is refused with an SQLSTATE and a size, and the session goes on.
+//! Statements beyond Bigtable's limits fail with an SQLSTATE and a size, and the session continues.
 
 use percosql_tests::Bigtable;
 
@@ -19,7 +19,7 @@ async fn keys_and_rows_beyond_bigtables_limits_are_54000() {
         assert_eq!(error.code().code(), "54000", "{statement}: {error}");
         assert!(error.message().contains(limit), "{statement}: {error}");
     }
-    // Nothing of them is left in the way.
+    // The refused statements leave no locks behind.
     client.batch_execute("insert into t values ('k', 'v'), (repeat('k', 4000), 'v')").await.expect("what fits");
     let count = client.query_one("select count(*) from t", &[]).await.expect("a count");
     assert_eq!(count.get::<_, i64>(0), 2);

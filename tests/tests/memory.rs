@@ -1,4 +1,5 @@
-//! A server with little memory for statements: what can spill spills, what cannot is refused, and the server lives on.
+//! A server with little memory for statements. Operators spill if they can and fail with an error otherwise. The server
+//! stays up.
 
 use percosql_tests::Server;
 use percosql_tests::clients::{psql, value};
@@ -15,7 +16,7 @@ fn resident(server: &Server) -> usize {
 #[test]
 fn a_sort_of_more_than_the_memory_spills() {
     let server = Server::start_with(&LITTLE);
-    // 80,000 rows of some 120 bytes, twice the limit.
+    // 80,000 rows of about 120 bytes, twice the limit.
     let rows = "select g, repeat(md5(g::text), 3) t from generate_series(1, 80000) g";
     let sql = format!("select count(*), count(distinct g) from (select * from ({rows}) r order by t, g offset 1) s");
     assert_eq!(value(&server, &sql), "79999|79999");
@@ -47,7 +48,7 @@ fn what_cannot_spill_is_refused_and_the_server_lives() {
         assert!(error.field(b'H').is_some_and(|hint| hint.contains("--query-memory")), "{sql}");
         assert_eq!(column(&raw.query("select count(*) from t")), ["0"]);
     }
-    // Nothing is left of what they held: the same memory serves again, and again.
+    // The statements released all memory, so the same memory serves repeated runs.
     for _ in 0..3 {
         let sql = format!("select count(*) from (select * from {} order by t offset 1) s", rows("x"));
         assert_eq!(column(&raw.query(&sql)), ["59999"]);
@@ -58,7 +59,7 @@ fn what_cannot_spill_is_refused_and_the_server_lives() {
 fn memory_of_a_join_is_given_back_when_it_ends() {
     let server = Server::start_with(&LITTLE);
     let mut raw = Raw::connect(&server);
-    // Each holds some 2 MB while it runs; plans stay in the cache.
+    // Each statement uses about 2 MB while it runs. Its plan stays in the plan cache.
     for number in 0..8 {
         let sql = format!(
             "select count(*) + {number} from generate_series(1, 30000) x join generate_series(1, 30000) y on x = y"
@@ -81,7 +82,7 @@ fn rows_stream_through_little_memory() {
         assert_eq!(kinds(&raw.query(&sql)), "CZ");
     }
     assert_eq!(value(&server, "select count(*) from t"), "200000");
-    // 100 MB of rows: through SELECT, COPY TO, and COPY FROM.
+    // 100 MB of rows through SELECT, COPY TO and COPY FROM.
     let file = server.folder().join("rows");
     let file = file.to_str().expect("a path");
     psql(&server, &["-qAt", "-c", &format!("\\copy t to {file}")]).success();
@@ -120,11 +121,11 @@ fn a_value_is_as_long_as_in_postgresql_and_counts() {
     }
     let grown = resident(&server).saturating_sub(before);
     assert!(grown < 200, "{grown} MB for values that were refused");
-    // What fits is computed, once, and given back.
+    // A value that fits is computed once, and its memory is released.
     for _ in 0..5 {
         assert_eq!(column(&raw.query("select length(repeat('x', 40000000))")), ["40000000"]);
     }
-    // Rows that do not fit together pass one after the other.
+    // Rows that do not fit together are sent one after the other.
     let replies = raw.query("select repeat('x', 5000000) from generate_series(1, 30)");
     assert_eq!(replies.iter().filter(|reply| reply.kind == b'D' && reply.body.len() > 5_000_000).count(), 30);
     let grown = resident(&server).saturating_sub(before);
@@ -136,7 +137,7 @@ fn held_cursors_go_to_disk() {
     let server = Server::start_with(&["--query-memory", "16MB"]);
     let mut raw = Raw::connect(&server);
     let before = resident(&server);
-    // Some 20 MB each.
+    // About 20 MB each.
     for number in 0..12 {
         let rows = "select g, repeat(md5(g::text), 10) t from generate_series(1, 50000) g";
         let replies = raw.query(&format!("begin; declare c{number} scroll cursor with hold for {rows}; commit"));
@@ -167,7 +168,7 @@ fn prepared_statements_are_bounded_in_bytes() {
     assert_eq!(error_state(&raw.query(&format!("prepare q as {text}"))), "53200");
     let grown = resident(&server).saturating_sub(before);
     assert!(grown < 600, "{grown} MB");
-    // Others have room, and so has this one once it gave some back.
+    // Other sessions have memory. This session has it again after it released some.
     let sql =
         "select used_bytes > 0 and used_bytes <= limit_bytes from percosql.memory where area = 'prepared statements'";
     assert_eq!(value(&server, sql), "t");
@@ -192,7 +193,7 @@ fn memory_is_shown_to_who_may_monitor() {
     assert_eq!(column(&raw.query("select count(*) > 5 from percosql.memory")), ["t"]);
 }
 
-/// More rows than one transaction's locks are listed of in memory.
+/// More row locks in one transaction than the server lists in memory.
 #[test]
 fn many_row_locks_take_little_memory_and_hold() {
     let server = Server::start_with(&["--isolation", "read-committed"]);
@@ -224,12 +225,12 @@ fn many_row_locks_take_little_memory_and_hold() {
     assert_eq!(column(&other.query(locks)), ["0"]);
 }
 
-/// Pages of 2 MB are cleared in whole and mostly not used.
+/// Linux clears huge pages in whole, and most of their memory stays unused.
 #[test]
 fn the_server_asks_for_no_huge_pages() {
     let server = Server::start();
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.pid())).expect("a running process");
-    // Older kernels do not tell.
+    // Older kernels do not report this field.
     if let Some(line) = status.lines().find(|line| line.starts_with("THP_enabled:")) {
         assert_eq!(line.split_whitespace().last(), Some("0"));
     }

@@ -1,4 +1,4 @@
-//! Three servers over one Bigtable table: what one does the others see at once, and all of them are one database.
+//! Three servers over one Bigtable table form one database. Each sees changes of the others at once.
 
 use percosql_tests::clients::value;
 use percosql_tests::{Bigtable, Server, pgbench, psql};
@@ -32,7 +32,7 @@ async fn one_creates_and_fills_and_another_reads_at_once() {
     assert_eq!(value(&nodes[1], "select v from t"), "one");
     psql(&nodes[2], &["-c", "alter table t add w int default 7", "-c", "create index on t(v)"]).success();
     assert_eq!(value(&nodes[0], "select w from t where v = 'one'"), "7");
-    // Both update one row: the second COMMIT fails.
+    // Both sessions update one row, so the second COMMIT fails.
     let (first, second) = (nodes[0].connect().await, nodes[1].connect().await);
     for client in [&first, &second] {
         client.batch_execute("begin; update t set w = w + 1 where id = 1").await.expect("an update");
@@ -60,7 +60,8 @@ async fn one_creates_and_fills_and_another_reads_at_once() {
 #[test]
 fn pgbench_from_three_servers_at_once() {
     let (_bigtable, nodes) = three();
-    // A small bank: filling pgbench's own, 100,000 rows in one transaction, takes minutes in a debug build.
+    // A small bank. Filling pgbench's own takes minutes in a debug build, because it writes 100,000 rows in one
+    // transaction.
     psql(
         &nodes[0],
         &[
@@ -93,7 +94,7 @@ fn pgbench_from_three_servers_at_once() {
                 assert!(run.ok && run.out.contains("number of failed transactions: 0 "), "{}\n{}", run.out, run.err);
             });
         }
-        // Meanwhile one of them builds an index.
+        // Meanwhile one server builds an index.
         scope.spawn(|| {
             std::thread::sleep(Duration::from_millis(500));
             psql(&nodes[1], &["-c", "create index on pgbench_accounts(abalance)"]).success();
@@ -115,18 +116,18 @@ fn pgbench_from_three_servers_at_once() {
 async fn a_paused_server_loses_only_what_a_definition_waits_for() {
     let (_bigtable, nodes) = three();
     psql(&nodes[0], &["-c", "create table t(id int primary key)"]).success();
-    // Not the first one, which hands out timestamps.
+    // Not the first server, because it is the oracle.
     let client = nodes[1].connect().await;
     client.batch_execute("begin; insert into t values (1)").await.expect("an insert");
     nodes[1].signal(libc::SIGSTOP);
     let begin = Instant::now();
-    // Others define something else meanwhile. Somebody in their way would be given up after 6 s.
+    // Another server changes an unrelated definition. A transaction that blocked it would be aborted after 6 s.
     psql(&nodes[2], &["-c", "create table other(id int primary key)", "-c", "insert into t values (2)"]).success();
     tokio::time::sleep(Duration::from_secs(9).saturating_sub(begin.elapsed())).await;
     nodes[1].signal(libc::SIGCONT);
     client.batch_execute("commit").await.expect("a commit after the pause");
     assert_eq!(value(&nodes[0], "select count(*) from t"), "2");
-    // Now one waits for its transaction, and learns nothing of it.
+    // Now a definition waits for the paused server's transaction, which does not learn of it.
     client.batch_execute("begin; insert into t values (3)").await.expect("an insert");
     nodes[1].signal(libc::SIGSTOP);
     psql(&nodes[0], &["-c", "alter table t add v int default 5"]).success();
@@ -142,7 +143,7 @@ async fn a_paused_server_loses_only_what_a_definition_waits_for() {
 fn the_others_go_on_when_one_is_killed_or_stops() {
     let (_bigtable, mut nodes) = three();
     psql(&nodes[0], &["-c", "create table t(id int primary key)"]).success();
-    // The first one has handed out the timestamps so far.
+    // The first server has been the oracle so far.
     nodes[0].kill9();
     psql(&nodes[1], &["-c", "insert into t values (1)", "-c", "alter table t add v int"]).success();
     assert_eq!(value(&nodes[2], "select count(v) from t"), "0");

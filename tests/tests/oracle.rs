@@ -1,16 +1,16 @@
-//! Which of several servers hands out timestamps, and what its death or its pause costs the others.
+//! The oracle among several servers, and the cost of its death or pause for the others.
 
 use percosql_tests::{Bigtable, Server};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 use tokio_postgres::Client;
 
-/// No transaction may begin for no longer than this: a lease of 3 s, a margin, and what a busy machine adds.
+/// Longest time without new transactions: a lease of 3 s, a margin, and the delays of a busy machine.
 const LIMIT: Duration = Duration::from_secs(20);
-/// What the servers write before it happens.
+/// Time of undisturbed writes before the event.
 const QUIET: Duration = Duration::from_secs(2);
 
-/// Inserts numbers, one statement each, until told to stop; answers what was acknowledged and the longest time
+/// Inserts numbers by single statements until told to stop. Answers the acknowledged numbers and the longest time
 /// between two acknowledgements.
 async fn write(client: Client, first: i32, until: tokio::sync::watch::Receiver<bool>) -> (Vec<i32>, Duration) {
     let (mut done, mut longest, mut last) = (Vec::new(), Duration::ZERO, Instant::now());
@@ -36,11 +36,11 @@ async fn all(client: &Client) -> BTreeSet<i32> {
     rows.iter().map(|row| row.get(0)).collect()
 }
 
-/// Runs `event` on the server that hands out timestamps while two others write; the longest pause of each.
+/// Runs `event` on the oracle while two other servers write. Answers the longest pause of each.
 async fn pauses(event: impl FnOnce(&mut Server)) -> (Vec<Duration>, Vec<Server>, BTreeSet<i32>, Bigtable) {
     let bigtable = Bigtable::start();
     let table = bigtable.table();
-    // The first that comes takes the lease.
+    // The first server to start takes the lease.
     let mut servers = vec![table.node(), table.node(), table.node()];
     let made = servers[1].connect().await;
     made.batch_execute("create table written (number int primary key)").await.expect("a table");
@@ -67,7 +67,7 @@ async fn pauses(event: impl FnOnce(&mut Server)) -> (Vec<Duration>, Vec<Server>,
     }
     let read = all(&servers[2].connect().await).await;
     assert!(read.is_superset(&written), "{} were acknowledged, {} are there", written.len(), read.len());
-    // The emulator is needed as long as the servers are.
+    // The emulator must live as long as the servers.
     (longest, servers, written, bigtable)
 }
 
@@ -93,7 +93,7 @@ async fn a_paused_oracle_is_replaced_and_asks_when_it_wakes() {
     servers[0].signal(libc::SIGCONT);
     let begin = Instant::now();
     let woken = loop {
-        // Whatever it had before it slept may be refused.
+        // Requests from before the pause may be refused.
         if let Ok(client) = servers[0].try_connect().await
             && client.execute("insert into written values (-1)", &[]).await.is_ok()
         {

@@ -1,4 +1,4 @@
-//! pgbench 15, unmodified: initialisation, every built-in script in every query mode, and the bank's sums.
+//! Unmodified pgbench 15: initialisation, every built-in script in every query mode, and the bank's sums.
 
 use percosql_tests::clients::value;
 use percosql_tests::{Server, pgbench, psql};
@@ -39,7 +39,7 @@ fn built_in_scripts_in_every_mode() {
     psql(&server, &["-c", "check table pgbench_accounts"]).success();
 }
 
-/// `-N` updates accounts and writes history, but leaves tellers and branches alone: accounts and history agree.
+/// `-N` updates accounts and writes history, but not tellers and branches. Accounts and history agree.
 fn assert_sums_agree_without_n(server: &Server) {
     let sums = value(
         server,
@@ -53,7 +53,7 @@ fn assert_sums_agree_without_n(server: &Server) {
 fn the_bank_survives_kill_nine() {
     let mut server = Server::start();
     pgbench(&server, &["-i", "-s", "1"]).success();
-    // Of eight clients who all want the one branch none loses for ever.
+    // Eight clients contend for one branch, and none of them starves.
     assert_processed(&pgbench(&server, &["-n", "-c", "8", "-t", "50", "--max-tries=50"]));
     assert_sums_agree(&server);
     let before = value(&server, "select count(*) from pgbench_history");

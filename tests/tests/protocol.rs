@@ -1,4 +1,4 @@
-//! The wire protocol, right and wrong, over bare sockets.
+//! The wire protocol over bare sockets, with valid and invalid messages.
 
 use percosql_tests::Server;
 use percosql_tests::raw::{Raw, bind, close, column, describe, error_state, execute, kinds, message, parse, status};
@@ -78,7 +78,7 @@ fn bad_starts_are_refused() {
     assert_eq!(refused(&u32::MAX.to_be_bytes()), "08P01");
     assert_eq!(refused(&4u32.to_be_bytes()), "08P01");
     assert_eq!(refused(&100_000u32.to_be_bytes()), "08P01");
-    // An HTTP client.
+    // A client that speaks HTTP.
     assert_eq!(refused(b"GET / HTTP/1.1\r\n\r\n"), "08P01");
     assert!(Raw::connect(&server).query("select 1").len() == 4);
 }
@@ -94,7 +94,7 @@ fn several_statements_share_one_implicit_transaction() {
     assert_eq!(kinds(&replies), "CEZ");
     assert_eq!(error_state(&replies), "42P01");
     assert_eq!(column(&raw.query("select count(*) from t")), ["0"]);
-    // What cannot be undone is not among them.
+    // Statements that cannot be undone are refused in a batch.
     for alone in ["vacuum", "create database d", "drop database d", "discard all"] {
         for sql in [format!("{alone}; select 1"), format!("select 1; {alone}")] {
             assert_eq!(error_state(&raw.query(&sql)), "25001", "{sql}");
@@ -132,7 +132,7 @@ fn the_extended_protocol_describes_runs_and_closes() {
     );
     assert_eq!(kinds(&replies), "1tT2TDC33Z");
     assert_eq!(column(&replies), ["42"]);
-    // The statement outlives the batch, the portal's name is free again.
+    // The statement outlives the batch. The portal's name is free again.
     assert_eq!(kinds(&batch(&mut raw, &[bind("p", "s"), execute("p", 0)])), "2DCZ");
     assert_eq!(kinds(&batch(&mut raw, &[parse("", ""), describe(b'S', ""), bind("", ""), execute("", 0)])), "1tn2IZ");
 }
@@ -168,9 +168,9 @@ fn errors_do_not_wait_for_sync() {
         (vec![describe(b'S', "nobody"), flush()], "26000", "E"),
         (vec![parse("", "select 1/0"), bind("", ""), execute("", 0), flush()], "22012", "12E"),
         (vec![parse("", "select 1"), bind("nameless", "nobody"), flush()], "26000", "1E"),
-        // The same to whoever forgets the Flush.
+        // The same error reaches a client that forgets the Flush.
         (vec![parse("", "select nope")], "42703", "E"),
-        // What follows is skipped, its own errors included.
+        // Later messages are skipped, including their errors.
         (vec![parse("", "select nope"), parse("", "selec"), message(b'Q', b"selec\0"), flush(), flush()], "42703", "E"),
     ];
     for (messages, state, expected) in waiting {
@@ -179,7 +179,8 @@ fn errors_do_not_wait_for_sync() {
         assert_eq!((kinds(&replies).as_str(), error_state(&replies).as_str()), (expected, state));
         assert_eq!(kinds(&raw.sync()), "Z", "once is enough");
     }
-    // As asyncpg asks for a statement's shape: nothing comes behind the error until Sync, whatever else is sent.
+    // The way in which asyncpg asks for a statement's shape. After the error no message follows until Sync, whatever
+    // the client sends.
     raw.bytes(&[parse("s", "select * from nowhere where a = $1"), describe(b'S', "s"), flush()].concat());
     assert_eq!(raw.reply().map(|reply| reply.kind), Some(b'E'));
     raw.bytes(&[parse("", "select 1"), bind("", ""), execute("", 0), flush()].concat());
@@ -204,7 +205,7 @@ fn a_conflict_is_told_only_where_nobody_runs_the_batch_again() {
         assert_eq!(kinds(&replies), expected);
         replies
     };
-    // Nothing of it was seen: the server takes the conflict upon itself.
+    // The client saw no reply, so the server repeats the batch after the conflict.
     raw.bytes(&[parse("", counted), bind("", "")].concat());
     raw.bytes(&run("select n from t"));
     std::thread::sleep(Duration::from_millis(300));
@@ -212,14 +213,16 @@ fn a_conflict_is_told_only_where_nobody_runs_the_batch_again() {
     raw.bytes(&run(counted));
     assert_eq!(kinds(&raw.sync()), "1212DC12CZ");
     assert_eq!(column(&raw.query("select n from t")), ["2"]);
-    // The client has seen the first answer, so it must hear of the conflict, and hears of it when it asks.
+    // The client has seen the first answer, so the server must report the conflict. It does so at the client's next
+    // Flush.
     raw.bytes(&run("select n from t"));
     assert_eq!(column(&barrier(&mut raw, "12DC")), ["2"]);
     assert_eq!(kinds(&other.query(counted)), "CZ");
     raw.bytes(&run(counted));
     assert_eq!(error_state(&barrier(&mut raw, "12E")), "40001");
     assert_eq!(kinds(&raw.sync()), "Z");
-    // It has seen nothing, and asks in the middle: what waited for Sync to be run again is told then.
+    // The client saw no reply but sends a Flush in the middle. The server then reports the conflict that it kept for
+    // Sync.
     raw.bytes(&run("select n from t"));
     std::thread::sleep(Duration::from_millis(300));
     assert_eq!(kinds(&other.query(counted)), "CZ");
@@ -301,7 +304,7 @@ fn portals_of_one_batch_do_not_disturb_each_other() {
         ],
     );
     assert_eq!(kinds(&replies), "1122CDCZ");
-    // An error after an insert takes the whole batch back.
+    // An error after an insert undoes the whole batch.
     let replies =
         batch(&mut raw, &[parse("", "insert into t values (2)"), bind("", ""), execute("", 0), parse("", "selec")]);
     assert_eq!(kinds(&replies), "12CEZ");
@@ -346,7 +349,7 @@ fn malformed_messages_are_errors_and_the_server_lives() {
         assert!(state == "08P01" || state == "22021", "{} {body:?}: {state}", kind as char);
         assert_eq!(status(&replies), 'I');
     }
-    // A Sync with a body is an error too, which undoes what came before it.
+    // A Sync with a body is an error too, and it undoes the messages before it.
     raw.query("create table s (a int)");
     let insert = [parse("", "insert into s values (1)"), bind("", ""), execute("", 0), message(b'S', b"\0")];
     raw.bytes(&insert.concat());
@@ -362,7 +365,7 @@ fn malformed_messages_are_errors_and_the_server_lives() {
         raw.send(b'F', body);
         assert_eq!(error_state(&raw.until_ready()), "08P01", "{body:?}");
     }
-    // Left over from a COPY that failed: ignored.
+    // Rest of a failed COPY, which the server ignores.
     raw.send(b'd', b"data");
     raw.send(b'c', b"");
     raw.send(b'f', b"why\0");
@@ -382,7 +385,7 @@ fn hopeless_messages_close_the_connection_with_an_error() {
         assert_eq!(kinds(&replies), "E");
         assert!(raw.reply().is_none());
     }
-    // A message that never ends costs nothing and hurts nobody.
+    // An incomplete message takes no memory and does not disturb other clients.
     let mut raw = Raw::connect(&server);
     raw.bytes(b"Q\x3f\xff\xff\xff");
     drop(raw);
@@ -539,7 +542,7 @@ fn sockets_that_say_nothing_lock_nobody_out() {
     let newest = silent.last_mut().expect("a socket");
     newest.packet(3 << 16, b"user\0postgres\0\0");
     assert_eq!(status(&newest.until_ready()), 'I');
-    // Nor do they hold up the stop of the server.
+    // They do not delay the stop of the server either.
     let begin = Instant::now();
     assert_eq!(server.stop(), Some(0));
     assert!(begin.elapsed() < Duration::from_secs(8), "{:?}", begin.elapsed());

@@ -1,5 +1,5 @@
-//! Random queries, asked of PostgreSQL and of PercoSQL: equal rows, names, types and SQLSTATEs. The seeds are the same in every run;
-//! `PERCOSQL_SEEDS=5000-9000` tries others. What differs is made smaller before it is shown.
+//! Random queries on PostgreSQL and on PercoSQL: equal rows, names, types and SQLSTATEs. The seeds are the same in
+//! every run; `PERCOSQL_SEEDS=5000-9000` selects others. The test reduces a failing query before it reports it.
 
 use percosql_tests::compat::answer;
 use percosql_tests::random::writes::Write;
@@ -12,7 +12,7 @@ use std::ops::Range;
 /// Seeds of an ordinary run.
 const SEEDS: Range<u64> = 0..1500;
 
-/// Both servers.
+/// Connections to both servers.
 struct Pair {
     postgres: Raw,
     percosql: Raw,
@@ -26,16 +26,16 @@ impl Pair {
         (std::mem::take(&mut said[0]), std::mem::take(&mut said[1]))
     }
 
-    /// Both answers, when they differ.
+    /// Both answers if they differ.
     fn differ(&mut self, query: &Query) -> Option<(String, String)> {
         let (expected, found) = self.ask(&query.sql());
-        // 0A000 is what PostgreSQL says of NaN as an integer.
+        // PostgreSQL answers 0A000 to the conversion of NaN to an integer.
         let nan = expected.contains("ERROR 0A000");
         let data_error = |said: &str| said.contains("ERROR 22") || nan && said.contains("ERROR 0A000");
         let excused = query.order_matters() && (data_error(&expected) || data_error(&found));
-        // Of two things that are wrong either may be met first.
+        // With two faults in a query, either error may come first.
         let both = data_error(&expected) && (data_error(&found) || found.contains("ERROR 0A000"));
-        // What is applied to a constant NULL PostgreSQL does not evaluate.
+        // PostgreSQL does not evaluate strict functions of a constant NULL.
         let rows = || expected.lines().filter(|line| line.starts_with("  "));
         let null = found.contains("ERROR") && rows().count() > 0 && rows().all(|row| row.contains("NULL"));
         let excused = excused || null && !found.contains("ERROR XX");
@@ -43,7 +43,7 @@ impl Pair {
     }
 
     fn smallest(&mut self, mut query: Query) -> Query {
-        // A step is one of the smaller queries that still differs.
+        // Each step takes a smaller query that still differs.
         for _ in 0..60 {
             match query.smaller().into_iter().find(|less| self.differ(less).is_some()) {
                 Some(less) => query = less,
@@ -60,7 +60,7 @@ fn seeds() -> Range<u64> {
     bounds.map_or(SEEDS, |(first, end)| first.parse().expect("a number")..end.parse().expect("a number"))
 }
 
-/// What a write says: an error of a value anywhere ends it, so only its kind counts then.
+/// Reduces an answer to a write. A data error anywhere ends the write, so only the kind of answer counts.
 fn told(said: &str) -> &str {
     if said.contains("ERROR 22") || said.contains("ERROR 0A000") { "an error of a value" } else { said }
 }
@@ -73,9 +73,9 @@ fn random_writes_have_the_same_answers() {
     assert_eq!((expected.as_str(), expected.contains("ERROR")), (found.as_str(), false));
     let differ = |pair: &mut Pair, write: &Write| {
         let (expected, found) = pair.ask(&write.sql());
-        // An error ends the batch, not its block.
+        // An error ends the batch but not its transaction block.
         pair.ask("rollback");
-        // Which rows a value is computed for, and so whether it fails, is the plan's choice.
+        // The plan chooses the rows for which a value is computed, so errors may differ.
         let failed = [&expected, &found].iter().any(|said| told(said) != said.as_str());
         (!failed && expected != found).then_some((expected, found))
     };
@@ -123,11 +123,11 @@ fn random_queries_have_the_same_answers() {
         println!("-- seed {seed}\n{sql};\nPostgreSQL: {expected}PercoSQL:   {found}");
     }
     assert!(wrong.is_empty(), "{} kinds of queries differ", wrong.len());
-    // Errors alone would say little.
+    // Agreement on errors alone would prove little.
     assert!(answered * 2 > seeds().end - seeds().start, "{answered} queries have rows");
 }
 
-/// Before ANALYZE joins are made as they are written, after it in an order of their own.
+/// Before ANALYZE joins run in their written order, afterwards in an order of the planner's choice.
 #[test]
 fn random_joins_have_the_same_answers_in_every_order() {
     let (server, postgres) = (Server::start(), Postgres::start());
@@ -162,7 +162,7 @@ fn random_joins_have_the_same_answers_in_every_order() {
     assert!(some > count && reordered * 2 > count, "{some} had rows, {reordered} of {count} were put in another order");
 }
 
-/// Over tables of which nothing is known, then of which something is.
+/// First over tables without statistics, then over analyzed tables.
 #[test]
 fn random_queries_in_queries_have_the_same_answers() {
     let (server, postgres) = (Server::start(), Postgres::start());
@@ -186,7 +186,7 @@ fn random_queries_in_queries_have_the_same_answers() {
     assert!(some * 2 > asked, "{some} of {asked} had rows");
 }
 
-/// How a kind of query is made from a seed, written, and made smaller.
+/// Functions that create, print and reduce one kind of query.
 struct Kind<Q> {
     tables: &'static str,
     random: fn(u64) -> Q,
@@ -195,7 +195,7 @@ struct Kind<Q> {
 }
 
 impl<Q> Kind<Q> {
-    /// Asks the queries of all seeds, the second half over analyzed tables.
+    /// Runs the queries of all seeds. The second half runs over analyzed tables.
     fn compare(&self, seeds: Range<u64>) {
         let (server, postgres) = (Server::start(), Postgres::start());
         let mut pair = Pair { postgres: Raw::connect_port(postgres.port()), percosql: Raw::connect(&server) };
@@ -234,7 +234,7 @@ impl<Q> Kind<Q> {
     }
 }
 
-/// A share of the seeds.
+/// A fraction of the seeds.
 fn one_in(share: u64) -> Range<u64> {
     let seeds = seeds();
     seeds.start..seeds.start + (seeds.end - seeds.start) / share

@@ -1,8 +1,6 @@
-//! kill -9 around the commit of a large transaction: all of it or nothing is there, and nobody waits for the
-//! server to tidy up.
+//! kill -9 around the commit of a large transaction. All of it or none is there, and no client waits for the recovery.
 //!
-//! `PERCOSQL_ROWS` sets the size; the default suits a debug build. (Rows are wide, so that few of them are
-//! too much for one batch.)
+//! `PERCOSQL_ROWS` sets the size. The default suits a debug build. Rows are wide, so that few of them exceed one batch.
 
 use percosql_tests::clients::value;
 use percosql_tests::{Server, psql};
@@ -14,13 +12,13 @@ fn rows() -> u64 {
     std::env::var("PERCOSQL_ROWS").ok().and_then(|text| text.parse().ok()).unwrap_or(100_000)
 }
 
-/// How long a restart may take: two seconds where nothing else runs, more in a debug build on a busy machine.
+/// Time limit of a restart. It takes two seconds on an idle machine, and more in a debug build on a busy one.
 const RESTART_LIMIT: Duration = Duration::from_secs(8);
 
-/// How often a transaction is begun until one is caught in the middle.
+/// Attempts to interrupt a transaction in the middle.
 const TRIES: u32 = 5;
 
-/// `first`: a statement of the same transaction.
+/// Starts a large insert. `first` is an earlier statement of the same transaction.
 fn insert(server: &Server, first: &str) -> Child {
     let rows = rows();
     let sql =
@@ -37,7 +35,7 @@ fn answer(client: Child) -> String {
     String::from_utf8_lossy(&client.wait_with_output().expect("its output").stdout).trim().to_string()
 }
 
-/// Bytes of each of a folder's files.
+/// Sizes in bytes of the files in a folder.
 fn sizes(folder: &Path) -> Vec<u64> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.metadata().ok()).map(|data| data.len()).collect()
@@ -49,13 +47,13 @@ fn restart(server: &mut Server, when: &str) {
     assert!(took < RESTART_LIMIT, "killed {when}: the start took {took:?}");
 }
 
-/// Its rows are written beside the log, and taken in at once.
+/// The rows are written to files beside the log, which the store ingests at once.
 #[test]
 fn a_kill_around_a_large_commit_keeps_all_or_nothing_and_starts_at_once() {
     kill_around_a_large_commit("");
 }
 
-/// Who makes a table locks what it writes to others, and commits in two phases.
+/// A transaction that creates a table locks for other sessions what it writes, and commits in two phases.
 #[test]
 fn a_kill_around_a_commit_of_two_phases_keeps_all_or_nothing_and_starts_at_once() {
     kill_around_a_large_commit("drop table if exists made; create table made (); ");
@@ -66,13 +64,13 @@ fn kill_around_a_large_commit(first: &str) {
     let schema = "create table t (a int primary key, b int, c text); create index t_b on t (b)";
     psql(&server, &["-c", schema]).success();
     let all = format!("INSERT 0 {}", rows());
-    // In the middle of the prewrites: rows or locks are written, nothing is acknowledged.
+    // In the middle of the prewrites: rows or locks are written, and the commit is not acknowledged.
     for part in [1, 2] {
         let caught = (0..TRIES).any(|_| killed_while_it_writes(&mut server, first, part));
         assert!(caught, "it was over too soon, {TRIES} times");
         restart(&mut server, "during the prewrites");
         let found = value(&server, "select count(*) from t");
-        // Beside the log the last step is a short one, and the kill may come behind it.
+        // For files beside the log the last step is short, so the kill may come after it.
         if first.is_empty() && found != "0" {
             assert_eq!(found, rows().to_string());
             assert_eq!(value(&server, "check table t"), "");
@@ -91,7 +89,7 @@ fn kill_around_a_large_commit(first: &str) {
         let expected = format!("{}|{}", rows(), rows() * (rows() + 1) / 2);
         assert_eq!(value(&server, "select count(*), sum(a) from t"), expected);
         assert_eq!(value(&server, "select a from t where b = 77"), "77", "through the index");
-        // Writers do not wait for the rest either, and neither does a second crash.
+        // Writers do not wait for the rest of the roll-forward. A second crash is harmless too.
         assert_eq!(psql(&server, &["-c", "update t set b = -1 where a = 99"]).success(), "UPDATE 1");
         server.kill9();
         restart(&mut server, "again");
@@ -101,15 +99,15 @@ fn kill_around_a_large_commit(first: &str) {
             psql(&server, &["-c", "truncate t"]).success();
         }
     }
-    // What is left of the spilled buffers went with the processes.
+    // The restart removed the spill files of the killed processes.
     let spill = server.data_dir().join("spill");
     assert_eq!(std::fs::read_dir(spill).map_or(0, Iterator::count), 0, "spill files are left");
     assert_eq!(psql(&server, &["-c", "delete from t"]).success(), format!("DELETE {}", rows()));
     assert_eq!(value(&server, "select count(*) from t"), "0");
 }
 
-/// Kills the server once it has made so many files beside the log, or written so many quarters to it. False: the transaction was
-/// over before that was seen, and its rows are gone again.
+/// Kills the server once it has made `part` files beside the log, or written `part` quarters of the rows to the log.
+/// False means that the transaction ended earlier. Its rows are removed in that case.
 fn killed_while_it_writes(server: &mut Server, first: &str, part: u64) -> bool {
     let (load, log) = (server.data_dir().join("load"), server.data_dir().join("rocksdb"));
     let before: u64 = sizes(&log).iter().sum();
@@ -129,7 +127,7 @@ fn killed_while_it_writes(server: &mut Server, first: &str, part: u64) -> bool {
     }
     server.kill9();
     let told = answer(client);
-    // Between the look and the kill it may have come to its end.
+    // The transaction may have ended between the check and the kill.
     if told.contains("INSERT") {
         restart(server, "behind its end");
         psql(server, &["-c", "truncate t"]).success();
@@ -142,7 +140,7 @@ fn killed_while_it_writes(server: &mut Server, first: &str, part: u64) -> bool {
 fn a_kill_with_full_memtables_starts_at_once() {
     let mut server = Server::start();
     psql(&server, &["-c", "create table t (a int, b text)"]).success();
-    // Not one transaction but many: the log is as full as it gets.
+    // Many transactions instead of one, so that the log is as full as possible.
     let insert =
         format!("insert into t select i, repeat('{}', 20) from generate_series(1, 5000) as g(i)", "0123456789");
     for _ in 0..rows() / 5000 {

@@ -1,4 +1,4 @@
-//! Two sessions against each other, with real psql where it matters.
+//! Two concurrent sessions, with a real psql where it matters.
 
 use percosql_tests::Server;
 
@@ -25,7 +25,7 @@ async fn the_first_committer_wins() {
     assert_eq!(row.get::<_, i32>(0), 1);
 }
 
-/// What a transaction would still do in vain is spared, as in PostgreSQL.
+/// A write of a changed row fails at once, as in PostgreSQL, because the transaction could not commit.
 #[tokio::test]
 async fn a_row_that_was_changed_since_the_snapshot_is_not_written() {
     let server = Server::start();
@@ -44,7 +44,7 @@ async fn a_row_that_was_changed_since_the_snapshot_is_not_written() {
             let detail = error.as_db_error().and_then(|error| error.detail()).unwrap_or_default();
             assert!(detail.contains("\"t\"") && detail.contains("(a)=(1)"), "{detail}");
             one.batch_execute("rollback to s; update t set b = 30 where a = 3").await.expect("the rest");
-            // At SERIALIZABLE what it has counted was changed.
+            // At SERIALIZABLE the counted rows have changed, so COMMIT fails.
             assert_eq!(one.batch_execute("commit").await.is_ok(), begin == "begin", "{write}");
             other.batch_execute("update t set b = a where a > 1").await.expect("as it was");
         }

@@ -1,4 +1,4 @@
-//! Starting, refusing to start, and stopping.
+//! Start, refused starts and stop of the server.
 
 use percosql_tests::clients::value;
 use percosql_tests::server::{free_port, start_refused};
@@ -112,7 +112,7 @@ fn nobody_else_reads_the_data_directory() {
         set(open);
         assert_refused(&data, &local(), "permissions should be u=rwx (0700) or u=rwx,g=rx (0750)");
     }
-    // A group that may read reads what is made from then on, too.
+    // If the group may read the folder, it may also read new files.
     set(0o750);
     server.restart();
     psql(&server, &["-c", "insert into t values (2)"]).success();

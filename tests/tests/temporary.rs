@@ -1,5 +1,5 @@
-//! Temporary tables beside other sessions, and after the end of theirs: in order, by a kill, and by the death of one server
-//! of several.
+//! Temporary tables beside other sessions and after the end of their session: a normal end, a kill, and the death of
+//! one of several servers.
 
 use percosql_tests::{Bigtable, Server};
 use std::time::{Duration, Instant};
@@ -38,7 +38,7 @@ async fn is_its_sessions_alone(server: &Server) {
         .get(0);
     let foreign = other.batch_execute(&format!("select * from {schema}.t")).await.expect_err("another's");
     assert_eq!(foreign.code().expect("a state").code(), "0A000");
-    // The same text, planned for one session, is not the other's plan.
+    // A plan of the same text for one session must not serve the other.
     assert_eq!(other.query("select * from t", &[]).await.expect("its own").len(), 1);
     drop(one);
     drop(other);
@@ -56,7 +56,8 @@ async fn a_temporary_table_is_its_sessions_alone_over_bigtable() {
     is_its_sessions_alone(&bigtable.table().serve()).await;
 }
 
-/// `pg_temp` in search_path says it where the statement does not, also in a session that has made nothing temporary before.
+/// `pg_temp` in search_path makes a relation temporary without the keyword. This also holds for the session's first
+/// temporary relation.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn search_path_makes_relations_temporary() {
     let server = Server::start();
@@ -105,7 +106,7 @@ async fn another_server_drops_the_temporary_tables_of_one_that_died() {
     let own = other.connect().await;
     own.batch_execute(MAKE).await.expect("one of the other's");
     one.kill9();
-    // Those of the living server stay.
+    // Temporary tables of the living server stay.
     let begun = Instant::now();
     while left(&other).await > 4 {
         assert!(begun.elapsed() < Duration::from_secs(150), "temporary tables of a dead server are still there");

@@ -1,12 +1,12 @@
-//! A crash of the machine, not only of the process: what was not synced is gone. kill -9 keeps the page cache, so the
-//! loss is made from a trace of the system calls (see [`percosql_tests::unsynced`]).
+//! A crash of the machine, in which unsynced data is lost. The kernel keeps the page cache after kill -9. The test
+//! therefore derives the loss from a trace of the system calls (see [`percosql_tests::unsynced`]).
 
 use percosql_tests::clients::value;
 use percosql_tests::unsynced::{Disk, STRACE};
 use percosql_tests::{Server, psql};
 use std::time::Duration;
 
-/// Inserts one row after the other until the server is gone; the last one acknowledged.
+/// Inserts single rows until the server dies. Answers the last acknowledged one.
 async fn insert(settings: String, table: &'static str) -> i64 {
     let Ok((client, connection)) = tokio_postgres::connect(&settings, tokio_postgres::NoTls).await else { return -1 };
     tokio::spawn(async move {
@@ -22,7 +22,7 @@ async fn insert(settings: String, table: &'static str) -> i64 {
     -1
 }
 
-/// psql, which runs statements while something else happens.
+/// Starts psql with statements that run in parallel.
 fn beside(server: &Server, statements: &[&str]) -> std::process::Child {
     let mut command = std::process::Command::new("psql");
     command.args(["-X", "-h", "127.0.0.1", "-p", &server.port().to_string(), "-U", "postgres"]);
@@ -52,13 +52,13 @@ async fn a_crash_that_drops_what_was_not_synced_loses_nothing_acknowledged() {
         .success();
         let settings = format!("host=127.0.0.1 port={} user=postgres dbname=postgres", server.port());
         let writers = ["a", "b"].map(|table| tokio::spawn(insert(settings.clone(), table)));
-        // Beside them a transaction of two phases, with an intent and a spilled buffer on the way.
+        // A concurrent two-phase transaction, with an intent and a spilled buffer.
         let large = format!(
             "insert into b select -i, -i, repeat('{}', 10) from generate_series(1, 70000) as g(i)",
             "0123456789012345678901234567890123456789012345678"
         );
         let mut client = beside(&server, &[&large]);
-        // And rows and entries of an index that go into the store beside its log.
+        // Rows and index entries that enter the store beside its log.
         let made = format!(
             "create table c as select i as n, repeat('{round}', 1200) as t from generate_series(1, 30000) as g(i)"
         );
@@ -81,7 +81,7 @@ async fn a_crash_that_drops_what_was_not_synced_loses_nothing_acknowledged() {
         assert!(acknowledged.iter().sum::<i64>() > 0 && disk.syncs > 10, "nothing happened: {}", server.log());
         let after = Server::start_in(folder, &[]);
         for (table, last) in ["a", "b"].into_iter().zip(&acknowledged) {
-            // All of them in order, perhaps with one that was not told of, and no hole.
+            // All acknowledged rows are there without a gap, perhaps with one unacknowledged row at the end.
             let found =
                 value(&after, &format!("select count(*) - max(n) - 1, max(n) >= {last} from {table} where n >= 0"));
             assert_eq!(found, "0|t", "round {round}, table {table}, {last} acknowledged");
@@ -102,7 +102,7 @@ async fn a_crash_that_drops_what_was_not_synced_loses_nothing_acknowledged() {
         if loaded.contains("CREATE INDEX") {
             assert_eq!(value(&after, "select indisvalid from pg_index where indexrelid = 'c_n'::regclass"), "t");
         }
-        // The sequence's mark was durable before its values left.
+        // The sequence's mark was durable before its values were returned.
         let fresh = "select nextval('numbers') > greatest((select max(s) from a), (select max(s) from b))";
         assert_eq!(value(&after, fresh), "t", "a value of the sequence comes twice");
         psql(&after, &["-c", "insert into a values (-1, -1, 'goes on')"]).success();

@@ -1,10 +1,10 @@
-//! Every type over the wire, in and out, as binary (tokio-postgres) and as text (simple queries).
+//! Every type over the protocol in both directions, as binary (tokio-postgres) and as text (simple queries).
 
 use percosql_tests::Server;
 use tokio_postgres::SimpleQueryMessage;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, private::BytesMut};
 
-/// A value as its binary form, whatever its type.
+/// A value in its binary form, of any type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Wire(Vec<u8>);
 
@@ -28,7 +28,7 @@ impl ToSql for Wire {
     tokio_postgres::types::to_sql_checked!();
 }
 
-/// Type, literal, text form, binary form.
+/// Type, literal, text form and binary form.
 const VALUES: &[(&str, &str, &str, &[u8])] = &[
     ("bool", "true", "t", &[1]),
     ("int2", "-2", "-2", &[0xff, 0xfe]),

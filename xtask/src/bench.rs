@@ -1,17 +1,18 @@
-//! `cargo xtask bench`: PostgreSQL 15 and PercoSQL beside each other. `percosql-bench compare` measures.
+//! `cargo xtask bench`: compares PostgreSQL 15 and PercoSQL by `percosql-bench compare`.
 
 use crate::packages;
 use crate::run::{Result, command, finish, run, say, shown};
 use std::path::{Path, PathBuf};
 
-/// Builds optimized binaries, installs PostgreSQL 15 where it is not, and compares; `arguments` go to `percosql-bench compare`.
+/// Builds optimized binaries, installs PostgreSQL 15 if necessary, and compares. `arguments` go to `percosql-bench
+/// compare`.
 pub fn bench(arguments: &[String]) -> Result<()> {
-    // Help needs no such build.
+    // The help text needs no optimized build.
     if arguments.iter().any(|argument| matches!(argument.as_str(), "--help" | "-h")) {
         return run("cargo", &["run", "--quiet", "-p", "percosql-bench", "--", "compare", "--help"]);
     }
     let postgres_bin = packages::ensure_bench()?;
-    // Of the whole workspace, because a crate built alone takes other features of the same dependencies.
+    // The build covers the whole workspace, because a crate built alone enables other features of its dependencies.
     run("cargo", &["build", "--profile", "optimized", "--workspace", "--bins", "--quiet"])?;
     let built = optimized_folder()?;
     let asked = |option: &str| {
@@ -34,14 +35,14 @@ pub fn bench(arguments: &[String]) -> Result<()> {
     finish(command(&program, &all), "percosql-bench")
 }
 
-/// Where cargo puts optimized builds: beside the folder of this program, wherever the target folder is.
+/// Folder of cargo's optimized builds. It lies beside the folder of this program, wherever the target folder is.
 pub fn optimized_folder() -> Result<PathBuf> {
     let own = std::env::current_exe().map_err(|error| format!("this program does not find itself: {error}"))?;
     let target = own.parent().and_then(Path::parent).ok_or("this program does not lie in a target folder")?;
     Ok(target.join("optimized"))
 }
 
-/// Which build is measured, for the head of the report.
+/// The description of the measured build, for the head of the report.
 fn note() -> String {
     let git = |arguments: &[&str]| {
         let output = command("git", arguments).output().ok().filter(|output| output.status.success())?;

@@ -1,9 +1,9 @@
-//! `cargo xtask check`: what must hold of the source before it lands. Installs nothing and runs no test.
+//! `cargo xtask check`: the checks of the source before it lands. Installs nothing and runs no test.
 
 use crate::run::{Result, found, run, say};
 use crate::{packages, tidy};
 
-/// Formatting, tidy, clippy with warnings denied, licences.
+/// Runs the checks: formatting, tidy, clippy with warnings denied, and licences.
 pub fn check() -> Result<()> {
     packages::need_build()?;
     run("cargo", &["fmt", "--all", "--check"])?;

@@ -1,13 +1,13 @@
-//! `cargo xtask compat`: how many statements of each section of the manual have PostgreSQL's answer. The test `compat`
-//! compares the answers.
+//! `cargo xtask compat`: counts the statements of each section of the manual that have PostgreSQL's answer. The test
+//! `compat` compares the answers.
 
 use crate::packages;
 use crate::run::{Result, finish, run};
 use crate::test::cargo;
 
-/// Prints the table and writes it to COMPAT.md. With `--list` it writes nothing, and prints each statement that is not equal with
-/// both answers; with `--check` it writes nothing, and fails when what is written is out of date. A word restricts it to the
-/// sections whose name contains it, and then nothing is written.
+/// Prints the table and writes it to COMPAT.md. `--list` also prints each differing statement with both answers and
+/// writes nothing. `--check` writes nothing and fails if the written table is out of date. A word restricts the run to
+/// the sections whose name contains it, and nothing is written.
 pub fn compat(arguments: &[String]) -> Result<()> {
     packages::setup()?;
     run("cargo", &["build", "--workspace", "--all-targets", "--quiet"])?;

@@ -1,8 +1,10 @@
-//! `cargo xtask dist`: the optimized build, laid out anew by what it was seen to run (LLVM's BOLT). Must not change what is compiled.
+//! `cargo xtask dist`: rearranges the optimized binary by its profile (LLVM's BOLT). It must not change the compiled
+//! code.
 //!
-//! The program is large and what a statement runs through lies all over it, so the processor waits for code. Which functions
-//! are run much is sampled first; a copy in which those count which way each branch goes is asked the same again; then what
-//! runs often is put beside each other, and the rest away. To count in all functions would take more memory than most machines have.
+//! The program is large, and the code of one statement is scattered over it, so the processor waits for instructions.
+//! First perf samples the frequently run functions. Then an instrumented copy counts the branches of these functions
+//! under the same load. Finally BOLT places hot code together and cold code apart. Instrumenting all functions would
+//! take more memory than most machines have.
 
 use crate::packages;
 use crate::run::{Result, command, finish, run, say, shown};
@@ -12,17 +14,18 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long a server may take to start, and to stop.
+/// Time limit for a server to start and to stop.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Samples a second, of the time that the server computes itself.
+/// Samples per second of the server's own processor time.
 const FREQUENCY: &str = "2000";
 
-/// pgbench's scale, and how long each of its loads runs.
+/// Scale of pgbench. `SECONDS` is the duration of each of its loads.
 const SCALE: &str = "10";
 const SECONDS: &str = "6";
 
-/// Blocks by how they follow each other, functions by who calls whom, and what never ran apart from both.
+/// BOLT's options: order basic blocks by their transitions and functions by their calls, and split off code that never
+/// ran.
 const LAYOUT: &[&str] = &[
     "-lite",
     "-reorder-blocks=ext-tsp",
@@ -33,8 +36,8 @@ const LAYOUT: &[&str] = &[
     "-icf=1",
 ];
 
-/// Builds `target/optimized/percosql`, watches it under load, and writes `target/dist/percosql`. A program in the arguments, linked
-/// with its relocations, is taken instead of a new build.
+/// Builds `target/optimized/percosql`, profiles it under load, and writes `target/dist/percosql`. A program in the
+/// arguments replaces the build; it must be linked with its relocations.
 pub fn dist(arguments: &[String]) -> Result<()> {
     let bolt = packages::ensure_dist()?;
     let postgres = packages::ensure_bench()?;
@@ -64,7 +67,7 @@ pub fn dist(arguments: &[String]) -> Result<()> {
     let _ = fs::remove_file(&counts);
     let server = Server::start(&counting, &folder)?;
     load.run(&server)?;
-    // It writes what it counted when it ends.
+    // The instrumented server writes its counts when it ends.
     server.stop()?;
 
     let laid_out = file("percosql");
@@ -78,7 +81,7 @@ pub fn dist(arguments: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// An optimized build that keeps its relocations.
+/// Builds an optimized binary that keeps its relocations. Answers its path.
 fn build(built: &Path) -> Result<String> {
     let arguments = ["build", "--profile", "optimized", "-p", "percosql", "-p", "percosql-bench"];
     let mut build = command("cargo", &arguments);
@@ -88,7 +91,7 @@ fn build(built: &Path) -> Result<String> {
     Ok(shown(&built.join("percosql")))
 }
 
-/// What a server is asked meanwhile: loads, the brokerage, and short statements in all protocols.
+/// The load during profiling: the brokerage, pgbench, and short statements in all protocols.
 struct Load {
     bench: PathBuf,
     pgbench: PathBuf,
@@ -121,7 +124,7 @@ impl Load {
     }
 }
 
-/// A server on a folder of its own.
+/// A running server on a folder of its own.
 struct Server {
     child: Child,
     port: u16,
@@ -167,7 +170,7 @@ impl Drop for Server {
     }
 }
 
-/// perf, which notes where the server is.
+/// A running perf, which samples the server's instruction pointers.
 struct Sampler {
     child: Child,
 }
@@ -193,13 +196,13 @@ impl Drop for Sampler {
     }
 }
 
-/// Ends a process in order, by a signal.
+/// Ends a process by a signal and waits for it.
 fn end(child: &mut Child, signal: &str, name: &str) -> Result<()> {
     run("kill", &[signal, &child.id().to_string()])?;
     let begun = Instant::now();
     while begun.elapsed() < PATIENCE {
         if let Some(status) = child.try_wait().map_err(|error| format!("{name}: {error}"))? {
-            // perf ends by the signal that it was sent, having written what it has.
+            // perf writes its samples and then ends by the signal itself.
             return match status.code() {
                 Some(0) | None => Ok(()),
                 Some(code) => Err(format!("{name} ended with {code}")),

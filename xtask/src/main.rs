@@ -1,5 +1,5 @@
-//! `cargo xtask …`: the project's one front door for checks, tests and benchmarks. Continuous
-//! integration calls the same commands as a person. Must not depend on the crates it builds.
+//! `cargo xtask …`: the common entry point for checks, tests and benchmarks. Continuous integration and developers run
+//! the same commands. It must not depend on the crates that it builds.
 
 mod bench;
 mod check;

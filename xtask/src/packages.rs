@@ -1,9 +1,9 @@
-//! What has to be installed on a fresh Debian or Ubuntu machine, and installing it.
+//! The packages that a fresh Debian or Ubuntu machine needs, and their installation.
 
 use crate::run::{Result, found, run, say};
 use std::path::Path;
 
-/// One thing that is needed, how to see that it is there, and the package that brings it.
+/// A required package and the check for its presence.
 struct Need {
     package: &'static str,
     present: fn() -> bool,
@@ -22,11 +22,11 @@ const TEST: &[Need] = &[
     Need { package: "python3-psycopg", present: || Path::new("/usr/lib/python3/dist-packages/psycopg").is_dir() },
 ];
 
-/// PostgreSQL 15 with pgbench, with which `cargo xtask bench` compares.
+/// PostgreSQL 15 with pgbench, for the comparison of `cargo xtask bench`.
 const BENCH: &[Need] =
     &[Need { package: "postgresql-15", present: || POSTGRESQL_15_PROGRAMS.iter().all(|name| in_postgresql_15(name)) }];
 
-/// Where Debian puts the programs of PostgreSQL 15.
+/// Debian's folder for the programs of PostgreSQL 15.
 const POSTGRESQL_15: &str = "/usr/lib/postgresql/15/bin";
 
 const POSTGRESQL_15_PROGRAMS: &[&str] = &["initdb", "postgres", "pg_ctl", "pgbench"];
@@ -35,16 +35,17 @@ fn in_postgresql_15(name: &str) -> bool {
     Path::new(POSTGRESQL_15).join(name).is_file()
 }
 
-/// For a Bigtable emulator, where there is none: `storage/src/testing/emulator.rs` builds it from `tests/emulator`.
+/// Packages to build a Bigtable emulator if there is none: `storage/src/testing/emulator.rs` builds it from
+/// `tests/emulator`.
 const EMULATOR: &[Need] = &[
     Need { package: "golang-go", present: || found("go") },
     Need { package: "golang-google-cloud-dev", present: || Path::new(BIGTABLE_IN_GO).is_dir() },
 ];
 
-/// Where Debian puts the fake of Google's Go library.
+/// Debian's folder for the fake server in Google's Go library.
 const BIGTABLE_IN_GO: &str = "/usr/share/gocode/src/cloud.google.com/go/bigtable/bttest";
 
-/// Whether a Bigtable emulator runs or is installed, where the tests look for one.
+/// Whether a Bigtable emulator runs, or is installed where the tests look for one.
 fn emulator() -> bool {
     let in_sdk = |sdk: &Path| sdk.join("platform/bigtable-emulator/cbtemulator").is_file();
     let beside_gcloud = || {
@@ -81,31 +82,32 @@ fn has_libclang(folder: &Path) -> bool {
     })
 }
 
-/// The folder of the newest installed PostgreSQL's programs, as Debian lays them out.
+/// The folder with the programs of the newest installed PostgreSQL, in Debian's layout.
 pub fn postgresql_bin() -> Option<std::path::PathBuf> {
     let versions = std::fs::read_dir("/usr/lib/postgresql").ok()?;
     versions.flatten().map(|entry| entry.path().join("bin")).filter(|bin| bin.join("initdb").is_file()).max()
 }
 
-/// The minor version of PostgreSQL 15 whose answers the tests expect, at least: some were mended since 15.0.
+/// The smallest minor version of PostgreSQL 15 whose answers the tests expect. Earlier ones have bugs that were fixed
+/// since.
 const LEAST_MINOR: u32 = 20;
 
-/// What the server that the tests start says of itself.
+/// The version that the server of the tests reports.
 fn postgresql_version() -> Option<String> {
     let program = postgresql_bin()?.join("postgres");
     let output = std::process::Command::new(program).arg("--version").output().ok()?;
     String::from_utf8(output.stdout).ok()
 }
 
-/// Whether that is a PostgreSQL 15 with known mistakes, which the packages have a newer one of.
+/// Whether that is a PostgreSQL 15 with known bugs, for which a newer package exists.
 fn is_older(version: Option<&str>) -> bool {
     let number = version.and_then(|version| version.split_whitespace().find(|word| word.starts_with("15.")));
     let minor = number.and_then(|number| number.strip_prefix("15.")?.parse::<u32>().ok());
     minor.is_some_and(|minor| minor < LEAST_MINOR)
 }
 
-/// Whether what building needs is there. Installs nothing.
-/// Errors: the packages that are missing, and the command that installs them.
+/// Checks that the packages for building are installed. Installs nothing. Errors: the missing packages and the command
+/// that installs them.
 pub fn need_build() -> Result<()> {
     match missing(BUILD).as_slice() {
         [] => Ok(()),
@@ -113,24 +115,24 @@ pub fn need_build() -> Result<()> {
     }
 }
 
-/// Installs what building and comparing with PostgreSQL 15 need; the folder of its programs.
+/// Installs the packages for building and for the comparison with PostgreSQL 15. Answers the folder of its programs.
 pub fn ensure_bench() -> Result<std::path::PathBuf> {
     ensure(BUILD)?;
     ensure(BENCH)?;
     Ok(POSTGRESQL_15.into())
 }
 
-/// What samples a running program: for `cargo xtask dist`.
+/// The package that samples a running program, for `cargo xtask dist`.
 const SAMPLER: &[Need] = &[Need { package: "linux-perf", present: || found("perf") }];
 
-/// The versions of LLVM's BOLT that Debian and Ubuntu have as packages, the newest first.
+/// The versions of LLVM's BOLT that Debian and Ubuntu package, newest first.
 const BOLT_VERSIONS: &[u32] = &[22, 21, 20, 19, 18, 17, 16];
 
-/// The programs of LLVM's BOLT.
+/// Names of the programs of LLVM's BOLT.
 pub struct Bolt {
-    /// Instruments a program, and lays it out anew.
+    /// Program that instruments and rearranges a binary.
     pub optimizer: String,
-    /// Reads what perf has sampled.
+    /// Program that converts perf's samples.
     pub perf2bolt: String,
 }
 
@@ -144,7 +146,7 @@ impl Bolt {
     }
 }
 
-/// Installs what laying a program out anew needs.
+/// Installs the packages for `cargo xtask dist`. Answers the names of BOLT's programs.
 pub fn ensure_dist() -> Result<Bolt> {
     ensure(SAMPLER)?;
     if let Some(bolt) = Bolt::installed() {
@@ -156,13 +158,14 @@ pub fn ensure_dist() -> Result<Bolt> {
     Bolt::installed().ok_or_else(|| format!("{package} was installed but is not found"))
 }
 
-/// Whether the system's lists of packages have it, of LLVM: `bolt` alone is something else.
+/// Whether apt's package lists contain the package. Its name has a version, because `bolt` alone is an unrelated
+/// package.
 fn is_offered(package: &str) -> bool {
     let said = std::process::Command::new("apt-cache").args(["show", "--no-all-versions", package]).output();
     said.is_ok_and(|output| output.status.success() && !output.stdout.is_empty())
 }
 
-/// `cargo xtask setup`: installs what building and testing need, and says what.
+/// `cargo xtask setup`: installs the packages for building and testing, and reports them.
 pub fn setup() -> Result<()> {
     ensure(BUILD)?;
     ensure(TEST)?;
@@ -172,7 +175,7 @@ pub fn setup() -> Result<()> {
     }
 }
 
-/// What a machine without an emulator is told, with what went wrong.
+/// Error text for a machine without an emulator. The cause follows it.
 const NO_EMULATOR: &str = "the tests need a Bigtable emulator: set BIGTABLE_EMULATOR_HOST to a running one, or install the \
     Google Cloud SDK's (google-cloud-cli-bigtable-emulator), or golang-go and golang-google-cloud-dev, of which one is built";
 

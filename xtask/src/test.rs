@@ -1,14 +1,14 @@
-//! `cargo xtask test`: installs what the tests need and runs all of them.
+//! `cargo xtask test`: installs the packages for the tests and runs all tests.
 
 use crate::packages;
 use crate::run::{Result, command, finish, run, say};
 use std::process::Command;
 
-/// Builds the server, then runs the workspace's tests against it, and those of SQL over Bigtable too. `filter` goes to the
-/// runner, and then there is one run only.
+/// Builds the server and runs the workspace's tests, then the SQL tests over Bigtable. With a `filter`, which goes to
+/// the test runner, there is only one run.
 pub fn test(filter: &[String]) -> Result<()> {
     packages::setup()?;
-    // With all targets, so that dependencies have the features of the test build and are built once.
+    // Building all targets gives dependencies the features of the test build, so they are built only once.
     run("cargo", &["build", "--workspace", "--all-targets", "--quiet"])?;
     let mut arguments = vec!["test", "--workspace", "--no-fail-fast"];
     arguments.extend(filter.iter().map(String::as_str));
@@ -18,8 +18,8 @@ pub fn test(filter: &[String]) -> Result<()> {
     if !filter.is_empty() {
         return Ok(());
     }
-    // The SQL tests once more, over Bigtable's emulator. Of the workspace, because the planner built alone takes other
-    // features of the same dependencies, and they would all be built again.
+    // The SQL tests once more, over Bigtable's emulator. The command covers the workspace, because the planner built
+    // alone would enable other features and rebuild the dependencies.
     let arguments = ["test", "--workspace", "--lib", "--", "session::tests", "ddl::"];
     say(&format!("$ PERCOSQL_TEST_STORE=bigtable cargo {}", arguments.join(" ")));
     let mut again = command("cargo", &arguments);
@@ -27,7 +27,7 @@ pub fn test(filter: &[String]) -> Result<()> {
     finish(again, "cargo test over Bigtable")
 }
 
-/// Cargo with the programs of PostgreSQL on its PATH: pgbench and initdb lie beside each other in Debian's layout, off it.
+/// Cargo with PostgreSQL's programs on its PATH. Debian installs pgbench and initdb outside the PATH.
 pub fn cargo(arguments: &[&str]) -> Command {
     let mut cargo = command("cargo", arguments);
     if let Some(bin) = packages::postgresql_bin() {

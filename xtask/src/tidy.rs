@@ -1,12 +1,12 @@
-//! `cargo xtask tidy`: house rules that no compiler checks. Each rule says why.
+//! `cargo xtask tidy`: project rules that the compiler does not check. Each rule gives its reason.
 
 use crate::run::{Result, root, say};
 use std::path::{Path, PathBuf};
 
-/// A file stays readable in one sitting.
+/// The limit keeps a file readable in one sitting.
 const MAX_LINES: usize = 600;
 
-/// Which of our crates each crate may use: server → planner → txn → storage, never back.
+/// The crates of the workspace that each crate may use: server → planner → txn → storage, never back.
 const LAYERS: &[(&str, &[&str])] = &[
     ("storage", &[]),
     ("txn", &["storage"]),
@@ -24,14 +24,14 @@ const LAYERS: &[(&str, &[&str])] = &[
         &["planner/error", "planner/types", "planner/syntax", "planner/settings", "planner/catalog", "txn", "storage"],
     ),
     ("server", &["planner", "txn", "storage"]),
-    // Its Bigtable emulator and the proxy before it.
+    // For its Bigtable emulator and the proxy in front of it.
     ("tests", &["storage"]),
     ("xtask", &[]),
-    // A client of any server of PostgreSQL's protocol.
+    // It is a client of any server with PostgreSQL's protocol.
     ("bench", &[]),
 ];
 
-/// Marks of unfinished or misplaced work. Split, so that this file does not name itself.
+/// Marks of unfinished or misplaced work. The strings are split, so that this file does not violate the rule.
 const WORDS: &[(&str, &str)] = &[
     (concat!("FIX", "ME"), "finish it, or refuse it with 0A000"),
     (concat!("TO", "DO"), "finish it, or refuse it with 0A000"),
@@ -40,7 +40,7 @@ const WORDS: &[(&str, &str)] = &[
     (concat!("/work", "/"), "the project names no machine's paths"),
 ];
 
-/// Checks every rule and lists all that is broken.
+/// Checks every rule and lists all violations.
 pub fn tidy() -> Result<()> {
     let mut broken = Vec::new();
     let mut files = Vec::new();
@@ -116,7 +116,7 @@ fn check_layers(broken: &mut Vec<String>) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    //! The rules hold, and `cargo test` says so.
+    //! The rules hold for this checkout, and `cargo test` checks them.
 
     #[test]
     fn the_house_is_tidy() {

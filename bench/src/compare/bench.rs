@@ -1,4 +1,4 @@
-//! [`Bench`]: both servers, what they are loaded with, and one run on one of them.
+//! [`Bench`]: both servers, their loaded tables, and single runs on one of them.
 
 use super::folders::parent;
 use super::machine::Machine;
@@ -16,38 +16,38 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// How long a server computes next to nothing before a run begins.
+/// A server must be idle for this time before a run begins.
 const QUIET: Duration = Duration::from_millis(500);
-/// How long it computes next to nothing after a load, before the load's processor time counts as all of it.
+/// After a load the server must be idle for this time. Until then its processor time counts for the load.
 const QUIET_AFTER_LOAD: Duration = Duration::from_secs(2);
-/// How often memory is looked at while something runs.
+/// Interval at which memory is sampled during a run.
 const LOOK: Duration = Duration::from_millis(50);
-/// How long the server gets to end connections after pgbench has ended.
+/// Time that the server gets to end connections after pgbench has ended.
 const GOODBYE: Duration = Duration::from_millis(100);
 
-/// Settings that reports tell of, where a server has them.
+/// Settings that the report shows if the server has them.
 const SETTINGS: &[&str] =
     &["fsync", "synchronous_commit", "wal_sync_method", "shared_buffers", "default_transaction_isolation"];
 
-/// The servers, and what is known of them.
+/// The running servers and their description for the report.
 pub struct Bench {
-    /// What was asked for.
+    /// Options of the command line.
     pub options: Options,
-    /// Where this runs.
+    /// Machine on which the servers run.
     pub machine: Machine,
-    /// When it began, in UTC, to the minute.
+    /// Start of the comparison in UTC, to the minute.
     pub begun: String,
-    /// pgbench's version.
+    /// Version of pgbench, from `pgbench --version`.
     pub pgbench_version: String,
-    /// PostgreSQL, then PercoSQL.
+    /// PostgreSQL first, then PercoSQL.
     pub servers: [Server; 2],
-    /// Their settings, in the same order.
+    /// Settings of the servers, in the same order.
     pub settings: [Vec<(&'static str, String)>; 2],
     pgbench: PathBuf,
     loaded: HashSet<Needs>,
 }
 
-/// What was before a run, to be held against what is after.
+/// Counters before a run, from which the counters after it are subtracted.
 struct Before {
     when: Instant,
     syncs: Option<i64>,
@@ -90,7 +90,7 @@ impl Bench {
         })
     }
 
-    /// Loads what a workload needs and is not there yet, lets both servers finish what they have begun, and warms them.
+    /// Loads the missing tables of a workload, waits until both servers are idle, and warms them up.
     #[allow(clippy::print_stderr)]
     pub async fn prepare(&mut self, workload: &Workload) -> Result<()> {
         if !self.loaded.contains(&workload.needs) {
@@ -120,7 +120,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Says of servers that have ended how they did.
+    /// Describes how servers ended that are no longer running.
     pub fn ended(&mut self) -> Option<String> {
         let ended: Vec<String> = self.servers.iter_mut().filter_map(Server::ended).collect();
         (!ended.is_empty()).then(|| ended.join("; "))
@@ -168,8 +168,8 @@ impl Bench {
         before.complete(server, sample).await
     }
 
-    /// Runs something that handles the rows that were asked for. Its processor time is counted until the server is idle again, for what it
-    /// left to be done later is part of it.
+    /// Runs work that handles `--rows` rows. Its processor time includes deferred work: it counts until the server is
+    /// idle again.
     async fn load(&self, server: &Server, work: impl AsyncFnOnce() -> Result<()>) -> Result<Sample> {
         server.wait_until_idle(QUIET).await?;
         let before = Before::look(server, false).await?;
@@ -188,11 +188,11 @@ impl Before {
         Ok(Before { when: Instant::now(), syncs, machine: cpu::machine(), own: cpu::own(), cpu: server.cpu()? })
     }
 
-    /// Adds to a sample what happened since.
+    /// Completes a sample with the counters since then.
     async fn complete(self, server: &Server, sample: Sample) -> Result<Sample> {
         let used = server.cpu()? - self.cpu;
         let seconds = self.when.elapsed().as_secs_f64().max(0.001);
-        // The servers and their clients are this program's children.
+        // The servers and their clients are child processes of this program.
         let own = cpu::own() - self.own;
         let others = self.machine.zip(cpu::machine()).map(|(before, after)| (after - before - own).max(0.0) / seconds);
         let syncs = match self.syncs {
@@ -203,7 +203,7 @@ impl Before {
     }
 }
 
-/// The outcome of some work, and the most memory that a process had meanwhile.
+/// Runs some work. Answers its outcome and the peak memory of a process meanwhile.
 async fn most_memory<T>(pid: u32, work: impl Future<Output = T>) -> (T, Option<f64>) {
     let mut work = std::pin::pin!(work);
     let mut most = memory::resident(pid);
@@ -215,7 +215,7 @@ async fn most_memory<T>(pid: u32, work: impl Future<Output = T>) -> (T, Option<f
     }
 }
 
-/// What a server answers of [`SETTINGS`]; what it does not know is left out.
+/// The server's values of [`SETTINGS`]. Unknown settings are left out.
 async fn settings(server: &Server) -> Result<Vec<(&'static str, String)>> {
     let client = server.connect().await?;
     let mut known = Vec::new();

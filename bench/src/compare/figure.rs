@@ -1,33 +1,33 @@
-//! [`Figure`]: what is compared of two samples; [`Goal`]: what it should come to.
+//! [`Figure`]: a compared quantity of two samples. [`Goal`]: its target.
 
 use super::sample::Sample;
 use crate::ratio::Comparison;
 
-/// Something that is computed from a sample.
+/// A quantity that is computed from a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Figure {
-    /// Transactions a second.
+    /// Transactions per second of the client.
     Throughput,
-    /// Milliseconds that a statement takes, where there is one at a time.
+    /// Milliseconds per statement with a single client.
     Time,
-    /// Microseconds of processor that the server uses for a transaction.
+    /// Microseconds of the server's processor time per transaction.
     Cpu,
-    /// The 99th percentile of the latency, in milliseconds.
+    /// 99th percentile of the latency, in milliseconds.
     P99,
-    /// How often the server syncs its log for a transaction.
+    /// Syncs of the server's log per transaction.
     Syncs,
-    /// Tries beyond the first for a transaction.
+    /// Tries beyond the first, per transaction.
     Retries,
-    /// Rows a second.
+    /// Rows per second of the client.
     Rows,
-    /// Rows for each second of processor that the server uses until it is idle.
+    /// Rows per second of the server's processor time. The time counts until the server is idle.
     RowsPerCpu,
-    /// Megabytes that are resident.
+    /// Resident memory in megabytes.
     Memory,
 }
 
 impl Figure {
-    /// As reports call it.
+    /// The name of the figure in reports.
     pub fn name(self) -> &'static str {
         match self {
             Figure::Throughput => "transactions a second",
@@ -42,7 +42,7 @@ impl Figure {
         }
     }
 
-    /// A value of it in few words, for the line of a run.
+    /// A value of the figure in short form, for the line of a run.
     pub fn brief(self, value: f64) -> String {
         let value = short(value);
         match self {
@@ -58,7 +58,7 @@ impl Figure {
         }
     }
 
-    /// What a sample says of it, where that was measured.
+    /// The value of the figure in a sample. `None` if it was not measured.
     pub fn of(self, sample: &Sample) -> Option<f64> {
         let done = (sample.done > 0).then_some(sample.done as f64);
         match self {
@@ -74,7 +74,7 @@ impl Figure {
     }
 }
 
-/// A number with three digits that count, or all before the point.
+/// Formats a number with three significant digits, or with all digits before the point.
 pub fn short(value: f64) -> String {
     match value.abs() {
         size if size >= 100.0 => format!("{value:.0}"),
@@ -87,25 +87,25 @@ pub fn short(value: f64) -> String {
 /// The bound of a goal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bound {
-    /// PercoSQL's figure is at most so many times PostgreSQL's.
+    /// PercoSQL's figure is at most this multiple of PostgreSQL's.
     RatioAtMost(f64),
-    /// PercoSQL's figure is at least so many times PostgreSQL's.
+    /// PercoSQL's figure is at least this multiple of PostgreSQL's.
     RatioAtLeast(f64),
-    /// PercoSQL's figure itself is at most that.
+    /// PercoSQL's figure itself is at most this value.
     AtMost(f64),
 }
 
-/// What a figure should come to.
+/// The target of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Goal {
-    /// Of what.
+    /// Figure that the goal bounds.
     pub figure: Figure,
-    /// How much.
+    /// Bound of the figure.
     pub bound: Bound,
 }
 
 impl Goal {
-    /// `≤ 0.6`.
+    /// The bound as text, such as `≤ 0.6`.
     pub fn text(&self) -> String {
         match self.bound {
             Bound::RatioAtMost(limit) | Bound::AtMost(limit) => format!("≤ {limit}"),
@@ -113,7 +113,7 @@ impl Goal {
         }
     }
 
-    /// Whether the median reaches it; nothing where there is none.
+    /// Whether the median meets the goal. `None` without measurements.
     pub fn met(&self, compared: &Comparison) -> Option<bool> {
         match self.bound {
             Bound::RatioAtMost(limit) => compared.ratio.map(|ratio| ratio.median <= limit),

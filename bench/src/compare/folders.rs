@@ -6,15 +6,15 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
 use tempfile::TempDir;
 
-/// How many ports are tried.
+/// Number of ports to try.
 const PORTS: u16 = 48;
 
-/// The folder in which both servers get theirs, so that they write to the same disk.
+/// The folder that contains both servers' folders, so that they write to the same disk.
 pub fn parent(options: &Options) -> PathBuf {
     options.folder.clone().unwrap_or_else(std::env::temp_dir)
 }
 
-/// A new folder that is removed when it is dropped.
+/// Creates a folder that is removed when it is dropped.
 pub fn temporary(options: &Options, name: &str) -> Result<TempDir> {
     let parent = parent(options);
     tempfile::Builder::new()
@@ -23,7 +23,7 @@ pub fn temporary(options: &Options, name: &str) -> Result<TempDir> {
         .map_err(|error| Error::other(format!("a folder cannot be made in {}: {error}", parent.display())))
 }
 
-/// The first port from a number on to which nobody listens.
+/// The first port from `first` on without a listener.
 pub fn free_port(first: u16) -> Result<u16> {
     let last = first.saturating_add(PORTS);
     (first..=last).find(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok()).ok_or_else(|| {

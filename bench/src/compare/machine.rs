@@ -1,25 +1,25 @@
-//! [`Machine`]: on what is measured, as Linux tells it.
+//! [`Machine`]: the hardware and the kernel, as Linux reports them.
 
 use std::path::Path;
 
-/// The machine and the disk.
+/// The machine and the disk of a comparison.
 pub struct Machine {
     /// Processors that this program may use.
     pub cores: usize,
-    /// What the processor calls itself.
+    /// Model name of the processor.
     pub processor: String,
-    /// Gigabytes (of 2^30 bytes).
+    /// Memory in gigabytes of 2^30 bytes.
     pub memory: f64,
-    /// The kernel's release.
+    /// Release of the kernel.
     pub kernel: String,
-    /// The file system of the servers' folders.
+    /// Type of the file system of the servers' folders.
     pub file_system: String,
 }
 
 const UNKNOWN: &str = "unknown";
 
 impl Machine {
-    /// This one, with the file system of a folder.
+    /// Describes this machine, with the file system of a folder.
     pub fn look(folder: &Path) -> Machine {
         let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf());
@@ -32,13 +32,13 @@ impl Machine {
         }
     }
 
-    /// Whether what is synced to that folder stays in memory all the same.
+    /// Whether the folder is on a file system in memory, where a sync has no effect.
     pub fn disk_is_memory(&self) -> bool {
         ["tmpfs", "ramfs"].contains(&self.file_system.as_str())
     }
 }
 
-/// What stands behind a label and a colon.
+/// The text after a label and a colon.
 fn value<'a>(text: &'a str, label: &str) -> Option<&'a str> {
     text.lines()
         .find_map(|line| line.split_once(':').filter(|(name, _)| name.trim() == label))
@@ -49,7 +49,8 @@ fn kilobytes(text: &str, label: &str) -> f64 {
     value(text, label).and_then(|value| value.split(' ').next()?.parse().ok()).unwrap_or(f64::NAN)
 }
 
-/// The type of the file system that is mounted closest above a folder; of several in one place the last hides the others.
+/// The type of the file system that is mounted closest above a folder. Of several in one place, the last one hides the
+/// others.
 fn file_system<'a>(mounts: &'a str, folder: &Path) -> Option<&'a str> {
     let fields = |line: &'a str| {
         let mut fields = line.split(' ').skip(1);

@@ -1,6 +1,6 @@
-//! The memory that a process and its children have, as Linux tells it.
+//! The memory of a process and its children, as Linux reports it.
 
-/// What is resident of one process, in kilobytes.
+/// Resident memory of one process, in kilobytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Resident {
     parent: u32,
@@ -9,8 +9,8 @@ struct Resident {
     shared: u64,
 }
 
-/// Megabytes (of a million bytes) that are resident for a process and its living descendants; nothing where there is no /proc. Programs and
-/// shared memory, which they have in common, count once, as much as the process has that touched most of it.
+/// Resident memory of a process and its living descendants, in megabytes of a million bytes. `None` without /proc.
+/// Shared program text and shared memory count once, with the value of the process that uses most of it.
 pub fn resident(pid: u32) -> Option<f64> {
     let mut all = std::collections::HashMap::new();
     for entry in std::fs::read_dir("/proc").ok()?.flatten() {
@@ -43,7 +43,7 @@ fn sum(tree: impl Iterator<Item = Resident>) -> f64 {
     (anonymous + file + shared) as f64 * 1024.0 / 1e6
 }
 
-/// Of `/proc/PID/status`; nothing for the kernel's own threads, which have no memory.
+/// Parses `/proc/PID/status`. `None` for kernel threads, which have no memory.
 fn parse(text: &str) -> Option<Resident> {
     let number = |label: &str| {
         let rest = text.lines().find_map(|line| line.strip_prefix(label)?.strip_prefix(':'))?;

@@ -1,6 +1,6 @@
-//! `compare`: PostgreSQL and PercoSQL beside each other on one machine, under pgbench and a few statements of our own. Starts both, loads
-//! them, lets them run in turn, and writes what was seen beside the goals. Measurements come from the operating system,
-//! from pgbench, and from views that both servers have.
+//! `compare`: PostgreSQL and PercoSQL side by side on one machine, under pgbench and a few own statements. It starts
+//! and loads both servers, runs each workload on them in turn, and reports the figures beside the goals. Measurements
+//! come from the operating system, from pgbench, and from views that both servers have.
 
 mod bench;
 mod figure;
@@ -24,17 +24,17 @@ use bench::Bench;
 use options::Options;
 use series::Series;
 
-/// Compares the two servers, writes the report, and stops them; also when it is interrupted.
+/// Compares the two servers, writes the report, and stops the servers, also after an interruption.
 pub async fn compare(options: Options) -> Result<()> {
     options.validate()?;
     tokio::select! {
         done = run(&options) => done,
-        // What ran is dropped with the other branch, and so stopped.
+        // The select drops the other branch, which stops the programs that it runs.
         signal = interrupted() => Err(signal.err().unwrap_or_else(|| Error::other("interrupted: both servers are stopped"))),
     }
 }
 
-/// Ends at Ctrl-C, SIGTERM, or when the terminal is closed.
+/// Resolves at Ctrl-C, at SIGTERM, or when the terminal is closed.
 async fn interrupted() -> Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut terminated = signal(SignalKind::terminate())?;

@@ -1,4 +1,4 @@
-//! [`Options`]: what `percosql-bench compare` is asked for.
+//! [`Options`]: the options of `percosql-bench compare`.
 
 use crate::cli::duration;
 use crate::error::{Error, Result};
@@ -18,7 +18,7 @@ pub enum Isolation {
 }
 
 impl Isolation {
-    /// As `default_transaction_isolation` names it; nothing where each server keeps its own.
+    /// The level's name in `default_transaction_isolation`. `None` if each server keeps its default.
     pub fn setting(self) -> Option<&'static str> {
         match self {
             Isolation::Shipped => None,
@@ -28,7 +28,7 @@ impl Isolation {
     }
 }
 
-/// What is compared, and how.
+/// The workloads and parameters of a comparison.
 #[derive(Args, Clone, Debug)]
 pub struct Options {
     /// How often each workload runs on each server.
@@ -67,7 +67,7 @@ pub struct Options {
     /// The servers listen on the first two free ports from here on.
     #[arg(long, default_value_t = 6300)]
     pub first_port: u16,
-    /// Where the report goes; by default a file in bench/results named by the time.
+    /// File of the report; by default a file in bench/results named by the time.
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
     /// A sentence for the head of the report, as which build is measured.
@@ -76,7 +76,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Whether it can be done at all.
+    /// Checks that the options are valid together.
     pub fn validate(&self) -> Result<()> {
         if self.pairs == 0 {
             return Err(Error::other("--pairs: there must be one pair at least"));
@@ -92,7 +92,7 @@ impl Options {
         Ok(())
     }
 
-    /// Accounts that pgbench loads.
+    /// Number of accounts that pgbench loads.
     pub fn accounts(&self) -> u64 {
         u64::from(self.scale) * 100_000
     }

@@ -1,4 +1,4 @@
-//! Starting PercoSQL.
+//! Starts PercoSQL as a separate process.
 
 use super::folders::{free_port, temporary};
 use super::options::Options;
@@ -7,19 +7,19 @@ use crate::error::{Error, Result};
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The binary that was asked for, or the one beside this program.
+/// The binary from the options, or the one beside this program.
 fn program(options: &Options) -> Result<PathBuf> {
     let path = match &options.percosql {
         Some(path) => path.clone(),
         None => std::env::current_exe()?.with_file_name("percosql"),
     };
-    // Absolute, since the server does not start in this program's folder.
+    // The path must be absolute, because the server starts in another folder.
     path.canonicalize().map_err(|error| {
         Error::other(format!("{}: {error}: build PercoSQL, or say where it is with --percosql", path.display()))
     })
 }
 
-/// Starts it on a new folder, with its shipped settings.
+/// Starts the server on a new folder with its shipped settings. Answers the server and the next port to try.
 pub async fn start(options: &Options, first_port: u16) -> Result<(Server, u16)> {
     let folder = temporary(options, "percosql")?;
     let port = free_port(first_port)?;

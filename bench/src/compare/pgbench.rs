@@ -1,4 +1,4 @@
-//! [`Pgbench`]: one run of pgbench, and what it says of it.
+//! [`Pgbench`]: one run of pgbench and its output.
 
 use super::options::{Isolation, Options};
 use super::program;
@@ -8,38 +8,39 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// What pgbench is to run.
+/// Parameters of a run of pgbench.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pgbench {
-    /// Options that say what is run: `-S`, `-M prepared`.
+    /// Options that select the workload, such as `-S` and `-M prepared`.
     pub arguments: &'static [&'static str],
-    /// A script of our own, in place of a built-in one.
+    /// An own script instead of a built-in one.
     pub script: Option<String>,
-    /// Connections side by side.
+    /// Number of concurrent connections.
     pub clients: usize,
-    /// Of how many transactions one is logged with its latency, 0 for none: to log all would take more time than short ones do.
+    /// pgbench logs the latency of one transaction out of this many; 0 disables the log. To log every short transaction
+    /// would take longer than the transactions.
     pub log_one_of: u32,
-    /// The isolation level, where it is not the one that was asked for of all.
+    /// Isolation level of this workload. `None` means the level of all workloads.
     pub isolation: Option<Isolation>,
 }
 
-/// What a run came to.
+/// Results of a run of pgbench.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
-    /// Transactions that succeeded.
+    /// Number of transactions that succeeded.
     pub transactions: u64,
-    /// Transactions that were given up.
+    /// Number of transactions that pgbench abandoned.
     pub failed: u64,
-    /// Tries beyond the first.
+    /// Number of tries beyond the first.
     pub retries: u64,
-    /// Transactions a second.
+    /// Transactions per second.
     pub per_second: f64,
-    /// In milliseconds, below which 99 of 100 latencies are; nothing where none was logged.
+    /// 99th percentile of the latency in milliseconds. `None` if no latency was logged.
     pub p99: Option<f64>,
 }
 
 impl Pgbench {
-    /// Runs it for a while.
+    /// Runs pgbench for the given duration.
     pub async fn run(&self, program: &Path, server: &Server, options: &Options, duration: Duration) -> Result<Outcome> {
         let folder = tempfile::Builder::new().prefix("percosql-bench-").tempdir()?;
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -68,7 +69,7 @@ impl Pgbench {
     }
 }
 
-/// Makes and fills pgbench's own tables.
+/// Creates and fills pgbench's own tables.
 pub async fn load(program: &Path, server: &Server, options: &Options) -> Result<()> {
     let mut command = Command::new(program);
     server.address(&mut command, options.isolation);
@@ -76,27 +77,27 @@ pub async fn load(program: &Path, server: &Server, options: &Options) -> Result<
     program::run(command).await.map(|_| ())
 }
 
-/// A log for each thread.
+/// The log files in a folder. Each thread of pgbench writes one.
 fn logs(folder: &Path) -> Result<Vec<PathBuf>> {
     let is_log = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("latencies"));
     let entries = std::fs::read_dir(folder)?.collect::<std::io::Result<Vec<_>>>()?;
     Ok(entries.into_iter().map(|entry| entry.path()).filter(is_log).collect())
 }
 
-/// The first number behind a label at the head of a line.
+/// The first number after a label at the start of a line.
 fn number(text: &str, label: &str) -> Option<f64> {
     let rest = text.lines().find_map(|line| line.strip_prefix(label))?;
     rest.trim_start_matches([':', '=', ' ']).split([' ', '/', '(']).next()?.parse().ok()
 }
 
-/// What pgbench printed at its end.
+/// Parses the final output of pgbench.
 pub fn parse(text: &str) -> Result<Outcome> {
     let count = |label: &str| number(text, label).map(|value| value as u64);
     let incomplete = || Error::other(format!("pgbench did not say what came of it: {}", program::tail(text)));
     let outcome = Outcome {
         transactions: count("number of transactions actually processed").ok_or_else(incomplete)?,
         per_second: number(text, "tps =").ok_or_else(incomplete)?,
-        // These are said only where there may be some.
+        // pgbench prints these lines only if there can be such transactions.
         failed: count("number of failed transactions").unwrap_or(0),
         retries: count("total number of retries").unwrap_or(0),
         p99: None,
@@ -107,12 +108,12 @@ pub fn parse(text: &str) -> Result<Outcome> {
     Ok(outcome)
 }
 
-/// The latencies of a log, in microseconds; transactions that failed have none.
+/// The latencies of a log in microseconds. Failed transactions have none.
 pub fn logged(text: &str) -> Vec<u64> {
     text.lines().filter_map(|line| line.split(' ').nth(2)?.parse().ok()).collect()
 }
 
-/// The smallest value that so many of a hundred do not exceed.
+/// The smallest value that `percent` percent of the values do not exceed.
 pub fn percentile(mut values: Vec<u64>, percent: usize) -> Option<u64> {
     values.sort_unstable();
     values.get((values.len() * percent).div_ceil(100).checked_sub(1)?).copied()
@@ -148,7 +149,7 @@ tps = 2074.662291 (without initial connection time)
             latency average = 2.530 ms\naverage connection time = 2.440 ms\ntps = 395.184275 (including reconnection times)\n";
         let outcome = parse(connecting).unwrap();
         assert_eq!((outcome.transactions, outcome.per_second, outcome.retries), (1186, 395.184_275, 0));
-        // With -t it says how many there should have been.
+        // With -t, pgbench also prints the requested number.
         assert_eq!(parse("number of transactions actually processed: 7/10\ntps = 1.5 (x)\n").unwrap().transactions, 7);
     }
 

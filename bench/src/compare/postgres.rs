@@ -1,4 +1,4 @@
-//! [`Postgres`]: where PostgreSQL's programs are, and how a server of a new cluster is started.
+//! [`Postgres`]: finds PostgreSQL's programs and starts a server on a new cluster.
 
 use super::folders::{free_port, temporary};
 use super::options::Options;
@@ -8,12 +8,12 @@ use crate::error::{Error, Result};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// PostgreSQL refuses to run as root; Debian's packages make a user for it.
+/// PostgreSQL refuses to run as root. Debian's packages create this user for it.
 const USER: &str = "postgres";
-/// Where Debian puts each version.
+/// Debian installs each version below this folder.
 const VERSIONS: &str = "/usr/lib/postgresql";
 
-/// The installed programs.
+/// The folder of the installed programs.
 pub struct Postgres {
     bin: PathBuf,
 }
@@ -22,7 +22,7 @@ fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0)
 }
 
-/// The newest version below [`VERSIONS`].
+/// The folder of the newest version below [`VERSIONS`].
 fn newest() -> Option<PathBuf> {
     let number = |path: &PathBuf| path.file_name()?.to_str()?.parse::<u32>().ok();
     let versions = std::fs::read_dir(VERSIONS).ok()?.flatten().map(|entry| entry.path());
@@ -32,12 +32,12 @@ fn newest() -> Option<PathBuf> {
 fn on_path() -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let initdb = std::env::split_paths(&path).map(|folder| folder.join("initdb")).find(|file| file.is_file())?;
-    // A link's target has the other programs beside it.
+    // If initdb is a symbolic link, the other programs are beside its target.
     Some(initdb.canonicalize().ok()?.parent()?.to_path_buf())
 }
 
 impl Postgres {
-    /// The programs that were asked for, or those that are found.
+    /// Finds the programs: those of the options, of the PATH, or the newest installed version.
     pub fn find(options: &Options) -> Result<Postgres> {
         let bin = options.postgres_bin.clone().or_else(on_path).or_else(newest);
         let bin = bin.ok_or_else(|| {
@@ -54,19 +54,19 @@ impl Postgres {
         Ok(Postgres { bin })
     }
 
-    /// Where pgbench is.
+    /// Path of the program pgbench.
     pub fn pgbench(&self) -> PathBuf {
         self.bin.join("pgbench")
     }
 
-    /// What `pgbench --version` says.
+    /// The output of `pgbench --version`.
     pub async fn pgbench_version(&self) -> Result<String> {
         let mut command = Command::new(self.pgbench());
         command.arg("--version");
         Ok(run(command).await?.trim().to_string())
     }
 
-    /// A program that touches the cluster, as a user that PostgreSQL accepts.
+    /// A command that accesses the cluster. It runs as a user that PostgreSQL accepts.
     fn command(&self, program: &str) -> Command {
         let path = self.bin.join(program);
         let mut command = if is_root() {
@@ -97,7 +97,8 @@ impl Postgres {
         Ok(())
     }
 
-    /// Makes a cluster with the locale C.UTF-8 in a new folder and starts it with its shipped settings, which sync at COMMIT.
+    /// Creates a cluster with the locale C.UTF-8 in a new folder. Starts a server on it with its shipped settings,
+    /// which sync at COMMIT.
     pub async fn start(&self, options: &Options, first_port: u16) -> Result<(Server, u16)> {
         let folder = temporary(options, "postgres")?;
         let data = folder.path().join("data");
@@ -106,7 +107,8 @@ impl Postgres {
         let mut command = self.command("postgres");
         command.arg("-D").arg(&data).args(["-p", &port.to_string()]);
         command.args(["-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="]);
-        // At once, and its processes and shared memory with it: killing the first process would leave them to notice.
+        // Stops the server at once with its child processes and shared memory. If only the first process were killed,
+        // the children would end late.
         let mut stop = self.command("pg_ctl");
         stop.args(["stop", "--mode=immediate", "-D"]).arg(&data);
         let server = Server::start(Launch { name: "PostgreSQL", command, stop: Some(stop), port, folder }).await?;

@@ -1,4 +1,4 @@
-//! [`Program`]: another program that runs to its end, and is stopped when nobody waits for it any more.
+//! [`Program`]: a child process that runs to its end. Dropping it stops the process.
 
 use crate::error::{Error, Result};
 use std::fs::File;
@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// How often it is asked whether it has ended.
+/// Interval between checks for the end of the process.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// A running program. Killed when dropped.
+/// A running program. Dropping it kills the process.
 pub struct Program {
     name: String,
     child: Child,
@@ -19,7 +19,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// Starts it. What it prints goes to files, since a pipe that nobody reads would hold it up.
+    /// Starts the program. Its output goes to files, because a full pipe without a reader would block it.
     pub fn start(mut command: Command) -> Result<Program> {
         let name = command.get_program().to_string_lossy().into_owned();
         let folder = tempfile::Builder::new().prefix("percosql-bench-").tempdir()?;
@@ -33,7 +33,8 @@ impl Program {
         Ok(Program { name, child, _folder: folder, out, err })
     }
 
-    /// Waits for its end; what it printed to standard output. Another exit code than 0 is an error that says what it printed.
+    /// Waits for the end of the program. Answers its standard output. Errors: the exit code is not 0; the message holds
+    /// the last lines of standard error.
     pub async fn end(mut self) -> Result<String> {
         let status = loop {
             match self.child.try_wait()? {
@@ -49,21 +50,21 @@ impl Program {
     }
 }
 
-/// The last lines of what a program said: what went wrong stands at the end.
+/// The last lines of a program's output, where errors usually are.
 pub fn tail(text: &str) -> String {
     const LINES: usize = 5;
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     lines.get(lines.len().saturating_sub(LINES)..).unwrap_or_default().join("; ")
 }
 
-/// Runs a program to its end.
+/// Runs a program to its end. Answers its standard output.
 pub async fn run(command: Command) -> Result<String> {
     Program::start(command)?.end().await
 }
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // Of a program that has ended nothing is left to kill.
+        // Killing a program that has ended fails, which is harmless.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

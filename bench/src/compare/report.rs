@@ -1,5 +1,5 @@
-//! The report: what was compared with what, on what machine, and each figure beside its goal, in Markdown that can be
-//! read as it is.
+//! The report in Markdown: the compared versions, the machine, and each figure beside its goal. Its tables are aligned
+//! for reading as plain text.
 
 use super::bench::Bench;
 use super::figure::{Figure, Goal, short};
@@ -7,14 +7,14 @@ use super::options::Isolation;
 use super::series::Series;
 use std::fmt::Write;
 
-/// What stands where nothing was measured.
+/// Text of a cell without a measurement.
 const NOTHING: &str = "–";
 
 fn maybe(value: Option<f64>) -> String {
     value.map_or_else(|| NOTHING.to_string(), short)
 }
 
-/// A table whose columns are as wide as what is in them.
+/// A table whose columns are as wide as their contents.
 fn aligned(head: &[&str], rows: &[Vec<String>]) -> String {
     let width = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
@@ -38,7 +38,7 @@ fn aligned(head: &[&str], rows: &[Vec<String>]) -> String {
     text
 }
 
-/// A row for each figure of a workload; the workload's title stands in the first.
+/// One row per figure of a workload. The first row holds the workload's title.
 fn rows(series: &Series) -> Vec<Vec<String>> {
     let workload = &series.workload;
     let mut rows: Vec<Vec<String>> = Vec::new();
@@ -75,7 +75,7 @@ fn rows(series: &Series) -> Vec<Vec<String>> {
     rows
 }
 
-/// The tables of all workloads: those on both servers, then those of PercoSQL against itself.
+/// The tables of all workloads: PercoSQL against PostgreSQL, then PercoSQL against itself.
 pub fn tables(measured: &[Series]) -> String {
     let section = |itself: bool| {
         let chosen = measured.iter().filter(|series| series.workload.itself == itself);
@@ -166,7 +166,7 @@ fn remarks(measured: &[Series]) -> String {
     text
 }
 
-/// The whole report.
+/// The whole report in Markdown.
 pub fn report(bench: &Bench, measured: &[Series]) -> String {
     let mut text = format!("# PostgreSQL and PercoSQL, {} UTC\n\n", bench.begun);
     if let Some(note) = &bench.options.note {

@@ -1,24 +1,24 @@
-//! [`Sample`]: what one run of a workload on one server came to.
+//! [`Sample`]: the result of one run of a workload on one server.
 
-/// One run on one server.
+/// Measurements of one run on one server.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sample {
-    /// Transactions or rows that were asked for and done.
+    /// Transactions or rows that were completed.
     pub done: u64,
-    /// How many of them in a second, as the client saw it.
+    /// Completed transactions or rows per second of the client.
     pub per_second: Option<f64>,
-    /// Seconds of processor that the server's processes used meanwhile.
+    /// Processor seconds of the server's processes during the run.
     pub cpu: Option<f64>,
-    /// How many processors were busy on average with what is neither the servers nor their clients: the noise of the machine.
+    /// Processors that other programs kept busy on average: the noise of the machine.
     pub others: Option<f64>,
-    /// In milliseconds, below which 99 of 100 transactions were.
+    /// 99th percentile of the latency, in milliseconds.
     pub p99: Option<f64>,
-    /// How often the server synced its log meanwhile.
+    /// Syncs of the server's log during the run.
     pub syncs: Option<u64>,
-    /// Tries beyond the first, where transactions can be refused because of others.
+    /// Tries beyond the first, if transactions can conflict.
     pub retries: Option<u64>,
-    /// Transactions that were given up.
+    /// Number of transactions that were abandoned.
     pub failed: u64,
-    /// Megabytes that were resident at the end.
+    /// Resident memory at the end, in megabytes.
     pub memory: Option<f64>,
 }

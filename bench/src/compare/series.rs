@@ -1,4 +1,4 @@
-//! [`Series`]: all runs of one workload, on both servers in turn.
+//! [`Series`]: all runs of one workload, alternating between both servers.
 
 use super::bench::Bench;
 use super::figure::Figure;
@@ -7,26 +7,26 @@ use super::workload::{Task, Workload};
 use crate::error::Result;
 use crate::ratio::{self, Comparison};
 
-/// A workload and what it came to.
+/// A workload and its results.
 pub struct Series {
-    /// What was run.
+    /// The workload that was run.
     pub workload: Workload,
-    /// Pairs of runs: PostgreSQL's, or PercoSQL's first where it is compared with itself, then PercoSQL's.
+    /// Pairs of runs: PostgreSQL's and PercoSQL's. If PercoSQL is compared with itself, both are PercoSQL's.
     pub pairs: Vec<[Sample; 2]>,
-    /// What was said of each run, in the order in which they ran.
+    /// One line of text per run, in the order of the runs.
     pub lines: Vec<String>,
-    /// Why it is not complete, if it is not.
+    /// Reason why the series is incomplete; `None` if it is complete.
     pub failure: Option<String>,
 }
 
 impl Series {
-    /// How the two compare in one figure.
+    /// Comparison of both sides in one figure.
     pub fn compared(&self, figure: Figure) -> Comparison {
         let pairs: Vec<_> = self.pairs.iter().map(|[a, b]| (figure.of(a), figure.of(b))).collect();
         ratio::compare(&pairs)
     }
 
-    /// Transactions that were given up, on each side.
+    /// Transactions that were abandoned, on each side.
     pub fn failed(&self) -> [u64; 2] {
         self.pairs.iter().fold([0, 0], |[a, b], [of_a, of_b]| [a + of_a.failed, b + of_b.failed])
     }
@@ -37,7 +37,7 @@ impl Series {
     }
 }
 
-/// Runs a workload. What goes wrong is kept, so that the others run all the same.
+/// Runs a workload. An error is stored in the series, so that the other workloads still run.
 #[allow(clippy::print_stderr)]
 pub async fn run(bench: &mut Bench, workload: Workload) -> Series {
     let mut series = Series { workload, pairs: Vec::new(), lines: Vec::new(), failure: None };
@@ -53,7 +53,7 @@ pub async fn run(bench: &mut Bench, workload: Workload) -> Series {
 #[allow(clippy::print_stderr)]
 async fn run_pairs(bench: &mut Bench, series: &mut Series) -> Result<()> {
     bench.prepare(&series.workload).await?;
-    // Looking changes nothing: once is enough.
+    // Reading the memory changes nothing, so once is enough.
     let pairs = if series.workload.task == Task::Memory { 1 } else { bench.options.pairs };
     for pair in 0..pairs {
         let mut both = [Sample::default(), Sample::default()];
@@ -71,7 +71,7 @@ async fn run_pairs(bench: &mut Bench, series: &mut Series) -> Result<()> {
     Ok(())
 }
 
-/// One run, for who watches.
+/// The line of one run, shown while the comparison runs.
 fn line(workload: &Workload, pair: usize, pairs: usize, server: &str, sample: &Sample) -> String {
     let figures = workload.figures.iter().filter_map(|figure| Some(figure.brief(figure.of(sample)?)));
     let mut said: Vec<String> = figures.collect();

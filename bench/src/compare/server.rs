@@ -12,41 +12,42 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio_postgres::{Client, Config};
 
-/// How long a server may take until it answers.
+/// Time limit for a server to answer after its start.
 const START_LIMIT: Duration = Duration::from_secs(60);
-/// How long a server may compute after it was left alone.
+/// Time limit for a server to become idle.
 const IDLE_LIMIT: Duration = Duration::from_secs(60);
-/// A server is idle that computes less than this share of a processor for a while.
+/// A server counts as idle if it uses less than this share of a processor.
 const IDLE_SHARE: f64 = 0.04;
 
 fn log_file(folder: &TempDir) -> PathBuf {
     folder.path().join("log")
 }
 
-/// A running server on 127.0.0.1, with the database and the role `postgres`. Stopped when dropped, and its folder removed.
+/// A running server on 127.0.0.1 with the database and the role `postgres`. Dropping it stops the server and removes
+/// its folder.
 pub struct Server {
-    /// As people call it.
+    /// Name of the product, for reports.
     pub name: &'static str,
-    /// What `select version()` answers.
+    /// Answer of the server to `select version()`.
     pub version: String,
     port: u16,
     child: Child,
-    /// Ends it at once and without leaving anything behind, where killing the process is not enough.
+    /// Command that stops the server cleanly and at once, if killing the process is not enough.
     stop: Option<Command>,
     folder: TempDir,
 }
 
-/// How a server is started.
+/// Parameters for the start of a server.
 pub struct Launch {
-    /// As people call it.
+    /// Name of the product, for reports.
     pub name: &'static str,
-    /// The command that is the server until it ends.
+    /// Command whose process is the server.
     pub command: Command,
-    /// Ends it at once, where killing the process is not enough.
+    /// Command that stops the server at once, if killing the process is not enough.
     pub stop: Option<Command>,
-    /// What it listens to on 127.0.0.1.
+    /// TCP port on 127.0.0.1 that the command listens on.
     pub port: u16,
-    /// Its own, for data and log.
+    /// Folder for the server's data and log.
     pub folder: TempDir,
 }
 
@@ -60,7 +61,7 @@ impl Server {
             .stdout(File::create(&log)?)
             .stderr(File::options().append(true).open(&log)?)
             .current_dir("/")
-            // A group of its own, so that Ctrl-C reaches this program alone, which then stops it.
+            // The server has its own process group, so Ctrl-C reaches only this program, which then stops the server.
             .process_group(0)
             .spawn()
             .map_err(|error| Error::other(format!("{name} cannot be started: {error}")))?;
@@ -86,12 +87,12 @@ impl Server {
         }
     }
 
-    /// The last that it printed.
+    /// The last lines of the server's output.
     fn said(&self) -> String {
         tail(&String::from_utf8_lossy(&std::fs::read(log_file(&self.folder)).unwrap_or_default()))
     }
 
-    /// How it ended and what it printed last, if it has.
+    /// Describes the end of the server and its last output. `None` if it still runs.
     pub fn ended(&mut self) -> Option<String> {
         let status = self.child.try_wait().ok()??;
         Some(format!("{} has ended, {status}, and said last: {}", self.name, self.said()))
@@ -103,12 +104,13 @@ impl Server {
         config
     }
 
-    /// A connection.
+    /// Opens a connection to the server.
     pub async fn connect(&self) -> Result<Client> {
         session::connect(&self.config()).await
     }
 
-    /// Lets a client of libpq's, such as pgbench, find the server, and nothing else that this program's own environment says.
+    /// Sets the environment of a libpq client, such as pgbench, to reach this server. Removes other libpq variables of
+    /// this program.
     pub fn address(&self, command: &mut Command, isolation: Isolation) {
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("PG") {
@@ -118,23 +120,23 @@ impl Server {
         let port = self.port.to_string();
         command.envs([("PGHOST", "127.0.0.1"), ("PGPORT", &port), ("PGUSER", "postgres"), ("PGDATABASE", "postgres")]);
         if let Some(level) = isolation.setting() {
-            // A blank within a value is written with a backslash.
+            // libpq needs a backslash before a space within a value.
             command.env("PGOPTIONS", format!("-c default_transaction_isolation={}", level.replace(' ', "\\ ")));
         }
     }
 
-    /// Its process, the parent of its others.
+    /// Process id of the server, the parent of its other processes.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Seconds of processor that the server and all its processes have used.
+    /// Processor seconds of the server and all its processes.
     pub fn cpu(&self) -> Result<f64> {
         cpu::seconds(self.pid())
             .ok_or_else(|| Error::other(format!("the processor time of {} is not to be had: has it ended?", self.name)))
     }
 
-    /// Waits until the server computes next to nothing for so long, or for a minute.
+    /// Waits until the server is idle for the given time, or for a minute.
     pub async fn wait_until_idle(&self, window: Duration) -> Result<()> {
         let begin = Instant::now();
         loop {
@@ -146,7 +148,7 @@ impl Server {
         }
     }
 
-    /// How often the server has synced its log since it started; nothing where it does not tell.
+    /// Number of log syncs since the start of the server. `None` if the server does not report it.
     pub async fn syncs(&self) -> Option<i64> {
         let client = self.connect().await.ok()?;
         let row = client.query_opt("select wal_sync from pg_stat_wal", &[]).await.ok()??;
@@ -157,7 +159,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         if let Some(stop) = &mut self.stop {
-            // Killed below if that fails.
+            // If the command fails, the process is killed below.
             let _ = stop.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
         }
         let _ = self.child.kill();

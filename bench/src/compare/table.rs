@@ -1,4 +1,4 @@
-//! The tables of our own, and filling them: one that is scanned and indexed, one that COPY fills again and again.
+//! The own tables and their contents: one table for scans and indexes, and one that COPY fills repeatedly.
 
 use crate::error::{Error, Result};
 use crate::random::mix;
@@ -7,13 +7,14 @@ use futures::{SinkExt, TryStreamExt};
 use std::fmt::Write;
 use tokio_postgres::Client;
 
-/// Bytes of one message of COPY.
+/// Size of one message of COPY, in bytes.
 const MESSAGE_BYTES: usize = 64 * 1024;
 
-/// Bytes of each row of a long result.
+/// Size of each row of a long result, in bytes.
 const STREAMED_BYTES: usize = 5000;
 
-/// Rows as COPY takes them, in messages that are made beforehand, so that making them takes no time from the server.
+/// Messages with rows in COPY's text format. They are built in advance, so that building them takes no processor time
+/// from the server.
 fn messages(rows: u64, row: impl Fn(&mut BytesMut, u64)) -> Vec<Bytes> {
     let mut all = Vec::new();
     let mut message = BytesMut::new();
@@ -27,7 +28,7 @@ fn messages(rows: u64, row: impl Fn(&mut BytesMut, u64)) -> Vec<Bytes> {
     all
 }
 
-/// A row as `pgbench -i` sends it: 100,000 accounts a branch, nothing in the filler.
+/// Appends a row as `pgbench -i` sends it: 100,000 accounts per branch, with an empty filler.
 fn account(message: &mut BytesMut, id: u64) {
     // Writing to memory cannot fail.
     let _ = writeln!(message, "{id}\t{}\t0\t", (id - 1) / 100_000 + 1);
@@ -50,10 +51,10 @@ async fn copy(client: &Client, table: &str, rows: u64, messages: &[Bytes]) -> Re
     }
 }
 
-/// Makes and fills the table that is scanned and indexed.
+/// Creates and fills the table for scans and indexes.
 pub async fn load_scanned(client: &Client, rows: u64) -> Result<()> {
     let columns = "id bigint primary key, kind int not null, amount bigint not null, note text not null";
-    // An earlier attempt may have come half way.
+    // An earlier attempt may have failed halfway.
     client.batch_execute("drop table if exists bench_scanned").await?;
     client.batch_execute(&format!("create table bench_scanned ({columns})")).await?;
     copy(client, "bench_scanned", rows, &messages(rows, scanned)).await?;
@@ -61,17 +62,17 @@ pub async fn load_scanned(client: &Client, rows: u64) -> Result<()> {
     Ok(())
 }
 
-/// Takes the index of an earlier run away.
+/// Drops the index of an earlier run.
 pub async fn drop_index(client: &Client) -> Result<()> {
     Ok(client.batch_execute("drop index if exists bench_scanned_amount").await?)
 }
 
-/// Makes an index on the scanned table.
+/// Creates an index on the table for scans.
 pub async fn create_index(client: &Client) -> Result<()> {
     Ok(client.batch_execute("create index bench_scanned_amount on bench_scanned (amount)").await?)
 }
 
-/// Reads five thousand bytes for each row of the scanned table, and drops them. Answers how many rows there were.
+/// Reads five thousand bytes for each row of the table for scans and discards them. Answers the number of rows.
 pub async fn stream(client: &Client) -> Result<u64> {
     let query = format!("select id, repeat('0123456789', {}) from bench_scanned", STREAMED_BYTES / 10);
     let parameters: [&str; 0] = [];
@@ -83,7 +84,7 @@ pub async fn stream(client: &Client) -> Result<u64> {
     Ok(count)
 }
 
-/// COPY of accounts into a table of its own.
+/// COPY of account rows into a table of its own.
 pub struct Accounts {
     rows: u64,
     key: bool,
@@ -91,12 +92,12 @@ pub struct Accounts {
 }
 
 impl Accounts {
-    /// Makes the rows; `key` says whether the table has its primary key.
+    /// Builds the rows. `key` tells whether the table has its primary key.
     pub fn new(rows: u64, key: bool) -> Accounts {
         Accounts { rows, key, messages: messages(rows, account) }
     }
 
-    /// Takes the table of an earlier run away, and makes it where it must be there before.
+    /// Drops the table of an earlier run. Creates the table if it must exist before the run.
     pub async fn prepare(&self, client: &Client) -> Result<()> {
         client.batch_execute("drop table if exists bench_copied").await?;
         match self.key {
@@ -111,7 +112,7 @@ impl Accounts {
         Ok(client.batch_execute(&format!("create table bench_copied ({columns})")).await?)
     }
 
-    /// Fills the table.
+    /// Fills the table with COPY.
     pub async fn run(&self, client: &Client) -> Result<()> {
         if self.key {
             return copy(client, "bench_copied", self.rows, &self.messages).await;

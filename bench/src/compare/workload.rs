@@ -1,61 +1,62 @@
-//! [`Workload`]: what is run, with the goals that it has.
+//! [`Workload`]: a measured task with its figures and goals.
 
 use super::figure::{Bound, Figure, Goal};
 use super::options::{Isolation, Options};
 use super::pgbench::Pgbench;
 use crate::error::{Error, Result};
 
-/// What is done in one run.
+/// The task of one run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Task {
-    /// pgbench runs for a while, on its own tables or on the scanned one.
+    /// pgbench with a time limit, on its own tables or on the table for scans.
     Pgbench(Pgbench),
-    /// COPY of rows of pgbench's accounts into a new table; with its primary key, or without and in the transaction that made the
-    /// table, whose rows nobody else can see.
+    /// COPY of account rows into a new table. The table has its primary key, or the transaction of the COPY creates it
+    /// without a key. In the latter case no other session can see the rows.
     Copy {
         /// Whether the table has its primary key.
         key: bool,
     },
-    /// CREATE INDEX on the scanned table.
+    /// CREATE INDEX on the table for scans.
     Index,
-    /// Looks how much memory the server has, once.
+    /// Reads the server's resident memory once.
     Memory,
-    /// Takes a result of five thousand bytes for each row of the scanned table, and looks how much memory the server has meanwhile.
+    /// Reads a result of five thousand bytes for each row of the table for scans, and samples the server's memory
+    /// meanwhile.
     Stream,
 }
 
-/// Tables that must be there.
+/// The tables that a workload needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Needs {
-    /// None.
+    /// No table is needed.
     Nothing,
-    /// Those of `pgbench -i`.
+    /// The tables of `pgbench -i`.
     Accounts,
-    /// That of `--rows`.
+    /// The table for scans, with `--rows` rows.
     Scanned,
 }
 
-/// What is run on both servers in turn.
+/// A task that runs on both servers in turn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
-    /// As `--only` names it.
+    /// Name for the option `--only`.
     pub name: &'static str,
-    /// As reports call it.
+    /// Title of the workload in reports.
     pub title: String,
-    /// What is done.
+    /// Task of each run.
     pub task: Task,
-    /// What must be there.
+    /// Tables that the task needs.
     pub needs: Needs,
-    /// What is compared.
+    /// Figures that are compared.
     pub figures: Vec<Figure>,
-    /// What is wanted.
+    /// Targets of some figures.
     pub goals: Vec<Goal>,
-    /// Whether PercoSQL is compared with itself, to tell the noise.
+    /// Whether PercoSQL is also compared with itself, which shows the noise.
     pub itself: bool,
 }
 
 impl Workload {
-    /// Whether transactions write, so that syncs and retries are of interest.
+    /// Whether transactions write, so that syncs and retries matter.
     pub fn writes(&self) -> bool {
         self.figures.contains(&Figure::Syncs)
     }
@@ -64,7 +65,7 @@ impl Workload {
 const PREPARED: &[&str] = &["-S", "-M", "prepared"];
 const UPDATE: &[&str] = &["-N", "-M", "prepared"];
 const TPC_B: &[&str] = &["-b", "tpcb-like", "-M", "prepared"];
-/// Of how many point reads one is logged.
+/// The latency log contains one point read out of this many.
 const LOG_SHORT: u32 = 20;
 
 const SHORT: &[Figure] = &[Figure::Throughput, Figure::Cpu, Figure::P99];
@@ -80,7 +81,7 @@ fn at_least(figure: Figure, limit: f64) -> Goal {
     Goal { figure, bound: Bound::RatioAtLeast(limit) }
 }
 
-/// One of pgbench's own scripts.
+/// A workload with one of pgbench's own scripts.
 fn builtin(name: &'static str, title: &str, arguments: &'static [&'static str], clients: usize) -> Workload {
     let writes = !arguments.contains(&"-S");
     Workload {
@@ -99,7 +100,7 @@ fn builtin(name: &'static str, title: &str, arguments: &'static [&'static str], 
     }
 }
 
-/// A connection for each transaction. pgbench's latencies begin when there is a connection, so they tell nothing here.
+/// One connection per transaction. pgbench measures latencies only from the connection on, so they are not used here.
 fn connecting() -> Workload {
     let task = Task::Pgbench(Pgbench { arguments: &["-S", "-C"], clients: 1, ..Pgbench::default() });
     let figures = vec![Figure::Throughput, Figure::Cpu];
@@ -107,7 +108,7 @@ fn connecting() -> Workload {
     Workload { task, figures, goals: vec![at_most(Figure::Cpu, 0.05)], ..workload }
 }
 
-/// A workload at READ COMMITTED, where who wants a row that another changes waits for it, rather than trying again.
+/// The workload at READ COMMITTED, where a writer waits for the row of another writer and does not retry.
 fn committed(name: &'static str, workload: Workload) -> Workload {
     let title = format!("{}, READ COMMITTED", workload.title);
     let task = match workload.task {
@@ -117,7 +118,7 @@ fn committed(name: &'static str, workload: Workload) -> Workload {
     Workload { name, title, task, ..workload }
 }
 
-/// A script of one statement.
+/// A workload with a script of one statement.
 fn script(name: &'static str, title: String, needs: Needs, script: String) -> Workload {
     let short = needs == Needs::Accounts;
     let (clients, log_one_of) = if short { (4, LOG_SHORT) } else { (1, 0) };
@@ -134,7 +135,8 @@ fn loading(name: &'static str, title: String, task: Task, needs: Needs, goal: f6
     Workload { name, title, task, needs, figures: LOADING.to_vec(), goals, itself: false }
 }
 
-/// All of them, in the order in which they run: first what asks for a server that has done little, last what leaves work behind.
+/// All workloads in their order. The first ones need a server that has done little. The last ones leave deferred work
+/// behind.
 fn all(options: &Options) -> Vec<Workload> {
     let (accounts, rows) = (options.accounts(), options.rows);
     let goals = |workload: Workload, goals: &[Goal]| Workload { goals: goals.to_vec(), ..workload };
@@ -149,7 +151,7 @@ fn all(options: &Options) -> Vec<Workload> {
             task: Task::Memory,
             needs: Needs::Accounts,
             figures: vec![Figure::Memory],
-            // The goal is one of a million rows.
+            // The goal holds for a million rows.
             goals: if accounts == 1_000_000 { vec![memory] } else { Vec::new() },
             itself: false,
         },
@@ -233,7 +235,7 @@ fn all(options: &Options) -> Vec<Workload> {
     ]
 }
 
-/// Those that were asked for.
+/// The workloads that `--only` selects.
 pub fn chosen(options: &Options) -> Result<Vec<Workload>> {
     let all = all(options);
     if let Some(word) =
@@ -278,7 +280,7 @@ mod tests {
             assert!(workload.goals.iter().all(|goal| workload.figures.contains(&goal.figure)), "{}", workload.name);
             assert_eq!(workload.goals.is_empty(), workload.itself, "{}", workload.name);
         }
-        // Memory's is one of a million rows.
+        // The goal of `memory` holds for a million rows.
         assert!(all(&options(&["--scale", "1"])).iter().any(|one| one.name == "memory" && one.goals.is_empty()));
     }
 }

@@ -1,18 +1,18 @@
-//! Trading time (a continuous axis of days of eight hours) and its calendar, and how dates and moments are written.
-//! Moments are microseconds since 2000-01-01, days are counted from then too, as PostgreSQL does.
+//! Trading time, its calendar, and the text forms of dates and moments. Trading time is a continuous axis of days of
+//! eight hours. Moments are microseconds since 2000-01-01, and days count from the same date, as in PostgreSQL.
 
 use super::scale::DAY_MS;
 use std::fmt::Write;
 
-/// Monday 2000-01-03, where daily_market and financial figures begin.
+/// Monday 2000-01-03, the first day of daily_market and of financial figures.
 pub const MARKET_START: i64 = 2;
-/// Monday 2005-01-03, where the history of trades begins.
+/// Monday 2005-01-03, the first day of the trade history.
 pub const HISTORY_START: i64 = 1829;
-/// Trading begins at 9 o'clock.
+/// Trading starts at 9 o'clock.
 const OPENING_MS: i64 = 9 * 3600 * 1000;
 pub const DAY_MICROS: i64 = 86_400_000_000;
 
-/// The moment of a trading time of the history.
+/// The moment of a trading time in the history.
 pub fn moment(trading_ms: i64) -> i64 {
     let day = weekday(HISTORY_START, trading_ms.div_euclid(DAY_MS));
     day * DAY_MICROS + (OPENING_MS + trading_ms.rem_euclid(DAY_MS)) * 1000
@@ -35,7 +35,7 @@ pub fn civil(day: i64) -> (i64, i64, i64) {
     (yoe + era * 400 + i64::from(month <= 2), month, doy - (153 * mp + 2) / 5 + 1)
 }
 
-/// The day of a date.
+/// The day number of a date.
 pub fn day_of(year: i64, month: i64, day: i64) -> i64 {
     let y = year - i64::from(month <= 2);
     let era = y.div_euclid(400);
@@ -44,13 +44,13 @@ pub fn day_of(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + yoe * 365 + yoe / 4 - yoe / 100 + doy - 730_425
 }
 
-/// `2005-01-03`.
+/// Text form of a day, such as `2005-01-03`.
 pub fn date_text(day: i64) -> String {
     let (year, month, day) = civil(day);
     format!("{year:04}-{month:02}-{day:02}")
 }
 
-/// `2005-01-03 09:00:00.25`.
+/// Text form of a moment, such as `2005-01-03 09:00:00.25`.
 pub fn moment_text(micros: i64) -> String {
     let mut text = date_text(micros.div_euclid(DAY_MICROS));
     let rest = micros.rem_euclid(DAY_MICROS);

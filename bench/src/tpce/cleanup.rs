@@ -1,11 +1,11 @@
-//! `tpce cleanup`: takes away everything that init made.
+//! `tpce cleanup`: drops the objects that `init` created.
 
 use super::schema::{OWN, SEQUENCE, TABLES};
 use crate::error::Result;
 use crate::session::connect;
 use tokio_postgres::Config;
 
-/// Drops the tables, those first that refer to others.
+/// Drops the tables. Tables that refer to others come first.
 pub async fn drop_all(config: &Config) -> Result<()> {
     let client = connect(config).await?;
     for table in TABLES.iter().rev().chain(OWN.iter().rev()) {

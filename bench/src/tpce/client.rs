@@ -1,4 +1,4 @@
-//! [`Client`]: one connection that carries transactions out: begins and ends them, tries again what conflicted, counts.
+//! [`Client`]: a connection that runs transactions. It begins and ends them, repeats conflicting ones, and counts.
 
 use super::ledger::{Entry, Ledger};
 use super::market::{Told, Waiting};
@@ -13,17 +13,17 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio_postgres::Config;
 
-/// A transaction that conflicts so often is given up.
+/// A transaction is abandoned after this many conflicts.
 const TRIES: u32 = 100;
-/// After the first few tries, the wait grows up to this.
+/// Longest random wait between tries, in milliseconds. The wait doubles up to this limit.
 const LONGEST_WAIT_MS: u64 = 50;
-/// How long until a connection is tried again that could not be made.
+/// Wait after a failed connection attempt.
 const RECONNECT: Duration = Duration::from_millis(200);
 
-/// The isolation of transactions.
+/// Isolation level of the transactions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Isolation {
-    /// What each needs at least: SERIALIZABLE for Trade-Result.
+    /// The lowest sufficient level for each: SERIALIZABLE for Trade-Result.
     ByTransaction,
     ReadCommitted,
     RepeatableRead,
@@ -48,7 +48,7 @@ impl Isolation {
     }
 }
 
-/// What all clients of a run have in common.
+/// State that all clients of a run share.
 pub struct Shared {
     pub config: Config,
     pub style: Style,
@@ -58,9 +58,9 @@ pub struct Shared {
     pub told: mpsc::UnboundedSender<Told>,
     pub stop: AtomicBool,
     pub measuring: AtomicBool,
-    /// Whether each statement's time is measured too.
+    /// Whether the run also measures the time of each statement.
     pub statements: bool,
-    /// What the market wants and has not got yet.
+    /// Number of the market's results and feeds that wait.
     pub waiting: Waiting,
 }
 
@@ -70,7 +70,7 @@ impl Shared {
     }
 }
 
-/// What went wrong, and whether it did while the server was committing.
+/// An error, and whether it occurred at COMMIT.
 struct Failure {
     error: Error,
     at_commit: bool,
@@ -100,12 +100,13 @@ impl Client {
         }
     }
 
-    /// Carries a transaction out and measures it.
+    /// Runs a transaction and measures it.
     pub async fn carry_out(&mut self, request: &Request) -> Option<Outcome> {
         self.carry_out_since(Instant::now(), request).await
     }
 
-    /// The same of one that was due at `begin`: that it had to wait for a connection is part of what it took.
+    /// Like [`Client::carry_out`], for a transaction that was due at `begin`. Its measured time includes the wait for a
+    /// connection.
     pub async fn carry_out_since(&mut self, begin: Instant, request: &Request) -> Option<Outcome> {
         let outcome = self.persist(request).await?;
         self.measure(request.kind(), begin, outcome.warnings, outcome.rollback);
@@ -116,7 +117,7 @@ impl Client {
         self.count(|tally| tally.done(kind, begin.elapsed(), warnings, rolled_back));
     }
 
-    /// Tries a transaction with the same inputs until it does not conflict, and notes what came of it.
+    /// Repeats a transaction with the same inputs until it does not conflict, and records its outcome.
     pub async fn persist(&mut self, request: &Request) -> Option<Outcome> {
         let kind = request.kind();
         let mut tries = 0;
@@ -145,7 +146,7 @@ impl Client {
                         self.wait(tries).await;
                         continue;
                     }
-                    // Of a COMMIT that is answered so nobody knows how it ended.
+                    // After such an error of COMMIT the outcome is unknown.
                     let untold = !usable || matches!(code.as_str(), "40003" | "08007");
                     if failure.at_commit && untold {
                         self.note_unknown(request);
@@ -164,7 +165,7 @@ impl Client {
         }
     }
 
-    /// Waits a little, at random, so that those who met do not meet again.
+    /// Waits for a short random time, so that conflicting transactions do not meet again.
     async fn wait(&mut self, tries: u32) {
         let longest = (1u64 << tries.min(10)).min(LONGEST_WAIT_MS);
         let micros = self.stream.below(longest * 1000);
@@ -198,7 +199,7 @@ impl Client {
         Ok(outcome)
     }
 
-    /// Writes down what the server acknowledged, and tells the market.
+    /// Records an acknowledged transaction in the ledger and informs the market.
     fn note(&self, request: &Request, outcome: &Outcome) {
         let ledger = &self.shared.ledger;
         match (request, outcome.trade) {
@@ -212,13 +213,13 @@ impl Client {
         }
         if !outcome.rollback {
             for order in &outcome.submitted {
-                // At the end of a run the market is gone.
+                // At the end of a run the market's receiver is gone.
                 let _ = self.shared.told.send(Told::Order(order.clone()));
             }
         }
     }
 
-    /// The answer to COMMIT was lost. Which trade an order made is lost with it: its id is not known here.
+    /// Records a transaction whose answer to COMMIT was lost. The trade id of an order is then unknown too.
     fn note_unknown(&self, request: &Request) {
         match request {
             Request::TradeOrder(order) => self.shared.ledger.note(Entry::UnknownOrder(order.account)),

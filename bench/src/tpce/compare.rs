@@ -1,4 +1,4 @@
-//! `tpce compare`: two servers in turn (A B, B A, …), the ratios of each pair, and how far they can be trusted.
+//! `tpce compare`: two servers in turn (A B, B A, …), the ratios of each pair, and their confidence intervals.
 
 use super::run::{Measured, Options, run};
 use super::transactions::Kind;
@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::ratio;
 use std::fmt::Write;
 
-/// What is compared of two runs.
+/// A figure that is compared between two runs.
 struct Figure {
     name: &'static str,
     value: fn(&Measured) -> Option<f64>,
@@ -32,7 +32,7 @@ const FIGURES: &[Figure] = &[
     Figure { name: "Customer-Position p90 ms", value: |measured| p90(measured, Kind::CustomerPosition) },
 ];
 
-/// Runs pairs, and says how B compares with A.
+/// Runs pairs and reports how B compares with A.
 #[allow(clippy::print_stderr)]
 pub async fn compare(options: &[Options; 2], pairs: usize) -> Result<String> {
     if pairs == 0 {

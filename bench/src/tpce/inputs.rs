@@ -1,5 +1,5 @@
-//! [`Customers`]: what one emulated customer after the other asks for: a shuffled deck of transactions and their inputs, all of
-//! which exist.
+//! [`Customers`]: the requests of emulated customers, a shuffled deck of transactions with their inputs. All inputs
+//! refer to existing rows.
 
 use super::calendar::{MARKET_START, moment, weekday};
 use super::population::{Account, Population, TRADE_TYPES, purpose};
@@ -8,14 +8,14 @@ use super::transactions::*;
 use crate::random::Stream;
 use std::sync::Arc;
 
-/// How far before the end of history the latest start of a search lies, in milliseconds of trading time.
+/// Distance of the latest start of a search from the end of the history, in milliseconds of trading time.
 const BACK_OFF_ACCOUNT: i64 = 32 * 3600 * 1000;
 const BACK_OFF_SECURITY: i64 = 200 * 60 * 1000;
 const BACK_OFF_LOTS: i64 = 500 * 60 * 1000;
-/// Companies within which an industry is watched.
+/// Range of company ids within which an industry is watched.
 const WINDOW: i64 = 5000;
 
-/// The inputs of one client.
+/// The random inputs of one client.
 pub struct Customers {
     population: Arc<Population>,
     stream: Stream,
@@ -28,7 +28,7 @@ impl Customers {
         Customers { population, stream, deck: Vec::new() }
     }
 
-    /// The next card: the deck is dealt to its end before it is shuffled again.
+    /// Draws the next card. The deck is shuffled again once all its cards are drawn.
     pub fn draw(&mut self) -> Kind {
         if self.deck.is_empty() {
             self.deck = KINDS.iter().flat_map(|kind| std::iter::repeat_n(*kind, kind.cards())).collect();
@@ -37,7 +37,7 @@ impl Customers {
         self.deck.pop().unwrap_or(Kind::TradeStatus)
     }
 
-    /// Inputs for a card.
+    /// Creates the inputs for a card.
     pub fn request(&mut self, kind: Kind) -> Request {
         match kind {
             Kind::BrokerVolume => Request::BrokerVolume(self.broker_volume()),
@@ -62,7 +62,7 @@ impl Customers {
                 Request::TradeUpdate(TradeUpdate(wanted))
             }
             Kind::TradeOrder => Request::TradeOrder(Box::new(self.trade_order())),
-            // The market and the maintenance make theirs themselves.
+            // The market and the maintenance create these inputs themselves.
             Kind::TradeStatus | Kind::MarketFeed | Kind::TradeResult | Kind::DataMaintenance => {
                 Request::TradeStatus(TradeStatus { account: self.account().id() })
             }
@@ -141,7 +141,7 @@ impl Customers {
         Wanted::Ids(ids)
     }
 
-    /// A moment of history from which a search starts. In a short history it lies in the first fifth at least.
+    /// The start of a search in the history. In a short history it lies within the first fifth at least.
     fn start(&mut self, back_off: i64) -> i64 {
         let history = self.population.scale.history_ms();
         let latest = (history - back_off).max(history / 5);
@@ -166,12 +166,13 @@ impl Customers {
     fn trade_order(&mut self) -> TradeOrder {
         let order = self.population.draw_order(None, 0, &mut self.stream);
         let mut executor = self.population.person(order.account.customer);
-        // One order in ten is given by another; four accounts in ten have one.
+        // A quarter of the orders for accounts with permitted persons come from such a person. Four accounts in ten
+        // have one, so this is one order in ten.
         let mut others = self.population.permitted(order.account);
         if !others.is_empty() && self.stream.percent(25) {
             executor = others.swap_remove(self.stream.below(others.len() as u64) as usize).1;
         }
-        // 60 in 100 at the market; a sale with a limit is half the time a stop-loss.
+        // 60 in 100 orders are market orders. Half of the limit sales are stop-loss orders.
         let kind = match self.stream.below(100) {
             0..30 => 0,
             30..60 => 1,
@@ -200,7 +201,7 @@ impl Customers {
         }
     }
 
-    /// Inputs for the n-th Data-Maintenance of a run.
+    /// Creates the inputs of the n-th Data-Maintenance of a run.
     pub fn maintenance(&mut self, n: usize) -> Request {
         let customer = self.population.pick_customer(&mut self.stream);
         let security = self.security();

@@ -1,4 +1,5 @@
-//! [`Ledger`]: a file of what the server acknowledged during a run, line by line, to hold it to afterwards.
+//! [`Ledger`]: a file with one line per acknowledgement of the server during a run. The checks compare it with the
+//! tables afterwards.
 
 use crate::error::{Error, Result};
 use std::collections::{HashMap, HashSet};
@@ -6,15 +7,15 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::mpsc;
 
-/// What a line says.
+/// One line of the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// How many trades there were before, and how many of them complete.
+    /// Number of trades before the run, and the number of completed ones among them.
     Start {
         trades: i64,
         completed: i64,
     },
-    /// What a security's volume was before.
+    /// Volume of a security before the run.
     Volume {
         symbol: String,
         volume: i64,
@@ -27,11 +28,12 @@ pub enum Entry {
         quantity: i64,
         price: i64,
     },
-    /// The connection broke at COMMIT: it may have taken place or not. Of an order the account is known, not the trade.
+    /// The connection broke at COMMIT, so the outcome is unknown. Only the account of the order is known, not the
+    /// trade.
     UnknownOrder(i64),
     UnknownResult(i64),
     UnknownFeed(String),
-    /// The run came to its end and its connections are closed.
+    /// The run is complete and its connections are closed.
     End,
 }
 
@@ -71,11 +73,12 @@ impl Entry {
     }
 }
 
-/// Writes a ledger. Clones write to the same file, which is complete when the last is dropped and `close` was called.
+/// Writes a ledger. Clones write to the same file. The file is complete when the last clone is dropped and `close` has
+/// returned.
 #[derive(Clone)]
 pub struct Ledger(mpsc::Sender<Entry>);
 
-/// Waits for the file.
+/// Handle that waits until the file is complete.
 pub struct Closing(std::thread::JoinHandle<std::io::Result<()>>);
 
 impl Ledger {
@@ -85,7 +88,7 @@ impl Ledger {
         let writer = std::thread::spawn(move || {
             while let Ok(entry) = receiver.recv() {
                 writeln!(file, "{}", entry.line())?;
-                // What waits is written together; then the file is as new as can be.
+                // All waiting entries are written together, then the file is flushed.
                 for entry in receiver.try_iter() {
                     writeln!(file, "{}", entry.line())?;
                 }
@@ -97,7 +100,7 @@ impl Ledger {
     }
 
     pub fn note(&self, entry: Entry) {
-        // The writer ends early only when the disk fails, which `close` tells.
+        // The writer ends early only if the disk fails. `close` then reports it.
         let _ = self.0.send(entry);
     }
 }
@@ -109,7 +112,7 @@ impl Closing {
     }
 }
 
-/// A ledger that was read.
+/// The contents of a ledger file.
 #[derive(Default, Debug)]
 pub struct Record {
     pub trades_before: i64,
@@ -118,7 +121,7 @@ pub struct Record {
     pub ordered: HashSet<i64>,
     pub rolled_back: HashSet<i64>,
     pub completed: HashSet<i64>,
-    /// Shares that the ticker told, by security, and its last price.
+    /// By security: the shares that the ticker reported, and the last price.
     pub fed: HashMap<String, (i64, i64)>,
     pub unknown_orders: usize,
     pub unknown_results: HashSet<i64>,
@@ -131,7 +134,7 @@ impl Record {
         let text =
             std::fs::read_to_string(path).map_err(|error| Error::other(format!("{}: {error}", path.display())))?;
         let mut record = Record::default();
-        // A line that was cut off is one that nobody waited for.
+        // A truncated last line belongs to an entry that nobody waited for.
         for entry in text.split_inclusive('\n').filter_map(|line| Entry::parse(line.strip_suffix('\n')?)) {
             match entry {
                 Entry::Start { trades, completed } => {

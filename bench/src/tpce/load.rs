@@ -1,5 +1,5 @@
-//! `tpce init`: makes the tables, loads the population by COPY, adds indexes and foreign keys, and compares what is there with
-//! what must be. A load that was interrupted goes on: each part is one transaction that also notes its name.
+//! `tpce init`: creates the tables, loads the population by COPY, adds indexes and foreign keys, and verifies the row
+//! counts. An interrupted load can continue, because each part is one transaction that also records its name.
 
 use super::population::{Part, Population};
 use super::scale::Scale;
@@ -15,19 +15,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::mpsc;
 use tokio_postgres::{Client, Config};
 
-/// Bytes of one message of COPY.
+/// Size of one message of COPY, in bytes.
 const COPY_BYTES: usize = 128 * 1024;
-/// Parts that wait to be sent, so that generating never runs far ahead of the server.
+/// Generated parts that wait for a connection, at most. The limit keeps the generator from running ahead of the server.
 const PARTS_AHEAD: usize = 4;
-/// How often a part is tried that conflicts.
+/// Tries of a part that conflicts, at most.
 const TRIES: usize = 5;
 
-/// Loads a population.
+/// Loads a population with `jobs` connections.
 pub async fn init(config: &Config, scale: Scale, jobs: usize) -> Result<()> {
     let client = connect(config).await?;
     create_tables(&client, &scale).await?;
     let population = Arc::new(Population::new(scale));
-    // What was finished before is only counted again.
+    // A complete earlier load is only counted again.
     if setting::loaded(&client).await.is_err() {
         load(config, &client, Arc::clone(&population), jobs.max(1)).await?;
         finish(&client, &population.scale).await?;
@@ -46,7 +46,7 @@ async fn create_tables(client: &Client, scale: &Scale) -> Result<()> {
     }
 }
 
-/// About how many rows all tables will have; the bar corrects itself at the end.
+/// Approximate number of rows in all tables. The progress bar corrects itself at the end.
 fn estimate(scale: &Scale) -> u64 {
     let known: i64 = scale.fixed_counts().iter().map(|(_, count)| count).sum();
     let derived = scale.trades() * 466 / 100 + scale.customers * (100 + 7 + 100);
@@ -93,7 +93,7 @@ async fn load(config: &Config, client: &Client, population: Arc<Population>, job
             (Arc::clone(&population), Arc::clone(&work), Arc::clone(&done), sender.clone());
         tokio::task::spawn_blocking(move || {
             while let Some(job) = work.0.get(work.1.fetch_add(1, Ordering::Relaxed)) {
-                // When nobody receives any more, a loader failed, and says why.
+                // If the receiver is gone, a loader has failed and reports the reason.
                 population.produce(*job, &mut |part| done.contains(&part.name) || sender.blocking_send(part).is_ok());
             }
         });
@@ -104,7 +104,7 @@ async fn load(config: &Config, client: &Client, population: Arc<Population>, job
         let ended = ended.map_err(|error| Error::other(error.to_string())).and_then(|own| own);
         if ended.is_err() && result.is_ok() {
             result = ended;
-            // The producers end when they find nobody who receives.
+            // The closed channel ends the producers.
             receiver.lock().await.close();
         }
     }
@@ -145,7 +145,7 @@ async fn try_copy_part(client: &Client, part: &Part) -> Result<()> {
     Ok(client.batch_execute("commit").await?)
 }
 
-/// Sequence, indexes, foreign keys, statistics: what is there already is left.
+/// Creates the sequence, indexes, foreign keys and statistics, except for existing ones.
 async fn finish(client: &Client, scale: &Scale) -> Result<()> {
     let start = scale.last_trade_id() + 1;
     client.batch_execute(&format!("create sequence if not exists {SEQUENCE} start with {start} cache 20")).await?;
@@ -176,7 +176,7 @@ async fn finish(client: &Client, scale: &Scale) -> Result<()> {
     setting::mark_loaded(client).await
 }
 
-/// Prints each table's rows beside those that it must have.
+/// Prints the rows of each table beside the required numbers.
 #[allow(clippy::print_stdout)]
 async fn summarise(client: &Client, scale: &Scale) -> Result<()> {
     let mut expected: BTreeMap<&str, i64> = TABLES.iter().map(|table| (table.name, 0)).collect();
@@ -200,7 +200,7 @@ async fn summarise(client: &Client, scale: &Scale) -> Result<()> {
     let mut wrong = Vec::new();
     for (table, count) in &expected {
         let there: i64 = client.query_one(&format!("select count(*) from {table}"), &[]).await?.try_get(0)?;
-        // Runs add trades; what the load put there stays, but for holdings, which are sold.
+        // Runs add trades. The loaded rows stay, except for holdings, which are sold.
         println!("{table:<20} {there:>12} {count:>12}{}", if there == *count { "" } else { "  differs" });
         if there < *count && !(traded && matches!(*table, "holding" | "holding_summary")) {
             wrong.push(*table);

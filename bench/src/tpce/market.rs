@@ -1,5 +1,5 @@
-//! [`Market`]: the emulated exchange. It executes market orders after a moment, keeps limit orders until the price wave meets
-//! them, and writes the ticker. Results and feeds go out by channels.
+//! [`Market`]: the emulated exchange. It executes market orders after a delay, keeps limit orders until the price wave
+//! reaches their limit, and writes the ticker. Results and feeds leave through channels.
 
 use super::population::{Population, Wave, purpose};
 use super::transactions::{Submission, TickerEntry, TradeResult};
@@ -11,25 +11,25 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::mpsc;
 
-/// Entries of one Market-Feed.
+/// Number of entries in one Market-Feed.
 pub const ENTRIES: usize = 20;
-/// Shares that the ticker tells when a limit is met, and of trades of others.
+/// Shares of a ticker entry for a reached limit or for trades of other customers.
 const LIMIT_QUANTITY: i64 = 375;
 const PADDING: [i64; 2] = [325, 425];
 
-/// What the market is told.
+/// A message to the market.
 pub enum Told {
     Order(Submission),
-    /// A trade-result was committed.
+    /// A Trade-Result was committed.
     Completed(TickerEntry),
 }
 
-/// What the ticker tells at a time.
+/// The entries of one feed and the time when it is due.
 pub type Feed = (Instant, Vec<TickerEntry>);
 
-/// A result that the market wants to be booked, and what the ticker then tells.
+/// A result that the market wants to be booked, and its ticker entry.
 pub struct Execution {
-    /// When it wants that.
+    /// Time when the booking is due.
     pub due: Instant,
     pub result: TradeResult,
     pub entry: TickerEntry,
@@ -40,7 +40,7 @@ enum Due {
     LimitMet(TickerEntry),
 }
 
-/// The exchange's own state.
+/// The state of the exchange.
 pub struct Market {
     population: Arc<Population>,
     securities: HashMap<String, i64>,
@@ -57,12 +57,12 @@ pub struct Market {
     behind: Waiting,
 }
 
-/// What is due and not yet done.
+/// Counters of work that is due and not done.
 #[derive(Clone, Debug, Default)]
 pub struct Waiting {
-    /// Results to be booked.
+    /// Number of results to be booked.
     pub results: Arc<AtomicUsize>,
-    /// Feeds to be told.
+    /// Number of feeds to be written.
     pub feeds: Arc<AtomicUsize>,
 }
 
@@ -103,7 +103,7 @@ impl Market {
         self.waiting.insert(self.next, what);
     }
 
-    /// Takes what it is told, and lets happen what is due, until nobody tells anything any more.
+    /// Handles messages and due events until all senders are gone.
     pub async fn trade(mut self, mut told: mpsc::UnboundedReceiver<Told>) {
         loop {
             let next = self.due.peek().map_or_else(|| Instant::now() + Duration::from_secs(1), |Reverse((at, _))| *at);
@@ -158,7 +158,7 @@ impl Market {
         };
         let entry = TickerEntry { symbol: order.symbol, price, quantity: order.quantity };
         self.behind.results.fetch_add(1, Ordering::Relaxed);
-        // At the end of a run nobody receives.
+        // At the end of a run the receiver is gone.
         let _ = self.results.send(Execution {
             due: Instant::now(),
             result: TradeResult { trade: order.trade, price },
@@ -166,7 +166,7 @@ impl Market {
         });
     }
 
-    /// Each trade is on the tape, and something else with it: a limit that was met, or a trade of others.
+    /// Puts the trade on the tape together with another entry: a reached limit, or a trade of other customers.
     fn completed(&mut self, entry: TickerEntry) {
         self.tape.push(entry);
         let padding = self.met.pop_front().unwrap_or_else(|| {

@@ -1,6 +1,6 @@
-//! A brokerage under load, TPC-E-style: customers send orders and questions, a market executes the orders. Schema, numbers and
-//! behaviour follow the public description; names, texts and code are ours. Its figure is trade-results per second, not comparable with
-//! published results.
+//! A brokerage under load in the style of TPC-E: customers send orders and queries, and a market executes the orders.
+//! Schema, numbers and behaviour follow the public description; names, texts and code are our own. The figure is
+//! trade-results per second. It is not comparable with published results.
 
 pub mod calendar;
 pub mod check;

@@ -1,4 +1,4 @@
-//! `tpce run`: customers, the market and the maintenance beside each other, for a while.
+//! `tpce run`: customers, the market and the maintenance run concurrently for a given time.
 
 use super::client::{Client, Isolation, Shared};
 use super::inputs::Customers;
@@ -20,14 +20,14 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_postgres::Config;
 
-/// Orders wait while the market is so many results a client behind: the mix holds at any speed.
+/// Customers wait while the market is behind by this many results per client. The mix therefore holds at any speed.
 const BEHIND: usize = 2;
-/// And while so many feeds wait, of which one connection tells one after the other.
+/// Customers also wait while this many feeds wait. One connection writes all feeds.
 const FEEDS_BEHIND: usize = 20;
-/// How long after the end a transaction may still take.
+/// Time that transactions get to finish after the end of the run.
 const LAST_ORDERS: Duration = Duration::from_secs(60);
 
-/// How to run.
+/// Parameters of a run.
 #[derive(Clone)]
 pub struct Options {
     pub config: Config,
@@ -43,11 +43,11 @@ pub struct Options {
     pub maintenance: Duration,
     pub server_pid: Option<u32>,
     pub quiet: bool,
-    /// Whether each statement's time is measured too.
+    /// Whether the run also measures the time of each statement.
     pub statements: bool,
 }
 
-/// One second of a run.
+/// Counters of one second of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Second {
     pub results: u64,
@@ -55,7 +55,7 @@ pub struct Second {
     pub retries: u64,
 }
 
-/// What a run measured.
+/// The measurements of a run.
 pub struct Measured {
     pub options: Options,
     pub scale: Scale,
@@ -63,7 +63,7 @@ pub struct Measured {
     pub took: Duration,
     pub tally: Tally,
     pub seconds: Vec<Second>,
-    /// Processor seconds of the server, when its process is known, and of this program.
+    /// Processor seconds of the server, if its process id is known. `client_cpu` counts this program.
     pub server_cpu: Option<f64>,
     pub client_cpu: f64,
     pub canceled: usize,
@@ -88,7 +88,7 @@ fn sum(tallies: &Tallies) -> Tally {
     all
 }
 
-/// Runs; the ledger is complete afterwards.
+/// Runs the benchmark. The ledger is complete when it returns.
 pub async fn run(options: &Options) -> Result<Measured> {
     let mut session = Session::open(&options.config, Style::Prepared).await?;
     let scale = setting::loaded(&session.client).await?;
@@ -150,7 +150,7 @@ pub async fn run(options: &Options) -> Result<Measured> {
     let took = begin.elapsed();
     let cpu_after = (options.server_pid.and_then(cpu::seconds), cpu::own());
     shared.stop.store(true, Ordering::Relaxed);
-    // Whoever does not come to an end is left alone, and the ledger does not say that the run ended.
+    // A task that does not finish is aborted. The ledger then has no entry for the end of the run.
     let mut whole = true;
     let end = async {
         while let Some(task) = tasks.join_next().await {
@@ -166,7 +166,7 @@ pub async fn run(options: &Options) -> Result<Measured> {
     let tally = sum(&tallies);
     drop(shared);
     drop(ledger);
-    // Tasks that were cut off hold the ledger for a moment.
+    // Aborted tasks still hold the ledger for a moment.
     while tasks.join_next().await.is_some() {}
     let _ = market.await;
     closing.close()?;
@@ -183,7 +183,7 @@ pub async fn run(options: &Options) -> Result<Measured> {
     })
 }
 
-/// What the ledger has to know of the time before.
+/// Records the numbers of trades and the volumes before the run.
 async fn note_before(session: &mut Session, ledger: &Ledger) -> Result<()> {
     let trades = session.row("select count(*) from trade", &[]).await?.int(0)?;
     let completed = session.row("select count(*) from trade where t_st_id = 'CMPT'", &[]).await?.int(0)?;
@@ -194,7 +194,7 @@ async fn note_before(session: &mut Session, ledger: &Ledger) -> Result<()> {
     Ok(())
 }
 
-/// Says once a second how it goes, until the ramp (or what is measured) is over.
+/// Prints the progress once a second until the ramp or the measurement is over.
 #[allow(clippy::print_stderr)]
 async fn watch(options: &Options, tallies: &Tallies, shared: &Shared, mut seconds: Option<&mut Vec<Second>>) {
     let begin = Instant::now();
@@ -250,7 +250,7 @@ async fn book_results(
 ) {
     while !shared.stopped() {
         let next = async { executions.lock().await.recv().await };
-        // Now and then it looks whether the run is over.
+        // The timeout makes the loop check for the end of the run.
         let Ok(Some(execution)) = tokio::time::timeout(Duration::from_millis(100), next).await else { continue };
         let request = Request::TradeResult(execution.result);
         if client.carry_out_since(execution.due, &request).await.is_some() {
@@ -269,7 +269,7 @@ async fn feed(mut client: Client, shared: Arc<Shared>, mut feeds: mpsc::Unbounde
         for entry in entries {
             done += usize::from(client.persist(&Request::MarketFeed(entry)).await.is_some());
         }
-        // One of which nothing came to pass is none; its errors are counted.
+        // A feed without any success does not count. Its errors are counted.
         if done > 0 {
             client.measure(Kind::MarketFeed, due, u64::from(done != super::market::ENTRIES), false);
         }

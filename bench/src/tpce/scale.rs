@@ -1,19 +1,19 @@
-//! [`Scale`]: how large a population is, and the ids and row counts that follow from it. Everything about the data is a
-//! function of these few numbers.
+//! [`Scale`]: the size of a population, and the ids and row counts that follow from it. All data is a function of these
+//! few numbers.
 
 use crate::random::mix;
 
-/// Added to ids of customers, companies and addresses, so that none fits into 32 bits.
+/// Offset of the ids of customers, companies and addresses. It makes each exceed 32 bits.
 pub const ID_BASE: i64 = 4_300_000_000;
-/// The least trade id.
+/// The smallest trade id.
 pub const TRADE_BASE: i64 = 200_000_000_000_000;
 /// Customers of a full load unit.
 const UNIT: i64 = 1000;
-/// One slot of this many stands for an order that was rolled back, and leaves a gap in the trade ids.
+/// Number of slots of which one is a gap in the trade ids. A gap stands for an order that was rolled back.
 const SLOTS: i64 = 101;
-/// Which of the slots is the gap.
+/// The index of the gap among these slots.
 const GAP: i64 = 51;
-/// Trades of a customer in ten days of eight hours: ten days' seconds by 500 customers for a trade a second.
+/// Trades of a customer in ten days of eight hours, at one trade per second for 500 customers.
 const TRADES_IN_TEN_DAYS: i64 = 576;
 
 pub const BROKERS_OF_UNIT: i64 = 10;
@@ -23,7 +23,7 @@ pub const INDUSTRIES: i64 = 102;
 pub const SECTORS: i64 = 12;
 pub const ZIP_CODES: i64 = 14_741;
 pub const EXCHANGES: i64 = 4;
-/// Quarters of financial figures of a company.
+/// Quarters of financial figures per company.
 pub const QUARTERS: i64 = 20;
 /// Milliseconds of a trading day of eight hours.
 pub const DAY_MS: i64 = 8 * 3600 * 1000;
@@ -32,17 +32,17 @@ pub const DAY_MS: i64 = 8 * 3600 * 1000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scale {
     pub customers: i64,
-    /// Trading days of history.
+    /// Number of trading days in the history.
     pub days: i64,
-    /// Weekdays of daily_market.
+    /// Number of weekdays in daily_market.
     pub market_days: i64,
-    /// Bytes of one news item.
+    /// Size of one news item in bytes.
     pub news_bytes: i64,
     pub seed: u64,
 }
 
 impl Scale {
-    /// Refuses sizes that the generator does not know.
+    /// Errors: the generator does not support the size.
     pub fn validate(&self) -> Result<(), String> {
         let unit_fits = self.customers >= 100 && self.customers < UNIT && self.customers % 100 == 0;
         if !unit_fits && (self.customers < UNIT || self.customers % UNIT != 0 || self.customers > 1_000_000) {
@@ -60,7 +60,7 @@ impl Scale {
         Ok(())
     }
 
-    /// Customers of a load unit.
+    /// Number of customers in a load unit.
     pub fn unit(&self) -> i64 {
         self.customers.min(UNIT)
     }
@@ -73,7 +73,7 @@ impl Scale {
         self.units() * BROKERS_OF_UNIT
     }
 
-    /// The market is never smaller than that of a full load unit.
+    /// Number of companies. The market is at least as large as for a full load unit.
     pub fn companies(&self) -> i64 {
         (self.customers / 2).max(COMPANIES_OF_BLOCK)
     }
@@ -95,44 +95,44 @@ impl Scale {
         self.unit_trades() * self.units()
     }
 
-    /// Slots of orders of one load unit, those that are gaps included.
+    /// Order slots of one load unit, including gaps.
     pub fn unit_slots(&self) -> i64 {
         let full = self.unit_trades() / (SLOTS - 1);
         let rest = self.unit_trades() % (SLOTS - 1);
         full * SLOTS + if rest > GAP { rest + 1 } else { rest }
     }
 
-    /// Whether no trade was made of a slot.
+    /// Whether the slot is a gap, without a trade.
     pub fn is_gap(slot: i64) -> bool {
         slot % SLOTS == GAP
     }
 
-    /// The trade id of a slot of a unit: units take turns, so that ids follow time.
+    /// The trade id of a slot of a unit. Units take turns, so that ids follow time.
     pub fn trade_id(&self, unit: i64, slot: i64) -> i64 {
         TRADE_BASE + slot * self.units() + unit
     }
 
-    /// The greatest trade id of the initial population, or above.
+    /// An upper bound of the trade ids of the initial population.
     pub fn last_trade_id(&self) -> i64 {
         TRADE_BASE + self.unit_slots() * self.units() - 1
     }
 
-    /// The n-th possible trade id (from 0), or nothing where there is a gap.
+    /// The n-th possible trade id (from 0). `None` for a gap.
     pub fn nth_trade(&self, n: i64) -> Option<i64> {
         (!Self::is_gap(n / self.units())).then_some(TRADE_BASE + n)
     }
 
-    /// Milliseconds of trading time of the history.
+    /// Length of the history in milliseconds of trading time.
     pub fn history_ms(&self) -> i64 {
         self.days * DAY_MS
     }
 
-    /// A stream for a purpose and an id.
+    /// The random stream of a purpose and an id.
     pub fn stream(&self, purpose: u64, id: i64) -> crate::random::Stream {
         crate::random::Stream::of(self.seed, purpose, mix(id.cast_unsigned()))
     }
 
-    /// What the tables must hold after the load where it is known without generating: table and rows.
+    /// Tables and their row counts after the load, as far as they are known without generating.
     pub fn fixed_counts(&self) -> Vec<(&'static str, i64)> {
         vec![
             ("address", self.addresses()),

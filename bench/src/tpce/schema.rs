@@ -1,4 +1,4 @@
-//! The 33 tables: their columns, keys, foreign keys and indexes, and the few tables of the benchmark's own.
+//! The 33 tables with their columns, keys, foreign keys and indexes, and the benchmark's own few tables.
 
 /// A table and the body of its CREATE TABLE.
 pub struct Table {
@@ -10,7 +10,7 @@ const fn table(name: &'static str, columns: &'static str) -> Table {
     Table { name, columns }
 }
 
-/// In an order in which every table comes after those it refers to.
+/// The tables in an order in which each follows the tables that it refers to.
 pub const TABLES: &[Table] = &[
     table("status_type", "st_id varchar(4) primary key, st_name varchar(10) not null"),
     table("zip_code", "zc_code varchar(12) primary key, zc_town varchar(80) not null, zc_div varchar(80) not null"),
@@ -138,18 +138,18 @@ pub const TABLES: &[Table] = &[
     ),
 ];
 
-/// What the benchmark keeps for itself: the size of the population, the parts of it that are loaded, and the commissions of
-/// a run that writes them beside the brokers.
+/// The benchmark's own tables: the size of the population, its loaded parts, and the commissions of runs that do not
+/// update the brokers.
 pub const OWN: &[Table] = &[
     table("bench_setting", "name varchar(40) primary key, value varchar(80) not null"),
     table("bench_part", "part varchar(60) primary key, row_count bigint not null"),
     table("broker_delta", "bd_t_id bigint primary key, bd_b_id bigint not null, bd_comm numeric(10,2) not null"),
 ];
 
-/// Gives trades their ids.
+/// Name of the sequence of trade ids.
 pub const SEQUENCE: &str = "trade_id";
 
-/// A foreign key: table, its columns, the table referred to, and the columns there.
+/// A foreign key: the table, its columns, the referenced table, and the columns there.
 pub type ForeignKey = (&'static str, &'static str, &'static str, &'static str);
 
 pub const FOREIGN_KEYS: &[ForeignKey] = &[

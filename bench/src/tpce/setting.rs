@@ -1,10 +1,10 @@
-//! The size of a population as it is kept in the server, so that every later command finds it there.
+//! The size of a population, stored in the server, so that later commands find it there.
 
 use super::scale::Scale;
 use crate::error::{Error, Result};
 use tokio_postgres::Client;
 
-/// The scale of what is loaded (or being loaded), if anything is.
+/// The scale of the population that is loaded or being loaded. `None` if there is none.
 pub async fn stored(client: &Client) -> Result<Option<Scale>> {
     let rows = match client.query("select name, value from bench_setting", &[]).await {
         Ok(rows) => rows,
@@ -32,7 +32,7 @@ pub async fn stored(client: &Client) -> Result<Option<Scale>> {
     }))
 }
 
-/// The same where it must be complete.
+/// The scale of a complete population. Errors: the load is missing or incomplete.
 pub async fn loaded(client: &Client) -> Result<Scale> {
     let scale = stored(client).await?.ok_or_else(|| Error::other("nothing is loaded here: run `tpce init` first"))?;
     let done = client.query("select value from bench_setting where name = 'loaded'", &[]).await?;
@@ -42,7 +42,7 @@ pub async fn loaded(client: &Client) -> Result<Scale> {
     }
 }
 
-/// Writes a scale down.
+/// Stores a scale in the server.
 pub async fn store(client: &Client, scale: &Scale) -> Result<()> {
     let values = [
         ("customers", scale.customers),
@@ -55,12 +55,12 @@ pub async fn store(client: &Client, scale: &Scale) -> Result<()> {
     Ok(client.batch_execute(&format!("insert into bench_setting values {}", rows.join(", "))).await?)
 }
 
-/// Notes that the load is complete.
+/// Records that the load is complete.
 pub async fn mark_loaded(client: &Client) -> Result<()> {
     Ok(client.batch_execute("insert into bench_setting values ('loaded', 'yes') on conflict do nothing").await?)
 }
 
-/// Notes whether a run left brokers' totals out, for the checks.
+/// Records whether a run left brokers' totals out, for the checks.
 pub async fn note_broker_mode(client: &Client, omitted: bool) -> Result<()> {
     match omitted {
         true => {

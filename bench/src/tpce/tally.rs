@@ -1,27 +1,27 @@
-//! [`Tally`]: what was measured of each kind of transaction.
+//! [`Tally`]: the measurements of each kind of transaction.
 
 use super::transactions::{KINDS, Kind};
 use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Latencies are kept in microseconds, to three digits, up to ten minutes.
+/// Latencies are kept in microseconds with three digits, up to ten minutes.
 const LONGEST: u64 = 600_000_000;
 
-/// Of one kind.
+/// Measurements of one kind of transaction.
 #[derive(Clone)]
 pub struct OfKind {
     pub count: u64,
     pub latency: Histogram<u64>,
     pub rolled_back: u64,
     pub warnings: u64,
-    /// Attempts that were tried again, by SQLSTATE.
+    /// Number of repeated attempts by SQLSTATE.
     pub retries: BTreeMap<String, u64>,
-    /// Transactions that were given up, by SQLSTATE, and what was said first.
+    /// Number of abandoned transactions by SQLSTATE, with the first message.
     pub aborts: BTreeMap<String, (u64, String)>,
 }
 
-/// Of one statement, wherever it is part of: how often it was answered, and how long that took in all.
+/// Measurements of one statement in all transactions: the number of answers and their total time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OfStatement {
     pub count: u64,
@@ -31,11 +31,11 @@ pub struct OfStatement {
 #[derive(Clone)]
 pub struct Tally {
     kinds: Vec<OfKind>,
-    /// By its text.
+    /// Measurements by the statement's text.
     statements: BTreeMap<&'static str, OfStatement>,
 }
 
-/// An empty histogram.
+/// Creates an empty histogram.
 #[allow(clippy::expect_used)]
 fn histogram() -> Histogram<u64> {
     Histogram::new_with_bounds(1, LONGEST, 3).expect("bounds of ours, that are allowed")
@@ -74,7 +74,7 @@ impl Tally {
         own.took += took;
     }
 
-    /// Statements by the time that they took in all, the longest first.
+    /// The statements by total time, the longest first.
     pub fn statements(&self) -> Vec<(&'static str, OfStatement)> {
         let mut all: Vec<_> = self.statements.iter().map(|(text, own)| (*text, *own)).collect();
         all.sort_by_key(|(_, own)| std::cmp::Reverse(own.took));
@@ -94,7 +94,7 @@ impl Tally {
             own.count += theirs.count;
             own.warnings += theirs.warnings;
             own.rolled_back += theirs.rolled_back;
-            // The bounds are the same, so nothing is refused.
+            // Both histograms have the same bounds, so adding cannot fail.
             let _ = own.latency.add(&theirs.latency);
             for (code, count) in &theirs.retries {
                 *own.retries.entry(code.clone()).or_default() += count;
@@ -110,7 +110,7 @@ impl Tally {
         }
     }
 
-    /// All that were carried out. Maintenance is beside the mix.
+    /// Number of completed transactions, except maintenance, which is not part of the mix.
     pub fn total(&self) -> u64 {
         KINDS.iter().filter(|kind| **kind != Kind::DataMaintenance).map(|kind| self.of(*kind).count).sum()
     }

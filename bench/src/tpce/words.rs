@@ -1,4 +1,4 @@
-//! Words of our own making, and the names that are made of them.
+//! Invented words, and names that consist of them.
 
 use crate::random::{Stream, mix};
 
@@ -179,25 +179,25 @@ fn of<'a>(list: &'a [&'a str], place: u64) -> &'a str {
     list[(place % list.len() as u64) as usize]
 }
 
-/// A family name.
+/// A random family name.
 pub fn last_name(stream: &mut Stream) -> String {
     format!("{}{}", stream.pick(FIRST), stream.pick(SECOND))
 }
 
-/// A town, by its number.
+/// The name of a town, by its number.
 pub fn town(number: u64) -> String {
     format!("{}{}", of(FIRST, number), of(SECOND, number / FIRST.len() as u64 + number))
 }
 
-/// The first line of an address.
+/// The first line of a random address.
 pub fn street(stream: &mut Stream) -> String {
     format!("{} {} {}", stream.between(100, 25_000), stream.pick(STREETS), stream.pick(ROADS))
 }
 
-/// The name of a company, by its number; no two have the same.
+/// The name of a company, by its number. All names differ.
 pub fn company(number: u64) -> String {
     let pairs = (TRADES.len() * BRANCHES.len()) as u64;
-    // A step coprime to the number of pairs visits each before any comes again.
+    // A step coprime to the number of pairs visits all pairs before any repeats.
     let pair = number.wrapping_mul(1013) % pairs;
     let base = format!("{} {}", of(TRADES, pair), of(BRANCHES, pair / TRADES.len() as u64));
     let form = of(FORMS, mix(number));
@@ -207,7 +207,7 @@ pub fn company(number: u64) -> String {
     }
 }
 
-/// Letters that stand for a number, at least so many.
+/// Letters that represent a number, at least `least` letters.
 pub fn letters(mut number: u64, least: usize) -> String {
     let mut text = Vec::new();
     while number > 0 || text.len() < least {
@@ -218,7 +218,7 @@ pub fn letters(mut number: u64, least: usize) -> String {
     text.into_iter().map(char::from).collect()
 }
 
-/// Prose of about so many bytes, never more.
+/// Prose of nearly `bytes` bytes, never more.
 pub fn prose(stream: &mut Stream, bytes: usize) -> String {
     let mut text = String::with_capacity(bytes);
     loop {

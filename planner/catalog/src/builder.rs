@@ -1,5 +1,5 @@
-//! [`CatalogBuilder`]: puts a [`Catalog`] together from descriptors; [`TableBuilder`]: puts a
-//! table's descriptor together. Used by the store, by CREATE TABLE, and by everybody's tests.
+//! [`CatalogBuilder`] makes a [`Catalog`] from descriptors. [`TableBuilder`] makes a table's descriptor. The store,
+//! CREATE TABLE and tests use them.
 
 use super::system::{System, SystemCatalog};
 use super::{
@@ -17,7 +17,7 @@ pub const POSTGRES_DATABASE_OID: Oid = 5;
 /// OID of the schema `public`, as in PostgreSQL.
 pub const PUBLIC_SCHEMA_OID: Oid = 2200;
 
-/// Collects what a catalog holds.
+/// Collects the contents of a catalog.
 #[derive(Debug)]
 pub struct CatalogBuilder {
     catalog: Catalog,
@@ -59,7 +59,7 @@ impl CatalogBuilder {
         }
         predefined::roles().fold(builder, Self::role)
     }
-    /// The role `postgres`.
+    /// The superuser `postgres` of a new store.
     pub(super) fn superuser() -> RoleDescriptor {
         RoleDescriptor {
             oid: SUPERUSER_OID,
@@ -75,26 +75,26 @@ impl CatalogBuilder {
             ..Default::default()
         }
     }
-    /// Sets the version.
+    /// Sets the catalog's version.
     #[must_use]
     pub fn version(mut self, version: u64) -> Self {
         self.catalog.version = version;
         self
     }
-    /// Adds the values of sequences: a catalog of a store has them, one of a test may not.
+    /// Sets the sequences' values. A store's catalog has them; a test's catalog may not.
     #[must_use]
     pub fn sequences(mut self, sequences: Arc<Sequences>) -> Self {
         self.catalog.sequences = Some(sequences);
         self
     }
-    /// Adds a database.
+    /// Adds a database of the cluster.
     #[must_use]
     pub fn database(mut self, database: DatabaseDescriptor) -> Self {
         self.catalog.databases.push(Arc::new(database));
         self.catalog.databases.sort_by_key(|database| database.oid);
         self
     }
-    /// Adds a role; in the place of a built-in one of which something was said.
+    /// Adds a role. It replaces a built-in role of the same OID that was altered.
     #[must_use]
     pub fn role(mut self, role: RoleDescriptor) -> Self {
         self.catalog.roles.retain(|other| other.oid != role.oid);
@@ -102,13 +102,13 @@ impl CatalogBuilder {
         self.catalog.roles.sort_by_key(|role| role.oid);
         self
     }
-    /// Adds a schema.
+    /// Adds a schema of the database.
     #[must_use]
     pub fn schema(mut self, schema: SchemaDescriptor) -> Self {
         self.catalog.schemas.insert(schema.oid, Arc::new(schema));
         self
     }
-    /// Adds an enum; before the tables that have columns of it.
+    /// Adds an enum. This must precede tables with columns of its type.
     #[must_use]
     pub fn enumeration(mut self, enumeration: EnumDescriptor) -> Self {
         self.catalog.enums.insert(enumeration.oid, EnumType::new(&enumeration));
@@ -118,7 +118,7 @@ impl CatalogBuilder {
     #[must_use]
     pub fn table(mut self, table: impl Into<Arc<TableDescriptor>>) -> Self {
         let mut table = table.into();
-        // Of an enum only the OID is stored with a column.
+        // Columns of an enum type store only its OID.
         if table.columns.iter().any(|column| matches!(column.ty.base, BaseType::Enum(_))) {
             for column in &mut Arc::make_mut(&mut table).columns {
                 if let BaseType::Enum(stored) = &mut column.ty.base
@@ -147,13 +147,13 @@ impl CatalogBuilder {
         self.catalog.relations.insert(table.oid, table);
         self
     }
-    /// The catalog.
+    /// Builds the immutable catalog.
     pub fn build(self) -> Catalog {
         self.catalog
     }
 }
 
-/// Puts the descriptor of a table together. OIDs and storage ids of indexes follow the table's.
+/// Builds the descriptor of a table. OIDs and storage ids of indexes follow the table's.
 #[derive(Debug)]
 pub struct TableBuilder {
     table: TableDescriptor,
@@ -183,7 +183,7 @@ impl TableBuilder {
             },
         }
     }
-    /// Adds a column.
+    /// Adds a nullable column.
     #[must_use]
     pub fn column(mut self, name: &str, ty: SqlType) -> Self {
         let id = ColumnId::try_from(self.table.columns.len() + 1).unwrap_or(ColumnId::MAX);
@@ -208,7 +208,7 @@ impl TableBuilder {
         }
         self
     }
-    /// Gives the last column a default.
+    /// Sets the default of the last column.
     #[must_use]
     pub fn default_value(mut self, sql: &str) -> Self {
         if let Some(column) = self.table.columns.last_mut() {
@@ -229,7 +229,7 @@ impl TableBuilder {
         });
         self
     }
-    /// Adds the primary key over these columns, named `<table>_pkey`. Unknown names are left out.
+    /// Adds the primary key over these columns, named `<table>_pkey`. Unknown names are ignored.
     #[must_use]
     pub fn primary_key(mut self, columns: &[&str]) -> Self {
         let name = format!("{}_pkey", self.table.name);
@@ -245,14 +245,14 @@ impl TableBuilder {
         self.table.indexes.insert(0, index);
         self
     }
-    /// Adds an index.
+    /// Adds an index over these columns.
     #[must_use]
     pub fn index(mut self, name: &str, columns: &[&str], include: &[&str], unique: bool) -> Self {
         let index = self.index_over(name, columns, include, unique);
         self.table.indexes.push(index);
         self
     }
-    /// The descriptor.
+    /// Builds the descriptor of the table.
     pub fn build(self) -> TableDescriptor {
         self.table
     }

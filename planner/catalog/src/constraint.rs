@@ -1,53 +1,54 @@
-//! Constraints of a table as descriptors: CHECK, FOREIGN KEY, and when UNIQUE is looked at.
-//! Plain data, stored as JSON within a table's descriptor.
+//! Descriptors of a table's constraints: CHECK, FOREIGN KEY, and deferrable UNIQUE. They are plain data, stored as JSON
+//! within the table's descriptor.
 
 use super::descriptor::ColumnId;
 use serde::{Deserialize, Serialize};
 use types::Oid;
 
-/// When a UNIQUE or PRIMARY KEY constraint that is DEFERRABLE is looked at.
+/// When a DEFERRABLE constraint UNIQUE or PRIMARY KEY is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Deferral {
-    /// INITIALLY DEFERRED: at COMMIT unless SET CONSTRAINTS says otherwise; else when a statement ends.
+    /// INITIALLY DEFERRED: checked at COMMIT unless SET CONSTRAINTS changes that. Otherwise checked at the statement's
+    /// end.
     pub deferred: bool,
-    /// PRIMARY KEY rather than UNIQUE.
+    /// Whether it is PRIMARY KEY rather than UNIQUE.
     pub primary: bool,
 }
 
-/// A CHECK constraint.
+/// A CHECK constraint of a table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CheckDescriptor {
-    /// OID in pg_constraint.
+    /// Its OID in pg_constraint.
     pub oid: Oid,
-    /// Name.
+    /// Name of the constraint.
     pub name: String,
     /// Expression as SQL text in canonical form.
     pub expression: String,
-    /// NOT VALID: rows that were there before it may violate it.
+    /// NOT VALID: rows that existed before it may violate it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub not_valid: bool,
-    /// NO INHERIT, which is shown and means nothing: tables have no children.
+    /// NO INHERIT. It is shown but has no effect, because tables have no children.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_inherit: bool,
 }
 
-/// What becomes of a row that refers to one that is deleted, or whose key changes.
+/// The action for a row whose referenced row is deleted or changes its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReferentialAction {
-    /// Refused, unless the key is there again at the statement's end.
+    /// An error, unless the key exists again at the statement's end.
     NoAction,
-    /// Refused.
+    /// An error in any case.
     Restrict,
-    /// It is deleted, or gets the new key.
+    /// The row is deleted, or gets the new key.
     Cascade,
-    /// Its columns become NULL.
+    /// Its columns are set to NULL.
     SetNull,
-    /// Its columns get their defaults.
+    /// Its columns are set to their defaults.
     SetDefault,
 }
 
 impl ReferentialAction {
-    /// `pg_constraint.confupdtype` and `confdeltype`.
+    /// The letter in `pg_constraint.confupdtype` and `confdeltype`.
     pub fn code(self) -> &'static str {
         match self {
             ReferentialAction::NoAction => "a",
@@ -57,7 +58,7 @@ impl ReferentialAction {
             ReferentialAction::SetDefault => "d",
         }
     }
-    /// As it is written behind ON UPDATE.
+    /// The SQL words behind ON UPDATE or ON DELETE.
     pub fn words(self) -> &'static str {
         match self {
             ReferentialAction::NoAction => "NO ACTION",
@@ -72,19 +73,19 @@ impl ReferentialAction {
 /// When a trigger fires (`pg_trigger.tgenabled`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TriggerState {
-    /// Unless session_replication_role is replica.
+    /// It fires unless session_replication_role is replica.
     #[default]
     Origin,
-    /// Never.
+    /// It does not fire at all.
     Disabled,
-    /// Only where session_replication_role is replica.
+    /// It fires only if session_replication_role is replica.
     Replica,
-    /// Always.
+    /// It fires in any case.
     Always,
 }
 
 impl TriggerState {
-    /// The letter that pg_trigger has.
+    /// The letter in `pg_trigger.tgenabled`.
     pub fn code(self) -> &'static str {
         match self {
             TriggerState::Origin => "O",
@@ -93,7 +94,7 @@ impl TriggerState {
             TriggerState::Always => "A",
         }
     }
-    /// Whether it fires. `replica`: session_replication_role is replica.
+    /// Whether it fires. `replica` says that session_replication_role is replica.
     pub fn fires(self, replica: bool) -> bool {
         match self {
             TriggerState::Origin => !replica,
@@ -104,48 +105,48 @@ impl TriggerState {
     }
 }
 
-/// When the triggers of a FOREIGN KEY fire: when a row that is referred to is deleted, when its key changes, when a row that refers is
-/// added, when its key changes.
+/// The states of a FOREIGN KEY's triggers, in this order: a referenced row is deleted, its key changes, a referring row
+/// is added, its key changes.
 pub type KeyTriggers = [TriggerState; 4];
 
 fn all_fire(triggers: &KeyTriggers) -> bool {
     *triggers == KeyTriggers::default()
 }
 
-/// A FOREIGN KEY.
+/// A FOREIGN KEY of a table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ForeignKeyDescriptor {
-    /// OID in pg_constraint.
+    /// Its OID in pg_constraint.
     pub oid: Oid,
-    /// Name.
+    /// Name of the constraint.
     pub name: String,
-    /// Columns of this table.
+    /// Referring columns of this table.
     pub columns: Vec<ColumnId>,
-    /// The table they refer to.
+    /// OID of the referenced table.
     pub parent: Oid,
-    /// Its columns, in the order of `columns`.
+    /// Referenced columns, in the order of `columns`.
     pub referenced: Vec<ColumnId>,
-    /// Its unique index over them.
+    /// OID of the unique index over the referenced columns.
     pub index: Oid,
-    /// ON UPDATE.
+    /// The action of ON UPDATE.
     pub on_update: ReferentialAction,
-    /// ON DELETE.
+    /// The action of ON DELETE.
     pub on_delete: ReferentialAction,
-    /// MATCH FULL rather than SIMPLE.
+    /// Whether it is MATCH FULL rather than SIMPLE.
     pub match_full: bool,
-    /// DEFERRABLE: SET CONSTRAINTS may put its checks off to COMMIT.
+    /// DEFERRABLE: SET CONSTRAINTS may defer its checks to COMMIT.
     #[serde(default)]
     pub deferrable: bool,
-    /// INITIALLY DEFERRED: they are put off unless SET CONSTRAINTS says otherwise.
+    /// INITIALLY DEFERRED: checks are deferred unless SET CONSTRAINTS changes that.
     #[serde(default)]
     pub deferred: bool,
-    /// NOT VALID: rows that were there before it may refer to nothing.
+    /// NOT VALID: rows that existed before it may refer to nothing.
     #[serde(default)]
     pub not_valid: bool,
-    /// ON DELETE SET NULL or SET DEFAULT of these columns alone; empty: of all.
+    /// The columns that ON DELETE SET NULL or SET DEFAULT sets. Empty means all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub set_columns: Vec<ColumnId>,
-    /// ENABLE and DISABLE TRIGGER.
+    /// States of its triggers (ENABLE and DISABLE TRIGGER).
     #[serde(default, skip_serializing_if = "all_fire")]
     pub triggers: KeyTriggers,
 }

@@ -1,5 +1,5 @@
-//! Descriptors: what the catalog knows of a table, its columns, indexes and constraints.
-//! Plain data, stored as JSON in catalog rows.
+//! Descriptors of tables with their columns, indexes and constraints. They are plain data, stored as JSON in catalog
+//! rows.
 
 use super::acl::Acl;
 use super::changes::Changes;
@@ -10,35 +10,35 @@ use std::sync::Arc;
 use types::record::{RecordType, RowOf};
 use types::{BaseType, Oid, SqlType};
 
-/// Identity of a column within its table; never reused. Equals PostgreSQL's attnum: from 1.
+/// Identity of a column within its table, never reused. It equals PostgreSQL's attnum, from 1.
 pub type ColumnId = i16;
 
-/// Prefix of the rows of a table or index in the store; a new one at TRUNCATE and rewrites.
+/// Prefix of a table's or index's rows in the store. TRUNCATE and rewrites assign a new one.
 pub type StorageId = u64;
 
-/// What kind of relation a descriptor describes (`pg_class.relkind`).
+/// The kind of a relation (`pg_class.relkind`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RelationKind {
-    /// `r`
+    /// A table, `r` in pg_class.
     #[default]
     Table,
-    /// `S`
+    /// A sequence, `S` in pg_class.
     Sequence,
-    /// `v`: a system view, computed (pg_catalog, information_schema, percosql).
+    /// A system view (`v`), whose rows are computed: pg_catalog, information_schema, percosql.
     SystemView,
-    /// `v`: a view that a user made: a query with a name.
+    /// A view (`v`) that a user created: a named query.
     View,
 }
 
-/// How long a relation is there (`pg_class.relpersistence`).
+/// Lifetime of a relation (`pg_class.relpersistence`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Persistence {
-    /// `p`
+    /// Permanent, `p` in pg_class.
     #[default]
     Permanent,
-    /// `u`: UNLOGGED was said; it is as durable as any other.
+    /// UNLOGGED, `u` in pg_class. It is as durable as any other table.
     Unlogged,
-    /// `t`: until the session that made it ends.
+    /// Temporary (`t`): it exists until the end of its session.
     Temporary,
 }
 
@@ -47,7 +47,7 @@ impl Persistence {
     pub fn is_permanent(&self) -> bool {
         *self == Persistence::Permanent
     }
-    /// `pg_class.relpersistence`.
+    /// The letter in `pg_class.relpersistence`.
     pub fn code(self) -> &'static str {
         match self {
             Persistence::Permanent => "p",
@@ -57,15 +57,15 @@ impl Persistence {
     }
 }
 
-/// What becomes of a temporary table at COMMIT.
+/// The effect of COMMIT on a temporary table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OnCommit {
-    /// Nothing.
+    /// COMMIT keeps the rows.
     #[default]
     PreserveRows,
-    /// Its rows go.
+    /// COMMIT deletes the rows.
     DeleteRows,
-    /// It goes.
+    /// COMMIT drops the table.
     Drop,
 }
 
@@ -76,17 +76,17 @@ impl OnCommit {
     }
 }
 
-/// What of a row replication would tell of: there is none, so it is shown alone.
+/// The columns that identify a row for replication. It is only shown, as there is no replication.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReplicaIdentity {
-    /// The primary key.
+    /// The primary key's columns.
     #[default]
     Default,
-    /// All columns.
+    /// All columns of the row.
     Full,
-    /// Nothing.
+    /// No columns at all.
     Nothing,
-    /// The columns of an index, by its OID.
+    /// The columns of the index with this OID.
     Index(Oid),
 }
 
@@ -97,52 +97,52 @@ impl ReplicaIdentity {
     }
 }
 
-/// Storage parameters: names and values as they were given. They steer nothing, but for a table's `autovacuum_enabled`.
+/// Storage parameters: names and values as given. Only a table's `autovacuum_enabled` has an effect.
 pub type StoredParameters = Vec<(String, String)>;
 
-/// A column.
+/// A column of a table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ColumnDescriptor {
-    /// Identity, attnum.
+    /// Identity within the table, equal to attnum.
     pub id: ColumnId,
-    /// Name.
+    /// Name of the column.
     pub name: String,
-    /// Type with modifier.
+    /// Type with its modifier.
     pub ty: SqlType,
-    /// NOT NULL.
+    /// Whether the column is NOT NULL.
     pub not_null: bool,
     /// DEFAULT, as SQL text in canonical form.
     pub default: Option<String>,
-    /// `GENERATED {ALWAYS|BY DEFAULT} AS IDENTITY`.
+    /// The kind of identity column, if it is one.
     pub identity: Option<Identity>,
     /// Value of rows that were written before the column was added: SQL text of a constant.
     pub missing: Option<String>,
-    /// Dropped: keeps its place so that ids are not reused; never shown.
+    /// Whether the column was dropped. It stays, hidden, so that ids are not reused.
     pub dropped: bool,
-    /// `GENERATED ALWAYS AS (…) STORED`: the expression, as SQL text in canonical form.
+    /// The expression of GENERATED ALWAYS AS (…) STORED, as SQL text in canonical form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generated: Option<String>,
-    /// What was granted on it.
+    /// Privileges on the column.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub acl: Acl,
-    /// SET STATISTICS (`attstattarget`); none for the default.
+    /// SET STATISTICS (`attstattarget`). `None` means the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub statistics: Option<i16>,
-    /// SET STORAGE (`attstorage`); none for the type's.
+    /// SET STORAGE (`attstorage`). `None` means the type's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub storage: Option<String>,
-    /// COLLATE; none for the default. All of them are the order of bytes.
+    /// COLLATE. `None` means the default. All collations are the order of bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collation: Option<String>,
-    /// SET (…) of it (`attoptions`).
+    /// Options of the column (`attoptions`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parameters: StoredParameters,
-    /// Dimensions of an array as they were declared (`attndims`): they say nothing of its values.
+    /// Declared dimensions of an array (`attndims`). They do not restrict its values.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub dimensions: i16,
 }
 
-// Serde asks by reference.
+// Serde passes a reference.
 #[allow(clippy::trivially_copy_pass_by_ref)]
 fn is_zero(value: &i16) -> bool {
     *value == 0
@@ -170,28 +170,28 @@ impl Default for ColumnDescriptor {
     }
 }
 
-/// Kind of an identity column.
+/// The kind of an identity column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Identity {
-    /// `GENERATED ALWAYS`
+    /// Declared as `GENERATED ALWAYS AS IDENTITY`.
     Always,
-    /// `GENERATED BY DEFAULT`
+    /// Declared as `GENERATED BY DEFAULT AS IDENTITY`.
     ByDefault,
 }
 
 /// A column of an index key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IndexColumn {
-    /// Column of the table; 0 for the next of [`IndexDescriptor::expressions`].
+    /// Column of the table. 0 means the next of [`IndexDescriptor::expressions`].
     pub column: ColumnId,
-    /// DESC.
+    /// Whether the key descends (DESC).
     pub descending: bool,
-    /// NULLS FIRST. PostgreSQL's default: last when ascending, first when descending.
+    /// Whether NULLs come first. By default, NULLs are last when ascending and first when descending.
     pub nulls_first: bool,
-    /// COLLATE of the key, where it is not the column's; 0 for none.
+    /// OID of the key's collation, if it differs from the column's. Otherwise 0.
     #[serde(default, skip_serializing_if = "is_none")]
     pub collation: Oid,
-    /// The operator class, where it is not that of the type; 0 for none.
+    /// OID of the operator class, if it is not the type's default. Otherwise 0.
     #[serde(default, skip_serializing_if = "is_none")]
     pub class: Oid,
 }
@@ -201,94 +201,94 @@ fn is_none(oid: &Oid) -> bool {
     *oid == 0
 }
 
-/// An expression of an index key.
+/// An expression in an index key.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IndexExpression {
     /// SQL text in canonical form.
     pub text: String,
-    /// Type of its values.
+    /// Type of the expression.
     pub ty: SqlType,
     /// Name of the column in pg_attribute.
     pub name: String,
-    /// SET STATISTICS.
+    /// SET STATISTICS. `None` means the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub statistics: Option<i16>,
 }
 
-/// How far an index is (F1's states; docs/protocol.md, section 7).
+/// The progress of an index build (F1's states; docs/protocol.md, section 7).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum IndexState {
-    /// Writers remove entries, nobody adds or reads.
+    /// Writers remove entries, but do not add any. Readers ignore the index.
     DeleteOnly,
-    /// Writers maintain it, nobody reads.
+    /// Writers maintain the index. Readers ignore it.
     WriteOnly,
-    /// Maintained and read.
+    /// Writers maintain the index, and readers use it.
     #[default]
     Public,
-    /// On its way out: as `DeleteOnly`.
+    /// The index is being dropped. Writers treat it as `DeleteOnly`.
     Dropping,
 }
 
 impl IndexState {
-    /// Whether writers add entries.
+    /// Whether writers add entries in this state.
     pub fn is_maintained(self) -> bool {
         matches!(self, IndexState::WriteOnly | IndexState::Public)
     }
 }
 
-/// An index, the primary key's included: the primary key is the table's own rows.
+/// An index. The primary key is one too: its entries are the table's own rows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct IndexDescriptor {
-    /// OID in pg_class.
+    /// Its OID in pg_class.
     pub oid: Oid,
-    /// Name.
+    /// Name of the index.
     pub name: String,
-    /// Rows of the index; of the primary key: the table's own `storage_id`.
+    /// Prefix of the index's entries. The primary key has the table's `storage_id`.
     pub storage_id: StorageId,
     /// Key columns in order.
     pub columns: Vec<IndexColumn>,
-    /// INCLUDE columns.
+    /// Columns of the INCLUDE clause.
     pub include: Vec<ColumnId>,
-    /// UNIQUE.
+    /// Whether it is UNIQUE and checked at once.
     pub unique: bool,
-    /// The table's primary key.
+    /// Whether it is the table's primary key.
     pub primary: bool,
     /// OID of the constraint it belongs to (PRIMARY KEY or UNIQUE), if any.
     pub constraint: Option<Oid>,
-    /// How far it is.
+    /// Progress of the index build.
     pub state: IndexState,
     /// The expressions among its key columns, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expressions: Vec<IndexExpression>,
-    /// WHERE: only rows for which it is true have entries. SQL text in canonical form.
+    /// The condition of a partial index (WHERE), as SQL text in canonical form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub predicate: Option<String>,
-    /// NULLS NOT DISTINCT: a unique index takes NULLs for equal.
+    /// NULLS NOT DISTINCT: a unique index treats NULLs as equal.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub nulls_not_distinct: bool,
-    /// Of a UNIQUE or PRIMARY KEY constraint that is DEFERRABLE. Its entries are those of an index that is not unique, and a
-    /// table's primary key in the sense of `primary` it is not: rows may share a key for a while.
+    /// Set if the index belongs to a DEFERRABLE constraint UNIQUE or PRIMARY KEY. Rows may temporarily share a key. So
+    /// its entries are those of a non-unique index, and `primary` is false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deferral: Option<Deferral>,
-    /// WITH (…).
+    /// Storage parameters of WITH (…).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parameters: StoredParameters,
 }
 
 impl IndexDescriptor {
-    /// Its expressions and its predicate, as SQL text.
+    /// The SQL texts of its expressions and its condition.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.expressions.iter().map(|expression| expression.text.as_str()).chain(self.predicate.as_deref())
     }
-    /// Whether it is unique, if only from the end of a statement or transaction on.
+    /// Whether it is declared unique, even if that is checked only at the end of a statement or transaction.
     pub fn is_declared_unique(&self) -> bool {
         self.unique || self.deferral.is_some()
     }
-    /// Whether it is a PRIMARY KEY.
+    /// Whether it belongs to a PRIMARY KEY.
     pub fn is_declared_primary(&self) -> bool {
         self.primary || self.deferral.is_some_and(|deferral| deferral.primary)
     }
-    /// Whether its entries need more than the values of columns: expressions or a predicate.
+    /// Whether its entries depend on more than column values: it has expressions or a condition.
     pub fn is_computed(&self) -> bool {
         self.predicate.is_some() || !self.expressions.is_empty()
     }
@@ -299,93 +299,92 @@ impl IndexDescriptor {
     }
 }
 
-/// A sequence's parameters (its value is a row of its own).
+/// Parameters of a sequence. Its value is stored in a row of its own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SequenceDescriptor {
     /// Type: int2, int4 or int8.
     pub ty: SqlType,
-    /// START.
+    /// START value of the sequence.
     pub start: i64,
-    /// INCREMENT.
+    /// INCREMENT of the sequence.
     pub increment: i64,
-    /// MINVALUE.
+    /// MINVALUE of the sequence.
     pub min: i64,
-    /// MAXVALUE.
+    /// MAXVALUE of the sequence.
     pub max: i64,
-    /// CACHE.
+    /// CACHE of the sequence.
     pub cache: i64,
-    /// CYCLE.
+    /// Whether it has CYCLE.
     pub cycle: bool,
-    /// Owning table and column (serial, identity): dropped with it.
+    /// The column that owns the sequence (serial, identity). The sequence is dropped with it.
     pub owned_by: Option<(Oid, ColumnId)>,
 }
 
-/// A relation.
+/// A relation: table, sequence or view.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TableDescriptor {
-    /// OID in pg_class.
+    /// Its OID in pg_class.
     pub oid: Oid,
-    /// OID of the schema.
+    /// OID of the schema that contains it.
     pub schema_oid: Oid,
-    /// Name of the schema.
+    /// Name of the schema that contains it.
     pub schema: String,
-    /// Name.
+    /// Name of the relation.
     pub name: String,
-    /// Kind.
+    /// Kind of the relation.
     pub kind: RelationKind,
-    /// Grows with every change of the descriptor.
+    /// It grows with every change of the descriptor.
     pub version: u64,
-    /// Rows of the table.
+    /// Prefix of the table's rows in the store.
     pub storage_id: StorageId,
-    /// Columns in order of id, dropped ones included.
+    /// Columns ordered by id, including dropped ones.
     pub columns: Vec<ColumnDescriptor>,
-    /// Indexes; the primary key first, when there is one. Without one, rows are keyed by a
-    /// hidden row number.
+    /// Indexes, with the primary key first if there is one. Without one, rows are keyed by a hidden row number.
     pub indexes: Vec<IndexDescriptor>,
-    /// CHECK constraints.
+    /// CHECK constraints of the table.
     pub checks: Vec<CheckDescriptor>,
-    /// Sequence parameters, when `kind` is `Sequence`.
+    /// Parameters of the sequence, if `kind` is `Sequence`.
     pub sequence: Option<SequenceDescriptor>,
-    /// The query, when `kind` is `View`.
+    /// The view's query, if `kind` is `View`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub view: Option<ViewDescriptor>,
     /// FOREIGN KEYs of this table.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub foreign_keys: Vec<ForeignKeyDescriptor>,
-    /// What COMMENT ON said of it and its parts, some of which may have gone since.
+    /// Texts of COMMENT ON for the relation and its parts, some of which may have been dropped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub comments: Vec<(CommentOf, String)>,
     /// OID of the owning role.
     pub owner: Oid,
-    /// How long it is there.
+    /// Lifetime of the relation.
     #[serde(default, skip_serializing_if = "Persistence::is_permanent")]
     pub persistence: Persistence,
-    /// What becomes of it at COMMIT.
+    /// The effect of COMMIT on a temporary table.
     #[serde(default, skip_serializing_if = "OnCommit::is_preserve")]
     pub on_commit: OnCommit,
-    /// What was granted on it; none before the first GRANT or REVOKE.
+    /// Privileges on the relation. `None` before the first GRANT or REVOKE.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acl: Option<Acl>,
-    /// WITH (…) of a table.
+    /// Storage parameters of the table.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parameters: StoredParameters,
-    /// REPLICA IDENTITY.
+    /// REPLICA IDENTITY of the table.
     #[serde(default, skip_serializing_if = "ReplicaIdentity::is_default")]
     pub replica_identity: ReplicaIdentity,
-    /// What ANALYZE found out; a row of its own, so that who writes to the table need not care.
+    /// Statistics of ANALYZE. They have a row of their own, so that writers of the table do not conflict with them.
     #[serde(skip)]
     pub statistics: Option<Arc<TableStatistics>>,
-    /// Rows written since, by this server.
+    /// Rows that this server has written since the statistics were gathered.
     #[serde(skip)]
     pub changes: Changes,
 }
 
-/// What of a relation a comment is on.
+/// The part of a relation that a comment describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CommentOf {
-    /// The relation itself.
+    /// The relation as a whole.
     Relation,
-    /// A column.
+    /// A column, by its id.
     Column(ColumnId),
     /// An index, by its OID in pg_class.
     Index(Oid),
@@ -393,57 +392,57 @@ pub enum CommentOf {
     Constraint(Oid),
 }
 
-/// A relation that a view's query names.
+/// A relation that a view's query refers to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ViewRelation {
-    /// The schema, where the query writes it.
+    /// The schema, if the query contains it.
     pub schema: Option<String>,
-    /// The name as the query writes it, folded.
+    /// The name as the query contains it, in folded case.
     pub name: String,
-    /// What it named when the view was made.
+    /// OID of the relation when the view was created.
     pub oid: Oid,
-    /// The columns it had then, by the names they had then: the query sees these and no others.
-    /// None of a relation of the system, which is seen as it is.
+    /// Its columns at that time, with their names of that time. The query can see only these. Empty for system
+    /// relations, which are seen as they are.
     pub columns: Vec<(ColumnId, String)>,
-    /// Those that the query needs.
+    /// The columns that the query needs.
     pub used: Vec<ColumnId>,
 }
 
-/// What a view is. Its query stays as it was written; what its names mean stands beside it, so that
-/// nothing changes when a relation or column below is renamed, or a search_path is another.
+/// A view's query as it was written, with the meaning of its names at that time. Renaming a relation or column below,
+/// or another search_path, thus does not change the view.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ViewDescriptor {
     /// OID of its rule `_RETURN` in pg_rewrite.
     pub rule: Oid,
-    /// The query.
+    /// SQL text of the query.
     pub query: String,
-    /// The relations it names, each name once.
+    /// The relations it refers to; each name occurs once.
     pub relations: Vec<ViewRelation>,
-    /// The PRIMARY KEYs, by the OIDs of their constraints, that its GROUP BY relies on.
+    /// OIDs of the PRIMARY KEY constraints that its GROUP BY relies on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keys: Vec<Oid>,
-    /// WITH CHECK OPTION.
+    /// The clause WITH CHECK OPTION, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check_option: Option<CheckOption>,
-    /// WITH (security_barrier): shown and kept, and without effect.
+    /// WITH (security_barrier). It is stored and shown, but has no effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub security_barrier: Option<bool>,
-    /// WITH (security_invoker): the privileges of who asks count, not those of the owner.
+    /// WITH (security_invoker): privileges of the querying role count, not the owner's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub security_invoker: Option<bool>,
 }
 
-/// WITH CHECK OPTION of a view.
+/// The kind of WITH CHECK OPTION of a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CheckOption {
-    /// New rows must be rows of the view itself.
+    /// New rows must satisfy the view's own condition.
     Local,
-    /// And of the views below.
+    /// New rows must satisfy the conditions of the view and of the views below.
     Cascaded,
 }
 
 impl ViewDescriptor {
-    /// `pg_class.reloptions`.
+    /// The options in `pg_class.reloptions`.
     pub fn options(&self) -> Vec<String> {
         let flag = |name: &str, value: Option<bool>| value.map(|value| format!("{name}={value}"));
         let check = self.check_option.map(|option| match option {
@@ -456,17 +455,17 @@ impl ViewDescriptor {
 }
 
 impl TableDescriptor {
-    /// The columns that are not dropped.
+    /// The columns that are not dropped, in order.
     pub fn live_columns(&self) -> impl Iterator<Item = &ColumnDescriptor> {
         self.columns.iter().filter(|column| !column.dropped)
     }
-    /// The type of its rows.
+    /// The composite type of its rows.
     pub fn row_type(&self) -> SqlType {
         let row_of = RowOf { relation: self.oid, schema: self.schema.clone(), name: self.name.clone() };
         let fields = self.live_columns().map(|column| (column.name.clone(), column.ty)).collect();
         SqlType::of(BaseType::Record(RecordType::of_relation(row_of, fields)))
     }
-    /// The column with this id.
+    /// The column with this id, dropped or not.
     pub fn column(&self, id: ColumnId) -> Option<&ColumnDescriptor> {
         self.columns.iter().find(|column| column.id == id)
     }
@@ -474,7 +473,7 @@ impl TableDescriptor {
     pub fn column_named(&self, name: &str) -> Option<&ColumnDescriptor> {
         self.live_columns().find(|column| column.name == name)
     }
-    /// The primary key.
+    /// The primary key, unless it is deferrable.
     pub fn primary_key(&self) -> Option<&IndexDescriptor> {
         self.indexes.iter().find(|index| index.primary)
     }
@@ -482,99 +481,98 @@ impl TableDescriptor {
     pub fn declared_primary_key(&self) -> Option<&IndexDescriptor> {
         self.indexes.iter().find(|index| index.is_declared_primary())
     }
-    /// Indexes other than the primary key.
+    /// All indexes except the primary key.
     pub fn secondary_indexes(&self) -> impl Iterator<Item = &IndexDescriptor> {
         self.indexes.iter().filter(|index| !index.primary)
     }
 }
 
-/// A schema (`pg_namespace`).
+/// A schema (`pg_namespace`) of a database.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SchemaDescriptor {
-    /// OID.
+    /// Its OID in pg_namespace.
     pub oid: Oid,
-    /// Name.
+    /// Name of the schema.
     pub name: String,
-    /// Owner.
+    /// OID of the owning role.
     pub owner: Oid,
-    /// COMMENT ON; empty when it was taken away, `None` when none was ever given.
+    /// The text of COMMENT ON. It is empty once the comment was removed, and `None` if there never was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
-    /// Of a schema of temporary tables, where several servers serve the store: the server of its session.
+    /// For a schema of temporary tables with several servers: the server of its session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<u64>,
-    /// What was granted on it; none before the first GRANT or REVOKE.
+    /// Privileges on the schema. `None` before the first GRANT or REVOKE.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acl: Option<Acl>,
 }
 
-/// Settings that sessions begin with: names and values as they were given.
+/// Initial settings of sessions: names and values as given.
 pub type StoredSettings = Vec<(String, String)>;
 
-/// That a role is a member of another.
+/// The membership of a role in another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Membership {
-    /// The other.
+    /// OID of the role that it is a member of.
     pub role: Oid,
-    /// Who granted it.
+    /// OID of the role that granted the membership.
     pub grantor: Oid,
-    /// WITH ADMIN OPTION.
+    /// Whether it has WITH ADMIN OPTION.
     pub admin: bool,
 }
 
-/// A role (`pg_authid`).
+/// A role (`pg_authid`) of the cluster.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RoleDescriptor {
-    /// OID.
+    /// Its OID in pg_authid.
     pub oid: Oid,
-    /// Name.
+    /// Name of the role.
     pub name: String,
-    /// SUPERUSER.
+    /// Whether it has SUPERUSER.
     pub superuser: bool,
-    /// LOGIN.
+    /// Whether it has LOGIN.
     pub login: bool,
-    /// CREATEDB.
+    /// Whether it has CREATEDB.
     pub create_database: bool,
-    /// CREATEROLE.
+    /// Whether it has CREATEROLE.
     pub create_role: bool,
-    /// SCRAM-SHA-256 verifier as PostgreSQL stores it
-    /// (`SCRAM-SHA-256$iterations:salt$stored_key:server_key`).
+    /// SCRAM-SHA-256 verifier, as PostgreSQL stores it (`SCRAM-SHA-256$iterations:salt$stored_key:server_key`).
     pub password: Option<String>,
-    /// COMMENT ON; empty when it was taken away.
+    /// The text of COMMENT ON. It is empty once the comment was removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
-    /// The roles that it is a member of.
+    /// Its memberships in other roles.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub member_of: Vec<Membership>,
-    /// NOINHERIT.
+    /// Whether it has NOINHERIT.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_inherit: bool,
-    /// REPLICATION: shown, for there is none.
+    /// REPLICATION. It is only shown, as there is no replication.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replication: bool,
-    /// BYPASSRLS: shown, for there are no policies.
+    /// BYPASSRLS. It is only shown, as there are no policies.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub bypass_rls: bool,
-    /// CONNECTION LIMIT; none for any number.
+    /// CONNECTION LIMIT. `None` means no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connection_limit: Option<u32>,
-    /// VALID UNTIL, of its password, as a datum of timestamptz.
+    /// VALID UNTIL of its password, as a timestamptz in microseconds since 2000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub valid_until: Option<i64>,
-    /// ALTER ROLE … SET, by database; 0 for every one.
+    /// Settings of ALTER ROLE … SET, by database OID. 0 means all databases.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<(Oid, StoredSettings)>,
-    /// Of the first superuser, who is always there: ALTER ROLE ALL SET.
+    /// Settings of ALTER ROLE ALL SET. The superuser created first stores them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub settings_of_all: StoredSettings,
 }
 
 impl RoleDescriptor {
-    /// ALTER ROLE … SET, of every database.
+    /// Settings of ALTER ROLE … SET for all databases.
     pub fn everywhere(&self) -> Option<&StoredSettings> {
         self.settings.iter().find(|(database, _)| *database == 0).map(|(_, settings)| settings)
     }
-    /// INHERIT: it has the privileges of the roles that it is a member of.
+    /// INHERIT: whether it has the privileges of the roles that it is a member of.
     pub fn inherits(&self) -> bool {
         !self.no_inherit
     }

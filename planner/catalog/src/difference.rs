@@ -1,30 +1,30 @@
-//! [`Difference`]: what two catalogs say differently, so that a plan made by the one can go on by the other when the change is none of its
-//! business.
+//! [`Difference`]: the changes between two catalogs. A plan made with the old one stays valid with the new one if the
+//! changes do not concern it.
 
 use super::{Catalog, TableDescriptor, is_temporary};
 use std::collections::HashSet;
 use std::sync::Arc;
 use types::Oid;
 
-/// What changed between two catalogs.
+/// The changes between two catalogs.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Difference {
-    /// Something that any statement may depend on: roles, databases, schemas, types.
+    /// Whether anything changed that any statement may depend on: roles, databases, schemas, types.
     whole: bool,
-    /// Names of relations that one has and the other has not, or has otherwise; in small letters.
+    /// Lower-case names of the relations that differ or exist in only one catalog.
     names: HashSet<String>,
-    /// Those relations, and those that FOREIGN KEYs or owned sequences bind to them.
+    /// OIDs of these relations, and of those tied to them by FOREIGN KEYs or owned sequences.
     relations: HashSet<Oid>,
 }
 
 impl Difference {
-    /// What `new` says otherwise than `old`.
+    /// The changes from `old` to `new`.
     pub fn between(old: &Catalog, new: &Catalog) -> Difference {
         let mut difference = Difference {
             whole: old.database != new.database
                 || old.databases != new.databases
                 || old.roles != new.roles
-                // Two enums of one OID are equal, whatever their labels; their descriptors are not.
+                // Enums with the same OID compare equal, whatever their labels. Their descriptors do not.
                 || !old.enums().eq(new.enums())
                 || !same_schemas(old, new),
             ..Difference::default()
@@ -47,16 +47,16 @@ impl Difference {
         self.names.insert(table.name.to_lowercase());
         self.names.extend(table.indexes.iter().map(|index| index.name.to_lowercase()));
         self.relations.insert(table.oid);
-        // Who writes to one side of a FOREIGN KEY looks at the other.
+        // A write to one side of a FOREIGN KEY reads the other side.
         self.relations.extend(table.foreign_keys.iter().map(|key| key.parent));
         self.relations.extend(catalog.referencing.get(&table.oid).into_iter().flatten());
         let owner = table.sequence.as_ref().and_then(|sequence| sequence.owned_by);
         self.relations.extend(owner.map(|(owner, _)| owner));
     }
 
-    /// Whether nothing changed for a statement of this text that was found to mean these relations.
+    /// Whether nothing changed for a statement with this text that refers to these relations.
     ///
-    /// A relation's name that occurs in the text anywhere counts: a new one may hide the one that was meant.
+    /// A changed relation's name counts wherever it occurs in the text: a new relation may hide the previous one.
     pub fn spares(&self, text: &str, relations: &[Oid]) -> bool {
         if self.whole || relations.iter().any(|oid| self.relations.contains(oid)) {
             return false;
@@ -65,15 +65,15 @@ impl Difference {
             return true;
         }
         let text = text.to_lowercase();
-        // Names with quotes inside, and those that are written by code points, cannot be found by looking.
+        // Names with quotes inside, or written by code points, cannot be found in the text.
         let hidden = |name: &String| name.contains('"') || stands_in(&text, name);
         !text.contains("u&") && !self.names.iter().any(hidden)
     }
 }
 
-/// Whether a name stands in a text by itself, not as a part of a longer one; unless that is cut to this one.
+/// Whether a text contains a name as a whole word, or as the truncated part of a longer one.
 fn stands_in(text: &str, name: &str) -> bool {
-    /// Bytes of the shortest names that are the rest of a longer one, which is cut between letters.
+    /// Names of at least this many bytes may be truncated from longer ones, at a character boundary.
     const CUT: usize = 60;
     let is_part = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '$';
     text.match_indices(name).any(|(at, _)| {
@@ -83,8 +83,8 @@ fn stands_in(text: &str, name: &str) -> bool {
     })
 }
 
-/// Schemas of temporary tables aside: they are found by their names only, and on the path of their session, whose statements
-/// are planned for that path.
+/// Whether the schemas are equal, except schemas of temporary tables. These are found only by name and by the path of
+/// their session, for which its statements are planned.
 fn same_schemas(old: &Catalog, new: &Catalog) -> bool {
     fn lasting(catalog: &Catalog) -> impl Iterator<Item = &super::SchemaDescriptor> {
         catalog.schemas.values().map(Arc::as_ref).filter(|schema| !is_temporary(&schema.name))

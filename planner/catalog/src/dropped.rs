@@ -1,6 +1,6 @@
-//! Removal of what was dropped: storage ids of DROP, TRUNCATE and rewrites are remembered as rows
-//! of the catalog, in the same transaction, and their rows are removed once no snapshot can reach
-//! them, and so are the values of sequences that were restarted.
+//! Removes dropped data in the background. DROP, TRUNCATE and rewrites record storage ids as rows of the catalog, in
+//! the same transaction. Their rows are removed once no snapshot can reach them. The values of restarted sequences are
+//! removed likewise.
 
 use super::store::{parse, scan_all};
 use super::{CatalogStore, StorageId, keys};
@@ -11,16 +11,15 @@ use std::time::Duration;
 use storage::Timestamp;
 use txn::{LockStrength, OwnWrites, TransactionOptions, TxnError, Write, WriteKind};
 
-/// How long the background task rests between two passes.
+/// Interval between two passes of the background task.
 const REST: Duration = Duration::from_secs(10);
 
-/// Sequences known to this server of which a pass looks whether they are still there.
+/// Number of cached sequences that one pass checks for existence.
 const SEQUENCES_AT_A_TIME: usize = 256;
 
 impl CatalogStore {
-    /// One pass over what was dropped; answers how many storage ids are gone. `seen` remembers,
-    /// from pass to pass, a snapshot at which each was found dropped.
-    /// Errors of the store; the next pass begins again.
+    /// Makes one pass over the dropped storage ids and answers how many were removed. `seen` keeps, from pass to pass,
+    /// a snapshot at which each was found dropped. Errors: those of the store; the next pass tries again.
     pub async fn remove_dropped(&self, seen: &mut HashMap<StorageId, Timestamp>) -> Result<usize> {
         let transactions = self.transactions();
         let reader = transactions.begin(TransactionOptions { read_only: true, ..TransactionOptions::default() });
@@ -31,7 +30,7 @@ impl CatalogStore {
         let mut gone = 0;
         for (key, value) in rows {
             let storage_id: StorageId = parse(&value)?;
-            // The drop was committed at or before the snapshot that showed it.
+            // The drop was committed at or before the snapshot that contains it.
             let since = *seen.entry(storage_id).or_insert(snapshot);
             if !transactions.remove_range(keys::rows_of(storage_id), since).await? {
                 continue;
@@ -49,7 +48,7 @@ impl CatalogStore {
                     seen.remove(&storage_id);
                     gone += 1;
                 }
-                // Somebody else removed it as well.
+                // Another node removed it too.
                 Err(TxnError::Conflict(_)) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -57,8 +56,7 @@ impl CatalogStore {
         Ok(gone)
     }
 
-    /// Runs [`CatalogStore::remove_dropped`] again and again in the background, until the store
-    /// is closed.
+    /// Runs [`CatalogStore::remove_dropped`] periodically in the background, until the store is closed.
     pub fn start_cleaner(self: &Arc<Self>) {
         let (store, env) = (Arc::downgrade(self), Arc::clone(self.env()));
         let task = async move {

@@ -1,5 +1,4 @@
-//! [`Known`]: descriptors as they were stored and as they were read, so that of many only those that changed are read
-//! anew.
+//! [`Known`]: a cache of stored descriptors and their parsed form. Only descriptors that changed are parsed again.
 
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -9,13 +8,13 @@ use std::sync::Arc;
 use txn::KeyValue;
 use types::Oid;
 
-/// Databases of which descriptors are kept, at most.
+/// Most databases whose descriptors are cached.
 const DATABASES: usize = 16;
 
-/// Descriptors of one database by row key, each with the value that it was read from.
+/// Parsed descriptors of one database by row key, each with the stored value.
 pub(super) type Read<T> = BTreeMap<Bytes, (Bytes, Arc<T>)>;
 
-/// See the head of the module.
+/// A cache of parsed descriptors, by database.
 pub(super) struct Known<T>(Mutex<HashMap<Oid, Arc<Read<T>>>>);
 
 impl<T> Default for Known<T> {
@@ -25,8 +24,8 @@ impl<T> Default for Known<T> {
 }
 
 impl<T> Known<T> {
-    /// What `stored` says: of a row that is as it was when it was last read, what was read then, if `holds` says that it holds; else
-    /// what `read` makes of its value and of what was read of the row before. Errors: those of `read`.
+    /// Parses `stored`. An unchanged row keeps its previous result if `holds` confirms it. Otherwise `read` parses the
+    /// value, given the row's previous result. Errors: those of `read`.
     pub(super) fn read(
         &self,
         database: Oid,
@@ -39,7 +38,7 @@ impl<T> Known<T> {
         for (key, value) in stored {
             let known = before.as_ref().and_then(|before| before.get_key_value(&key));
             let (key, entry) = match known {
-                // The old bytes: those of the new scan need not be kept.
+                // Keep the old bytes, so that those of the new scan can be freed.
                 Some((key, entry)) if entry.0 == value && holds(&entry.1) => (key.clone(), entry.clone()),
                 known => {
                     let old = known.map(|(_, (_, old))| &**old);

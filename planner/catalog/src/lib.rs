@@ -1,5 +1,4 @@
-//! The catalog: descriptors of everything that has a name, as stored rows, and an immutable
-//! [`Catalog`] as one transaction sees it.
+//! The catalog: stored descriptors of all named objects, and an immutable [`Catalog`] as one transaction sees it.
 
 pub mod acl;
 pub mod builder;
@@ -52,25 +51,25 @@ use types::keyword::quote;
 use types::record::{RowOf, relation_of_type};
 use types::{BaseType, Oid, SqlType};
 
-/// Whether a schema is that of a session's temporary tables.
+/// Whether a schema holds a session's temporary tables.
 pub fn is_temporary(schema: &str) -> bool {
     schema.starts_with("pg_temp_")
 }
 
-/// The schema that a name says: `pg_temp` is the session's own, wherever it is on the path.
+/// The schema that a name refers to. `pg_temp` is the session's own, wherever it is on the path.
 pub fn said_schema<'a>(schema: &'a str, search_path: &'a [String]) -> &'a str {
     let own = search_path.iter().find(|name| schema == "pg_temp" && is_temporary(name));
     own.map_or(schema, String::as_str)
 }
 
-/// What a name in a schema stands for: tables, sequences and indexes share one name space.
+/// The object behind a name in a schema. Tables, sequences and indexes share one name space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Named {
     Relation(Oid),
     Index { table: Oid, position: usize },
 }
 
-/// Everything that has a name in one database, as of one snapshot. Immutable and shared.
+/// All named objects of one database in one snapshot. It is immutable and shared.
 #[derive(Debug, Default)]
 pub struct Catalog {
     version: u64,
@@ -80,19 +79,19 @@ pub struct Catalog {
     roles: Vec<Arc<RoleDescriptor>>,
     schemas: BTreeMap<Oid, Arc<SchemaDescriptor>>,
     relations: BTreeMap<Oid, Arc<TableDescriptor>>,
-    /// By schema, then by name.
+    /// Objects by schema, then by name.
     names: HashMap<String, HashMap<String, Named>>,
     indexes: HashMap<Oid, (Oid, usize)>,
     storage: HashMap<StorageId, (Oid, usize)>,
-    /// By table: the tables whose FOREIGN KEYs refer to it.
+    /// For each table: the tables whose FOREIGN KEYs refer to it.
     referencing: HashMap<Oid, Vec<Oid>>,
     sequences: Option<Arc<Sequences>>,
     enums: BTreeMap<Oid, EnumType>,
-    /// The relations by the OIDs of their constraints, triggers, defaults and rules, found out when first asked for.
+    /// Relations by the OIDs of their constraints, triggers, defaults and rules. Computed on first use.
     parts: OnceLock<HashMap<Oid, Vec<Oid>>>,
 }
 
-/// 3F000.
+/// The error 3F000 for a missing schema.
 pub fn no_schema(name: &str) -> SqlError {
     let missing = Missing::Schema(name.to_string());
     SqlError::new(state::INVALID_SCHEMA_NAME, format!("schema \"{name}\" does not exist")).missing(missing)
@@ -107,33 +106,32 @@ impl Catalog {
     pub fn system(&self) -> &'static dyn SystemCatalog {
         self.system.0
     }
-    /// Changes whenever any descriptor changes; equal versions are equal catalogs, within this
-    /// process.
+    /// Changes whenever a descriptor changes. Within this process, equal versions are equal catalogs.
     pub fn version(&self) -> u64 {
         self.version
     }
-    /// The database this is the catalog of.
+    /// The database of this catalog.
     pub fn database(&self) -> &DatabaseDescriptor {
         &self.database
     }
-    /// Finds a relation: in `schema` when given, else along `search_path` (pg_catalog first,
-    /// implicitly, as in PostgreSQL). Names are already folded.
+    /// Looks a relation up: in `schema` if given, otherwise along `search_path` (pg_catalog implicitly first, as in
+    /// PostgreSQL). Names must be folded.
     pub fn relation(&self, schema: Option<&str>, name: &str, search_path: &[String]) -> Option<Arc<TableDescriptor>> {
         self.along_path(schema, search_path, |schema| self.relation_in(schema, name))
     }
-    /// The relation with this OID (indexes are found by [`Catalog::index`]).
+    /// The relation with this OID. For indexes, see [`Catalog::index`].
     pub fn relation_by_oid(&self, oid: Oid) -> Option<Arc<TableDescriptor>> {
         match self.relations.get(&oid) {
             Some(table) => Some(Arc::clone(table)),
             None => self.system.0.relation_by_oid(oid),
         }
     }
-    /// The table and position in its `indexes` of the index with this OID.
+    /// The table of the index with this OID, and the index's position in `indexes`.
     pub fn index(&self, oid: Oid) -> Option<(Arc<TableDescriptor>, usize)> {
         let (table, position) = self.indexes.get(&oid)?;
         Some((self.relation_by_oid(*table)?, *position))
     }
-    /// An index by name, as [`Catalog::relation`].
+    /// Looks an index up by name, as [`Catalog::relation`] does.
     pub fn index_named(
         &self,
         schema: Option<&str>,
@@ -150,17 +148,17 @@ impl Catalog {
         let (table, position) = self.storage.get(&storage_id)?;
         Some((self.relation_by_oid(*table)?, *position))
     }
-    /// Every enum, by OID.
+    /// All enums, ordered by OID.
     pub fn enums(&self) -> impl Iterator<Item = &'static EnumDescriptor> {
         self.enums.values().map(|ty| ty.descriptor())
     }
-    /// The enum with this name: in `schema` when given, else along `search_path`.
+    /// Looks an enum up: in `schema` if given, otherwise along `search_path`.
     pub fn enum_named(&self, schema: Option<&str>, name: &str, search_path: &[String]) -> Option<EnumType> {
         self.along_path(schema, search_path, |schema| {
             self.enums.values().find(|ty| ty.descriptor().schema == schema && ty.descriptor().name == name).copied()
         })
     }
-    /// The type with this OID, built in, an enum, rows of a relation, or an array of such.
+    /// The type with this OID: built-in, an enum, a row type, or an array of these.
     pub fn type_by_oid(&self, oid: Oid) -> Option<SqlType> {
         if let Some(ty) = SqlType::from_oid(oid) {
             return Some(ty);
@@ -173,7 +171,7 @@ impl Catalog {
         let ty = SqlType::of(BaseType::Enum(*found));
         Some(if found.descriptor().oid == oid { ty } else { ty.array_of() })
     }
-    /// A type as it is by now: an enum may have other labels than when it was asked for.
+    /// The current form of a type: an enum's labels may have changed since it was resolved.
     pub fn current_type(&self, ty: SqlType) -> SqlType {
         match ty.base {
             BaseType::Enum(old) => match self.enums.get(&old.descriptor().oid) {
@@ -183,7 +181,7 @@ impl Catalog {
             _ => ty,
         }
     }
-    /// A type's name with its modifier, with its schema unless it is found along `search_path`.
+    /// A type's name with its modifier. It includes the schema unless the type is found along `search_path`.
     pub fn type_name(&self, ty: SqlType, search_path: &[String]) -> String {
         let (schema, name, visible) = match ty.base {
             BaseType::Enum(own) => {
@@ -201,7 +199,7 @@ impl Catalog {
         let name = if visible { quote(name) } else { format!("{}.{}", quote(schema), quote(name)) };
         if ty.array { format!("{name}[]") } else { name }
     }
-    /// Every relation that lists show, system views included, by OID.
+    /// All relations for listings, including system views, ordered by OID.
     pub fn relations(&self) -> Vec<Arc<TableDescriptor>> {
         let mut all: Vec<_> = self.system.0.relations();
         all.retain(|view| view.schema != OWN_SCHEMA);
@@ -209,18 +207,18 @@ impl Catalog {
         all.sort_by_key(|table| table.oid);
         all
     }
-    /// The relations that users made, by OID.
+    /// All relations of users, ordered by OID.
     pub fn user_relations(&self) -> impl ExactSizeIterator<Item = &Arc<TableDescriptor>> {
         self.relations.values()
     }
-    /// The relations that users made with this name in any schema, and the tables of indexes with it.
+    /// The users' relations with this name in any schema, and the tables of indexes with it.
     pub fn user_relations_named(&self, name: &str) -> impl Iterator<Item = Arc<TableDescriptor>> {
         let named = self.names.values().filter_map(|names| names.get(name)).map(|named| match named {
             Named::Relation(oid) | Named::Index { table: oid, .. } => oid,
         });
         named.filter_map(|oid| self.relations.get(oid).cloned())
     }
-    /// The relations that have a constraint, a trigger, a default or a rule with this OID.
+    /// The relations with a constraint, trigger, default or rule that has this OID.
     pub fn relations_with(&self, part: Oid) -> impl Iterator<Item = &Arc<TableDescriptor>> {
         let parts = self.parts.get_or_init(|| {
             let mut parts: HashMap<Oid, Vec<Oid>> = HashMap::new();
@@ -233,11 +231,11 @@ impl Catalog {
         });
         parts.get(&part).into_iter().flatten().filter_map(|oid| self.relations.get(oid))
     }
-    /// The values of sequences. Errors when this catalog was not read from a store.
+    /// The values of sequences. Errors: XX000 if this catalog was not read from a store.
     pub fn sequences(&self) -> Result<&Arc<Sequences>> {
         self.sequences.as_ref().ok_or_else(|| SqlError::internal("this catalog has no sequences"))
     }
-    /// Every schema that lists show, by OID.
+    /// All schemas for listings, ordered by OID.
     pub fn schemas(&self) -> Vec<Arc<SchemaDescriptor>> {
         self.schemas.values().filter(|schema| schema.name != OWN_SCHEMA).cloned().collect()
     }
@@ -249,11 +247,11 @@ impl Catalog {
     pub fn schema_by_oid(&self, oid: Oid) -> Option<Arc<SchemaDescriptor>> {
         self.schemas.get(&oid).cloned()
     }
-    /// Every database of the cluster.
+    /// All databases of the cluster.
     pub fn databases(&self) -> Vec<Arc<DatabaseDescriptor>> {
         self.databases.clone()
     }
-    /// Every role of the cluster.
+    /// All roles of the cluster.
     pub fn roles(&self) -> Vec<Arc<RoleDescriptor>> {
         self.roles.clone()
     }
@@ -265,12 +263,12 @@ impl Catalog {
     pub fn role_by_oid(&self, oid: Oid) -> Option<Arc<RoleDescriptor>> {
         self.roles.iter().find(|role| role.oid == oid).cloned()
     }
-    /// Whether a table, sequence, view or index has this name in this schema.
+    /// Whether a table, sequence, view or index in this schema has this name.
     pub fn name_is_taken(&self, schema: &str, name: &str) -> bool {
         self.names.get(schema).is_some_and(|names| names.contains_key(name))
             || self.system.0.relation(schema, name).is_some()
     }
-    /// The sequence owned by a column (serial or identity).
+    /// The sequence that a column owns (serial or identity).
     pub fn owned_sequence(&self, table: Oid, column: ColumnId) -> Option<Arc<TableDescriptor>> {
         self.relations
             .values()
@@ -279,7 +277,7 @@ impl Catalog {
             })
             .cloned()
     }
-    /// The error of a name that finds no relation with rows: 42P01, or 42809 for that of an index.
+    /// The error for a name without a relation: 42P01, or 42809 if it is an index.
     pub fn no_relation(&self, schema: Option<&str>, name: &str, search_path: &[String]) -> SqlError {
         if self.index_named(schema, name, search_path).is_some() {
             return SqlError::new(state::WRONG_OBJECT_TYPE, format!("\"{name}\" is an index"));
@@ -288,7 +286,7 @@ impl Catalog {
         let missing = Missing::Relation(schema.map(str::to_string), name.to_string());
         SqlError::new(state::UNDEFINED_TABLE, format!("relation \"{shown}\" does not exist")).missing(missing)
     }
-    /// The FOREIGN KEYs that refer to a table, with the tables they are of, oldest first.
+    /// The FOREIGN KEYs that refer to a table, with their tables, oldest first.
     pub fn referencing(&self, table: Oid) -> Vec<(Arc<TableDescriptor>, ForeignKeyDescriptor)> {
         let children = self.referencing.get(&table).into_iter().flatten();
         let mut keys: Vec<_> = children
@@ -299,18 +297,18 @@ impl Catalog {
         keys.sort_by_key(|(_, key)| key.oid);
         keys
     }
-    /// Whether FOREIGN KEYs refer to a table.
+    /// Whether any FOREIGN KEY refers to a table.
     pub fn is_referenced(&self, table: Oid) -> bool {
         self.referencing.contains_key(&table) && !self.referencing(table).is_empty()
     }
-    /// The FOREIGN KEY with this OID, of this table.
+    /// The FOREIGN KEY with this OID of a table.
     pub fn foreign_key(&self, table: Oid, oid: Oid) -> Option<(Arc<TableDescriptor>, ForeignKeyDescriptor)> {
         let child = self.relations.get(&table)?;
         let key = child.foreign_keys.iter().find(|key| key.oid == oid)?;
         Some((Arc::clone(child), key.clone()))
     }
-    /// The schemas that exist of `search_path`, in order, with pg_catalog first unless it is
-    /// named: `current_schemas(true)`.
+    /// The existing schemas of `search_path` in order, with pg_catalog first unless it is named:
+    /// `current_schemas(true)`.
     pub fn effective_path<'a>(&self, search_path: &'a [String]) -> Vec<&'a str> {
         let mut path = Vec::with_capacity(search_path.len() + 1);
         let (first, search_path) = match search_path {
@@ -335,7 +333,7 @@ impl Catalog {
         if let Some(schema) = schema {
             return find(said_schema(schema, path));
         }
-        // Temporary tables hide even those of the system.
+        // Temporary tables hide even system tables.
         let (first, path) = match path {
             [first, rest @ ..] if is_temporary(first) => (Some(first), rest),
             path => (None, path),

@@ -1,5 +1,6 @@
-//! The secret of a store from which a server derives what it tells a role that does not exist, so that a client cannot tell such a role from
-//! one with a password. PostgreSQL keeps its `mock_authentication_nonce` in pg_control for the same purpose. All servers of a store share it.
+//! A store's secret for logins of unknown roles. The server derives its answers from it, so that a client cannot tell
+//! whether a role exists. PostgreSQL keeps its `mock_authentication_nonce` in pg_control for this purpose. All servers
+//! of a store share the secret.
 
 use super::{CatalogStore, keys};
 use crate::SqlError;
@@ -7,11 +8,11 @@ use crate::state;
 use sql_error::Result;
 use txn::{LockStrength, OwnWrites, TransactionOptions, TxnError, Write, WriteKind};
 
-/// Bytes of the secret.
+/// Length of the secret in bytes.
 pub const LOGIN_SECRET_BYTES: usize = 32;
 
 impl CatalogStore {
-    /// The secret, drawn at the first call on a new store.
+    /// The secret. The first call on a new store draws it at random.
     pub async fn login_secret(&self) -> Result<[u8; LOGIN_SECRET_BYTES]> {
         loop {
             let transaction = self.transactions().begin(TransactionOptions::default());

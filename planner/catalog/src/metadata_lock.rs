@@ -1,11 +1,10 @@
-//! [`TableLocks`]: metadata locks, within this process. Writers share a table until their
-//! transaction ends; DDL holds it alone; an online index build only waits for those who still write
-//! by an older version of it. Names that DDL takes are locked as well. Waiting is fair, and a wait
-//! that would close a circle fails at once.
+//! [`TableLocks`]: metadata locks within this process. Writers share a table until their transaction ends. DDL locks it
+//! exclusively. An online index build only waits for writers with an older version. Names that DDL takes are locked
+//! too. Waiting is fair, and a wait that would close a cycle fails at once.
 //!
-//! These locks make waiting polite: they are not what correctness rests on. Descriptors, names and
-//! fences are rows (`keys`), and who overlooked a change of them fails at COMMIT. Where several nodes
-//! serve a store, tables are locked on the others as well (`nodes`).
+//! These locks avoid conflicts, but correctness does not depend on them. Descriptors, names and fences are rows
+//! (`keys`). A transaction that overlooks a change of them fails at COMMIT. If several nodes serve a store, tables are
+//! also locked on the other nodes (`nodes`).
 
 use super::nodes::{Nodes, Wished};
 use bytes::Bytes;
@@ -19,31 +18,30 @@ use storage::env::EnvRef;
 use tokio::sync::Notify;
 use types::Oid;
 
-/// Identity of a transaction among the locks.
+/// Identity of a transaction that holds locks.
 type Owner = u64;
 
-/// What is locked.
+/// An object that is locked.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum LockTarget {
-    /// A table or sequence.
+    /// A table or sequence, by OID.
     Table(Oid),
-    /// The right to begin a change of a table: an online index build has it from its beginning
-    /// to its end.
+    /// The right to change a table. An online index build holds it throughout.
     Change(Oid),
-    /// A schema of a database: shared by those who make something in it.
+    /// A schema of a database. Transactions that create objects in it share it.
     Schema(Oid, Oid),
-    /// A name that is being taken, by the row that stands for it.
+    /// A name that is being taken, by its row key.
     Name(Bytes),
 }
 
-/// How it is held.
+/// The mode of a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockMode {
-    /// By a writer, who knows this version of the descriptor.
+    /// Held by a writer that knows this version of the descriptor.
     Shared(u64),
-    /// By DDL.
+    /// Held by DDL, exclusively.
     Exclusive,
-    /// Not held: waits until nobody writes by a version below this one, and holds nobody up.
+    /// Not held: waits until no writer has a version below this one. It blocks nobody.
     Drain(u64),
 }
 
@@ -65,13 +63,13 @@ struct TableState {
 }
 
 impl TableState {
-    /// Who `owner` has to wait for.
+    /// The transactions for which `owner` has to wait.
     fn blockers(&self, owner: Owner, mode: LockMode) -> Vec<Owner> {
         let blocks = |(other, held): &&(Owner, LockMode)| *other != owner && mode.conflicts(*held);
         let mut blockers: Vec<Owner> = self.holders.iter().filter(blocks).map(|(other, _)| *other).collect();
         let in_line = !matches!(mode, LockMode::Drain(_));
         if in_line && !self.holders.iter().any(|(holder, _)| *holder == owner) {
-            // In order of arrival; who holds it already passes those who wait.
+            // Waiters are served in order of arrival. A holder passes all waiters.
             let before = self.queue.iter().take_while(|(other, _)| *other != owner);
             blockers.extend(before.filter(blocks).map(|(other, _)| *other));
         }
@@ -86,7 +84,7 @@ struct State {
 }
 
 impl State {
-    /// Whether `from` waits, directly or not, for itself.
+    /// Whether `from` waits, directly or indirectly, for itself.
     fn closes_a_circle(&self, from: Owner) -> bool {
         let mut seen = HashSet::new();
         let mut next = vec![from];
@@ -113,18 +111,18 @@ impl State {
     }
 }
 
-/// The metadata locks of every table. One per server.
+/// The metadata locks of all tables. Each server has one instance.
 pub struct TableLocks {
     env: EnvRef,
     state: Mutex<State>,
     changed: Notify,
     next_owner: AtomicU64,
-    /// The other nodes, where there can be some.
+    /// The other nodes, if there can be any.
     nodes: OnceLock<Weak<Nodes>>,
 }
 
 impl TableLocks {
-    /// No table is locked.
+    /// A new instance without any locks.
     pub fn new(env: EnvRef) -> Arc<Self> {
         Arc::new(TableLocks {
             env,
@@ -134,11 +132,11 @@ impl TableLocks {
             nodes: OnceLock::new(),
         })
     }
-    /// From now on tables are locked on other nodes as well.
+    /// Locks tables on other nodes too from now on.
     pub(super) fn spread(&self, nodes: &Arc<Nodes>) {
         let _ = self.nodes.set(Arc::downgrade(nodes));
     }
-    /// The locks of a new transaction: none yet. Dropping the answer releases them.
+    /// Makes the lock holder of a new transaction. Dropping it releases its locks.
     pub fn begin(self: &Arc<Self>) -> Arc<HeldLocks> {
         let owner = self.next_owner.fetch_add(1, Ordering::Relaxed);
         Arc::new(HeldLocks {
@@ -150,7 +148,7 @@ impl TableLocks {
         })
     }
 
-    /// Tries once. `Ok(false)`: has to wait (and is queued).
+    /// Tries to acquire a lock once. `Ok(false)` means that it has to wait and is queued.
     fn try_acquire(&self, owner: Owner, target: &LockTarget, mode: LockMode) -> Result<bool> {
         let mut guard = self.state.lock();
         let state = &mut *guard;
@@ -159,7 +157,7 @@ impl TableLocks {
         let has = match (held, mode) {
             (Some(LockMode::Exclusive), _) => true,
             (Some(LockMode::Shared(held)), LockMode::Shared(version)) => {
-                // Who writes by two versions is waited for by the older.
+                // A writer with two versions counts as one with the older.
                 *held = version.min(*held);
                 true
             }
@@ -234,22 +232,22 @@ impl std::fmt::Debug for TableLocks {
     }
 }
 
-/// The metadata locks that one transaction holds, until this is dropped.
+/// The metadata locks of one transaction. Dropping it releases them.
 #[derive(Debug)]
 pub struct HeldLocks {
     owner: Owner,
     locks: Arc<TableLocks>,
-    /// Whether it ever asked for one: who only reads touches nothing that others do.
+    /// Whether it ever requested a lock. A transaction that only reads does no work on release.
     asked: AtomicBool,
-    /// What is held on other nodes.
+    /// Locks held on other nodes.
     elsewhere: Mutex<HashMap<LockTarget, Wished>>,
-    /// The fences of this node when it took them: it has them no more when it has another.
+    /// The node's fences at the time of these locks. If the node has another fence now, it has lost the locks.
     fences: Mutex<HashSet<Bytes>>,
 }
 
 impl HeldLocks {
-    /// Takes a table, waiting for others, on all nodes. Errors: 55P03 after `timeout` (`lock_timeout`; `None`
-    /// waits for ever), 40P01 when the wait would never end, 40001 when another node goes first.
+    /// Acquires a lock on all nodes. Errors: 55P03 after `timeout` (`lock_timeout`; `None` waits forever), 40P01 for a
+    /// deadlock, 40001 if another node goes first.
     pub async fn acquire(&self, target: LockTarget, mode: LockMode, timeout: Option<Duration>) -> Result<()> {
         self.acquire_here(target.clone(), mode, timeout).await?;
         let drain = match mode {
@@ -259,7 +257,7 @@ impl HeldLocks {
         };
         self.acquire_elsewhere(target, drain, timeout).await.map(|_| ())
     }
-    /// Answers whether other nodes had to be asked.
+    /// Acquires a lock on other nodes. Answers whether there are any that must be asked.
     async fn acquire_elsewhere(
         &self,
         target: LockTarget,
@@ -281,7 +279,7 @@ impl HeldLocks {
         }
         Ok(true)
     }
-    /// The same as [`HeldLocks::acquire`] on this node alone.
+    /// Like [`HeldLocks::acquire`], on this node only.
     pub(super) async fn acquire_here(
         &self,
         target: LockTarget,
@@ -325,23 +323,23 @@ impl HeldLocks {
             }
         }
     }
-    /// Takes a table to write its rows by this version of its descriptor.
+    /// Locks a table to write its rows with this version of its descriptor.
     pub async fn shared(&self, table: Oid, version: u64, timeout: Option<Duration>) -> Result<()> {
         self.acquire(LockTarget::Table(table), LockMode::Shared(version), timeout).await
     }
-    /// Takes a table alone, to change its descriptor: after an index build on it, if there is one. Answers whether other
-    /// nodes had to be asked: what their transactions wrote may be newer than a snapshot from before.
+    /// Locks a table exclusively to change its descriptor, after an index build on it, if any. Answers whether other
+    /// nodes were asked: their transactions' writes may then be newer than an earlier snapshot.
     pub async fn exclusive(&self, table: Oid, timeout: Option<Duration>) -> Result<bool> {
         self.exclusive_here(table, timeout).await?;
         self.acquire_elsewhere(LockTarget::Table(table), None, timeout).await
     }
-    /// The same on this node alone.
+    /// Like [`HeldLocks::exclusive`], on this node only.
     pub(super) async fn exclusive_here(&self, table: Oid, timeout: Option<Duration>) -> Result<()> {
         self.acquire_here(LockTarget::Change(table), LockMode::Exclusive, timeout).await?;
         self.acquire_here(LockTarget::Table(table), LockMode::Exclusive, timeout).await
     }
-    /// What a transaction that relies on locks of other nodes requires to be unchanged; `None` where there is one node.
-    /// Errors: 40001 when the others have given this node, and its locks, up.
+    /// The row that a transaction with locks on other nodes requires to be unchanged. `None` with a single node.
+    /// Errors: 40001 if the others have given up this node and its locks.
     pub async fn fence(&self) -> Result<Option<Bytes>> {
         let Some(nodes) = self.locks.nodes.get().and_then(Weak::upgrade) else { return Ok(None) };
         let fence = nodes.fence().await?;

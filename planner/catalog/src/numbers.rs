@@ -1,5 +1,5 @@
-//! [`Numbers`]: OIDs, storage ids and catalog versions, each given out once. Ranges are reserved
-//! durably in transactions of their own, so that they neither conflict with DDL nor roll back.
+//! [`Numbers`]: OIDs, storage ids and catalog versions, each assigned once. Ranges are reserved durably in separate
+//! transactions, which neither conflict with DDL nor roll back with it.
 
 use super::keys;
 use sql_error::{Result, SqlError};
@@ -8,16 +8,16 @@ use tokio::sync::Mutex;
 use txn::{LockStrength, OwnWrites, TransactionOptions, TransactionStore, TxnError, Write, WriteKind};
 use types::Oid;
 
-/// What is counted.
+/// The kind of number to assign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counter {
     /// Object identifiers, from 16384.
     Oid,
-    /// Storage ids, from 1000.
+    /// Storage ids of rows, from 1000.
     Storage,
     /// Versions of the catalog.
     Version,
-    /// Hidden row numbers, of all tables without primary key.
+    /// Hidden row numbers for all tables without a primary key.
     Row,
 }
 
@@ -39,12 +39,12 @@ impl Counter {
     }
 }
 
-/// How many numbers one transaction reserves. What a stopped server had left is never used.
+/// Number of values that one transaction reserves. Values that a stopped server had left are never used.
 const RESERVED_AT_ONCE: u64 = 64;
-/// The same of row numbers, of which a load takes many.
+/// The same for row numbers, of which a bulk load needs many.
 const ROWS_RESERVED_AT_ONCE: u64 = 1 << 20;
 
-/// Gives numbers out.
+/// Assigns numbers of all kinds.
 pub struct Numbers {
     transactions: Arc<TransactionStore>,
     oid: Mutex<std::ops::Range<u64>>,
@@ -54,7 +54,7 @@ pub struct Numbers {
 }
 
 impl Numbers {
-    /// Over this store. Reserves nothing yet.
+    /// Uses this store. Nothing is reserved yet.
     pub fn new(transactions: Arc<TransactionStore>) -> Self {
         Numbers {
             transactions,
@@ -64,7 +64,7 @@ impl Numbers {
             row: Mutex::new(0..0),
         }
     }
-    /// The next number. Errors of the store.
+    /// Assigns the next number. Errors: those of the store.
     pub async fn next(&self, counter: Counter) -> Result<u64> {
         let mut range = match counter {
             Counter::Oid => &self.oid,
@@ -80,16 +80,16 @@ impl Numbers {
         *range = self.reserve(counter, RESERVED_AT_ONCE).await?;
         range.next().ok_or_else(|| SqlError::internal("an empty range of numbers was reserved"))
     }
-    /// The next OID.
+    /// Assigns the next OID.
     pub async fn oid(&self) -> Result<Oid> {
         Oid::try_from(self.next(Counter::Oid).await?).map_err(|_| SqlError::internal("OIDs are exhausted"))
     }
-    /// The next storage id.
+    /// Assigns the next storage id.
     pub async fn storage_id(&self) -> Result<u64> {
         self.next(Counter::Storage).await
     }
 
-    /// At least one and at most `count` consecutive row numbers.
+    /// Assigns consecutive row numbers: at least one and at most `count`.
     pub async fn rows(&self, count: u64) -> Result<std::ops::Range<u64>> {
         let mut range = self.row.lock().await;
         if range.is_empty() {

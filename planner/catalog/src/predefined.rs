@@ -1,25 +1,24 @@
-//! The roles that PostgreSQL brings along (manual, chapter 22.5): always there, never stored unless something is said of
-//! them.
+//! The predefined roles of PostgreSQL (manual, 22.5). They always exist, and are stored only once they were altered.
 
 use super::acl::{self, Kind, Rights};
 use super::{Membership, RoleDescriptor};
 use types::Oid;
 
-/// Whoever owns the database is a member of it.
+/// Role pg_database_owner, whose only member is the database's owner.
 pub const DATABASE_OWNER: Oid = 6171;
-/// Reads all tables, views and sequences, and uses all schemas.
+/// Role pg_read_all_data: reads all tables, views and sequences, and uses all schemas.
 pub const READ_ALL_DATA: Oid = 6181;
-/// Writes them, and uses all schemas.
+/// Role pg_write_all_data: writes all tables, views and sequences, and uses all schemas.
 pub const WRITE_ALL_DATA: Oid = 6182;
-/// Sees what others do.
+/// Role pg_read_all_stats: sees the statements of others.
 pub const READ_ALL_STATISTICS: Oid = 3375;
-/// Ends what others do.
+/// Role pg_signal_backend: cancels statements and sessions of others.
 pub const SIGNAL_BACKEND: Oid = 4200;
-/// Starts checkpoints.
+/// Role pg_checkpoint: runs checkpoints.
 pub const CHECKPOINT: Oid = 4544;
-/// Sees settings that tell of the machine.
+/// Role pg_read_all_settings: sees settings that reveal details of the machine.
 pub const READ_ALL_SETTINGS: Oid = 3374;
-/// Sees all of these things.
+/// Role pg_monitor: has all monitoring roles.
 pub const MONITOR: Oid = 3373;
 
 const ALL: &[(Oid, &str)] = &[
@@ -37,12 +36,12 @@ const ALL: &[(Oid, &str)] = &[
     (WRITE_ALL_DATA, "pg_write_all_data"),
 ];
 
-/// Whether a role is one of them.
+/// Whether a role is predefined.
 pub fn is_predefined(role: Oid) -> bool {
     ALL.iter().any(|(oid, _)| *oid == role)
 }
 
-/// All of them, as they are at first.
+/// All predefined roles in their initial form.
 pub fn roles() -> impl Iterator<Item = RoleDescriptor> {
     ALL.iter().map(|(oid, name)| {
         let of = |role| Membership { role, grantor: super::builder::SUPERUSER_OID, admin: false };
@@ -52,7 +51,7 @@ pub fn roles() -> impl Iterator<Item = RoleDescriptor> {
     })
 }
 
-/// The privileges on everything of a kind that whoever acts for these roles has.
+/// The privileges that members of these roles have on all objects of a kind.
 pub fn rights(roles: &[Oid], kind: Kind) -> Rights {
     let (reads, writes) = (roles.contains(&READ_ALL_DATA), roles.contains(&WRITE_ALL_DATA));
     let (read, written) = match kind {

@@ -1,7 +1,7 @@
-//! [`Sequences`]: nextval, setval and the values behind them. A range is reserved durably in a
-//! transaction of its own before any value of it leaves, so that nextval never waits for, rolls
-//! back with, or conflicts with the transaction that calls it. RESTART gives the sequence a new
-//! storage id, as part of its transaction, which voids what was reserved under the old one.
+//! [`Sequences`]: nextval, setval and the stored values. Before a value is handed out, a range is reserved durably in a
+//! separate transaction. So nextval never waits for, rolls back with, or conflicts with the calling transaction.
+//! RESTART gives the sequence a new storage id within its transaction. That invalidates values reserved under the old
+//! one.
 
 use super::nodes::Nodes;
 use super::store::parse;
@@ -16,19 +16,19 @@ use std::sync::{Arc, OnceLock, Weak};
 use txn::{LockStrength, OwnWrites, Transaction, TransactionOptions, TransactionStore, TxnError, Write, WriteKind};
 use types::Oid;
 
-/// Values reserved at once at first; doubled while they are used up, up to [`MOST_RESERVED`].
+/// Number of values reserved at first. It is doubled as they are used up, up to [`MOST_RESERVED`].
 const FIRST_RESERVED: i64 = 32;
-/// Values reserved at once at most.
+/// Most values reserved at once.
 const MOST_RESERVED: i64 = 4096;
-/// 2200H
+/// SQLSTATE of a sequence that has reached its limit.
 const SEQUENCE_LIMIT_EXCEEDED: &str = "2200H";
 
 /// The stored value of a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SequenceValue {
-    /// The last value reserved, or the next one when `is_called` is false.
+    /// The last value reserved. If `is_called` is false, the next value.
     pub last_value: i64,
-    /// Whether `last_value` has been given out.
+    /// Whether `last_value` was handed out.
     pub is_called: bool,
     /// Raised by setval: ranges reserved under another epoch are void.
     pub epoch: u64,
@@ -41,28 +41,29 @@ impl SequenceValue {
     }
 }
 
-/// How a sequence goes on: increment, bounds, and whether it cycles.
+/// Increment, lower and upper bound, and whether the sequence cycles.
 type Steps = (i64, i64, i64, bool);
 
 fn steps(sequence: &SequenceDescriptor) -> Steps {
     (sequence.increment, sequence.min, sequence.max, sequence.cycle)
 }
 
-/// Values reserved and not yet given out.
+/// Values reserved and not yet handed out.
 #[derive(Clone, Copy, Debug, Default)]
 struct Reserved {
     next: i64,
     left: i64,
     step: i64,
     size: i64,
-    /// What the sequence was when they were: after ALTER SEQUENCE they are not given out any more.
+    /// Parameters of the sequence at reservation. After ALTER SEQUENCE, the values are not handed out any more.
     steps: Steps,
-    /// [`SequenceValue::epoch`] of then.
+    /// The [`SequenceValue::epoch`] at reservation.
     epoch: u64,
 }
 
 impl Reserved {
-    /// What is stored once the values that are left were given back: the same where others have reserved behind them.
+    /// The stored value after returning the remaining values. It stays the same if another server has reserved further
+    /// values.
     fn given_back(&self, stored: SequenceValue) -> SequenceValue {
         let last = i128::from(self.next) + (i128::from(self.left) - 1) * i128::from(self.step);
         if self.left == 0 || i128::from(stored.last_value) != last || !stored.is_called || stored.epoch != self.epoch {
@@ -76,16 +77,16 @@ impl Reserved {
 struct Entry {
     reserved: Mutex<Reserved>,
     reserving: tokio::sync::Mutex<()>,
-    /// How many other nodes are setting the value: nothing is reserved meanwhile.
+    /// Number of other nodes that are setting the value. Nothing is reserved meanwhile.
     voided: AtomicU32,
-    /// Grows when what is reserved is forgotten: what was under way then is not kept either.
+    /// Grows when reserved values are dropped. A reservation in progress at that time is not kept either.
     forgotten: AtomicU64,
-    /// What the transaction that makes the sequence stored last: ROLLBACK TO SAVEPOINT, which undoes it in the transaction, gives no
-    /// value back.
+    /// The last value stored by the transaction that creates the sequence. ROLLBACK TO SAVEPOINT undoes the write but
+    /// must not return values.
     uncommitted: Mutex<Option<SequenceValue>>,
 }
 
-/// Nothing of a sequence is reserved until this is dropped.
+/// Prevents reservations for a sequence until it is dropped.
 pub(super) struct Voided(Arc<Entry>);
 
 impl Drop for Voided {
@@ -94,7 +95,7 @@ impl Drop for Voided {
     }
 }
 
-/// What one session knows of sequences: currval and lastval.
+/// A session's memory of sequences, for currval and lastval.
 #[derive(Debug, Default)]
 pub struct SequenceMemory {
     state: Mutex<(HashMap<Oid, i64>, Option<Oid>)>,
@@ -106,17 +107,17 @@ impl SequenceMemory {
         state.0.insert(sequence, value);
         state.1 = Some(sequence);
     }
-    /// Forgets everything (DISCARD SEQUENCES, DISCARD ALL).
+    /// Clears the memory (DISCARD SEQUENCES, DISCARD ALL).
     pub fn clear(&self) {
         *self.state.lock() = (HashMap::new(), None);
     }
 }
 
-/// The values of all sequences. One per server.
+/// The values of all sequences. Each server has one instance.
 pub struct Sequences {
     transactions: Arc<TransactionStore>,
     entries: Mutex<HashMap<StorageId, Arc<Entry>>>,
-    /// The other nodes, where there can be some.
+    /// The other nodes, if there can be any.
     nodes: OnceLock<Weak<Nodes>>,
 }
 
@@ -124,11 +125,11 @@ impl Sequences {
     pub(super) fn new(transactions: Arc<TransactionStore>) -> Self {
         Sequences { transactions, entries: Mutex::new(HashMap::new()), nodes: OnceLock::new() }
     }
-    /// From now on other nodes set values as well.
+    /// From now on, other nodes may set values too.
     pub(super) fn spread(&self, nodes: &Arc<Nodes>) {
         let _ = self.nodes.set(Arc::downgrade(nodes));
     }
-    /// Forgets what is reserved of all sequences: others may have set their values.
+    /// Drops the reserved values of all sequences: others may have set their values.
     pub(super) fn forget_reserved(&self) {
         for entry in self.entries.lock().values() {
             let mut reserved = entry.reserved.lock();
@@ -136,17 +137,17 @@ impl Sequences {
             *reserved = Reserved::default();
         }
     }
-    /// Forgets what is reserved of a sequence, and reserves nothing until the answer is dropped.
+    /// Drops the reserved values of a sequence, and prevents reservations until the answer is dropped.
     pub(super) async fn void(&self, storage_id: StorageId) -> Voided {
         let entry = self.entry(storage_id);
         entry.voided.fetch_add(1, Ordering::SeqCst);
-        // A reservation under way ends first.
+        // Wait for a reservation in progress.
         let reserving = entry.reserving.lock().await;
         *entry.reserved.lock() = Reserved::default();
         drop(reserving);
         Voided(entry)
     }
-    /// Whether what was reserved may be given out: no other node can have set a value since.
+    /// Whether reserved values may be handed out: no other node can have set a value since.
     fn may_take(&self) -> bool {
         match self.nodes.get() {
             None => true,
@@ -217,8 +218,8 @@ impl Sequences {
         }
         Ok(value)
     }
-    /// Gives back what this server reserved of a sequence and did not give out, if nothing was reserved behind it: what
-    /// follows goes on where people saw it. The answer is the sequence's value then. Ranges of other servers stay theirs.
+    /// Returns this server's unused reserved values of a sequence, if nothing was reserved behind them. The next values
+    /// then continue where users saw the last one. Answers the sequence's value. Ranges of other servers stay reserved.
     pub async fn give_back(&self, transaction: &Arc<Transaction>, table: &TableDescriptor) -> Result<SequenceValue> {
         let entry = self.entry(table.storage_id);
         let _one = entry.reserving.lock().await;
@@ -228,8 +229,8 @@ impl Sequences {
         }
         self.stored(transaction, table).await
     }
-    /// What is stored of a sequence, as `transaction` or anybody newer sees it: the row that
-    /// `SELECT * FROM sequence` and pg_sequences show.
+    /// The stored value of a sequence as `transaction`, or any newer one, sees it. `SELECT * FROM sequence` and
+    /// pg_sequences show it.
     pub async fn stored(&self, transaction: &Arc<Transaction>, table: &TableDescriptor) -> Result<SequenceValue> {
         let key = keys::sequence(table.storage_id);
         let fresh = self.transactions.begin(TransactionOptions { read_only: true, ..TransactionOptions::default() });
@@ -244,7 +245,7 @@ impl Sequences {
         };
         let reserved = *self.entry(table.storage_id).reserved.lock();
         if reserved.left > 0 && value.is_called {
-            // What is reserved and not given out yet was not called, as far as people can see.
+            // To users, values that are reserved but not handed out were not called.
             value.last_value = reserved.next.saturating_sub(reserved.step);
             if reserved.left == reserved.size && reserved.step != 0 {
                 value = SequenceValue { last_value: reserved.next, is_called: false, ..value };
@@ -252,18 +253,19 @@ impl Sequences {
         }
         Ok(value)
     }
-    /// Bytes that the rows of a storage id take on the medium, roughly.
+    /// Approximate bytes on disk of a storage id's rows.
     pub fn bytes_of(&self, storage_id: StorageId) -> Result<u64> {
         let range = keys::rows_of(storage_id);
         Ok(wait(self.transactions.store().approximate_bytes(&range))?)
     }
 
-    /// Bytes that a range of rows takes on the medium, roughly.
+    /// Approximate bytes on disk of a range of rows.
     pub async fn approximate_bytes(&self, range: &storage::RowRange) -> Result<u64> {
         Ok(self.transactions.store().approximate_bytes(range).await?)
     }
 
-    /// Forgets sequences that are not stored any more, of `most` behind `from`; answers from where to go on.
+    /// Drops the state of sequences that do not exist any more: checks `most` of them behind `from`. Answers where to
+    /// continue.
     pub(super) async fn forget_removed(&self, from: StorageId, most: usize) -> Result<StorageId> {
         let mut known: Vec<StorageId> = self.entries.lock().keys().copied().filter(|id| *id > from).collect();
         known.sort_unstable();
@@ -273,7 +275,7 @@ impl Sequences {
             if reader.get(&keys::sequence(*storage_id), OwnWrites::All).await?.is_some() {
                 continue;
             }
-            // Nobody waits for it, and no transaction is making it.
+            // No caller waits for it, and no transaction is creating it.
             let idle = |entry: &Arc<Entry>| Arc::strong_count(entry) == 1 && entry.uncommitted.lock().is_none();
             let mut entries = self.entries.lock();
             if entries.get(storage_id).is_some_and(idle) {
@@ -337,9 +339,8 @@ impl Sequences {
         }
         Ok(first)
     }
-    /// Changes the stored value in a transaction of its own; when the sequence is not committed
-    /// yet, in the transaction that made it (then the second part of the answer is false, and
-    /// one value at a time is taken).
+    /// Changes the stored value in a separate transaction. If the sequence is not committed yet, it uses the
+    /// transaction that created it. Then the second part of the answer is false, and one value is taken at a time.
     async fn change<T>(
         &self,
         transaction: &Arc<Transaction>,
@@ -384,14 +385,14 @@ impl std::fmt::Debug for Sequences {
     }
 }
 
-/// Where a sequence goes on that its own transaction has used: a ROLLBACK TO SAVEPOINT in it gives no value back, and another
-/// node may have gone further by now.
+/// The value from which a sequence continues in the transaction that created it. ROLLBACK TO SAVEPOINT returns no
+/// values, and another node may be ahead by now.
 fn further(stored: SequenceValue, last: SequenceValue, table: &TableDescriptor) -> SequenceValue {
     let Some(sequence) = table.sequence.as_ref().filter(|sequence| !sequence.cycle) else { return stored };
     let way = |value: SequenceValue| {
         (i128::from(value.last_value) * i128::from(sequence.increment.signum()), value.is_called)
     };
-    // Where its value was set since, that is newer.
+    // If the value was set since, the stored one is newer.
     if last.epoch == stored.epoch && way(last) > way(stored) { last } else { stored }
 }
 
@@ -437,8 +438,8 @@ fn parameters(table: &TableDescriptor) -> Result<&SequenceDescriptor> {
         .ok_or_else(|| SqlError::new(state::WRONG_OBJECT_TYPE, format!("\"{}\" is not a sequence", table.name)))
 }
 
-/// The next values: the first, how many (at most `wanted`), and the last.
-/// Errors: 2200H when there is none and the sequence does not cycle.
+/// The next values: the first, their number (at most `wanted`), and the last. Errors: 2200H if there is none and the
+/// sequence does not cycle.
 fn range_after(
     stored: &SequenceValue,
     sequence: &SequenceDescriptor,
@@ -476,7 +477,7 @@ fn range_after(
     Ok((first, narrow(count)?, narrow(last)?))
 }
 
-/// Waits for a future within a synchronous function that a plan calls.
+/// Blocks on a future within a synchronous function that a plan calls.
 fn wait<T>(future: impl Future<Output = T>) -> T {
     match tokio::runtime::Handle::try_current() {
         Ok(handle) if handle.runtime_flavor() == tokio::runtime::RuntimeFlavor::MultiThread => {

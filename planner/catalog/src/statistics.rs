@@ -1,22 +1,23 @@
-//! [`TableStatistics`]: what ANALYZE found out about a table's rows, as it is stored. Hints: no answer depends on them.
+//! [`TableStatistics`]: the stored statistics of a table's rows, from ANALYZE. They are hints: no result depends on
+//! them.
 
 use super::ColumnId;
 use serde::{Deserialize, Serialize};
 use types::SqlType;
 
-/// What is known of a table's rows.
+/// Statistics of a table's rows.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TableStatistics {
-    /// No other statistics have this number.
+    /// A number that identifies these statistics.
     pub number: u64,
-    /// Rows, about.
+    /// Approximate number of rows.
     pub rows: f64,
-    /// When they were gathered, in µs since 1970.
+    /// Time of gathering, in µs since 1970.
     pub gathered: i64,
-    /// Whether the server did it by itself.
+    /// Whether the server gathered them on its own.
     #[serde(default)]
     pub automatic: bool,
-    /// Of the columns whose values can be put in order.
+    /// Statistics of columns whose values have an order.
     pub columns: Vec<ColumnStatistics>,
 }
 
@@ -26,46 +27,46 @@ impl PartialEq for TableStatistics {
     }
 }
 
-/// What is known of a column's values (`pg_stats`, manual chapter 54.27).
+/// Statistics of a column's values (`pg_stats`, manual, 54.27).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ColumnStatistics {
-    /// The column.
+    /// Id of the column.
     pub column: ColumnId,
-    /// Its type then: of another one nothing is known.
+    /// Its type at that time. The statistics do not apply to another type.
     pub ty: SqlType,
-    /// Share of rows that have NULL, 0 to 1.
+    /// Share of rows with NULL, 0 to 1.
     pub null_fraction: f64,
-    /// Bytes of a value that is not NULL, on average.
+    /// Average bytes of a value that is not NULL.
     pub width: f64,
-    /// How many different values there are; below zero: so many times as many as rows.
+    /// Number of distinct values. A negative number is a multiple of the number of rows.
     pub distinct: f64,
-    /// The most common values and the share of rows that have each, most common first.
+    /// The most common values and the share of rows with each, most common first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub common: Vec<(StoredValue, f64)>,
-    /// Values that cut all others, in order, into parts of as many rows.
+    /// Values that divide all others, in order, into parts of equally many rows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub histogram: Vec<StoredValue>,
 }
 
-/// A value of a column.
+/// A value of a column in statistics.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredValue {
-    /// As it lies in an ascending key: the order of these bytes is the values'.
+    /// The bytes of an ascending key. Their order is the order of values.
     #[serde(with = "in_base64")]
     pub key: Vec<u8>,
-    /// As a person reads it.
+    /// The text form of the value.
     pub text: String,
 }
 
 impl TableStatistics {
-    /// What is known of a column that has this type.
+    /// The statistics of a column with this type. `None` if there are none.
     pub fn column(&self, id: ColumnId, ty: SqlType) -> Option<&ColumnStatistics> {
         self.columns.iter().find(|column| column.column == id && column.ty == ty)
     }
 }
 
 impl ColumnStatistics {
-    /// How many different values there are among so many rows; at least one.
+    /// Number of distinct values among `rows` rows, at least one.
     pub fn distinct_among(&self, rows: f64) -> f64 {
         let distinct = if self.distinct < 0.0 { -self.distinct * rows } else { self.distinct };
         distinct.max(1.0)

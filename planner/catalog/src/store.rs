@@ -1,4 +1,4 @@
-//! [`CatalogStore`]: descriptors as rows, read at a transaction's snapshot and kept by version.
+//! [`CatalogStore`]: descriptors as rows. They are read at a transaction's snapshot and cached by version.
 
 use super::known::{Known, Read};
 use super::nodes::{NodeOptions, Nodes};
@@ -22,10 +22,10 @@ use txn::{KeyValue, OwnWrites, Transaction, TransactionOptions, TransactionStore
 use types::Oid;
 use types::enumeration::EnumDescriptor;
 
-/// How many catalogs are kept: those of recent versions and of other databases.
+/// Number of cached catalogs: recent versions, and those of other databases.
 const KEPT: usize = 16;
 
-/// The stored catalog. One per server.
+/// The stored catalog. Each server has one instance.
 pub struct CatalogStore {
     system: &'static dyn SystemCatalog,
     transactions: Arc<TransactionStore>,
@@ -34,25 +34,25 @@ pub struct CatalogStore {
     sequences: Arc<Sequences>,
     locks: Arc<TableLocks>,
     versions: Arc<Versions>,
-    /// The other nodes, where there can be some.
+    /// The other nodes, if there can be any.
     nodes: OnceLock<Arc<Nodes>>,
     kept: Mutex<Kept>,
-    /// The tables' statistics that were read last.
+    /// Cache of the tables' statistics.
     statistics: Known<TableStatistics>,
-    /// The tables that were read last.
+    /// Cache of the tables' descriptors.
     tables: Known<TableDescriptor>,
 }
 
-/// Catalogs that were read, each under the stamp that it was read with.
+/// Cached catalogs, each with its stamp.
 #[derive(Default)]
 struct Kept {
     catalogs: VecDeque<(Stamp, Arc<Catalog>)>,
-    /// The version of the last one.
+    /// The version of the latest one.
     last: u64,
 }
 
 impl Kept {
-    /// One of any database, for what all have in common.
+    /// A catalog of any database, for objects that all databases share.
     fn any(&self, stamp: &Stamp) -> Option<Arc<Catalog>> {
         self.catalogs.iter().rfind(|(other, _)| other == stamp).map(|(_, catalog)| Arc::clone(catalog))
     }
@@ -78,7 +78,7 @@ impl CatalogStore {
     ) -> Result<Arc<Self>> {
         Self::open_with(transactions, env, NodeOptions::default(), system).await
     }
-    /// The same, with the times that nodes keep where there can be several.
+    /// Like [`CatalogStore::open`], with the intervals of nodes if there can be several.
     pub async fn open_with(
         transactions: Arc<TransactionStore>,
         env: EnvRef,
@@ -114,42 +114,42 @@ impl CatalogStore {
         store.start_cleaner();
         Ok(store)
     }
-    /// The transactional store below.
+    /// The transactional store below the catalog.
     pub fn transactions(&self) -> &Arc<TransactionStore> {
         &self.transactions
     }
-    /// Time and randomness.
+    /// The environment: time and randomness.
     pub fn env(&self) -> &EnvRef {
         &self.env
     }
-    /// OIDs and storage ids.
+    /// Assigns OIDs and storage ids.
     pub fn numbers(&self) -> &Numbers {
         &self.numbers
     }
-    /// Values of sequences.
+    /// The values of sequences.
     pub fn sequences(&self) -> &Arc<Sequences> {
         &self.sequences
     }
-    /// Metadata locks of tables.
+    /// The metadata locks of tables.
     pub fn locks(&self) -> &Arc<TableLocks> {
         &self.locks
     }
-    /// This node among those that serve the store; `None` where there can be one only.
+    /// This node among those that serve the store. `None` if there can be only one.
     pub fn nodes(&self) -> Option<&Arc<Nodes>> {
         self.nodes.get()
     }
-    /// Tells other nodes that this one goes.
+    /// Tells the other nodes that this one leaves.
     pub async fn close(&self) {
         if let Some(nodes) = self.nodes.get() {
             nodes.leave().await;
         }
     }
-    /// What tells transactions which catalog they see.
+    /// The version slots, which tell transactions the catalog they see.
     pub(super) fn versions(&self) -> &Versions {
         &self.versions
     }
-    /// What who writes to a table by this version of its descriptor requires to be unchanged at
-    /// COMMIT (`Transaction::require_unchanged`): see [`keys::fence`].
+    /// The row that writers with this version of a table's descriptor require to be unchanged at COMMIT
+    /// (`Transaction::require_unchanged`): see [`keys::fence`].
     pub fn fence_key(database: Oid, table: Oid, version: u64) -> Bytes {
         keys::fence(database, table, version)
     }
@@ -159,8 +159,8 @@ impl CatalogStore {
         keys::table(database, table) == key || fences.iter().any(|fence| fence == key)
     }
 
-    /// The catalog of `database` as `transaction` sees it, its own changes included.
-    /// Errors: 3D000 when there is no such database.
+    /// The catalog of `database` as `transaction` sees it, including its own changes. Errors: 3D000 if there is no such
+    /// database.
     pub async fn snapshot(&self, transaction: &Arc<Transaction>, database: Oid) -> Result<Arc<Catalog>> {
         let stamp = match self.known_stamp(transaction).await? {
             Some(stamp) => stamp,
@@ -183,7 +183,7 @@ impl CatalogStore {
         catalog.version = kept.last;
         let catalog = Arc::new(catalog);
         if own {
-            // To others, and after COMMIT, its labels are as any.
+            // For other transactions, and after COMMIT, its labels are like any others.
             return Ok(catalog);
         }
         kept.catalogs.push_back((stamp, Arc::clone(&catalog)));
@@ -192,17 +192,17 @@ impl CatalogStore {
         }
         Ok(catalog)
     }
-    /// What the transaction finds in the version slots, when that is known without looking.
+    /// The stamp that the transaction sees, if it is known without reading.
     async fn known_stamp(&self, transaction: &Arc<Transaction>) -> Result<Option<Stamp>> {
         let Some(nodes) = self.nodes.get() else { return self.versions.known(transaction).await };
         if transaction.has_writes() {
             return Ok(None);
         }
-        // In this order: nodes are asked after the oracle.
+        // The order matters: ask the nodes after the oracle.
         let snapshot = transaction.snapshot_ts().await?;
         Ok(nodes.stamp_at(snapshot))
     }
-    /// The database with this name. Errors: 3D000 when there is none.
+    /// The database with this name. Errors: 3D000 if there is none.
     pub async fn database_named(&self, transaction: &Arc<Transaction>, name: &str) -> Result<Arc<DatabaseDescriptor>> {
         self.databases(transaction)
             .await?
@@ -211,20 +211,21 @@ impl CatalogStore {
             .map(Arc::new)
             .ok_or_else(|| SqlError::new(state::INVALID_CATALOG_NAME, format!("database \"{name}\" does not exist")))
     }
-    /// Every database, by OID.
+    /// All databases, ordered by OID.
     pub async fn databases(&self, transaction: &Arc<Transaction>) -> Result<Vec<DatabaseDescriptor>> {
         read_all(transaction, keys::databases()).await
     }
-    /// Roles and databases as the transaction sees them, without asking the store: a catalog of any database, where one is kept.
+    /// A cached catalog of any database with the roles and databases that the transaction sees. `None` if none is
+    /// cached.
     pub async fn known(&self, transaction: &Arc<Transaction>) -> Result<Option<Arc<Catalog>>> {
         Ok(self.known_stamp(transaction).await?.and_then(|stamp| self.kept.lock().any(&stamp)))
     }
-    /// Every role, by OID.
+    /// All roles, ordered by OID.
     pub async fn roles(&self, transaction: &Arc<Transaction>) -> Result<Vec<RoleDescriptor>> {
         read_all(transaction, keys::roles()).await
     }
-    /// A writer of descriptors within `transaction`. It takes names without waiting for others;
-    /// see [`CatalogWriter::waiting`].
+    /// A writer of descriptors within `transaction`. It takes names without waiting for others; see
+    /// [`CatalogWriter::waiting`].
     pub fn writer(&self, transaction: &Arc<Transaction>, database: Oid) -> CatalogWriter<'_> {
         CatalogWriter::new(self, Arc::clone(transaction), database)
     }
@@ -266,7 +267,7 @@ impl CatalogStore {
         }
         Ok(builder.build())
     }
-    /// What is known of the tables, by row key.
+    /// Statistics of the tables, by row key.
     async fn statistics(&self, transaction: &Arc<Transaction>, database: Oid) -> Result<Arc<Read<TableStatistics>>> {
         let stored = scan_all(transaction, keys::all_statistics(database)).await?;
         self.statistics.read(database, stored, |_| true, |value, _| parse(value))
@@ -275,7 +276,7 @@ impl CatalogStore {
         while !self.try_bootstrap().await? {}
         Ok(())
     }
-    /// False: another node does the same at the same time.
+    /// Initializes an empty store. False if another node does it at the same time.
     async fn try_bootstrap(&self) -> Result<bool> {
         let transaction = self.transactions.begin(TransactionOptions::default());
         if self.versions.any(&transaction).await? {
@@ -293,7 +294,7 @@ impl CatalogStore {
             let database = DatabaseDescriptor { oid, name: name.into(), owner, closed, template, ..Default::default() };
             writer.put_database(None, &database)?;
         }
-        // Those that PostgreSQL brings along are there without being stored.
+        // Predefined roles exist without being stored.
         for role in first.roles().into_iter().filter(|role| !super::predefined::is_predefined(role.oid)) {
             writer.put_role(None, &role)?;
         }
@@ -306,14 +307,14 @@ impl CatalogStore {
         };
         match stored {
             Ok(()) => Ok(true),
-            // Whichever name the other one took first: it took all of them at once, and the next look finds them.
+            // The other node took all names at once. The next look finds them.
             Err(error) if error.is_retryable() || MADE_MEANWHILE.contains(&error.state()) => Ok(false),
             Err(error) => Err(error),
         }
     }
 }
 
-/// What taking the names of an empty store fails with when another node has just taken them.
+/// Errors of taking an empty store's names if another node has just taken them.
 const MADE_MEANWHILE: [SqlState; 3] = [state::DUPLICATE_DATABASE, state::DUPLICATE_OBJECT, state::DUPLICATE_SCHEMA];
 
 impl std::fmt::Debug for CatalogStore {
@@ -322,7 +323,7 @@ impl std::fmt::Debug for CatalogStore {
     }
 }
 
-/// Every pair of a small range, own writes included.
+/// All pairs of a small range, including own writes.
 pub async fn scan_all(transaction: &Arc<Transaction>, range: RowRange) -> Result<Vec<KeyValue>> {
     let batches: Vec<Vec<KeyValue>> =
         transaction.scan(range, TxnScanOptions::default(), OwnWrites::All).try_collect().await?;
@@ -333,13 +334,13 @@ async fn read_all<T: DeserializeOwned>(transaction: &Arc<Transaction>, range: Ro
     scan_all(transaction, range).await?.iter().map(|(_, value)| parse(value)).collect()
 }
 
-/// Reads a catalog row. Errors: XX001.
+/// Parses a catalog row. Errors: XX001.
 pub fn parse<T: DeserializeOwned>(value: &[u8]) -> Result<T> {
     serde_json::from_slice(value)
         .map_err(|error| SqlError::new(state::DATA_CORRUPTED, format!("a catalog row cannot be read: {error}")))
 }
 
-/// Marks the labels that a transaction added itself.
+/// Marks the labels that the transaction itself added.
 async fn mark_uncommitted(transaction: &Arc<Transaction>, ty: &mut EnumDescriptor) -> Result<()> {
     if !transaction.has_writes() || ty.labels.iter().all(|label| label.added_by.is_none()) {
         return Ok(());

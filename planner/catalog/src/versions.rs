@@ -1,16 +1,16 @@
-//! [`Versions`]: how a cached catalog is known to be the one that a transaction sees, without a row
-//! that all data definition would fight over.
+//! [`Versions`]: tells whether a cached catalog is the one that a transaction sees, without a single row on which all
+//! data definition would conflict.
 //!
-//! A transaction that changes descriptors writes a number that was never used before into a *slot*,
-//! a row that no other transaction under way has. What a transaction finds in all slots together,
-//! its stamp, is one and the same catalog for whoever finds it. Two transactions on different
-//! objects thus write different rows and both commit.
+//! A transaction that changes descriptors writes an unused number into a *slot*, a row that no other current
+//! transaction has. The contents of all slots together are a *stamp*. Equal stamps mean equal catalogs. Two
+//! transactions on different objects thus write different rows and can both commit.
 //!
-//! On one log nobody has to look for them: a [`Watch`] tells whether any slot was written since a snapshot whose stamp is known.
+//! On a single log, nobody has to read the slots: a [`Watch`] tells whether a slot was written since a snapshot whose
+//! stamp is known.
 //!
-//! Process-local: which slots there are and which are taken. Where there can be several nodes, the slots
-//! are read as a range and each node begins with another one; two that take one slot conflict (40001),
-//! which is rare and harmless.
+//! The existing slots, and the slots in use, are process-local. With several nodes, the slots are read as a range, and
+//! each node starts with another slot. Two transactions that take the same slot conflict (40001), which is rare and
+//! harmless.
 
 use super::keys;
 use super::numbers::{Counter, Numbers};
@@ -23,33 +23,32 @@ use txn::{
     LockStrength, OwnWrites, Transaction, TransactionHandle, TransactionOptions, TransactionStore, Write, WriteKind,
 };
 
-/// How many transactions may change descriptors at the same time without conflict; those beyond
-/// share the last slot.
+/// Number of transactions that may change descriptors concurrently without conflict. Further ones share the last slot.
 const MOST_SLOTS: u8 = 128;
 
-/// What a transaction finds in all slots. Equal stamps are equal catalogs.
+/// The contents of all slots. Equal stamps are equal catalogs.
 pub(super) type Stamp = Vec<u64>;
 
-/// The version slots. One per server.
+/// The version slots. Each server has one instance.
 pub(super) struct Versions {
     transactions: Arc<TransactionStore>,
-    /// Who has a slot, by its number: as long as the transaction is there.
+    /// The transactions that have slots, by slot number.
     taken: Mutex<Vec<TransactionHandle>>,
     /// The first slot that this node takes.
     first: u8,
-    /// All slots.
+    /// The range of all slots' rows.
     rows: RowRange,
     watch: Option<Arc<Watch>>,
-    /// The youngest snapshot whose stamp was looked up.
+    /// The newest snapshot whose stamp was read.
     newest: Mutex<Option<(Timestamp, Stamp)>>,
 }
 
 impl Versions {
-    /// Over this store, before [`Versions::find_slots`].
+    /// Uses this store. [`Versions::find_slots`] must follow.
     pub(super) fn new(transactions: Arc<TransactionStore>) -> Self {
         Self::over(transactions, 1, 0)
     }
-    /// The same for one of several nodes.
+    /// Like [`Versions::new`], for one of several nodes.
     pub(super) fn of_node(transactions: Arc<TransactionStore>, random: u64) -> Self {
         let first = u8::try_from(random % u64::from(MOST_SLOTS)).unwrap_or(0);
         Self::over(transactions, usize::from(MOST_SLOTS), first)
@@ -60,7 +59,7 @@ impl Versions {
         let watch = transactions.store().atomic().map(|atomic| atomic.watch(rows.clone()));
         Versions { transactions, taken: Mutex::new(taken), first, rows, watch, newest: Mutex::default() }
     }
-    /// Finds the slots that were ever used. Errors of the store.
+    /// Finds the slots that were ever used. Errors: those of the store.
     pub(super) async fn find_slots(&self) -> Result<()> {
         let reader = self.fresh();
         let found = scan_all(&reader, keys::versions()).await?;
@@ -76,16 +75,16 @@ impl Versions {
     fn fresh(&self) -> Arc<Transaction> {
         self.transactions.begin(TransactionOptions { read_only: true, ..TransactionOptions::default() })
     }
-    /// What `transaction` sees, where that is known without looking.
+    /// The stamp that `transaction` sees, if it is known without reading.
     pub(super) async fn known(&self, transaction: &Arc<Transaction>) -> Result<Option<Stamp>> {
         let Some(watch) = &self.watch else { return Ok(None) };
         let Some(at) = transaction.plain_snapshot(&self.rows).await? else { return Ok(None) };
         let newest = self.newest.lock();
-        // The watch is asked after the snapshot was taken: it knows of all that the snapshot shows.
+        // Ask the watch after the snapshot was taken: it then knows all writes in the snapshot.
         let known = newest.as_ref().filter(|(since, _)| *since <= at && watch.newest() <= *since);
         Ok(known.map(|(_, stamp)| stamp.clone()))
     }
-    /// The stamp was looked up for `transaction`.
+    /// Records the stamp that was read for `transaction`.
     pub(super) async fn remember(&self, transaction: &Arc<Transaction>, stamp: &Stamp) -> Result<()> {
         if self.watch.is_none() {
             return Ok(());
@@ -97,10 +96,10 @@ impl Versions {
         }
         Ok(())
     }
-    /// What `transaction` sees. Errors: XX001 when there is no version at all.
+    /// The stamp that `transaction` sees. Errors: XX001 if there is no version at all.
     pub(super) async fn stamp(&self, transaction: &Arc<Transaction>) -> Result<Stamp> {
         let stamp = if self.transactions.store().atomic().is_some() {
-            // The snapshot comes first: what it shows was written into slots that are known by now.
+            // Take the snapshot first: its writes went into slots that are known by now.
             transaction.snapshot_ts().await?;
             let slots = self.taken.lock().len();
             if slots == 1 {
@@ -108,7 +107,7 @@ impl Versions {
             } else {
                 let keys: Vec<_> = (0..MOST_SLOTS).take(slots).map(keys::version).collect();
                 let found = Box::pin(transaction.get_many(&keys, OwnWrites::All)).await?;
-                // A slot without a number says 0, so that places keep their meaning.
+                // A slot without a number counts as 0, so that positions keep their meaning.
                 let number = |value: &Option<bytes::Bytes>| value.as_ref().map_or(Ok(0), |value| parse::<u64>(value));
                 found.iter().map(number).collect()
             }
@@ -125,26 +124,26 @@ impl Versions {
         }
         Ok(stamp)
     }
-    /// Whether the store has a version: else it is empty.
+    /// Whether the store has a version. Otherwise it is empty.
     pub(super) async fn any(&self, transaction: &Arc<Transaction>) -> Result<bool> {
         if self.transactions.store().atomic().is_none() {
             return Ok(!scan_all(transaction, keys::versions()).await?.is_empty());
         }
         Ok(transaction.get(&keys::version(0), OwnWrites::All).await?.is_some())
     }
-    /// The write that says that `transaction` changes descriptors.
+    /// The write that announces a change of descriptors by `transaction`.
     pub(super) async fn change(&self, transaction: &Arc<Transaction>, numbers: &Numbers) -> Result<Write> {
         let slot = self.slot_of(transaction).await?;
         let version = numbers.next(Counter::Version).await?;
         let value = serde_json::to_vec(&version).map_err(SqlError::internal)?;
         Ok(Write { key: keys::version(slot), kind: WriteKind::Put(value.into()), strength: LockStrength::Update })
     }
-    /// A slot that nobody else has and that nobody wrote since the transaction's snapshot.
+    /// A free slot that nobody wrote since the transaction's snapshot.
     async fn slot_of(&self, transaction: &Arc<Transaction>) -> Result<u8> {
         let mut from = 0;
         while let Some((place, slot)) = self.take(transaction, from) {
             let key = keys::version(slot);
-            // What is stored, as the transaction and as anybody sees it.
+            // The stored value, as the transaction sees it and as the newest reader sees it.
             let seen = transaction.get(&key, OwnWrites::Before(0)).await?;
             let own = transaction.get(&key, OwnWrites::All).await?;
             let reader = self.fresh();
@@ -160,11 +159,11 @@ impl Versions {
         }
         Ok(MOST_SLOTS - 1)
     }
-    /// The slot that the transaction has, or one from the place `from` on that is free: its place in the
-    /// order in which this node takes them, and its number.
+    /// The transaction's slot, or the first free one from `from` on. Answers its position in this node's order, and its
+    /// number.
     fn take(&self, transaction: &Arc<Transaction>, from: u8) -> Option<(u8, u8)> {
         let mut taken = self.taken.lock();
-        // A handle of the transaction, not of a statement: at READ COMMITTED each statement has an object of its own.
+        // Use a handle of the transaction: at READ COMMITTED, each statement has a transaction object of its own.
         if let Some(own) = taken.iter().position(|place| place.is_of(transaction)) {
             let slot = u8::try_from(own).ok()?;
             return Some(((slot + MOST_SLOTS - self.first) % MOST_SLOTS, slot));

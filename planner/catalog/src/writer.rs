@@ -1,8 +1,7 @@
-//! [`CatalogWriter`]: changes of descriptors within one transaction. Nothing reaches the
-//! transaction before [`CatalogWriter::flush`].
+//! [`CatalogWriter`]: changes descriptors within one transaction. Nothing reaches the transaction before
+//! [`CatalogWriter::flush`].
 //!
-//! Two transactions that change different objects both commit. What must not happen side by side
-//! meets in a row:
+//! Two transactions that change different objects both commit. Changes that must not be concurrent conflict on a row:
 //!
 //! | against | row | written with |
 //! |---|---|---|
@@ -11,9 +10,9 @@
 //! | something new that depends on an object, and DROP or RENAME of that object | its descriptor | `KeyShare`; `Update` |
 //! | writers of a table by an old descriptor, and its change | `keys::fence` | required unchanged; `Update` |
 //!
-//! Each such row is locked before it is written, until the transaction ends, so a second definition waits. Then it looks whether another
-//! has changed the row since its statement's snapshot: if so, and if nothing forbids it, the statement runs once more and sees the newest
-//! state. Statistics are overwritten: no commit of another is a conflict with them.
+//! Each such row is locked before it is written, until the transaction ends. So a second definition waits. It then
+//! checks whether another transaction has changed the row since its statement's snapshot. If so, the statement runs
+//! again if possible, and sees the newest state. Statistics are overwritten: they never conflict with another commit.
 
 use super::metadata_lock::{HeldLocks, LockMode, LockTarget};
 use super::sequences::SequenceValue;
@@ -34,21 +33,21 @@ use txn::{LockStrength, OwnWrites, Transaction, TransactionOptions, Write, Write
 use types::Oid;
 use types::enumeration::EnumDescriptor;
 
-/// How a table's new descriptor goes with writers by the one before.
+/// The compatibility of a table's new descriptor with writers that use the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// They must not commit any more.
+    /// Such writers must not commit any more.
     Abrupt,
-    /// They may still commit; those by the version before that may not.
+    /// Such writers may still commit. Those with the version before that may not.
     Gentle,
 }
 
-/// A name being taken or given up.
+/// A name that is taken or released.
 struct Name {
     key: Bytes,
-    /// The OID that takes it; `None`: it becomes free.
+    /// The OID that takes the name. `None` releases it.
     owner: Option<Oid>,
-    /// The error when somebody else took it.
+    /// The error if another transaction took the name.
     taken: (SqlState, String),
 }
 
@@ -58,17 +57,17 @@ pub struct CatalogWriter<'a> {
     transaction: Arc<Transaction>,
     database: Oid,
     writes: Vec<Write>,
-    /// Names given up, then names taken.
+    /// Names to release. `taken` are names to take.
     freed: Vec<Name>,
     claimed: Vec<Name>,
-    /// Tables in the form that this writer left them in.
+    /// Tables in the form that this writer gave them.
     tables: BTreeMap<Oid, Option<TableDescriptor>>,
-    /// Descriptors that are written or held, and how strongly.
+    /// Descriptors to write or hold, with the lock strength.
     objects: BTreeMap<Bytes, LockStrength>,
-    /// Rows of statistics.
+    /// Rows of statistics to write.
     overwritten: Vec<Write>,
     locks: Option<(Arc<HeldLocks>, Option<Duration>)>,
-    /// Set where the statement has to run again, if it can.
+    /// Set if the statement has to run again and can.
     again: Option<&'a AtomicBool>,
     impatient: bool,
 }
@@ -90,30 +89,30 @@ impl<'a> CatalogWriter<'a> {
             impatient: false,
         }
     }
-    /// Makes it fail, with 55P03, rather than wait for others.
+    /// Fails with 55P03 instead of waiting for others.
     #[must_use]
     pub fn impatient(mut self) -> Self {
         self.impatient = true;
         self
     }
-    /// Makes it tell by this flag, and by 40001, that what the statement saw is not the newest any more: the statement can run again.
+    /// Reports by this flag, and by 40001, that the statement's snapshot is outdated: the statement can run again.
     #[must_use]
     pub fn again(mut self, flag: Option<&'a AtomicBool>) -> Self {
         self.again = flag;
         self
     }
-    /// Makes it wait for others who are taking the same name, at most this long.
+    /// Waits, at most this long, for others that are taking the same name.
     #[must_use]
     pub fn waiting(mut self, locks: &Arc<HeldLocks>, timeout: Option<Duration>) -> Self {
         self.locks = Some((Arc::clone(locks), timeout));
         self
     }
-    /// The store written to.
+    /// The store that it writes to.
     pub fn store(&self) -> &'a CatalogStore {
         self.store
     }
 
-    /// Stores a new database, or a new form of the one that was there.
+    /// Stores a new or changed database.
     pub fn put_database(&mut self, old: Option<&DatabaseDescriptor>, database: &DatabaseDescriptor) -> Result<()> {
         let name = |database: &DatabaseDescriptor| (keys::database_name(&database.name), database.name.clone());
         let taken = (state::DUPLICATE_DATABASE, "database");
@@ -124,26 +123,26 @@ impl<'a> CatalogWriter<'a> {
         let strength = strength(old.is_none_or(|old| old.name == database.name));
         self.put_object(keys::database(database.oid), database, strength)
     }
-    /// Removes a database's own row; what it holds is removed by the caller.
+    /// Removes a database's own row. The caller removes its contents.
     pub fn remove_database(&mut self, database: &DatabaseDescriptor) {
         let name = (keys::database_name(&database.name), database.name.clone());
         self.rename(Some(name), None, database.oid, (state::DUPLICATE_DATABASE, "database"));
         self.remove_object(keys::database(database.oid));
     }
-    /// Stores a new role, or a new form of the one that was there.
+    /// Stores a new or changed role.
     pub fn put_role(&mut self, old: Option<&RoleDescriptor>, role: &RoleDescriptor) -> Result<()> {
         let name = |role: &RoleDescriptor| (keys::role_name(&role.name), role.name.clone());
         self.rename(old.map(name), Some(name(role)), role.oid, (state::DUPLICATE_OBJECT, "role"));
-        // What others own stays theirs: only DROP ROLE must not overlook something new.
+        // Its objects stay valid. Only DROP ROLE must not overlook a new one.
         self.put_object(keys::role(role.oid), role, LockStrength::NoKeyUpdate)
     }
-    /// Removes a role.
+    /// Removes a role and its name.
     pub fn remove_role(&mut self, role: &RoleDescriptor) {
         let name = (keys::role_name(&role.name), role.name.clone());
         self.rename(Some(name), None, role.oid, (state::DUPLICATE_OBJECT, "role"));
         self.remove_object(keys::role(role.oid));
     }
-    /// Stores a new schema of the writer's database, or a new form of the one that was there.
+    /// Stores a new or changed schema of the writer's database.
     pub fn put_schema(&mut self, old: Option<&SchemaDescriptor>, schema: &SchemaDescriptor) -> Result<()> {
         let database = self.database;
         let name = |schema: &SchemaDescriptor| (keys::schema_name(database, &schema.name), schema.name.clone());
@@ -154,17 +153,17 @@ impl<'a> CatalogWriter<'a> {
         if old.is_none_or(|old| old.owner != schema.owner) {
             self.hold(keys::role(schema.owner));
         }
-        // What is in a schema names it.
+        // Objects in a schema contain its name.
         let strength = strength(old.is_none_or(|old| old.name == schema.name));
         self.put_object(keys::schema(database, schema.oid), schema, strength)
     }
-    /// Removes a schema.
+    /// Removes a schema and its name.
     pub fn remove_schema(&mut self, schema: &SchemaDescriptor) {
         let name = (keys::schema_name(self.database, &schema.name), schema.name.clone());
         self.rename(Some(name), None, schema.oid, (state::DUPLICATE_SCHEMA, "schema"));
         self.remove_object(keys::schema(self.database, schema.oid));
     }
-    /// Stores a new enum, or a new form of the one that was there.
+    /// Stores a new or changed enum.
     pub async fn put_enum(&mut self, old: Option<&EnumDescriptor>, new: &EnumDescriptor) -> Result<()> {
         let database = self.database;
         let name = |ty: &EnumDescriptor| (keys::type_name(database, ty.schema_oid, &ty.name), ty.name.clone());
@@ -181,7 +180,7 @@ impl<'a> CatalogWriter<'a> {
         if old.is_none_or(|old| old.owner != new.owner) {
             self.hold(keys::role(new.owner));
         }
-        // Defaults and the like name the type and its labels.
+        // Defaults and similar texts contain the names of the type and its labels.
         let keeps = |old: &EnumDescriptor| {
             let kept = |label: &str| new.labels.iter().any(|other| other.name == label);
             (&old.schema, &old.name) == (&new.schema, &new.name) && old.labels.iter().all(|label| kept(&label.name))
@@ -189,21 +188,21 @@ impl<'a> CatalogWriter<'a> {
         let strength = strength(old.is_none_or(keeps));
         self.put_object(keys::enumeration(database, new.oid), new, strength)
     }
-    /// Removes an enum.
+    /// Removes an enum and its name.
     pub fn remove_enum(&mut self, ty: &EnumDescriptor) {
         let name = (keys::type_name(self.database, ty.schema_oid, &ty.name), ty.name.clone());
         self.rename(Some(name), None, ty.oid, (state::DUPLICATE_OBJECT, "type"));
         self.remove_object(keys::enumeration(self.database, ty.oid));
     }
-    /// Keeps an enum that something new depends on from being dropped in the meantime.
+    /// Keeps an enum that a new object depends on from being dropped concurrently.
     pub fn hold_enum(&mut self, oid: Oid) {
         self.hold(keys::enumeration(self.database, oid));
     }
-    /// Stores a table or sequence; who writes to it by an older form fails.
+    /// Stores a table or sequence. Writers with an older form fail.
     pub async fn put_table(&mut self, table: &TableDescriptor) -> Result<()> {
         self.change_table(table, Change::Abrupt).await
     }
-    /// Stores a table or sequence.
+    /// Stores a table or sequence. `change` says whether writers with the previous form may commit.
     pub async fn change_table(&mut self, table: &TableDescriptor, change: Change) -> Result<()> {
         let old = self.stored(table.oid).await?;
         match &old {
@@ -224,15 +223,15 @@ impl<'a> CatalogWriter<'a> {
         }
         self.change_names(old.as_ref(), Some(table));
         self.tables.insert(table.oid, Some(table.clone()));
-        // A step of an index build takes nothing away from those who depend on the table.
+        // A step of an index build does not affect objects that depend on the table.
         let strength = strength(change == Change::Gentle);
         self.put_object(keys::table(self.database, table.oid), table, strength)
     }
-    /// Keeps writers by this version of a table's descriptor, and by older ones, from committing.
+    /// Keeps writers with this version of a table's descriptor, and older ones, from committing.
     pub fn close_fence(&mut self, table: Oid, version: u64) -> Result<()> {
         self.put(keys::fence(self.database, table, version), &version)
     }
-    /// Removes a table or sequence with its rows and those of its indexes.
+    /// Removes a table or sequence, with its rows and those of its indexes.
     pub async fn remove_table(&mut self, table: &TableDescriptor) -> Result<()> {
         let old = self.stored(table.oid).await?;
         self.change_names(Some(old.as_ref().unwrap_or(table)), None);
@@ -255,8 +254,8 @@ impl<'a> CatalogWriter<'a> {
         }
         Ok(())
     }
-    /// Stores what is known of a table's rows, and a new version. Nobody else is disturbed: what is left is no reason for a conflict.
-    /// False, and nothing is stored, if the table was changed or dropped since the snapshot.
+    /// Stores the statistics of a table, and a new version. They conflict with no other transaction. False, and nothing
+    /// is stored, if the table was changed or dropped since the snapshot.
     pub async fn store_statistics(&mut self, table: Oid, statistics: &TableStatistics) -> Result<bool> {
         let held = [(keys::table(self.database, table), LockStrength::KeyShare)];
         if self.transaction.lock_keys(&held, self.wait()).await?.contains(&true) {
@@ -267,25 +266,25 @@ impl<'a> CatalogWriter<'a> {
         self.flush().await?;
         Ok(true)
     }
-    /// Nothing is known of a table's rows any more.
+    /// Removes the statistics of a table.
     pub fn forget_statistics(&mut self, table: Oid) {
         let (key, strength) = (keys::statistics(self.database, table), LockStrength::Update);
         self.overwritten.push(Write { key, kind: WriteKind::Delete, strength });
     }
-    /// Keeps an object that something new depends on from being dropped in the meantime.
+    /// Keeps a table that a new object depends on from being dropped concurrently.
     pub fn hold_table(&mut self, table: Oid) {
         self.hold(keys::table(self.database, table));
     }
-    /// Remembers that the rows of a storage id are to be removed once nobody can read them.
+    /// Records that a storage id's rows are to be removed once no snapshot can reach them.
     pub fn drop_storage(&mut self, storage_id: StorageId) -> Result<()> {
         self.put(keys::dropped(storage_id), &storage_id)
     }
-    /// Stores the value of a sequence, as part of this transaction: for new storage ids only.
+    /// Stores the value of a sequence within this transaction. The storage id must be new.
     pub fn put_sequence_value(&mut self, storage_id: StorageId, value: &SequenceValue) -> Result<()> {
         self.put(keys::sequence(storage_id), value)
     }
-    /// Writes what was collected, and a new version. The writer can be used on. Errors: 42P07 and
-    /// its like when another transaction took a name in the meantime; 40001 when another changed what this one changes.
+    /// Writes the collected changes and a new version. The writer can be used again. Errors: 42P07 and similar if
+    /// another transaction took a name meanwhile; 40001 if another one changed the same objects.
     pub async fn flush(&mut self) -> Result<()> {
         let mut names: BTreeMap<Bytes, Name> = BTreeMap::new();
         for name in std::mem::take(&mut self.freed).into_iter().chain(std::mem::take(&mut self.claimed)) {
@@ -323,8 +322,8 @@ impl<'a> CatalogWriter<'a> {
         LockWait::For(self.locks.as_ref().and_then(|(_, timeout)| *timeout))
     }
 
-    /// Locks what is about to be written, in the order of keys. Answers whether another has changed something of it since the snapshot,
-    /// so that COMMIT would refuse this transaction. Errors: 40001 if the statement can run again.
+    /// Locks the objects to write, in key order. Answers whether another transaction has changed one since the
+    /// snapshot, so that COMMIT would fail. Errors: 40001 if the statement can run again.
     async fn lock_objects(&mut self, names: &BTreeMap<Bytes, Name>) -> Result<bool> {
         let mut objects = std::mem::take(&mut self.objects);
         objects.extend(names.keys().map(|key| (key.clone(), LockStrength::Update)));
@@ -340,7 +339,7 @@ impl<'a> CatalogWriter<'a> {
         Ok(changed.contains(&true))
     }
 
-    /// Waits for whoever is taking the same name.
+    /// Waits for a transaction that is taking the same name.
     async fn claim(&self, key: &Bytes, name: &Name) -> Result<()> {
         if let Some((locks, timeout)) = &self.locks {
             locks.acquire(LockTarget::Name(key.clone()), LockMode::Exclusive, *timeout).await?;
@@ -392,7 +391,7 @@ impl<'a> CatalogWriter<'a> {
         self.freed.extend(freed);
         self.claimed.extend(claimed);
     }
-    /// A table as this transaction has it.
+    /// A table as this transaction sees it.
     pub async fn stored(&self, oid: Oid) -> Result<Option<TableDescriptor>> {
         if let Some(table) = self.tables.get(&oid) {
             return Ok(table.clone());
@@ -411,13 +410,13 @@ impl<'a> CatalogWriter<'a> {
         }
         Ok(())
     }
-    /// Keeps an object from being removed by others until this transaction commits, and fails it if it was.
+    /// Keeps an object from being removed until this transaction commits, which fails if it was removed.
     fn hold(&mut self, key: Bytes) {
         let strength = LockStrength::KeyShare;
         self.note(&key, strength);
         self.writes.push(Write { key, kind: WriteKind::Lock, strength });
     }
-    /// An object is to be locked before it is written.
+    /// Records that an object must be locked before it is written.
     fn note(&mut self, key: &Bytes, strength: LockStrength) {
         let noted = self.objects.entry(key.clone()).or_insert(strength);
         *noted = strength.max(*noted);
@@ -440,7 +439,7 @@ impl<'a> CatalogWriter<'a> {
     }
 }
 
-/// How strongly a descriptor is written; `keeps`: nothing goes that something else may depend on.
+/// The lock strength for writing a descriptor. `keeps` means that nothing is removed that others may depend on.
 fn strength(keeps: bool) -> LockStrength {
     if keeps { LockStrength::NoKeyUpdate } else { LockStrength::Update }
 }
@@ -451,7 +450,7 @@ fn write_of<T: Serialize>(key: Bytes, value: &T, strength: LockStrength) -> Resu
     Ok(Write { key, kind: WriteKind::Put(value.into()), strength })
 }
 
-/// 40001.
+/// The error 40001 for a concurrent change.
 pub fn changed_meanwhile() -> SqlError {
     let message = "could not serialize access: another transaction has changed the object since this one's snapshot";
     SqlError::new(state::SERIALIZATION_FAILURE, message).hint("The transaction might succeed if retried.")

@@ -1,8 +1,8 @@
-//! [`Slots`]: what a finished plan looks up when it runs, so that it can run again with other
-//! parameters, in another transaction, at another time.
+//! [`Slots`]: the values that a finished plan looks up when it runs. So the plan can run again with other parameters,
+//! in another transaction, at another time.
 //!
-//! Every plan instance owns one `Slots`. Whoever runs the instance puts a [`StatementContext`]
-//! in, executes, and takes it out. An instance serves one execution at a time.
+//! Every plan instance owns one `Slots`. The caller puts a [`StatementContext`] in, executes the plan, and takes the
+//! context out. An instance serves one execution at a time.
 
 use super::held_rows::HeldRows;
 use super::shared::SessionShared;
@@ -18,29 +18,30 @@ use txn::{CommandNumber, Transaction};
 use types::Datum;
 use types::text::{InputContext, Moment, OutputContext};
 
-/// All that one execution of one statement depends on.
+/// Everything that one execution of a statement depends on.
 pub struct StatementContext {
     /// Values of `$1`, `$2`, … in the Arrow form of their types.
     pub parameters: Vec<Datum>,
-    /// The transaction it runs in.
+    /// The transaction that it runs in.
     pub transaction: Arc<Transaction>,
-    /// Its number: it reads own writes of earlier commands, and writes under this one.
+    /// Number of the statement. It reads own writes of earlier commands, and writes under this number.
     pub command: CommandNumber,
-    /// The catalog as of the transaction, its own changes included.
+    /// The transaction's catalog, including its own changes.
     pub catalog: Arc<Catalog>,
-    /// Settings as of the statement's start.
+    /// Settings at the start of the statement.
     pub settings: Arc<Settings>,
-    /// What outlives statements: user, database, sequences' last values, notices.
+    /// State that outlives statements: user, database, last sequence values, notices.
     pub session: Arc<SessionShared>,
-    /// `now()`: start of the transaction.
+    /// `now()`: start of the transaction, microseconds since 2000.
     pub transaction_time: i64,
-    /// `statement_timestamp()`.
+    /// `statement_timestamp()`, in microseconds since 2000.
     pub statement_time: i64,
-    /// What the parts of a statement with data-modifying WITH leave for each other.
+    /// Data shared by the parts of a statement with data-modifying WITH.
     pub held: HeldRows,
-    /// It runs for a FOREIGN KEY: the rows that it locks with KEY SHARE leave a record at COMMIT, at every level.
+    /// The statement checks a FOREIGN KEY. At every isolation level, rows that it locks with KEY SHARE leave a record
+    /// at COMMIT.
     pub for_reference: bool,
-    /// Rows of system views that it has made.
+    /// Rows of system views that the execution has computed.
     pub view_rows: ViewRows,
 }
 
@@ -62,7 +63,7 @@ impl StatementContext {
         let (kind, select) = (catalog::acl::Kind::Table, catalog::acl::SELECT);
         self.catalog.rights(self.role(), kind, table.owner, table.acl.as_ref(), select) == select
     }
-    /// Whether errors may show the values of columns of a table: the role may read them.
+    /// Whether errors may show the values of these columns: the role may read them.
     pub fn shows(
         &self,
         table: &catalog::TableDescriptor,
@@ -91,7 +92,7 @@ pub struct Slots {
     running: Running,
 }
 
-/// Held by tasks that compute for a plan instance beside its stream: the instance serves nobody else while one is left.
+/// Held by tasks that compute for a plan instance outside its stream. The instance is not reused while one is left.
 #[derive(Clone, Debug, Default)]
 pub struct Running(#[allow(dead_code)] Arc<()>);
 
@@ -104,20 +105,20 @@ impl Slots {
     pub fn fill(&self, context: Arc<StatementContext>) {
         *self.current.write() = Some(context);
     }
-    /// Takes the context out, so that a pooled plan keeps no transaction alive.
+    /// Removes the context, so that a pooled plan keeps no transaction alive.
     pub fn clear(&self) {
         *self.current.write() = None;
     }
-    /// The word that something runs, for who does.
+    /// A guard for a task that runs for this instance.
     pub fn running(&self) -> Running {
         self.running.clone()
     }
-    /// Whether something still runs.
+    /// Whether such a task still runs.
     pub fn is_running(&self) -> bool {
         Arc::strong_count(&self.running.0) > 1
     }
-    /// The context of the execution under way. Errors when there is none (a plan that runs
-    /// outside an execution: a bug, or constant folding that must not happen).
+    /// The context of the current execution. Errors: XX000 outside an execution, which is a bug or a constant folding
+    /// that must not happen.
     pub fn get(&self) -> Result<Arc<StatementContext>> {
         self.current.read().clone().ok_or_else(|| SqlError::internal("a plan ran without its slots filled"))
     }

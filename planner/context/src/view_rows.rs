@@ -1,5 +1,5 @@
-//! [`ViewRows`]: the rows of system views that one execution of a statement has made. A correlated subquery or a recursive query,
-//! which runs again and again in it, does not make them each time.
+//! [`ViewRows`]: the system view rows that one execution of a statement has computed. So a correlated subquery or
+//! recursive query, which runs repeatedly, need not compute them each time.
 
 use crate::slots::StatementContext;
 use crate::system_view::{Asked, IndexedRows, SystemView};
@@ -11,19 +11,19 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use types::Oid;
 
-/// Rows that a view has for each relation, at most as a rule: so many times as many rows as there are relations may be looked
-/// at by keys before all rows are made and kept.
+/// Usual maximum of rows per relation in a view. All rows are computed and kept once lookups by key have examined this
+/// many rows per relation.
 const ROWS_OF_A_RELATION: usize = 16;
 
-/// What is known of one view and one choice of its columns.
+/// The state of one view with one selection of columns.
 #[derive(Default)]
 struct Known {
-    /// Rows that were made or looked at until now.
+    /// Number of rows computed or examined so far.
     examined: usize,
     whole: Option<Arc<IndexedRows>>,
 }
 
-/// The rows that were made of each view, by its OID and the columns that are read.
+/// The rows computed of each view, by its OID and the columns that are read.
 #[derive(Default)]
 pub struct ViewRows {
     known: Mutex<HashMap<(Oid, Vec<usize>), Known>>,
@@ -34,7 +34,7 @@ fn worth_keeping(examined: usize, catalog: &Catalog) -> bool {
 }
 
 impl ViewRows {
-    /// The rows of a view that are asked for, and how many were looked at for them.
+    /// The requested rows of a view, and the number of rows examined for them.
     pub async fn read(
         &self,
         view: &Arc<dyn SystemView>,
@@ -45,7 +45,7 @@ impl ViewRows {
             let found = view.rows(context, asked).await?;
             return Ok((found.rows, found.examined));
         }
-        // All columns that a key needs are kept as well.
+        // Columns of the keys are kept too.
         let mut columns = asked.columns.clone();
         columns.extend(asked.keys.iter().map(|key| key.column));
         columns.sort_unstable();

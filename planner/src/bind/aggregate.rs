@@ -1,4 +1,4 @@
-//! GROUP BY: what is computed from groups, and what may not be asked of them.
+//! GROUP BY: computes groups, and rejects expressions that groups do not determine.
 
 use super::binder::{Binder, column};
 use super::grouping::GroupBy;
@@ -19,19 +19,19 @@ use sqlparser::ast::Visit;
 use sqlparser::tokenizer::Span;
 use std::sync::Arc;
 
-/// Groups: what each expression over the rows is over the groups.
+/// Maps expressions over the rows to expressions over the groups.
 pub struct Grouping {
     replaced: Vec<(Expr, Expr)>,
-    /// The same as subqueries see them.
+    /// The same mapping for subqueries, which refer to outer columns.
     outer: Vec<(Expr, Expr)>,
-    /// The columns of the rows.
+    /// Schema of the rows.
     rows: DFSchemaRef,
 }
 
 /// A column that is neither grouped by nor aggregated.
 pub struct Ungrouped {
     column: Column,
-    /// Whether a subquery asks for it.
+    /// Whether a subquery refers to it.
     within: bool,
 }
 
@@ -40,7 +40,8 @@ impl Grouping {
         let mut outer = Vec::new();
         for (from, to) in &replaced {
             let from = outer_references(from.clone(), Some(&rows))?;
-            // What has no column is the subquery's own, unless it is marked: its count(*) is not that of the groups.
+            // An expression without columns is the subquery's own, unless it is marked: its count(*) does not count the
+            // groups.
             let to = outer_references(to.clone(), Some(groups))?;
             if matches!(from, Expr::AggregateFunction(_)) {
                 outer.push((super::outer_aggregate::marked(from.clone()), to.clone()));
@@ -52,7 +53,7 @@ impl Grouping {
         Ok(Grouping { replaced, outer, rows })
     }
 
-    /// An expression over the rows as one over the groups, or the column that is left over.
+    /// Converts an expression over the rows to one over the groups. Otherwise answers a column that is not grouped by.
     pub fn rebase(&self, expr: Expr) -> Result<std::result::Result<Expr, Ungrouped>> {
         if let Some((_, to)) = self.replaced.iter().find(|(from, _)| *from == expr) {
             return Ok(Ok(to.clone()));
@@ -60,7 +61,7 @@ impl Grouping {
         let mut left_over = None;
         let rebased = expr
             .transform_down(|expr| {
-                // A constant that is grouped by is the key only where it stands alone.
+                // A constant key matches only the whole expression, not a part of one.
                 let key = |(from, _): &&(Expr, Expr)| *from == expr && !matches!(from, Expr::Literal(..));
                 if let Some((_, to)) = self.replaced.iter().find(key) {
                     return Ok(Transformed::new(to.clone(), true, TreeNodeRecursion::Jump));
@@ -77,7 +78,7 @@ impl Grouping {
         })
     }
 
-    /// The plan of a subquery expression, with what it sees of the rows as columns of the groups.
+    /// Converts the outer columns in a subquery expression's plan to columns of the groups.
     fn within_subquery(
         &self,
         expr: Expr,
@@ -123,7 +124,7 @@ impl Grouping {
     }
 }
 
-/// Whether two expressions of a subquery are the same. A column of the query around is, whether its groups may have NULL in it or not.
+/// Whether two expressions of a subquery are equal. For outer columns, nullability is ignored.
 fn is_same(one: &Expr, other: &Expr) -> bool {
     match (one, other) {
         (Expr::OuterReferenceColumn(_, one), Expr::OuterReferenceColumn(_, other)) => one == other,
@@ -132,7 +133,7 @@ fn is_same(one: &Expr, other: &Expr) -> bool {
 }
 
 impl Binder<'_> {
-    /// Groups a plan. `used` are the expressions that will be asked for.
+    /// Groups a plan. `used` are the expressions that will be evaluated over the groups.
     pub fn group(
         &self,
         plan: LogicalPlan,
@@ -154,7 +155,7 @@ impl Binder<'_> {
         let mut group_by = group_by;
         let given = group_by.keys.len();
         for typed in &group_by.keys {
-            // 42883 where there is no equality.
+            // Fails with 42883 if the type has no equality.
             self.resolver.group_key(typed.clone())?;
         }
         for typed in self.dependent(scope, &group_by, used) {
@@ -168,7 +169,7 @@ impl Binder<'_> {
         let mut plan = plan;
         let mut order = order;
         if order.is_empty() && calls.iter().any(is_ordered) && calls.iter().any(shows_order) {
-            // The rows are sorted for one of the calls: another takes them as they came.
+            // The rows are sorted for one of the calls. Another call takes them in their previous order.
             let name = self.unique("w");
             let number =
                 Expr::from(WindowFunction::new(WindowFunctionDefinition::WindowUDF(row_number_udwf()), Vec::new()));
@@ -192,12 +193,12 @@ impl Binder<'_> {
             group_by.keys.iter().map(pair).collect::<Result<_>>()?
         };
         self.check_asked(scope, &calls, &group_by)?;
-        // Of several grouping sets a key that a group is not grouped by is NULL in it.
+        // With several grouping sets, a key that a group is not grouped by is NULL.
         let of_groups: Vec<(Expr, Expr)> =
             group_by.keys.iter().zip(&pairs).map(|(typed, (_, shown))| (typed.expr.clone(), shown.clone())).collect();
         for (at, (typed, (key, shown))) in group_by.keys.into_iter().zip(pairs).enumerate() {
             let first = |value: Expr| of_real_rows(first_value_udaf().call(vec![value]), real.as_ref());
-            // What depends on the keys is the same in a group: it need not be compared.
+            // A column that depends on the keys is equal within a group, so it need not be compared.
             if at >= given && typed.ty.base == BaseType::Json {
                 let name = self.unique("a");
                 values.push(first(shown).alias(&name));
@@ -226,7 +227,7 @@ impl Binder<'_> {
             replaced.push((call, column(name)));
         }
         if keys.is_empty() && values.is_empty() {
-            // HAVING alone makes one group.
+            // HAVING alone makes one group of all rows.
             let one = Expr::Literal(Datum::Int64(Some(1)), None);
             values.push(count_udaf().call(vec![one]).alias(self.unique("a")));
         }
@@ -237,7 +238,7 @@ impl Binder<'_> {
         Ok((plan, grouping))
     }
 
-    /// 42803 for a column that a hypothetical-set aggregate asks about and that is not grouped by.
+    /// The error 42803 for a column in the direct arguments of a hypothetical-set aggregate that is not grouped by.
     fn check_asked(&self, scope: &Scope<'_>, calls: &[Expr], group_by: &GroupBy) -> Result<()> {
         let keys: Vec<(Expr, Expr)> =
             group_by.keys.iter().map(|typed| (typed.expr.clone(), Expr::Literal(Datum::Null, None))).collect();
@@ -256,7 +257,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// What is compared of a key. json, of which there may be no key but a dependent column, is itself.
+    /// The expression by which a key is compared. A json is compared as it is; it can only be a dependent column.
     pub fn compared(&self, key: &TypedExpr) -> Result<Expr> {
         if key.ty.base == BaseType::Json {
             return Ok(key.expr.clone());
@@ -264,7 +265,7 @@ impl Binder<'_> {
         self.resolver.group_key(key.clone())
     }
 
-    /// Where every set groups by a table's whole primary key, its other columns depend on it: they may be asked for too.
+    /// The columns that depend on a table's primary key, if every set groups by all of it. They may be used too.
     fn dependent(&self, scope: &Scope<'_>, group_by: &GroupBy, used: &[&Expr]) -> Vec<TypedExpr> {
         let common = group_by.common();
         let mut found: Vec<TypedExpr> = Vec::new();
@@ -280,7 +281,7 @@ impl Binder<'_> {
             if !whole {
                 continue;
             }
-            // Whether there is a row at all is asked of its key, where the whole row is.
+            // A whole row is used: its row key tells whether there is a row.
             let row_key = relation.key.clone().map(|key| TypedExpr::new(Expr::Column(key), SqlType::BYTEA));
             for typed in relation.columns.iter().map(|column| column.typed()).chain(row_key) {
                 let asked = used.iter().any(|expr| mentions_outside_aggregates(expr, &typed.expr));
@@ -294,8 +295,8 @@ impl Binder<'_> {
         found
     }
 
-    /// 42803 for a column that is neither grouped by nor aggregated.
-    /// `part`: the part of the statement that names it.
+    /// The error 42803 for a column that is neither grouped by nor aggregated. `part` is the part of the statement that
+    /// contains it.
     pub fn ungrouped(&self, scope: &Scope<'_>, left_over: &Ungrouped, part: &impl Visit) -> SqlError {
         let Ungrouped { column, within } = left_over;
         let expr = Expr::Column(column.clone());
@@ -306,14 +307,14 @@ impl Binder<'_> {
                 self.mention_of_column(part, &relation.name, &found.name, *within),
             ))
         });
-        // Of a whole row its key is read.
+        // A whole row is read by its row key.
         let of_row = |relation: &&ScopeRelation| relation.key.as_ref() == Some(column);
         let whole = || {
             let relation = scope.relations.iter().find(of_row)?;
             Some((format!("{}.*", relation.name), self.mention_of_column(part, "", &relation.name, *within)))
         };
         let (name, mention) = found.or_else(whole).unwrap_or_else(|| (column.name.clone(), None));
-        // What is compared with a subquery is asked for by its plan, and not written in it.
+        // The left operand of a subquery comparison is used in the subquery's plan, but is not written in it.
         let message = if *within && mention.is_none_or(|mention| mention.within) {
             format!("subquery uses ungrouped column \"{name}\" from outer query")
         } else {
@@ -352,7 +353,7 @@ fn mentions_outside_aggregates(expr: &Expr, column: &Expr) -> bool {
     found
 }
 
-/// Whether an expression is a subquery that sees a column of the rows around it.
+/// Whether an expression is a subquery that refers to a column of the outer rows.
 fn seen_by_subquery(expr: &Expr, column: &Expr) -> bool {
     let Some(subquery) = crate::plan::correlated::subquery_of(expr) else { return false };
     subquery.outer_ref_columns.iter().any(|outer| match (outer, column) {
@@ -361,15 +362,15 @@ fn seen_by_subquery(expr: &Expr, column: &Expr) -> bool {
     })
 }
 
-/// Aggregates whose result shows the order of their rows.
+/// Aggregates whose result depends on the order of their rows.
 const ORDERED: [&str; 2] = ["array_agg", "string_agg"];
 
-/// Whether a call has an order of its own.
+/// Whether a call has an ORDER BY of its own.
 fn is_ordered(call: &Expr) -> bool {
     matches!(call, Expr::AggregateFunction(call) if !call.params.order_by.is_empty())
 }
 
-/// Whether a call has none, and its result shows it.
+/// Whether a call without ORDER BY depends on the order of its rows.
 fn shows_order(call: &Expr) -> bool {
     match call {
         Expr::AggregateFunction(call) => {
@@ -379,7 +380,7 @@ fn shows_order(call: &Expr) -> bool {
     }
 }
 
-/// An aggregate whose result shows the order of its rows takes them as an ordered subquery gives them.
+/// Gives an aggregate the order of its input subquery, if its result depends on the order.
 fn in_order(call: Expr, order: &[Sort]) -> Expr {
     match call {
         Expr::AggregateFunction(mut call)

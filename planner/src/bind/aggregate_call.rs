@@ -1,4 +1,4 @@
-//! Calls of aggregates without OVER: what DISTINCT, ORDER BY and FILTER within them ask for.
+//! Aggregate calls without OVER: DISTINCT, ORDER BY and FILTER within them.
 
 use super::binder::Binder;
 use super::call::{Arguments, grouped_call_allowed};
@@ -12,13 +12,13 @@ use sqlparser::ast::{self, FunctionArgumentClause, FunctionArguments, Spanned};
 use sqlparser::tokenizer::Span;
 
 impl Binder<'_> {
-    /// An aggregate, without OVER.
+    /// Binds an aggregate without OVER.
     pub fn aggregate_call(&self, function: &ast::Function, name: &str, env: Env<'_>) -> Result<TypedExpr> {
         let typed = self.bound_aggregate(function, name, env.within(Clause::Aggregate))?;
         self.placed_aggregate(typed, env)
     }
 
-    /// GROUPING: which of its arguments the group is not grouped by.
+    /// GROUPING: tells which of its arguments the group is not grouped by.
     pub fn grouping(&self, function: &ast::Function, env: Env<'_>) -> Result<TypedExpr> {
         grouped_call_allowed(env.clause, "grouping operations")?;
         let arguments = self.arguments(function, env.within(Clause::Aggregate))?;
@@ -29,7 +29,7 @@ impl Binder<'_> {
         super::grouping_sets::grouping_call(arguments.values)
     }
 
-    /// An aggregate with its arguments bound in `inner`.
+    /// Binds an aggregate whose arguments are bound in `inner`.
     pub fn bound_aggregate(&self, function: &ast::Function, name: &str, inner: Env<'_>) -> Result<TypedExpr> {
         let arguments = self.arguments(function, inner)?;
         let filter = self.filter(function, inner)?;
@@ -59,8 +59,8 @@ impl Binder<'_> {
         typed
     }
 
-    /// What DISTINCT within a call's brackets asks of its arguments: what is sorted by is among them, and they can be told apart and
-    /// sorted. Errors: 42P10, 42883.
+    /// Checks DISTINCT within a call. Its sort keys must be among its arguments, which must have equality and an order.
+    /// Errors: 42P10, 42883.
     fn check_distinct(
         &self,
         function: &ast::Function,
@@ -95,7 +95,7 @@ impl Binder<'_> {
     }
 }
 
-/// ORDER BY within the brackets of a call.
+/// The ORDER BY items within a call's parentheses.
 fn ordered_by(function: &ast::Function) -> &[ast::OrderByExpr] {
     let FunctionArguments::List(list) = &function.args else { return &[] };
     let mut clauses = list.clauses.iter();

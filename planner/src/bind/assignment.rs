@@ -1,4 +1,4 @@
-//! Values for columns: what INSERT and UPDATE assign, by PostgreSQL's assignment casts.
+//! Values for columns: INSERT and UPDATE convert them by PostgreSQL's assignment casts.
 
 use super::binder::Binder;
 use crate::catalog::{ColumnDescriptor, TableDescriptor};
@@ -10,7 +10,7 @@ use sqlparser::tokenizer::Span;
 use std::sync::Arc;
 
 impl Binder<'_> {
-    /// A value made the type of a column.
+    /// Converts a value to the type of a column.
     pub fn assign(&self, typed: TypedExpr, column: &ColumnDescriptor, span: Span) -> Result<Expr> {
         let from = typed.ty;
         match self.resolver.cast(typed, column.ty, CastContext::Assignment) {
@@ -33,7 +33,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The column of a table that a statement writes.
+    /// The column of the written table with this name. Errors: 42703.
     pub fn target_column<'t>(
         &self,
         table: &'t TableDescriptor,
@@ -47,7 +47,7 @@ impl Binder<'_> {
     }
 }
 
-/// Whether an expression is the word DEFAULT, perhaps in brackets.
+/// Whether an expression is the word DEFAULT, possibly in parentheses.
 pub fn is_default(expr: &ast::Expr) -> bool {
     match expr {
         ast::Expr::Nested(inner) => is_default(inner),
@@ -56,7 +56,7 @@ pub fn is_default(expr: &ast::Expr) -> bool {
     }
 }
 
-/// A node of ours as a plan.
+/// Wraps one of our nodes in a plan.
 pub fn extension(node: impl UserDefinedLogicalNode + 'static) -> LogicalPlan {
     LogicalPlan::Extension(Extension { node: Arc::new(node) })
 }

@@ -1,4 +1,4 @@
-//! [`Binder`]: what one binding shares: context, resolver, unique names, relations seen.
+//! [`Binder`]: the shared state of one binding: context, resolver, unique names, relations seen.
 
 use super::with::CommonTables;
 use super::writing_with::{Parts, writing};
@@ -41,7 +41,7 @@ pub fn bind(statement: &Statement, context: &BindContext<'_>) -> Result<Bound> {
     binder.finish(kind)
 }
 
-/// Binds the arguments of EXECUTE: constants of the parameters' types, to be evaluated by a plan of one row.
+/// Binds the arguments of EXECUTE: constants of the parameters' types, for a plan of one row to evaluate.
 pub fn bind_parameter_values(
     statement: &Statement,
     values: &[ast::Expr],
@@ -70,7 +70,7 @@ pub fn bind_parameter_values(
         }) {
             let message = "cannot use subquery in EXECUTE parameter";
             let error = SqlError::new(state::FEATURE_NOT_SUPPORTED, message);
-            // A subquery has its place at its bracket.
+            // The position of a subquery is that of its parenthesis.
             let before = (None, Some(place.start));
             return Err(statement.source.error_at_token(error, before, true, |token| token == "(", place));
         }
@@ -95,59 +95,59 @@ pub fn bind_parameter_values(
     binder.finish(BoundKind::Query { plan, columns: Vec::new(), locks: false })
 }
 
-/// One binding.
+/// The state of one binding.
 pub struct Binder<'a> {
-    /// What it is bound against.
+    /// The context of the binding.
     pub context: BindContext<'a>,
-    /// Where spans are positions.
+    /// The statement's text, which maps spans to positions.
     pub source: &'a Source,
-    /// What the tree has no place for.
+    /// Syntax that the syntax tree cannot represent.
     pub extras: &'a Extras,
     /// PostgreSQL's rules for functions, operators and casts.
     pub resolver: Resolver<'a>,
     parameters: &'a ParameterTypes,
-    /// WITH queries in sight.
+    /// The visible WITH queries.
     pub with: RefCell<CommonTables>,
     next: Cell<usize>,
     qualifiers: RefCell<HashMap<String, usize>>,
     relations: RefCell<Vec<Arc<TableDescriptor>>>,
     untyped: Cell<bool>,
-    /// Set-returning functions of the select list under way.
+    /// Set-returning functions of the current select list.
     pub row_functions: RefCell<Vec<super::row_function::RowFunction>>,
-    /// Data-modifying WITH queries.
+    /// Data-modifying WITH queries, in order.
     pub parts: RefCell<Parts>,
-    /// Row locks of the query, until they are put on its plan.
+    /// Row locks of the query, until they are added to its plan.
     pub locks: RefCell<Vec<super::lock::PendingLock>>,
-    /// Whether a view that is read locks rows by itself.
+    /// Whether a view that is read locks rows itself.
     pub views_lock: Cell<bool>,
-    /// Row locks that are of subqueries and views.
+    /// Row locks that apply to tables in subqueries and views.
     pub pushes: RefCell<super::pushed_lock::Pushes>,
-    /// Where the names of relations are looked up.
+    /// How relation names are looked up.
     pub names: super::view::Names<'a>,
-    /// How deep this is in views, brackets in their queries counted.
+    /// Nesting depth of views, including parentheses in their queries.
     pub depth: usize,
-    /// The clauses in which the queries under way stand, outermost first.
+    /// The clauses that contain the current queries, outermost first.
     pub clauses: RefCell<Vec<super::expression::Clause>>,
-    /// Relations of the queries under way that cannot be seen from where something is bound.
+    /// Relations of the current queries that the current expression cannot see.
     pub unseen: super::missing::AllUnseen,
-    /// Those of the SELECTs under way that stand behind the alias of a join.
+    /// Relations of the current SELECTs that an alias of a join hides.
     pub hidden: super::missing::AllUnseen,
-    /// Subqueries of the SELECT under way, if it groups, by their text: those that are written alike are one.
+    /// Subqueries of the current SELECT by their text, if it groups. Subqueries with the same text are bound once.
     pub subqueries: RefCell<Option<HashMap<String, TypedExpr>>>,
-    /// Whether this is an expression that the catalog keeps.
+    /// Whether the expression is stored in the catalog.
     pub kept: bool,
-    /// Whose view's query this is.
+    /// Owner of the view whose query is bound.
     pub owner: Option<crate::types::Oid>,
-    /// Relations of which only some columns may be read.
+    /// Relations of which the role may read only some columns.
     pub read: RefCell<Vec<super::privilege::Partly>>,
-    /// Of the view through which the relation that is scanned is written.
+    /// Reads of the view through which the scanned relation is written.
     pub beneath: Option<Arc<super::scope::Reading>>,
-    /// Whether the relation that is scanned is the one that is written.
+    /// Whether the scanned relation is the written one.
     pub writing: Cell<bool>,
 }
 
 impl<'a> Binder<'a> {
-    /// Begins a binding.
+    /// Starts a binding of one statement.
     pub fn new(
         context: BindContext<'a>,
         source: &'a Source,
@@ -184,7 +184,7 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// A name that is unique in this binding, and no column of a table has.
+    /// A name that is unique in this binding and that no table's column has.
     pub fn unique(&self, letter: &str) -> String {
         format!("{}{letter}{}", super::INTERNAL, self.next_number())
     }
@@ -196,7 +196,7 @@ impl<'a> Binder<'a> {
         number
     }
 
-    /// Goes on with the unique names of another binding, whose plan becomes part of this one or the other way round.
+    /// Continues the unique names of another binding, so that one plan can become part of the other.
     pub fn share_names_with(&self, other: &Binder<'_>) {
         self.next.set(other.next.get());
         self.qualifiers.replace(other.qualifiers.borrow().clone());
@@ -223,7 +223,7 @@ impl<'a> Binder<'a> {
         TableReference::bare(unique)
     }
 
-    /// Notes a relation as read or written.
+    /// Records that a relation is read or written.
     pub fn note(&self, table: &Arc<TableDescriptor>) {
         let mut relations = self.relations.borrow_mut();
         if !relations.iter().any(|known| known.oid == table.oid) {
@@ -231,14 +231,14 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// Notes that a parameter is used without its type being asked for.
+    /// Records that a parameter is used without its type being determined.
     pub fn note_untyped(&self, typed: &TypedExpr) {
         if typed.ty == SqlType::UNKNOWN && matches!(typed.expr, Expr::Placeholder(_)) {
             self.untyped.set(true);
         }
     }
 
-    /// A relation of the catalog. 42P01 when there is none.
+    /// Looks a relation up in the catalog. Errors: 42P01 if there is none.
     pub fn table(&self, name: &ast::ObjectName) -> Result<Arc<TableDescriptor>> {
         let (schema, relation) = fold_name(name)?;
         if let [ast::ObjectNamePart::Identifier(database), _, _] = name.0.as_slice() {
@@ -270,7 +270,7 @@ impl<'a> Binder<'a> {
             let usage = self.require_usage(&table.schema);
             usage.map_err(|error| match &schema {
                 Some(_) => self.at(error, span_of(name)),
-                // A schema that is not to be looked into is none on the path.
+                // A schema without the USAGE privilege is not on the path.
                 None => {
                     let message = format!("relation \"{relation}\" does not exist");
                     self.at(SqlError::new(state::UNDEFINED_TABLE, message), span_of(name))
@@ -283,17 +283,17 @@ impl<'a> Binder<'a> {
         Ok(table)
     }
 
-    /// 0A000 for the name of another database. `shown`: all that was written.
+    /// Rejects the name of another database. `shown` is the whole name as written. Errors: 0A000.
     pub fn own_database(&self, database: &str, shown: &str) -> Result<()> {
         crate::parse::own_database(database, &self.context.catalog.database().name, shown)
     }
 
-    /// Puts a position into an error that has none.
+    /// Adds a position to an error that has none.
     pub fn at(&self, error: SqlError, span: Span) -> SqlError {
         self.source.error(error, span)
     }
 
-    /// Casts implicitly.
+    /// Casts an expression implicitly.
     pub fn coerce(&self, typed: TypedExpr, to: SqlType) -> Result<TypedExpr> {
         if typed.ty == to {
             return Ok(typed);
@@ -301,17 +301,17 @@ impl<'a> Binder<'a> {
         self.resolver.cast(typed, to, CastContext::Implicit)
     }
 
-    /// Makes what is still unknown text, as PostgreSQL does in a select list.
+    /// Converts an expression of unknown type to text, as PostgreSQL does in a select list.
     pub fn settle(&self, typed: TypedExpr) -> Result<TypedExpr> {
         self.resolver.resolve_unknown(typed)
     }
 
-    /// A condition: of type boolean, or 42804.
+    /// Checks that a condition is boolean. Errors: 42804.
     pub fn condition(&self, typed: TypedExpr, clause: &str, expr: &ast::Expr) -> Result<Expr> {
         self.resolver.boolean(typed, clause).map_err(|error| self.at(error, expr.span()))
     }
 
-    /// Ends a binding: parameter types must be known by now.
+    /// Ends the binding. Errors: 42P18 if the type of a parameter is still unknown.
     pub fn finish(self, kind: BoundKind) -> Result<Bound> {
         let parameters = self.parameters.finish(false)?;
         let kind = if self.untyped.get() {
@@ -341,7 +341,7 @@ impl<'a> Binder<'a> {
     }
 }
 
-/// Gives placeholders that were made before their type was known their type.
+/// Sets the types of placeholders that were made before their type was known.
 fn type_placeholders(plan: LogicalPlan, types: &[SqlType]) -> Result<LogicalPlan> {
     let transformed = plan.transform_up_with_subqueries(|plan| {
         plan.map_expressions(|expr| {
@@ -360,7 +360,7 @@ fn type_placeholders(plan: LogicalPlan, types: &[SqlType]) -> Result<LogicalPlan
     Ok(transformed.data)
 }
 
-/// Where a name stands.
+/// The span of a name in the statement.
 pub fn span_of(name: &ast::ObjectName) -> Span {
     match name.0.first() {
         Some(ast::ObjectNamePart::Identifier(ident)) => ident.span,
@@ -368,7 +368,7 @@ pub fn span_of(name: &ast::ObjectName) -> Span {
     }
 }
 
-/// A column of a plan whose name is unique there.
+/// A column of a plan whose name is unique in it.
 pub fn column(name: impl Into<String>) -> Expr {
     Expr::Column(Column::from_name(name))
 }

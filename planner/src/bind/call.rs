@@ -1,4 +1,4 @@
-//! Function calls: scalar functions; aggregates go on to `aggregate_call`, window functions to `window`.
+//! Binds function calls: scalar functions here, aggregates in `aggregate_call`, window functions in `window`.
 
 use super::binder::Binder;
 use super::expression::{Clause, Env};
@@ -15,28 +15,28 @@ use sqlparser::ast::{
     self, DuplicateTreatment, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArguments, Spanned,
 };
 
-/// PostgreSQL's limit.
+/// PostgreSQL's limit on arguments (`FUNC_MAX_ARGS`).
 const MOST_ARGUMENTS: usize = 100;
 
-/// The arguments of a call.
+/// The bound arguments of a call.
 pub struct Arguments {
-    /// The values.
+    /// Argument values, in order.
     pub values: Vec<TypedExpr>,
-    /// `*`.
+    /// Whether the argument is `*`.
     pub star: bool,
-    /// DISTINCT.
+    /// Whether the call has DISTINCT.
     pub distinct: bool,
-    /// ORDER BY.
+    /// ORDER BY within the call.
     pub order_by: Vec<Sort>,
-    /// The types of what it sorts by.
+    /// Types of the ORDER BY keys.
     pub order_types: Vec<SqlType>,
-    /// Whether the last value is an array of the arguments from there on: VARIADIC.
+    /// VARIADIC: whether the last value is an array of the remaining arguments.
     pub variadic: bool,
-    /// What to say when no function takes what was given by name.
+    /// The error to report if no function accepts the named arguments.
     pub missing: Option<SqlError>,
 }
 
-/// 42883 of a function that PostgreSQL has and that is not here is 0A000.
+/// Converts 42883 to 0A000 for a function that PostgreSQL has and PercoSQL lacks.
 pub fn or_unsupported(error: SqlError, name: &str) -> SqlError {
     if error.state() == state::UNDEFINED_FUNCTION && crate::pg_catalog::is_missing_function(name) {
         return SqlError::unsupported(format!("the function {name}"));
@@ -45,7 +45,7 @@ pub fn or_unsupported(error: SqlError, name: &str) -> SqlError {
 }
 
 impl Binder<'_> {
-    /// A function call of any kind.
+    /// Binds a function call of any kind.
     pub fn call(&self, function: &ast::Function, env: Env<'_>) -> Result<TypedExpr> {
         let ast::Function {
             name,
@@ -71,7 +71,7 @@ impl Binder<'_> {
             }
             return self.ordered_set(function, &name, env);
         }
-        // Parsed as calls: rows, and VALUES of one value.
+        // Rows, and VALUES of one value, are parsed as calls.
         if schema.is_none() && name == "grouping" && over.is_none() {
             return self.grouping(function, env);
         }
@@ -137,7 +137,7 @@ impl Binder<'_> {
             return self.aggregate_call(function, &name, env);
         }
         if schema.is_none() && is_type_keyword(&function.name) {
-            // As in PostgreSQL's grammar a string alone may not be in its parentheses.
+            // As in PostgreSQL's grammar, a single string may not be in its parentheses.
             if let FunctionArguments::List(list) = &function.args
                 && let [FunctionArg::Unnamed(FunctionArgExpr::Expr(only @ ast::Expr::Value(value)))] =
                     list.args.as_slice()
@@ -157,7 +157,7 @@ impl Binder<'_> {
             && let FunctionArguments::List(list) = &function.args
             && let [FunctionArg::Unnamed(FunctionArgExpr::Expr(ast::Expr::Collate { expr, .. }))] = list.args.as_slice()
         {
-            // "C" is the only collation that is not refused.
+            // "C" is the only collation that is accepted.
             self.expr(expr, env)?;
             return Ok(TypedExpr::literal(crate::types::Datum::from("\"C\""), SqlType::TEXT));
         }
@@ -165,7 +165,7 @@ impl Binder<'_> {
         let of_aggregate =
             function.filter.is_some() || arguments.distinct || !arguments.order_by.is_empty() || arguments.star;
         if of_aggregate && !super::row_function::is_row_function(&name) {
-            // What is not there at all is said first.
+            // A function that does not exist at all is reported first.
             match self.resolver.function(&name, arguments.values.clone()) {
                 Err(error) if error.state() == state::UNDEFINED_FUNCTION => return Err(or_unsupported(error, &name)),
                 _ => {}
@@ -209,7 +209,7 @@ impl Binder<'_> {
         })
     }
 
-    /// `f(t)` for `(t).f`: a field of a row is written like a call too, where no function has the name.
+    /// `f(t)` for `(t).f`: a field of a row may be written as a call, unless a function has the name.
     fn field_called(
         &self,
         function: &ast::Function,
@@ -228,7 +228,7 @@ impl Binder<'_> {
         self.access(&ast::Expr::Nested(Box::new(row.clone())), &chain, env).ok()
     }
 
-    /// A call of a function of ours; `unqualified` says that its name is without a schema.
+    /// Calls one of our functions. `unqualified` says that the name has no schema.
     fn called(
         &self,
         function: &ast::Function,
@@ -260,7 +260,7 @@ impl Binder<'_> {
         }
         let single = arguments.values.first().cloned().filter(|_| arguments.values.len() == 1);
         self.resolver.function(name, arguments.values).or_else(|error| {
-            // A type's name called like a function is a cast: `int8(x)`, `text(x)`.
+            // A type's name called as a function is a cast: `int8(x)`, `text(x)`.
             let ty = ast::DataType::Custom(function.name.clone(), Vec::new());
             match (single.filter(|value| casts(value.ty, &error)), sql_type(&ty)) {
                 (Some(value), Ok(ty)) => self.resolver.cast(value, ty, CastContext::Explicit),
@@ -269,7 +269,7 @@ impl Binder<'_> {
         })
     }
 
-    /// Puts the place of the argument whose type does not fit those before it into an error.
+    /// Adds the position of the first argument whose type does not fit the previous ones to an error.
     fn at_argument(&self, error: SqlError, function: &ast::Function, values: &[TypedExpr]) -> SqlError {
         let FunctionArguments::List(list) = &function.args else { return error };
         let place = |arg| match arg {
@@ -281,7 +281,7 @@ impl Binder<'_> {
         if places.len() == types.len() { self.at_mismatch(error, &places, &types) } else { error }
     }
 
-    /// `percentile_cont(0.5) WITHIN GROUP (ORDER BY x)` and its kin.
+    /// Binds ordered-set aggregates such as `percentile_cont(0.5) WITHIN GROUP (ORDER BY x)`.
     fn ordered_set(&self, function: &ast::Function, name: &str, env: Env<'_>) -> Result<TypedExpr> {
         let hypothetical = super::hypothetical::is_hypothetical(name);
         if !hypothetical && !self.resolver.is_ordered_set(name) {
@@ -328,7 +328,7 @@ impl Binder<'_> {
         let sort = Sort { expr: value.expr.clone(), asc, nulls_first };
         let given: Vec<TypedExpr> = arguments.values.iter().chain([&value]).cloned().collect();
         let typed = self.resolver.ordered_set(name, direct, value, &sort, filter).map_err(|error| {
-            // In the types that were written.
+            // The error shows the types as written.
             let unknown = error.state() == state::UNDEFINED_FUNCTION && error.fields().message.starts_with("function ");
             match error.fields().message.contains(" ordering operator ") {
                 true => self.at(error, self.start_of(&item.expr)),
@@ -339,7 +339,7 @@ impl Binder<'_> {
         self.placed_aggregate(typed, env)
     }
 
-    /// What is wrong with WITHIN GROUP of something that takes none.
+    /// The error for WITHIN GROUP on a function that does not allow it.
     fn no_ordered_set(&self, function: &ast::Function, name: &str, env: Env<'_>) -> SqlError {
         let inner = env.within(Clause::Aggregate);
         let bound = self.arguments(function, inner).and_then(|arguments| {
@@ -361,14 +361,14 @@ impl Binder<'_> {
         }
     }
 
-    /// FILTER of a call, bound in `inner`.
+    /// The FILTER of a call, bound in `inner`.
     pub fn filter(&self, function: &ast::Function, inner: Env<'_>) -> Result<Option<Expr>> {
         let Some(filter) = &function.filter else { return Ok(None) };
         let typed = self.expr(filter, Env { clause: Clause::Filter, ..inner })?;
         Ok(Some(self.condition(typed, "FILTER", filter)?))
     }
 
-    /// Arguments of a call.
+    /// Binds the arguments of a call.
     pub fn arguments(&self, function: &ast::Function, env: Env<'_>) -> Result<Arguments> {
         let mut arguments = Arguments {
             values: Vec::new(),
@@ -410,7 +410,7 @@ impl Binder<'_> {
                 }
                 FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => {
                     let value = self.expr(expr, env)?;
-                    // Of WITHIN GROUP the number of arguments tells what they are.
+                    // With WITHIN GROUP, the number of arguments determines their kind.
                     let kept = !function.within_group.is_empty() || is_listed_values(&function.name);
                     if kept || !is_output(&value) {
                         arguments.values.push(value);
@@ -473,15 +473,15 @@ impl Binder<'_> {
     }
 }
 
-/// Whether an argument is a parameter of type void. Such a one stands for what a procedure puts out, and is left out of a call: so
-/// PostgreSQL's JDBC driver need not tell the two apart.
+/// Whether an argument is a parameter of type void. It stands for a procedure's output and is left out of a call. So
+/// PostgreSQL's JDBC driver need not distinguish input from output parameters.
 pub fn is_output(argument: &TypedExpr) -> bool {
     let parameter = |id: &str| crate::functions::parameter_number(id).is_some();
     argument.ty == SqlType::VOID
         && matches!(&argument.expr, Expr::Placeholder(placeholder) if parameter(&placeholder.id))
 }
 
-/// Whether a name is a keyword that only a type can be.
+/// Whether a name is a keyword that can only be a type.
 fn is_type_keyword(name: &ast::ObjectName) -> bool {
     const WORDS: [&str; 19] = [
         "bigint",
@@ -512,13 +512,13 @@ fn is_type_keyword(name: &ast::ObjectName) -> bool {
     }
 }
 
-/// Whether a name is that of a list of values, which PostgreSQL's grammar knows.
+/// Whether a name is a special form of PostgreSQL's grammar with a list of values.
 fn is_listed_values(name: &ast::ObjectName) -> bool {
     let words = ["coalesce", "greatest", "least", "grouping"];
     fold_name(name).is_ok_and(|(schema, name)| schema.is_none() && words.contains(&name.as_str()))
 }
 
-/// 42803 where nothing that is computed of groups may stand.
+/// The error 42803 for an aggregate or window function in a clause that does not allow it.
 pub fn grouped_call_allowed(clause: Clause, what: &str) -> Result<()> {
     let message = match clause {
         Clause::Select | Clause::Having | Clause::OrderBy | Clause::Window | Clause::WindowDefinition => return Ok(()),
@@ -537,7 +537,7 @@ fn no_arguments(function: &ast::Function) -> bool {
     }
 }
 
-/// `CURRENT_USER` and its kin: what the session knows and a statement does not change.
+/// Values of the session such as `CURRENT_USER`, which a statement does not change.
 fn stable(name: &str) -> Option<TypedExpr> {
     let known = ["current_user", "user", "current_role", "session_user", "current_catalog", "current_database"];
     let expr = known.contains(&name).then(|| crate::execution::slot_function::stable_placeholder(name))??;

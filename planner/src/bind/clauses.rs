@@ -1,6 +1,5 @@
-//! What of a syntax tree is neither bound nor may be passed over: the clauses of other dialects that sqlparser has
-//! places for. Every node is taken apart field by field, so that a field that sqlparser adds does not compile until
-//! somebody has decided what it means.
+//! Rejects syntax that the binder does not implement: clauses of other dialects that sqlparser can represent. Every
+//! node is destructured field by field. So a field that sqlparser adds does not compile until somebody handles it.
 
 use crate::error::{Result, SqlError};
 use sqlparser::ast::{self, Spanned, TableFactor};
@@ -13,7 +12,7 @@ fn refused(list: &[(bool, &str)]) -> Result<()> {
     }
 }
 
-/// A query's clauses around its body.
+/// Checks a query's clauses around its body.
 pub fn check_query(query: &ast::Query) -> Result<()> {
     let ast::Query {
         with,
@@ -35,7 +34,7 @@ pub fn check_query(query: &ast::Query) -> Result<()> {
     }
     if let Some(ast::With { with_token: _, recursive: _, cte_tables }) = with {
         for table in cte_tables {
-            // MATERIALIZED only says how; closing_paren_token is a place.
+            // MATERIALIZED is handled elsewhere; closing_paren_token is a position.
             let ast::Cte { alias, query: _, from, materialized: _, closing_paren_token: _ } = table;
             check_alias(Some(alias))?;
             refused(&[(from.is_some(), "WITH … FROM")])?;
@@ -49,7 +48,8 @@ pub fn check_query(query: &ast::Query) -> Result<()> {
     ])
 }
 
-/// What may stand once only of a query in brackets and the clauses behind them, which are one query. Errors: 42601, and where.
+/// Checks that a clause does not occur both in a parenthesized query and behind it, since both are one query. Errors:
+/// 42601, and its position.
 pub fn check_brackets(query: &ast::Query) -> std::result::Result<(), (SqlError, Span)> {
     let ast::SetExpr::Query(inner) = query.body.as_ref() else { return Ok(()) };
     let again =
@@ -65,7 +65,7 @@ pub fn check_brackets(query: &ast::Query) -> std::result::Result<(), (SqlError, 
         }
         (limit, offset)
     };
-    // Brackets in brackets with nothing behind the inner ones are no more than the inner ones.
+    // Nested parentheses without clauses behind the inner ones equal the inner ones.
     let mut inner = inner;
     while let ast::SetExpr::Query(next) = inner.body.as_ref()
         && inner.order_by.is_none()
@@ -90,7 +90,7 @@ pub fn check_brackets(query: &ast::Query) -> std::result::Result<(), (SqlError, 
     Ok(())
 }
 
-/// A SELECT's clauses.
+/// Checks a SELECT's clauses.
 pub fn check_select(select: &ast::Select) -> Result<()> {
     let ast::Select {
         select_token: _,
@@ -138,7 +138,7 @@ pub fn check_select(select: &ast::Select) -> Result<()> {
     ])
 }
 
-/// The options of `*`: none of them is PostgreSQL's.
+/// Checks the options of `*`: PostgreSQL has none of them.
 pub fn check_star(options: &ast::WildcardAdditionalOptions) -> Result<()> {
     let ast::WildcardAdditionalOptions {
         wildcard_token: _,
@@ -158,20 +158,20 @@ pub fn check_star(options: &ast::WildcardAdditionalOptions) -> Result<()> {
     if plain { Ok(()) } else { Err(SqlError::syntax("syntax error after \"*\"")) }
 }
 
-/// VALUES.
+/// Checks the syntax of VALUES.
 pub fn check_values(values: &ast::Values) -> Result<()> {
     let ast::Values { explicit_row, value_keyword, rows: _ } = values;
     refused(&[(*explicit_row, "VALUES ROW"), (*value_keyword, "VALUE")])
 }
 
-/// An alias: of its parts only `AS` itself may be passed over.
+/// Checks an alias: only `AS` itself may be ignored.
 pub fn check_alias(alias: Option<&ast::TableAlias>) -> Result<()> {
     let Some(ast::TableAlias { explicit: _, name, columns: _, at }) = alias else { return Ok(()) };
     crate::parse::fold_plain(name)?;
     refused(&[(at.is_some(), "an alias with AT")])
 }
 
-/// INSERT.
+/// Checks the clauses of INSERT.
 pub fn check_insert(insert: &ast::Insert) -> Result<()> {
     let ast::Insert {
         insert_token: _,
@@ -220,7 +220,7 @@ pub fn check_insert(insert: &ast::Insert) -> Result<()> {
     ])
 }
 
-/// UPDATE.
+/// Checks the clauses of UPDATE.
 pub fn check_update(update: &ast::Update) -> Result<()> {
     let ast::Update {
         update_token: _,
@@ -239,7 +239,7 @@ pub fn check_update(update: &ast::Update) -> Result<()> {
     no_end(!order_by.is_empty(), limit.is_some())
 }
 
-/// 42601 for ORDER BY and LIMIT behind a statement that writes.
+/// Rejects ORDER BY and LIMIT behind a writing statement. Errors: 42601.
 fn no_end(ordered: bool, limited: bool) -> Result<()> {
     let near = |words: &'static [&'static str]| {
         let word = words.first().copied().unwrap_or_default();
@@ -253,7 +253,7 @@ fn no_end(ordered: bool, limited: bool) -> Result<()> {
     }
 }
 
-/// DELETE.
+/// Checks the clauses of DELETE.
 pub fn check_delete(delete: &ast::Delete) -> Result<()> {
     let ast::Delete {
         delete_token: _,
@@ -271,7 +271,7 @@ pub fn check_delete(delete: &ast::Delete) -> Result<()> {
     no_end(!order_by.is_empty(), limit.is_some())
 }
 
-/// MERGE.
+/// Checks the clauses of MERGE.
 pub fn check_merge(merge: &ast::Merge) -> Result<()> {
     let ast::Merge { merge_token: _, optimizer_hints: _, into, table: _, source: _, on: _, clauses, output } = merge;
     if !into {
@@ -287,7 +287,7 @@ pub fn check_merge(merge: &ast::Merge) -> Result<()> {
     Ok(())
 }
 
-/// The table that UPDATE or DELETE writes, and its alias. Errors: 0A000 for anything around them.
+/// The table that UPDATE or DELETE writes, and its alias. Errors: 0A000 for further clauses.
 pub fn target_table<'t>(
     factor: &'t TableFactor,
     verb: &str,
@@ -325,7 +325,7 @@ pub fn target_table<'t>(
     Ok((name, alias.as_ref()))
 }
 
-/// What a list has at most in PostgreSQL. Errors: 54011.
+/// Checks PostgreSQL's limit on the length of a list. Errors: 54011.
 pub fn at_most(entries: usize, what: &str) -> Result<()> {
     const MOST: usize = 1664;
     if entries <= MOST {

@@ -1,4 +1,5 @@
-//! COLLATE: which collations there are. All of them order strings by their bytes. What is collated it knows as far as operands say so.
+//! COLLATE: the collations that exist. All of them order strings by bytes. Only explicit collations of operands are
+//! known.
 
 use super::binder::Binder;
 use crate::error::{Result, SqlError, state};
@@ -8,15 +9,15 @@ use crate::types::{BaseType, SqlType};
 use sqlparser::ast::{BinaryOperator, Expr, ObjectName, Spanned};
 use sqlparser::tokenizer::Span;
 
-/// The collation of a name. Errors: 42704; 0A000 for the order of a language.
+/// Looks up a collation. Errors: 42704; 0A000 for the order of a language.
 pub fn collation_named(name: &ObjectName) -> Result<&'static str> {
     let (schema, plain) = fold_name(name)?;
     let here = schema.as_deref().is_none_or(|schema| schema == "pg_catalog");
-    // The names that the locale goes by outside of the catalog, and what PostgreSQL lets pass.
+    // Names of the locale outside the catalog, and variants that PostgreSQL accepts.
     let known = if ["C.UTF-8", "C.utf8"].contains(&plain.as_str()) { "C.utf8" } else { plain.as_str() };
     let found = COLLATIONS.iter().find(|(_, collation)| here && *collation == known);
     found.map(|(_, collation)| *collation).ok_or_else(|| {
-        // Those that PostgreSQL may have by the operating system or ICU.
+        // Collations that PostgreSQL may have from the operating system or ICU.
         let mut letters = plain.chars();
         let locale = plain.ends_with("-x-icu")
             || letters.by_ref().take(2).all(|letter| letter.is_ascii_lowercase())
@@ -30,7 +31,7 @@ pub fn collation_named(name: &ObjectName) -> Result<&'static str> {
     })
 }
 
-/// The collation that an expression says that it has, and where the operand of COLLATE ends.
+/// The explicit collation of an expression, and the span of COLLATE's operand.
 fn explicit(expr: &Expr) -> Option<(&'static str, Span)> {
     match expr {
         Expr::Collate { expr, collation } => Some((collation_named(collation).ok()?, expr.span())),
@@ -41,7 +42,7 @@ fn explicit(expr: &Expr) -> Option<(&'static str, Span)> {
 }
 
 impl Binder<'_> {
-    /// Errors: 42P21 for operands that say that they have different collations.
+    /// Checks the explicit collations of two operands. Errors: 42P21 if they differ.
     pub fn check_collations(&self, left: &Expr, right: &Expr) -> Result<()> {
         let (Some((one, _)), Some((other, operand))) = (explicit(left), explicit(right)) else { return Ok(()) };
         if one == other {
@@ -51,14 +52,14 @@ impl Binder<'_> {
         Err(self.at_behind(SqlError::new("42P21", message), "collate", operand))
     }
 
-    /// The same of any number of operands that are one, or arguments of one call.
+    /// Checks the explicit collations of all operands or arguments. Errors: 42P21 if they differ.
     pub fn check_all_collations(&self, operands: &[&Expr]) -> Result<()> {
         let Some(first) = operands.iter().find(|operand| explicit(operand).is_some()) else { return Ok(()) };
         operands.iter().try_for_each(|operand| self.check_collations(first, operand))
     }
 }
 
-/// Errors: 42804 for a type whose values no collation orders.
+/// Checks that collations apply to a type. Errors: 42804.
 pub fn check_collatable(ty: SqlType) -> Result<()> {
     use BaseType::{Char, Name, Text, Unknown, Varchar};
     if matches!(ty.base, Text | Varchar | Char | Name | Unknown) {

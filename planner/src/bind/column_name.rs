@@ -1,16 +1,16 @@
-//! Names of output columns, as PostgreSQL's FigureColname makes them.
+//! Names of output columns, as PostgreSQL's FigureColname determines them.
 
 use super::type_name::sql_type;
 use crate::parse::{fold, fold_name};
 use crate::types::{BaseType, SqlType};
 use sqlparser::ast::{self, AccessExpr, Expr, SelectItem, SetExpr, TableFactor, TrimWhereField};
 
-/// The name of an unnamed select item.
+/// The name of a select item without an alias.
 pub fn column_name(expr: &Expr) -> String {
     figure(expr).map_or_else(|| "?column?".to_string(), |(name, _)| name)
 }
 
-/// A name, and whether it is strong: a cast does not replace a strong one.
+/// The name, and whether it is strong: a cast does not replace a strong name.
 fn figure(expr: &Expr) -> Option<(String, bool)> {
     let strong = |name: &str| Some((name.to_string(), true));
     match expr {
@@ -44,7 +44,7 @@ fn figure(expr: &Expr) -> Option<(String, bool)> {
         Expr::Exists { negated: false, .. } => strong("exists"),
         Expr::Array(_) => strong("array"),
         Expr::Tuple(_) => strong("row"),
-        // Its column has a name by now, if only this one.
+        // The subquery's column has a name by now, possibly just the default name.
         Expr::Subquery(query) => {
             figure_query(&query.body).map_or_else(|| strong("?column?"), |(name, _)| strong(&name))
         }
@@ -66,13 +66,13 @@ fn figure(expr: &Expr) -> Option<(String, bool)> {
     }
 }
 
-/// The name of a query's first column, as far as it can be told without its tables.
+/// The name of a query's first column, as far as its text tells.
 fn figure_query(body: &SetExpr) -> Option<(String, bool)> {
     match body {
         SetExpr::Select(select) => match (select.projection.first(), select.from.as_slice()) {
             (Some(SelectItem::ExprWithAlias { alias, .. }), _) => Some((fold(alias), true)),
             (Some(SelectItem::UnnamedExpr(inner)), _) => figure(inner),
-            // All columns of one subquery.
+            // All columns of a single subquery.
             (Some(SelectItem::Wildcard(_)), [from]) if from.joins.is_empty() => match &from.relation {
                 TableFactor::Derived { subquery, alias, .. } => {
                     let renamed = alias.as_ref().and_then(|alias| alias.columns.first());
@@ -89,7 +89,7 @@ fn figure_query(body: &SetExpr) -> Option<(String, bool)> {
     }
 }
 
-/// Whether a query's first column is the first one of what it reads.
+/// Whether a query's first column is the first column of what it reads.
 pub fn begins_with_star(body: &SetExpr) -> bool {
     match body {
         SetExpr::Select(select) => {
@@ -111,7 +111,7 @@ fn cast_name(data_type: &ast::DataType) -> Option<String> {
     }
 }
 
-/// The name of a type in `pg_type`, without the underscore of arrays, as FigureColname has it.
+/// The name of a type in `pg_type`, without the underscore of arrays, as FigureColname uses it.
 pub fn internal_name(ty: SqlType) -> String {
     if ty.is_vector() {
         return ty.name();

@@ -1,4 +1,4 @@
-//! Operators: chains of them, AND and OR, rows, lists, BETWEEN, quantified comparisons.
+//! Binds operators: chains, AND and OR, rows, lists, BETWEEN, quantified comparisons.
 
 use super::binder::Binder;
 use super::expression::Env;
@@ -10,7 +10,7 @@ use datafusion::logical_expr::{Expr, Operator};
 use sqlparser::ast::{self, BinaryOperator, Spanned, UnaryOperator};
 
 impl Binder<'_> {
-    /// `a + b + c …`: the tree leans to the left and may be long, so it is walked in a loop.
+    /// Binds `a + b + c …`. The tree is left-deep and may be long, so it is walked in a loop.
     pub fn binary_chain(&self, expr: &ast::Expr, env: Env<'_>) -> Result<TypedExpr> {
         if let ast::Expr::BinaryOp { op: op @ (BinaryOperator::And | BinaryOperator::Or), .. } = expr {
             return self.junction(expr, op, env);
@@ -52,7 +52,7 @@ impl Binder<'_> {
             self.check_collations(left, right)?;
         }
         let env = Env { conjunct: false, ..env };
-        // Prefix operators other than signs bind looser than arithmetic in PostgreSQL: ~ 1 + 2 is ~ (1 + 2).
+        // In PostgreSQL, prefix operators except signs bind less tightly than arithmetic: ~ 1 + 2 is ~ (1 + 2).
         let mut prefix = match leftmost {
             ast::Expr::UnaryOp { op, expr }
                 if binds_loosely(*op) && pending.iter().any(|(op, ..)| is_arithmetic(op)) =>
@@ -78,7 +78,7 @@ impl Binder<'_> {
         }
     }
 
-    /// A chain of AND or of OR, as a balanced tree.
+    /// Binds a chain of AND or of OR to a balanced tree.
     fn junction(&self, expr: &ast::Expr, op: &BinaryOperator, env: Env<'_>) -> Result<TypedExpr> {
         let mut operands = Vec::new();
         let mut rest = expr;
@@ -122,7 +122,7 @@ impl Binder<'_> {
         self.compare_rows(&left, op, &right)
     }
 
-    /// Compares rows of one length.
+    /// Compares rows of equal length.
     pub fn compare_rows(&self, left: &[TypedExpr], op: &BinaryOperator, right: &[TypedExpr]) -> Result<TypedExpr> {
         let compare = |symbol: &str, at: usize| -> Result<Expr> {
             match (left.get(at), right.get(at)) {
@@ -149,7 +149,7 @@ impl Binder<'_> {
                 result
             }
             other => {
-                // One that there is not for the fields is not there; PostgreSQL knows what others mean of operator classes.
+                // An operator that the fields lack is reported as missing. PostgreSQL knows others by operator classes.
                 all(&other.to_string())?;
                 return Err(SqlError::unsupported(format!("the operator {other} of rows")));
             }
@@ -157,7 +157,7 @@ impl Binder<'_> {
         Ok(TypedExpr { expr, ty: SqlType::BOOL })
     }
 
-    /// `IS [NOT] DISTINCT FROM`.
+    /// Binds `IS [NOT] DISTINCT FROM`.
     pub fn distinct_from(
         &self,
         left: &ast::Expr,
@@ -183,7 +183,7 @@ impl Binder<'_> {
         self.resolver.operator(symbol, Some(left), right)
     }
 
-    /// `IN (list)`.
+    /// Binds `IN (list)` and NOT IN.
     pub fn in_list(&self, expr: &ast::Expr, list: &[ast::Expr], negated: bool, env: Env<'_>) -> Result<TypedExpr> {
         if let Some(left) = row_items(expr) {
             let mut any = Vec::new();
@@ -205,12 +205,12 @@ impl Binder<'_> {
         let left = self.expr(expr, env)?;
         let items: Vec<TypedExpr> = list.iter().map(|item| self.expr(item, env)).collect::<Result<_>>()?;
         if items.len() == 1 {
-            // Several are an array, which may be one of each row.
+            // Several items are an array, which may differ from row to row.
             self.no_set(before, "IN", expr)?;
         }
         let tried = negated.then(|| (left.clone(), items.clone()));
         self.resolver.in_list(left, items, negated).map_err(|error| match tried {
-            // NOT IN asks for the operator that tells values apart.
+            // NOT IN uses the inequality operator.
             Some((left, items)) if error.state() == state::UNDEFINED_FUNCTION => {
                 let apart = |item| self.resolver.operator("<>", Some(left.clone()), item).err();
                 items.into_iter().find_map(apart).unwrap_or(error)
@@ -219,7 +219,7 @@ impl Binder<'_> {
         })
     }
 
-    /// `BETWEEN`.
+    /// Binds `BETWEEN`, also the SYMMETRIC form.
     pub fn between(
         &self,
         expr: &ast::Expr,
@@ -259,7 +259,7 @@ impl Binder<'_> {
         Ok(TypedExpr { expr, ty: SqlType::BOOL })
     }
 
-    /// `x LIKE pattern` and its kin.
+    /// Binds `x LIKE pattern` and similar operators.
     pub fn like(
         &self,
         expr: &ast::Expr,
@@ -293,7 +293,7 @@ impl Binder<'_> {
         self.resolver.operator(operator, Some(left), right).map_err(|error| self.at_like(error, expr, pattern))
     }
 
-    /// `text LIKE ANY (patterns)` and its kin.
+    /// Binds `text LIKE ANY (patterns)` and similar forms.
     pub fn quantified_pattern(
         &self,
         expr: &ast::Expr,
@@ -315,7 +315,7 @@ impl Binder<'_> {
         self.resolver.quantified(symbol, left, found, all).map_err(|error| self.at_like(error, expr, patterns))
     }
 
-    /// `left op ANY|ALL (right)`: a subquery or an array.
+    /// Binds `left op ANY|ALL (right)` with a subquery or an array.
     pub fn quantified(
         &self,
         left: &ast::Expr,
@@ -335,7 +335,7 @@ impl Binder<'_> {
         let symbol = self.operator_symbol(op)?;
         let at = |error| self.at_operator(error, &symbol, Some(left), right);
         let left = self.expr(left, env)?;
-        // A written-out array is a list.
+        // An array constructor is a list.
         if let ast::Expr::Array(array) = inner
             && !array.elem.is_empty()
             && ((symbol == "=" && !all) || (symbol == "<>" && all))
@@ -352,7 +352,7 @@ impl Binder<'_> {
     }
 }
 
-/// The lower bound of BETWEEN SYMMETRIC without its mark; `None` for another.
+/// The lower bound of BETWEEN SYMMETRIC without its mark. `None` for other BETWEENs.
 pub fn unmarked(low: &ast::Expr) -> Option<ast::Expr> {
     let ast::Expr::BinaryOp { left, op, right } = low else { return None };
     match left.as_ref() {
@@ -382,7 +382,7 @@ pub fn row_items(expr: &ast::Expr) -> Option<Vec<&ast::Expr>> {
     }
 }
 
-/// Whether this is `ROW(…)`.
+/// Whether the expression is `ROW(…)`.
 pub fn is_row(expr: &ast::Expr) -> bool {
     let ast::Expr::Function(function) = expr else { return false };
     let named = matches!(function.name.0.as_slice(), [ast::ObjectNamePart::Identifier(ident)]
@@ -392,7 +392,7 @@ pub fn is_row(expr: &ast::Expr) -> bool {
     named && plain && list.clauses.is_empty() && list.duplicate_treatment.is_none()
 }
 
-/// Whether a prefix operator is one of those that bind looser than arithmetic: all but signs and NOT.
+/// Whether a prefix operator binds less tightly than arithmetic: all but signs and NOT.
 fn binds_loosely(op: UnaryOperator) -> bool {
     !matches!(op, UnaryOperator::Plus | UnaryOperator::Minus | UnaryOperator::Not)
 }

@@ -1,11 +1,11 @@
-//! What is computed once though it is compared several times: the operand of a CASE.
+//! Evaluates the operand of a CASE once, although several conditions compare it.
 
 use super::volatile::{calls, is_volatile_function};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 
-/// Whether an expression is as good when it is computed again: it is the same then, and small, so that those that stand in each
-/// other do not grow without measure.
+/// Whether an expression may be evaluated repeatedly: it is not volatile, and small, so that nested ones do not grow
+/// without bound.
 pub fn is_plain(expr: &Expr) -> bool {
     const SMALL: usize = 16;
     let mut parts = 0;
@@ -17,8 +17,7 @@ pub fn is_plain(expr: &Expr) -> bool {
     parts <= SMALL && !calls(expr, is_volatile_function)
 }
 
-/// The operand of a CASE whose conditions all compare it as it is, taken out of them: it is computed once, whatever it calls. What is
-/// plain stays where it is.
+/// Takes the common operand out of a CASE's conditions, so that it is evaluated once. A plain operand stays in place.
 pub fn computed_once(branches: &mut [(Box<Expr>, Box<Expr>)]) -> Option<Box<Expr>> {
     fn compared(condition: &Expr) -> Option<&Expr> {
         match condition {

@@ -1,4 +1,4 @@
-//! ON CONFLICT: which index decides, and what happens then.
+//! ON CONFLICT: the index that decides, and the action.
 
 use super::assignment::is_default;
 use super::binder::{Binder, column};
@@ -29,23 +29,23 @@ use sqlparser::tokenizer::Span;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What SET gives a column.
+/// The value that SET gives a column.
 enum Assigned<'a> {
-    /// As it is written.
+    /// An expression, not bound yet.
     Expr(&'a ast::Expr),
-    /// A column of a subquery.
+    /// A bound column of a subquery.
     Bound(TypedExpr),
 }
 
-/// What SET gives an element.
+/// The value that SET gives an element.
 enum Element<'a> {
-    /// As it is written.
+    /// An expression, not bound yet.
     Written(ElementValue<'a>),
-    /// A column of a subquery, and the subscripts of the element.
+    /// A bound column of a subquery, and the subscripts of the element.
     Bound(TypedExpr, &'a [ast::AccessExpr]),
 }
 
-/// Whether an expression has a subquery that is not one value, or that sees the rows in conflict.
+/// Whether an expression has a subquery that is not scalar, or that reads the rows in conflict.
 fn sees_rows(expr: &Expr) -> bool {
     let hard = |inner: &Expr| match inner {
         Expr::ScalarSubquery(subquery) => !subquery.outer_ref_columns.is_empty(),
@@ -55,7 +55,7 @@ fn sees_rows(expr: &Expr) -> bool {
 }
 
 impl Binder<'_> {
-    /// The ON CONFLICT clause of an INSERT.
+    /// Binds the ON CONFLICT clause of an INSERT.
     pub fn on_conflict(
         &self,
         target: &Target,
@@ -102,8 +102,8 @@ impl Binder<'_> {
         Ok((Some(OnConflict::DoUpdate { arbiter, set, filter }), None))
     }
 
-    /// What makes new values of rows in conflict, where subqueries see them: of each row that WHERE keeps its number, and
-    /// the values. Also the part of the statement as which the rows are held.
+    /// The plan of new values for rows in conflict, if subqueries read these rows. It returns the number and values of
+    /// each row that WHERE keeps. Also answers the statement part that holds the rows.
     fn planned_rows(
         &self,
         schema: &DFSchema,
@@ -126,7 +126,7 @@ impl Binder<'_> {
         Ok((part, plan.project(exprs)?.build()?))
     }
 
-    /// The unique index that a conflict target means.
+    /// The unique index that a conflict target refers to.
     fn arbiter(&self, written: &Target, target: &ConflictTarget) -> Result<Oid> {
         let table = &written.table;
         match target {
@@ -153,7 +153,7 @@ impl Binder<'_> {
                 }
                 let mut wanted: Vec<ColumnId> = Vec::new();
                 for ident in names {
-                    // No index is over what is no column of the table.
+                    // A column that does not belong to the table is in no index.
                     let id = self.conflict_column(written, ident)?.unwrap_or_default();
                     if !wanted.contains(&id) {
                         wanted.push(id);
@@ -176,7 +176,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The unique index over columns and expressions whose condition, if it has one, follows from that of the target.
+    /// The unique index over these columns and expressions. The target's condition must imply the index's condition.
     fn inferred(&self, table: &TableDescriptor, target: &crate::parse::ConflictTarget) -> Result<Oid> {
         let (mut columns, mut texts) = (Vec::new(), Vec::new());
         for item in &target.items {
@@ -202,7 +202,7 @@ impl Binder<'_> {
             found
         };
         let given = target.predicate.as_ref().map(conjuncts).unwrap_or_default();
-        // By their words first: a condition that both say need not be one that is understood.
+        // Compare the texts first: equal conditions need not be understood.
         let written = |text: &String| {
             parse_expression(text).is_ok_and(|(expr, _)| conjuncts(&expr).iter().all(|needed| given.contains(needed)))
         };
@@ -236,7 +236,7 @@ impl Binder<'_> {
         })
     }
 
-    /// `SET` as columns and their new values.
+    /// Binds the `SET` list to columns and their new values.
     pub fn assignments(
         &self,
         written: &Target,
@@ -266,7 +266,7 @@ impl Binder<'_> {
                 (AssignmentTarget::Tuple(names), ast::Expr::Function(ast::Function { args, .. }))
                     if is_row(value) && row_items(value).is_none() =>
                 {
-                    // With columns of a relation (`v.*`) among its items.
+                    // The items include the columns of a relation (`v.*`).
                     let ast::FunctionArguments::List(list) = args else { continue };
                     let values = self.row_fields(&list.args, env)?;
                     if values.len() != names.len() {
@@ -315,9 +315,9 @@ impl Binder<'_> {
                     (Assigned::Bound(_), None) => None,
                 };
                 let before = set.iter().position(|(id, _)| *id == column.id);
-                // Elements of one column may be assigned to one by one.
+                // Elements of one column may be assigned separately.
                 if before.is_some() && (element.is_none() || !elements.contains(&column.id)) {
-                    // Two columns of a view may be one of the table.
+                    // Two columns of a view may be the same column of the table.
                     let again = assigned.iter().any(|other| other == named);
                     return Err(assigned_twice(if again { named } else { &column.name }));
                 }

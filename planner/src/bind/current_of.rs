@@ -1,4 +1,4 @@
-//! WHERE CURRENT OF: the row on which a cursor stands, by its primary key, or without one by its row key.
+//! WHERE CURRENT OF: identifies the cursor's row by its primary key, or else by its row key.
 
 use super::binder::Binder;
 use super::expression::Env;
@@ -13,16 +13,16 @@ use datafusion::logical_expr::Expr;
 use sqlparser::ast;
 use std::sync::Arc;
 
-/// The function by which the query of a cursor carries the row key of a relation.
+/// The function by which a cursor's query returns the row key of a relation.
 pub const ROW_KEY: &str = "\u{1}row key";
 
-/// Stands for the type of row keys, which has no name: the same bytes in Arrow.
+/// The type of row keys, which has no SQL name: bytea has the same Arrow form.
 pub fn key_type() -> SqlType {
     SqlType::of(BaseType::Record(RecordType::any()))
 }
 
 impl Binder<'_> {
-    /// The row key of a relation, here.
+    /// The row key of a relation in the current scope.
     pub fn row_key(&self, relation: &ast::Expr, env: Env<'_>) -> Result<TypedExpr> {
         let ast::Expr::Identifier(name) = relation else { return Err(SqlError::internal("the row key of nothing")) };
         let key = env.scope.relation(None, &fold(name)).and_then(|relation| relation.key.clone());
@@ -30,7 +30,7 @@ impl Binder<'_> {
         Ok(TypedExpr::new(Expr::Column(key), key_type()))
     }
 
-    /// That a row of the table that is written is the one on which a cursor stands. Errors: 0A000 for views.
+    /// The condition that a row of the written table is the cursor's row. Errors: 0A000 for views.
     pub fn current_of(&self, cursor: &ast::Expr, env: Env<'_>) -> Result<TypedExpr> {
         let ast::Expr::Value(ast::ValueWithSpan { value: ast::Value::SingleQuotedString(cursor), .. }) = cursor else {
             return Err(SqlError::internal("the current row of nothing"));
@@ -61,7 +61,7 @@ impl Binder<'_> {
         Ok(TypedExpr::new(condition, SqlType::BOOL))
     }
 
-    /// A value of what tells the row on which a cursor stands, by its place. Errors, when it runs: 34000, 24000.
+    /// A column that identifies the cursor's row, by its position. Errors while running: 34000, 24000.
     fn current(&self, cursor: &str, table: &Arc<TableDescriptor>, place: usize, ty: SqlType) -> TypedExpr {
         let name = format!("current {place} of {cursor}");
         let (cursor, table) = (cursor.to_string(), table.clone());

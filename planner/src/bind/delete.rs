@@ -1,4 +1,4 @@
-//! DELETE.
+//! Binds the statement DELETE.
 
 use super::assignment::extension;
 use super::binder::Binder;
@@ -14,7 +14,7 @@ use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
 use sqlparser::ast::{self, FromTable};
 
 impl Binder<'_> {
-    /// DELETE.
+    /// Binds a DELETE to a writing plan.
     pub fn delete(&self, delete: &ast::Delete) -> Result<BoundKind> {
         check_delete(delete)?;
         let FromTable::WithFromKeyword(from) = &delete.from else {
@@ -48,7 +48,7 @@ impl Binder<'_> {
         }
         if delete.returning.is_some() {
             exprs.extend(others(&scope));
-            // ctid is made of the row key.
+            // ctid is computed from the row key.
             let items = delete.returning.iter().flatten();
             let key = relation.key.clone().filter(|_| table.primary_key().is_none());
             exprs.extend(key.filter(|_| items.into_iter().any(|item| mentions(item, "ctid"))).map(Expr::Column));

@@ -1,4 +1,4 @@
-//! DISTINCT, and the aggregates of our own that it and scalar subqueries need.
+//! DISTINCT, and our own aggregates that it and scalar subqueries need.
 
 use super::binder::{Binder, column};
 use super::query::BoundQuery;
@@ -15,10 +15,10 @@ use datafusion::logical_expr::{
 use std::sync::{Arc, LazyLock};
 
 impl Binder<'_> {
-    /// Each row once. Where equal values may look different (numeric 1.0 and 1.00) one of them is shown.
+    /// Removes duplicate rows. Of equal values that look different (numeric 1.0 and 1.00) one is shown.
     pub fn distinct(&self, bound: BoundQuery) -> Result<BoundQuery> {
         if bound.columns.is_empty() {
-            // All rows without columns are the same one.
+            // All rows without columns are equal.
             let plan = LogicalPlanBuilder::from(bound.plan).limit(0, Some(1))?.build()?;
             return Ok(BoundQuery { plan, columns: bound.columns });
         }
@@ -43,10 +43,10 @@ impl Binder<'_> {
     }
 }
 
-/// Name of [`single_value`].
+/// Name of the function [`single_value`].
 pub const SINGLE_VALUE: &str = "single_value";
 
-/// The value of a subquery's single row; NULL without rows; 21000 when there are more.
+/// The value of a subquery's single row. NULL without rows. Errors: 21000 for more rows.
 pub fn single_value(expr: Expr) -> Expr {
     static SINGLE: LazyLock<Arc<AggregateUDF>> = LazyLock::new(|| Arc::new(AggregateUDF::from(SingleValue::new())));
     SINGLE.call(vec![expr])

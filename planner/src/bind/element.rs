@@ -13,13 +13,13 @@ use crate::types::{BaseType, SqlType};
 use sqlparser::ast::{self, AccessExpr, FunctionArg, FunctionArgExpr, FunctionArguments, Subscript};
 use sqlparser::tokenizer::Span;
 
-/// What is assigned to which element.
+/// An assignment to an element or slice.
 pub struct ElementValue<'v> {
     value: &'v ast::Expr,
     chain: &'v [AccessExpr],
 }
 
-/// The parts of a value as the parser leaves them for an element: `function(value, column[…])`.
+/// Splits a value that the parser encodes as `function(value, column[…])` for an element.
 pub fn element_value(value: &ast::Expr) -> Option<ElementValue<'_>> {
     let ast::Expr::Function(function) = value else { return None };
     let [ast::ObjectNamePart::Identifier(ident)] = function.name.0.as_slice() else { return None };
@@ -36,7 +36,7 @@ pub fn element_value(value: &ast::Expr) -> Option<ElementValue<'_>> {
     }
 }
 
-/// The target of INSERT that is an element, as the parser leaves it: the name of its column, and the subscripts.
+/// Splits an element target of INSERT, as the parser encodes it, into its column and the subscripts.
 pub fn element_target(name: &ast::ObjectName) -> Result<Option<(ast::Ident, Vec<AccessExpr>)>> {
     let [ast::ObjectNamePart::Identifier(ident)] = name.0.as_slice() else { return Ok(None) };
     let Some(written) = ident.value.strip_prefix(ELEMENT) else { return Ok(None) };
@@ -50,8 +50,8 @@ pub fn element_target(name: &ast::ObjectName) -> Result<Option<(ast::Ident, Vec<
 }
 
 impl Binder<'_> {
-    /// A column's array with what is assigned to an element of it. `array`: as the assignments before leave it; `target`: where
-    /// the column is named.
+    /// The column's array after an assignment to an element. `array` is its value after previous assignments. `target`
+    /// is the span of the column's name.
     pub fn assign_element(
         &self,
         array: TypedExpr,
@@ -69,7 +69,7 @@ impl Binder<'_> {
         assigned.map_err(|error| self.at(error, target))
     }
 
-    /// The same of a value that is bound, and where the column is named.
+    /// Like [`Binder::assign_element`], for a bound value, and with the span of the column's name.
     pub fn with_part(
         &self,
         array: TypedExpr,

@@ -1,4 +1,4 @@
-//! Scalar expressions.
+//! Binds scalar expressions to typed expressions.
 
 use super::binder::Binder;
 use super::computed_once::computed_once;
@@ -14,21 +14,21 @@ use datafusion::logical_expr::{BinaryExpr, Expr, Operator, WindowFrameUnits};
 use sqlparser::ast::{self, BinaryOperator, Spanned, UnaryOperator};
 use sqlparser::tokenizer::Span;
 
-/// Where an expression stands: what it may see and contain.
+/// The environment of an expression: visible names and allowed contents.
 #[derive(Clone, Copy)]
 pub struct Env<'s> {
-    /// Names.
+    /// The names that are visible.
     pub scope: &'s Scope<'s>,
-    /// The clause.
+    /// The clause that contains the expression.
     pub clause: Clause,
-    /// Windows by name.
+    /// Named windows of the query.
     pub windows: &'s [ast::NamedWindowDefinition],
-    /// Whether a row that makes this false and one that leaves it unknown fare alike: it is a condition of WHERE or
-    /// HAVING, or a part that AND joins to the rest.
+    /// Whether false and NULL have the same effect. This holds for a condition of WHERE or HAVING and for its parts
+    /// joined by AND.
     pub conjunct: bool,
 }
 
-/// The clause an expression stands in.
+/// The clause that contains an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Clause {
@@ -56,14 +56,14 @@ pub enum Clause {
     Window,
     WindowDefinition,
     FromFunction,
-    /// A query in FROM that sees what is on its left.
+    /// A query in FROM that sees the items on its left.
     FromQuery,
     Execute,
     FrameOffset(WindowFrameUnits),
 }
 
 impl Clause {
-    /// As messages name it.
+    /// The clause's name in error messages.
     pub fn name(self) -> &'static str {
         match self {
             Clause::Select => "SELECT",
@@ -99,31 +99,31 @@ impl Clause {
 }
 
 impl<'s> Env<'s> {
-    /// An expression of a clause without named windows.
+    /// The environment of a clause without named windows.
     pub fn new(scope: &'s Scope<'s>, clause: Clause) -> Self {
         Env { scope, clause, windows: &[], conjunct: false }
     }
-    /// The same in another clause.
+    /// The same environment in another clause.
     pub fn within(self, clause: Clause) -> Self {
         Env { clause, ..self }
     }
 }
 
 impl Binder<'_> {
-    /// An expression without columns.
+    /// Binds an expression without columns.
     pub fn constant(&self, expr: &ast::Expr, _what: &str) -> Result<TypedExpr> {
         let scope = Scope::empty(None);
         self.expr(expr, Env::new(&scope, Clause::Execute))
     }
 
-    /// A condition of a clause.
+    /// Binds the condition of a clause.
     pub fn predicate(&self, expr: &ast::Expr, env: Env<'_>) -> Result<Expr> {
         let conjunct = env.conjunct || matches!(env.clause, Clause::Where | Clause::Having);
         let typed = self.expr(expr, Env { conjunct, ..env })?;
         self.condition(typed, env.clause.name(), expr)
     }
 
-    /// An expression; errors get its position unless a part of it gave one.
+    /// Binds an expression. An error gets the expression's position unless a part of it gave one.
     pub fn expr(&self, expr: &ast::Expr, env: Env<'_>) -> Result<TypedExpr> {
         crate::interrupt::step()?;
         self.expr_inner(expr, env)
@@ -143,7 +143,7 @@ impl Binder<'_> {
             }
             E::Identifier(ident) => {
                 let name = self.at_name(ident)?;
-                // A relation's name is its whole row.
+                // The name of a relation means its whole row.
                 env.scope.column(&name).or_else(|error| match env.scope.find_relation(None, &name) {
                     Ok(_) if error.state() == state::UNDEFINED_COLUMN => self.whole_row(None, &name, env.scope),
                     _ => Err(self.explain_name(error, env.scope, None, &name)),
@@ -223,7 +223,7 @@ impl Binder<'_> {
                 format: None,
             } => {
                 let to = self.type_of(data_type).map_err(|error| {
-                    // `name 'text'` is read as a cast; the name has its place.
+                    // `name 'text'` is parsed as a cast; the error's position is the name's.
                     let named = match data_type {
                         ast::DataType::Custom(name, _) => super::binder::span_of(name),
                         _ => Span::empty(),
@@ -231,7 +231,7 @@ impl Binder<'_> {
                     let before = named != Span::empty() && named.start < expr.span().start;
                     if before { self.at(error, named) } else { self.at_type(error, kind, expr) }
                 })?;
-                // ARRAY[]::int[] takes its type from the cast.
+                // ARRAY[]::int[] gets its type from the cast.
                 if let E::Array(array) = expr.as_ref()
                     && super::special::without_elements(array)
                     && to.array
@@ -259,7 +259,7 @@ impl Binder<'_> {
                     return Err(SqlError::unsupported("the escapes of ODBC"));
                 }
                 let to = match data_type {
-                    // Before a string, char without a length has none.
+                    // Before a string, char without a length is unlimited.
                     ast::DataType::Char(None) | ast::DataType::Character(None) => SqlType::CHAR,
                     other => self.type_of(other)?,
                 };
@@ -321,7 +321,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The name that a column or relation is written as. Errors: 42601 for a reserved word, at its place.
+    /// The name of a column or relation as written. Errors: 42601 for a reserved word, with its position.
     pub fn at_name(&self, ident: &ast::Ident) -> Result<String> {
         fold_plain(ident).map_err(|error| self.at(error, ident.span))
     }
@@ -361,7 +361,7 @@ impl Binder<'_> {
                 let inner = self.condition(typed, "NOT", operand)?;
                 Ok(TypedExpr { expr: Expr::Not(Box::new(inner)), ty: SqlType::BOOL })
             }
-            // Signs bind closer than ^ in PostgreSQL: -2 ^ 2 is (-2) ^ 2.
+            // In PostgreSQL, signs bind more tightly than ^: -2 ^ 2 is (-2) ^ 2.
             UnaryOperator::Minus | UnaryOperator::Plus if is_power(operand) => {
                 self.expr(&signed_base(*op, operand), env)
             }
@@ -380,7 +380,7 @@ impl Binder<'_> {
 
     fn null_test(&self, operand: &ast::Expr, env: Env<'_>, negated: bool) -> Result<TypedExpr> {
         if let Some(items) = super::comparison::row_items(operand) {
-            // Of a row: every field is (not) null.
+            // A row is (not) null if each field is.
             let mut all = boolean(true).expr;
             for (at, item) in items.iter().enumerate() {
                 let test = self.null_test(item, env, negated)?.expr;
@@ -440,7 +440,7 @@ impl Binder<'_> {
             whens.push(condition);
             results.push(self.expr(&when.result, env)?);
         }
-        // PostgreSQL looks at ELSE first.
+        // PostgreSQL considers ELSE first.
         let first = otherwise.or(conditions.first().map(|when| &when.result)).into_iter();
         let places: Vec<&ast::Expr> = first.chain(conditions.iter().map(|when| &when.result)).collect();
         let results_written = conditions.iter().map(|when| &when.result).chain(otherwise);
@@ -468,7 +468,7 @@ impl Binder<'_> {
         Ok(TypedExpr { expr: case, ty })
     }
 
-    /// Expressions brought to the type they have in common.
+    /// Converts expressions to their common type.
     pub fn unify(&self, context: &str, items: Vec<TypedExpr>) -> Result<(Vec<Expr>, SqlType)> {
         let types: Vec<SqlType> = items.iter().map(|item| item.ty).collect();
         let mut ty = self.resolver.common_type(context, &types)?;
@@ -479,7 +479,7 @@ impl Binder<'_> {
         Ok((items?, ty))
     }
 
-    /// The type that a name means here.
+    /// The type that a name refers to.
     pub fn type_of(&self, name: &ast::DataType) -> Result<SqlType> {
         let path = self.resolver.settings.search_path();
         let ty = catalog_type(name, self.resolver.catalog, path, self.depth > 0)?;
@@ -489,7 +489,7 @@ impl Binder<'_> {
         Ok(ty)
     }
 
-    /// `a OPERATOR b` by PostgreSQL's symbol.
+    /// PostgreSQL's symbol of the operator in `a OPERATOR b`.
     pub fn operator_symbol(&self, op: &BinaryOperator) -> Result<String> {
         let symbol = match op {
             BinaryOperator::PGCustomBinaryOperator(parts) => match parts.as_slice() {
@@ -508,20 +508,20 @@ impl Binder<'_> {
         Ok(symbol)
     }
 
-    /// A text constant for a function's argument.
+    /// A text constant as an argument of a function.
     pub fn word(&self, value: &str) -> TypedExpr {
         text(value)
     }
 }
 
-/// Whether a name is one of the keywords that are values and parsed as names.
+/// Whether a name is a keyword with a value that is parsed as a name.
 fn keyword_value(ident: &ast::Ident) -> bool {
     let words = ["current_schema", "current_role"];
     ident.quote_style.is_none() && words.iter().any(|word| ident.value.eq_ignore_ascii_case(word))
 }
 
-/// IS TRUE and its kin as a comparison, which is what DataFusion makes of its own forms later: of those it says first that they
-/// are never NULL and then that they may be, and stumbles over the difference.
+/// IS TRUE and similar tests as comparisons. DataFusion converts its own forms to these later, but first declares them
+/// not nullable and then nullable, which is an error.
 fn truth(operand: Box<Expr>, operator: Operator, value: bool) -> Expr {
     Expr::BinaryExpr(BinaryExpr::new(operand, operator, Box::new(boolean(value).expr)))
 }
@@ -533,13 +533,13 @@ fn number(expr: &ast::Expr) -> Option<String> {
             _ => None,
         },
         ast::Expr::Nested(inner) => number(inner),
-        // PostgreSQL's grammar moves the sign into the constant, through brackets too.
+        // PostgreSQL's grammar moves the sign into the constant, even through parentheses.
         ast::Expr::UnaryOp { op: UnaryOperator::Minus, expr } => Some(negated(number(expr)?)),
         _ => None,
     }
 }
 
-/// A number with the other sign.
+/// The number with the opposite sign.
 fn negated(digits: String) -> String {
     match digits.strip_prefix('-') {
         Some(digits) => digits.to_string(),

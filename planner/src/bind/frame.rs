@@ -1,4 +1,4 @@
-//! Window frames: from the syntax tree to DataFusion's, in the unit that it can run over the keys sorted by.
+//! Window frames: from the syntax tree to DataFusion's, in a unit that it supports for the sort keys.
 
 use super::binder::Binder;
 use super::expression::{Clause, Env};
@@ -12,16 +12,16 @@ use datafusion::logical_expr::{Expr, WindowFrame, WindowFrameBound, WindowFrameU
 use sqlparser::ast::{self, Spanned};
 use sqlparser::tokenizer::Span;
 
-/// What a window is sorted by.
+/// The sort order of a window.
 pub struct WindowOrder {
-    /// The keys.
+    /// The sort keys in order.
     pub sorts: Vec<Sort>,
-    /// Their types.
+    /// SQL types of the keys.
     pub types: Vec<SqlType>,
 }
 
 impl WindowOrder {
-    /// Whether DataFusion compares these keys in RANGE frames.
+    /// Whether DataFusion supports RANGE frames over these keys.
     fn ranges(&self) -> bool {
         let bytes =
             [BaseType::Numeric, BaseType::Interval, BaseType::Timetz, BaseType::Jsonb, BaseType::Bytea, BaseType::Uuid];
@@ -29,23 +29,23 @@ impl WindowOrder {
     }
 }
 
-/// Where a frame starts or ends, with its offset.
+/// The start or end of a frame with its offset.
 struct Bound {
     edge: Edge,
     offset: Option<TypedExpr>,
 }
 
 impl Bound {
-    /// The offset's value, where it is a constant.
+    /// The value of the offset, if it is a constant.
     fn constant(&self) -> Option<&Datum> {
         self.offset.as_ref().and_then(|offset| offset.constant())
     }
-    /// Whether the offset, if there is one, is a constant.
+    /// Whether the offset, if any, is a constant.
     fn is_constant(&self) -> bool {
         self.offset.is_none() || self.constant().is_some()
     }
-    /// Whether the offset, if there is one, is a constant that leads from no key of this type to infinity, or out of an
-    /// int8: DataFusion would begin anew at the other end.
+    /// Whether a constant offset, if any, cannot lead from a key of this type to infinity or out of int8. DataFusion
+    /// would wrap around.
     fn stays_within(&self, ty: SqlType) -> bool {
         match self.constant() {
             Some(Datum::Float64(Some(offset))) => offset.is_finite(),
@@ -53,7 +53,7 @@ impl Bound {
             _ => self.is_constant(),
         }
     }
-    /// Whether this start lies behind an end, by their offsets: such a frame has no rows, and DataFusion has no such frame.
+    /// Whether this start is behind an end, by their offsets. Such a frame is empty, and DataFusion cannot express it.
     fn is_behind(&self, end: &Bound) -> bool {
         let (Some(start), Some(other)) = (self.constant(), end.constant()) else { return false };
         match (self.edge, end.edge) {
@@ -62,7 +62,8 @@ impl Bound {
             _ => false,
         }
     }
-    /// As DataFusion has it. `start`: whether it is the frame's start; `unbounded`: the NULL that stands for no offset.
+    /// The bound for DataFusion. `start` says that it is the frame's start. `unbounded` is the NULL for a missing
+    /// offset.
     fn native(&self, start: bool, units: WindowFrameUnits, unbounded: Datum) -> Result<WindowFrameBound> {
         let offset = || match (units, self.constant()) {
             (WindowFrameUnits::Range, Some(value)) => Ok(value.clone()),
@@ -80,7 +81,8 @@ impl Bound {
 }
 
 impl Binder<'_> {
-    /// The frame of a window. The key of a RANGE frame with offsets that DataFusion runs is made the type of its offsets.
+    /// Binds the frame of a window. If DataFusion runs a RANGE frame with offsets, the key is converted to the offsets'
+    /// type.
     pub fn frame(
         &self,
         frame: Option<&ast::WindowFrame>,
@@ -99,7 +101,7 @@ impl Binder<'_> {
         Ok(frame)
     }
 
-    /// The frame before rows are left out of it.
+    /// The frame before its exclusion clause applies.
     fn whole_frame(&self, frame: Option<&ast::WindowFrame>, order: &mut WindowOrder, env: Env<'_>) -> Result<Frame> {
         let sorted = !order.sorts.is_empty();
         let ignored = if sorted { unoffset(WindowFrameUnits::Groups) } else { WindowFrame::new(None) };
@@ -145,14 +147,14 @@ impl Binder<'_> {
             return self.range(order, start, end, ignored);
         }
         let counted = if units == WindowFrameUnits::Rows { Units::Rows } else { Units::Groups };
-        // RANGE without ORDER BY: all rows are peers. Without offsets, a RANGE frame is one of groups of peers.
+        // RANGE without ORDER BY: all rows are peers. A RANGE frame without offsets consists of groups of peers.
         let native = if units == WindowFrameUnits::Range && !sorted {
             Some(WindowFrame::new(None))
         } else if start.is_constant() && end.is_constant() && !start.is_behind(&end) {
             if units == WindowFrameUnits::Range && !order.ranges() {
                 units = WindowFrameUnits::Groups;
             }
-            // As in the frame of an OVER that names none, so that both are computed once.
+            // The same as in the frame of an OVER without a frame clause, so that both are computed once.
             let unbounded = Datum::UInt64(None);
             let start = start.native(true, units, unbounded.clone())?;
             Some(WindowFrame::new_bounds(units, start, end.native(false, units, unbounded)?))
@@ -178,7 +180,7 @@ impl Binder<'_> {
         Ok(Frame { native, ignored, shape, arguments: keys.into_iter().chain(offsets).collect() })
     }
 
-    /// What the grammar asks of a frame's start and end, before anything of them is looked at. Errors: 42P20.
+    /// Checks the order of a frame's start and end, before binding their offsets. Errors: 42P20.
     fn check_order(&self, start: &ast::WindowFrameBound, end: Option<&ast::WindowFrameBound>) -> Result<()> {
         use ast::WindowFrameBound as B;
         let (message, bound) = match (start, end) {
@@ -202,7 +204,7 @@ impl Binder<'_> {
         })
     }
 
-    /// A frame of RANGE with offsets over one key.
+    /// Binds a RANGE frame with offsets over one key.
     fn range(&self, order: &mut WindowOrder, start: Bound, end: Bound, ignored: WindowFrame) -> Result<Frame> {
         let (Some(sort), Some(ty)) = (order.sorts.first_mut(), order.types.first().copied()) else {
             return Err(SqlError::internal("a frame of RANGE without a key"));
@@ -222,7 +224,7 @@ impl Binder<'_> {
             }
             _ => None,
         };
-        // The type in which the key is compared with what an offset leads to: times do not begin anew at midnight.
+        // The type in which the key is compared with an offset's target: times must not wrap around at midnight.
         let compared = match ty.base {
             _ if ty.is_integer() => SqlType::NUMERIC,
             BaseType::Float4 | BaseType::Float8 => SqlType::FLOAT8,
@@ -250,7 +252,7 @@ impl Binder<'_> {
             let Some(offset) = bound.offset else { continue };
             let mut offset = checked_offset(offset, start, true);
             if matches!(ty.base, BaseType::Time | BaseType::Timetz) {
-                // Of the offset the time alone counts.
+                // Only the offset's time counts.
                 let time = self.resolver.function("frame time", vec![offset])?;
                 offset = time;
             }
@@ -261,7 +263,7 @@ impl Binder<'_> {
             let symbol = if minus { "-" } else { "+" };
             let mut edge = self.resolver.operator(symbol, Some(key.clone()), offset)?;
             if compared == SqlType::FLOAT8 {
-                // From infinity back by infinity is everywhere, and NaN is as far from NaN.
+                // Going back by infinity from infinity reaches everything. All NaNs are equal.
                 let float = |value| TypedExpr::literal(Datum::Float64(Some(value)), SqlType::FLOAT8);
                 let equal = |one, other| self.resolver.operator("=", Some(one), other);
                 let infinity = if start != descending { f64::NEG_INFINITY } else { f64::INFINITY };
@@ -274,15 +276,15 @@ impl Binder<'_> {
         Ok(Frame { native, ignored, shape, arguments })
     }
 
-    /// A time with time zone as a number in the order of such times: first by the moment, then by the zone. Unlike the type
-    /// itself, the number has what is before midnight and after it.
+    /// A time with time zone as a number, in the order of such times: first by the moment, then by the zone. Unlike the
+    /// type, the number can be before midnight or behind the day's end.
     fn zoned_key(&self, key: TypedExpr) -> Result<TypedExpr> {
         let zone = self.resolver.function("extract", vec![TypedExpr::unknown("timezone"), key.clone()])?;
         self.resolver.operator("-", Some(self.zoned_seconds(key)?), zone)
     }
 
-    /// The seconds of a time with time zone or of an interval, in the unit of [`Self::zoned_key`]: larger than any zone where
-    /// a microsecond differs.
+    /// The seconds of a time with time zone or an interval, in the unit of [`Self::zoned_key`]. A microsecond counts
+    /// more than any zone.
     fn zoned_seconds(&self, value: TypedExpr) -> Result<TypedExpr> {
         let seconds = self.resolver.function("extract", vec![TypedExpr::unknown("epoch"), value])?;
         let unit = TypedExpr::literal(Datum::Int64(Some(1_000_000_000_000)), SqlType::INT8);
@@ -313,7 +315,7 @@ impl Binder<'_> {
         Ok(Bound { edge: if preceding { Edge::Preceding } else { Edge::Following }, offset: Some(offset) })
     }
 
-    /// An offset: of type int8, or of RANGE of the type that goes with the key.
+    /// Binds an offset. It is int8 or, for RANGE, of the type that belongs to the key.
     fn frame_offset(
         &self,
         expr: &ast::Expr,
@@ -338,7 +340,7 @@ impl Binder<'_> {
         };
         let from = typed.ty;
         let typed = match key {
-            // What is not said is of the key's own type.
+            // An offset of unknown type has the key's type.
             Some(key) if typed.is_unknown() && key.is_integer() && units == WindowFrameUnits::Range => {
                 self.resolver.cast(typed, key.plain(), CastContext::Implicit)?
             }
@@ -354,7 +356,7 @@ impl Binder<'_> {
         Ok(TypedExpr { expr: self.folded(typed.expr)?, ty })
     }
 
-    /// An expression with its constant parts computed.
+    /// Evaluates the constant parts of an expression.
     pub fn folded(&self, expr: Expr) -> Result<Expr> {
         use datafusion::logical_expr::simplify::SimplifyContext;
         use datafusion::optimizer::simplify_expressions::ExprSimplifier;
@@ -365,7 +367,7 @@ impl Binder<'_> {
     }
 }
 
-/// From the first row of the partition to the last peer of the current row.
+/// The frame from the partition's first row to the last peer of the current row.
 fn unoffset(units: WindowFrameUnits) -> WindowFrame {
     WindowFrame::new_bounds(units, WindowFrameBound::Preceding(Datum::UInt64(None)), WindowFrameBound::CurrentRow)
 }
@@ -375,7 +377,7 @@ fn has_offset(bound: &ast::WindowFrameBound) -> bool {
     matches!(bound, B::Preceding(Some(_)) | B::Following(Some(_)))
 }
 
-/// The type in which the offsets of a RANGE frame over a key are counted.
+/// The type of the offsets of a RANGE frame over a key.
 fn range_type(key: SqlType, offset: SqlType) -> Result<SqlType> {
     // PostgreSQL sorts varchar as text.
     let sorted = if key.base == BaseType::Varchar && !key.array { SqlType::TEXT } else { key.plain() };

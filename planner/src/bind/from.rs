@@ -1,4 +1,4 @@
-//! FROM: tables, subqueries, functions, each with its alias. Joins are `join`'s, LATERAL is `lateral`'s.
+//! FROM: tables, subqueries, functions, each with its alias. Joins are in `join`, LATERAL is in `lateral`.
 
 use super::KEY_COLUMN;
 use super::binder::{Binder, column, span_of};
@@ -22,16 +22,16 @@ use sqlparser::ast::{self, Spanned, TableFactor};
 use sqlparser::tokenizer::Span;
 use std::sync::Arc;
 
-/// A plan and what of it can be named.
+/// A plan and the names in it.
 pub struct Source<'p> {
-    /// The plan.
+    /// The plan of the rows.
     pub plan: LogicalPlan,
-    /// The names.
+    /// The visible names of the plan's columns.
     pub scope: Scope<'p>,
 }
 
 impl<'p> Source<'p> {
-    /// A source of one relation.
+    /// A source with a single relation.
     pub fn of(plan: LogicalPlan, relation: ScopeRelation, parent: Option<&'p Scope<'p>>) -> Self {
         let schema = plan.schema().clone();
         Source { plan, scope: Scope::of(relation, schema, parent) }
@@ -40,40 +40,40 @@ impl<'p> Source<'p> {
 
 /// A function of a FROM clause.
 pub struct TableFunction<'t> {
-    /// Schema, folded, where one is named.
+    /// Schema in folded case, if one is named.
     pub schema: Option<String>,
-    /// Name, folded.
+    /// Name in folded case.
     pub name: String,
-    /// Arguments.
+    /// Arguments given by position.
     pub args: Vec<&'t ast::Expr>,
     /// Arguments behind them that are given by name.
     pub named: Vec<(String, &'t ast::Expr)>,
-    /// Where its name stands.
+    /// Span of the function's name.
     pub place: Span,
-    /// Alias.
+    /// The alias of its rows, if any.
     pub alias: Option<&'t ast::TableAlias>,
-    /// WITH ORDINALITY.
+    /// Whether it has WITH ORDINALITY.
     pub ordinality: bool,
-    /// Whether rows beside which it has none are kept: LEFT JOIN.
+    /// LEFT JOIN: whether outer rows without function rows are kept.
     pub outer: bool,
 }
 
 /// A bound function of a FROM clause.
 pub enum BoundFunction {
-    /// Any number of rows.
+    /// A set-returning function with any number of rows.
     Rows(RowSource),
-    /// One value: one row.
+    /// A scalar function, whose value is one row.
     Value(TypedExpr),
 }
 
 impl Binder<'_> {
-    /// A whole FROM clause. Without one: one row without columns.
+    /// Binds a whole FROM clause. An empty clause gives one row without columns.
     pub fn from<'p>(&self, from: &[ast::TableWithJoins], parent: Option<&'p Scope<'p>>) -> Result<Source<'p>> {
         let mut whole: Option<Source<'p>> = None;
         for item in from {
             let lateral = is_lateral(&item.relation) || item.joins.iter().any(|join| is_lateral(&join.relation));
             let mut source = match whole.take() {
-                // Rows that the join adds stand beside each row before the comma, not for them.
+                // The join's additional rows belong to each row before the comma.
                 Some(left) if lateral && item.joins.iter().any(|join| adds_to_the_left(&join.join_operator)) => {
                     let joined = TableFactor::NestedJoin { table_with_joins: Box::new(item.clone()), alias: None };
                     whole = Some(self.lateral(left, &joined, parent)?);
@@ -127,7 +127,7 @@ impl Binder<'_> {
         self.cross(left, right)
     }
 
-    /// One item of FROM that sees nothing to its left.
+    /// Binds an item of FROM that cannot see the items to its left.
     pub fn factor<'p>(&self, factor: &TableFactor, parent: Option<&'p Scope<'p>>) -> Result<Source<'p>> {
         if let Some(view) = as_view(factor) {
             return self.factor(&view, parent);
@@ -184,13 +184,13 @@ impl Binder<'_> {
                 if alias.is_none()
                     && let Some(relation) = source.scope.relations.first_mut()
                 {
-                    // A view knows what it reads by the name it had.
+                    // A view names a relation as it was called when the view was made.
                     relation.name = fold_name(name)?.1;
                 }
                 Ok(source)
             }
             TableFactor::Derived { lateral: _, subquery, alias, sample: None } => {
-                // A reserved word is an alias behind AS only, or rather a wrong one.
+                // A reserved word is an alias only behind AS, and then an error.
                 let named = |alias: &&ast::TableAlias| alias.explicit || fold_plain(&alias.name).is_ok();
                 let Some(alias) = alias.as_ref().filter(named) else {
                     return Err(self.without_alias(subquery));
@@ -226,7 +226,7 @@ impl Binder<'_> {
         }
     }
 
-    /// A table's rows.
+    /// The rows of a table.
     pub fn scan<'p>(
         &self,
         table: &Arc<TableDescriptor>,
@@ -277,7 +277,7 @@ impl Binder<'_> {
         Ok(Source::of(plan, relation, parent))
     }
 
-    /// A sequence read as a table: its one row.
+    /// A sequence read as a table, which has one row.
     fn sequence_row<'p>(
         &self,
         sequence: &Arc<TableDescriptor>,
@@ -306,7 +306,7 @@ impl Binder<'_> {
         Ok(source)
     }
 
-    /// 42601 for a subquery in FROM without an alias.
+    /// The error 42601 for a subquery in FROM without an alias.
     pub fn without_alias(&self, subquery: &ast::Query) -> SqlError {
         let (what, example) = match subquery.body.as_ref() {
             ast::SetExpr::Values(_) => ("VALUES", "VALUES"),
@@ -316,7 +316,7 @@ impl Binder<'_> {
         self.at_bracket(error.hint(format!("For example, FROM ({example} ...) [AS] foo.")), subquery.span())
     }
 
-    /// A subquery's rows.
+    /// The rows of a subquery in FROM.
     pub fn derived<'p>(
         &self,
         bound: BoundQuery,
@@ -332,7 +332,7 @@ impl Binder<'_> {
         Ok(Source::of(super::volatile::with_kept_columns(bound.plan)?, relation, parent))
     }
 
-    /// Binds the function and its arguments.
+    /// Binds a function in FROM and its arguments.
     pub fn table_function(&self, function: &TableFunction<'_>, env: Env<'_>) -> Result<BoundFunction> {
         self.bound_function(function, env).map_err(|error| self.at(error, function.place))
     }
@@ -388,7 +388,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The columns of a function that returns records: those of the alias, or of the row that it fills.
+    /// The columns of a function that returns records: those of the alias, or of its row argument.
     fn record_columns(
         &self,
         function: &TableFunction<'_>,
@@ -415,7 +415,7 @@ impl Binder<'_> {
         defined.iter().map(column).collect()
     }
 
-    /// ROWS FROM: functions in step.
+    /// ROWS FROM: binds functions that run in lockstep.
     fn rows_from(&self, calls: &[&ast::Expr], env: Env<'_>) -> Result<BoundFunction> {
         let (mut lists, mut names) = (Vec::new(), Vec::new());
         for call in calls {
@@ -455,7 +455,7 @@ impl Binder<'_> {
         Ok(BoundFunction::Rows(RowSource::Lists(lists, names)))
     }
 
-    /// Puts the rows of a function beside those of `input`, of which `carried` columns are kept.
+    /// Joins the rows of a function to those of `input`, of which `carried` columns are kept.
     pub fn function_rows<'p>(
         &self,
         input: LogicalPlan,
@@ -543,7 +543,7 @@ impl Binder<'_> {
     }
 }
 
-/// Whether an item of FROM may see what is on its left.
+/// Whether an item of FROM may see the items on its left.
 pub fn is_lateral(factor: &TableFactor) -> bool {
     let function = match factor {
         TableFactor::Derived { lateral: true, .. }
@@ -560,13 +560,13 @@ pub fn is_lateral(factor: &TableFactor) -> bool {
     function && as_view(factor).is_none()
 }
 
-/// Whether a join has rows that its left side lacks.
+/// Whether a join may have rows without a left row.
 fn adds_to_the_left(join: &ast::JoinOperator) -> bool {
     use ast::JoinOperator as J;
     matches!(join, J::Right(_) | J::RightOuter(_) | J::FullOuter(_))
 }
 
-/// Gives columns the names of an alias' list.
+/// Renames columns by an alias's column list.
 pub fn rename(relation: &str, columns: &mut [ScopeColumn], alias: Option<&ast::TableAlias>) -> Result<()> {
     let Some(alias) = alias else { return Ok(()) };
     if alias.columns.len() > columns.len() {

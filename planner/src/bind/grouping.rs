@@ -1,4 +1,4 @@
-//! GROUP BY: its items as keys and grouping sets. What is computed from the groups is `aggregate`'s.
+//! GROUP BY: its items as keys and grouping sets. `aggregate` computes the groups.
 
 use super::binder::Binder;
 use super::call::{has_aggregate, has_window};
@@ -11,17 +11,17 @@ use crate::parse::{GROUP_BY_DISTINCT, fold};
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Spanned};
 use sqlparser::tokenizer::Span;
 
-/// PostgreSQL's limits.
+/// PostgreSQL's limit on grouping sets.
 const SETS_AT_MOST: usize = 4096;
 const CUBE_AT_MOST: usize = 12;
 
-/// What a query groups by.
+/// The keys and grouping sets of a query.
 #[derive(Clone, Debug)]
 pub struct GroupBy {
-    /// The keys, each once.
+    /// The distinct keys of all sets.
     pub keys: Vec<TypedExpr>,
-    /// Which of them each grouping set has: ascending places, each once. Never empty; a query without GROUPING SETS, ROLLUP
-    /// or CUBE has one, of all keys.
+    /// The keys of each grouping set, as ascending distinct positions. Never empty: a query without GROUPING SETS,
+    /// ROLLUP or CUBE has one set with all keys.
     pub sets: Vec<Vec<usize>>,
 }
 
@@ -32,7 +32,7 @@ impl Default for GroupBy {
 }
 
 impl GroupBy {
-    /// The keys that every set has.
+    /// The keys that every set contains.
     pub fn common(&self) -> Vec<TypedExpr> {
         let everywhere = |place: &usize| self.sets.iter().all(|set| set.contains(place));
         let keys = self.keys.iter().enumerate();
@@ -40,19 +40,19 @@ impl GroupBy {
     }
 }
 
-/// GROUP BY under way.
+/// The state while GROUP BY is bound.
 struct Items<'i, 's> {
     items: &'i [Item],
     list: &'i [ast::SelectItem],
     names: Vec<String>,
     env: Env<'s>,
     keys: Vec<TypedExpr>,
-    /// The item of the select list that each key is, if it is one.
+    /// The position of the select item that each key is, if it is one.
     places: Vec<Option<usize>>,
 }
 
 impl Items<'_, '_> {
-    /// Makes one key of those that are the same expression: all of them are grouped by.
+    /// Merges keys with equal expressions.
     fn unite(&mut self, sets: &mut [Vec<usize>]) {
         let first = |key: &TypedExpr| self.keys.iter().position(|other| other.expr == key.expr).unwrap_or_default();
         let firsts: Vec<usize> = self.keys.iter().map(first).collect();
@@ -65,7 +65,7 @@ impl Items<'_, '_> {
         self.keys = kept.iter().filter_map(|at| self.keys.get(*at).cloned()).collect();
     }
 
-    /// Makes each key that is the expression of one before it another expression, in which form its item is to be asked for.
+    /// Gives each key whose expression repeats a previous one another form. Its select item must use that form.
     fn tell_apart(&mut self) -> Vec<(usize, TypedExpr)> {
         let mut renamed = Vec::new();
         for at in 1..self.keys.len() {
@@ -82,8 +82,8 @@ impl Items<'_, '_> {
 }
 
 impl Binder<'_> {
-    /// GROUP BY; None when there is none. Of an expression that grouping sets name in several items of the select list each item is a
-    /// key, and asks for that one.
+    /// Binds GROUP BY. `None` without one. If grouping sets contain an expression as several select items, each of
+    /// these items is a key of its own.
     pub fn group_by(
         &self,
         group_by: &GroupByExpr,
@@ -112,7 +112,7 @@ impl Binder<'_> {
             let known = found.keys.len();
             let more = self.grouping_item(expr, &mut found)?;
             for key in found.keys.iter().skip(known) {
-                // 42883 where there is no equality.
+                // Fails with 42883 if the type has no equality.
                 self.resolver.group_key(key.clone()).map_err(|error| self.at(error, expr.span()))?;
             }
             if sets.len().saturating_mul(more.len()) > SETS_AT_MOST {
@@ -145,7 +145,7 @@ impl Binder<'_> {
         Ok(Some(GroupBy { keys, sets }))
     }
 
-    /// The sets that one item stands for.
+    /// The sets of one GROUP BY item.
     fn grouping_item(&self, expr: &ast::Expr, found: &mut Items<'_, '_>) -> Result<Vec<Vec<usize>>> {
         match expr {
             ast::Expr::Nested(inner) => self.grouping_item(inner, found),
@@ -171,7 +171,7 @@ impl Binder<'_> {
                 let elements: Vec<Vec<&ast::Expr>> = elements.iter().map(|part| part.iter().collect()).collect();
                 self.cube(&elements, found)
             }
-            // Within GROUPING SETS they are parsed as calls.
+            // Within GROUPING SETS, ROLLUP and CUBE are parsed as calls.
             ast::Expr::Function(function) => match (called(function, "rollup"), called(function, "cube")) {
                 (Some(elements), _) => self.rollup(&elements, found),
                 (_, Some(elements)) => self.cube(&elements, found),
@@ -181,7 +181,7 @@ impl Binder<'_> {
         }
     }
 
-    /// All elements, then always one less from the right.
+    /// The sets of ROLLUP: all elements, then one less from the right each time.
     fn rollup(&self, elements: &[Vec<&ast::Expr>], found: &mut Items<'_, '_>) -> Result<Vec<Vec<usize>>> {
         let mut sets = vec![Vec::new()];
         let mut set = Vec::new();
@@ -196,7 +196,7 @@ impl Binder<'_> {
         Ok(sets)
     }
 
-    /// Every choice of the elements.
+    /// The sets of CUBE: all subsets of the elements.
     fn cube(&self, elements: &[Vec<&ast::Expr>], found: &mut Items<'_, '_>) -> Result<Vec<Vec<usize>>> {
         let elements: Vec<Vec<usize>> =
             elements.iter().map(|element| self.grouping_set(element, found)).collect::<Result<_>>()?;
@@ -211,7 +211,7 @@ impl Binder<'_> {
         Ok(sets)
     }
 
-    /// The places of expressions among the keys.
+    /// The positions of expressions among the keys.
     fn grouping_set(&self, exprs: &[&ast::Expr], found: &mut Items<'_, '_>) -> Result<Vec<usize>> {
         let mut set = Vec::new();
         for expr in exprs {
@@ -230,7 +230,7 @@ impl Binder<'_> {
         Ok(set)
     }
 
-    /// A key, and the item of the select list that it is: the first that is this expression, where it is not named.
+    /// A key, and the position of the first select item with this expression unless the key is a name.
     fn grouping_key(&self, expr: &ast::Expr, found: &Items<'_, '_>) -> Result<(TypedExpr, Option<usize>)> {
         let Items { items, list, names, env, .. } = found;
         let (mut listed, mut output) = (None, None);
@@ -241,7 +241,7 @@ impl Binder<'_> {
                 items.get(place).map(|item| item.typed.clone())
             }
             OrderTarget::Expression => match bare(expr) {
-                // A name is first one of FROM's columns, then one of the output.
+                // A name is first a column of FROM, then an output column.
                 ast::Expr::Identifier(ident) => {
                     let name = fold(ident);
                     match env.scope.visible.iter().any(|column| column.name == name) {
@@ -277,7 +277,7 @@ impl Binder<'_> {
     }
 }
 
-/// The places of both, ascending, each once.
+/// The union of both sets of positions, ascending and distinct.
 fn union(left: &[usize], right: &[usize]) -> Vec<usize> {
     let mut places = [left, right].concat();
     places.sort_unstable();
@@ -285,7 +285,7 @@ fn union(left: &[usize], right: &[usize]) -> Vec<usize> {
     places
 }
 
-/// The elements of `name(…)`, brackets opened.
+/// The elements of `name(…)`, with parentheses removed.
 pub fn called<'f>(function: &'f ast::Function, name: &str) -> Option<Vec<Vec<&'f ast::Expr>>> {
     let [ast::ObjectNamePart::Identifier(ident)] = function.name.0.as_slice() else { return None };
     let FunctionArguments::List(list) = &function.args else { return None };

@@ -1,4 +1,4 @@
-//! Several grouping sets at once: every row stands once for each set, with NULL for the keys that the set has not.
+//! Several grouping sets: each row is repeated for each set. Keys outside the set are NULL.
 
 use super::binder::{Binder, column};
 use super::grouping::GroupBy;
@@ -9,24 +9,24 @@ use crate::types::{Datum, SqlType};
 use datafusion::functions_aggregate::grouping::grouping_udaf;
 use datafusion::logical_expr::{Case, Expr, JoinType, LogicalPlan, LogicalPlanBuilder};
 
-/// GROUPING takes fewer arguments.
+/// GROUPING must have fewer arguments than this.
 const GROUPING_BELOW: usize = 32;
 
-/// Rows, multiplied.
+/// Rows repeated for each grouping set.
 pub struct MultipliedRows {
-    /// The rows with what follows beside their columns.
+    /// The plan of the rows, with the columns below added to theirs.
     pub plan: LogicalPlan,
-    /// Each key: what is compared, and what is shown.
+    /// For each key, the expression that is compared and the one that is shown.
     pub keys: Vec<(Expr, Expr)>,
-    /// What tells the sets apart: more to group by.
+    /// Further keys, which distinguish the sets.
     pub set: Vec<Expr>,
-    /// True for rows that there are; a set without keys has a group without them. None where there is no such set.
+    /// True for real rows. A set without keys has a group even if there are none. `None` if no such set exists.
     pub real: Option<Expr>,
-    /// Calls of GROUPING and their values.
+    /// Calls of GROUPING, and their values.
     pub groupings: Vec<(Expr, Expr)>,
 }
 
-/// GROUPING, until it is known what is grouped by.
+/// A call of GROUPING before the grouping keys are known.
 pub fn grouping_call(args: Vec<TypedExpr>) -> Result<TypedExpr> {
     if args.len() >= GROUPING_BELOW {
         let message = format!("GROUPING must have fewer than {GROUPING_BELOW} arguments");
@@ -36,12 +36,12 @@ pub fn grouping_call(args: Vec<TypedExpr>) -> Result<TypedExpr> {
     Ok(TypedExpr { expr: grouping_udaf().call(args), ty: SqlType::INT4 })
 }
 
-/// Whether an aggregate is GROUPING.
+/// Whether an aggregate call is GROUPING.
 pub fn is_grouping(call: &Expr) -> bool {
     matches!(call, Expr::AggregateFunction(call) if call.func.name() == grouping_udaf().name())
 }
 
-/// The places of GROUPING's arguments among the keys. 42803 when one is none of them.
+/// The positions of GROUPING's arguments among the keys. Errors: 42803 if an argument is not a key.
 pub fn grouping_places(call: &Expr, keys: &[TypedExpr]) -> Result<Vec<usize>> {
     let Expr::AggregateFunction(call) = call else { return Err(SqlError::internal("GROUPING is not a call")) };
     let place = |arg: &Expr| {
@@ -53,16 +53,16 @@ pub fn grouping_places(call: &Expr, keys: &[TypedExpr]) -> Result<Vec<usize>> {
     call.params.args.iter().map(place).collect()
 }
 
-/// The value of GROUPING for a set: a bit for each argument, set where the set has it not.
+/// The value of GROUPING for a set: one bit per argument, set if the set lacks the argument.
 fn grouping_value(places: &[usize], set: &[usize]) -> i32 {
     places.iter().fold(0, |bits, place| (bits << 1) | i32::from(!set.contains(place)))
 }
 
 impl Binder<'_> {
-    /// Multiplies rows by the sets of `group_by`. `calls`: calls of GROUPING, each once.
+    /// Repeats rows for the sets of `group_by`. `calls` are the distinct calls of GROUPING.
     pub fn multiply(&self, plan: LogicalPlan, group_by: &GroupBy, calls: &[Expr]) -> Result<MultipliedRows> {
         let GroupBy { keys, sets } = group_by;
-        // The keys are computed once for a row.
+        // Evaluate the keys once per row.
         let own: Vec<Expr> = plan.schema().columns().into_iter().map(Expr::Column).collect();
         let mut exprs = own.clone();
         let mut held = |expr: Expr| match expr {
@@ -97,7 +97,7 @@ impl Binder<'_> {
         let list = LogicalPlanBuilder::from(list);
         let multiplied = match &real {
             None => list.cross_join(rows)?,
-            // Without rows, sets without keys stand alone.
+            // Without rows, only sets without keys remain.
             Some(real) => {
                 let kept = column(empty).or(column(real).is_not_null());
                 list.join_on(rows, JoinType::Left, [boolean(true).expr])?.filter(kept)?
@@ -125,7 +125,7 @@ impl Binder<'_> {
         Ok(MultipliedRows { plan, keys, set, real: real.map(Expr::is_not_null), groupings })
     }
 
-    /// A row for each set: its number, whether it has no keys, whether it has each key, the value of each GROUPING.
+    /// A row for each set: its number, whether it is empty, whether it has each key, and the values of GROUPING.
     fn set_list(&self, group_by: &GroupBy, calls: &[(&Expr, Vec<usize>)]) -> Result<(LogicalPlan, Vec<String>)> {
         let literal = |value: Datum| Expr::Literal(value, None);
         let row = |(number, set): (usize, &Vec<usize>)| {
@@ -142,7 +142,7 @@ impl Binder<'_> {
     }
 }
 
-/// An aggregate of the rows that there are.
+/// Restricts an aggregate to real rows.
 pub fn of_real_rows(call: Expr, real: Option<&Expr>) -> Expr {
     match (call, real) {
         (Expr::AggregateFunction(mut call), Some(real)) => {

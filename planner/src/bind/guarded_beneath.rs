@@ -1,5 +1,6 @@
-//! What AND and OR guard within aggregates and groups is computed in a projection beneath them: there their right sides are computed
-//! for the rows that need it (`execution/lazy_junction.rs`); aggregates compute both sides for all rows.
+//! Moves expressions with AND or OR that may fail out of aggregates and group keys into a projection below. There,
+//! right sides are evaluated only for rows that need them (`execution/lazy_junction.rs`). Aggregates would evaluate
+//! both sides for all rows.
 
 use super::binder::Binder;
 use super::table_expression::has_subquery;
@@ -9,7 +10,7 @@ use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, LogicalPlanBuilder, Operator};
 
 impl Binder<'_> {
-    /// Computes what is guarded in keys of groups and in aggregates beneath them.
+    /// Moves such expressions from group keys and aggregates into a projection below.
     pub fn guarded_beneath(&self, plan: LogicalPlan, keys: &mut [Expr], values: &mut [Expr]) -> Result<LogicalPlan> {
         let mut computed: Vec<(Expr, String)> = Vec::new();
         for key in keys.iter_mut() {
@@ -42,7 +43,7 @@ impl Binder<'_> {
     }
 }
 
-/// Whether an AND or OR within an expression has a side that may fail, and it can be computed beneath.
+/// Whether an expression contains an AND or OR that may fail and can be evaluated below.
 pub fn is_guarded(expr: &Expr) -> bool {
     let junction = |part: &Expr| {
         let Expr::BinaryExpr(BinaryExpr { op: Operator::And | Operator::Or, .. }) = part else { return Ok(false) };
@@ -51,7 +52,7 @@ pub fn is_guarded(expr: &Expr) -> bool {
     expr.exists(junction).unwrap_or(false) && !has_subquery(expr) && !leaves_query(expr)
 }
 
-/// Whether an expression surely has a value, as far as that is simple to tell.
+/// Whether an expression certainly cannot fail. Only simple forms are recognized.
 fn cannot_fail(expr: &Expr) -> bool {
     match expr {
         Expr::Column(_) | Expr::Literal(..) | Expr::Placeholder(_) => true,

@@ -1,4 +1,4 @@
-//! Hypothetical-set aggregates: where a row would stand among the others. Said by counting.
+//! Hypothetical-set aggregates: the rank that a row would have among the others. They are expressed by counting.
 
 use super::binder::Binder;
 use crate::error::{Result, SqlError, state};
@@ -8,13 +8,14 @@ use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::expr::Sort;
 use datafusion::logical_expr::{Expr, Operator, lit};
 
-/// Whether an aggregate is one of these.
+/// Whether an aggregate is a hypothetical-set aggregate.
 pub fn is_hypothetical(name: &str) -> bool {
     matches!(name, "rank" | "dense_rank" | "percent_rank" | "cume_dist")
 }
 
 impl Binder<'_> {
-    /// `name(values) WITHIN GROUP (ORDER BY keys)`. Errors: 42883 for another number of values than keys, 42804.
+    /// Binds `name(values) WITHIN GROUP (ORDER BY keys)`. Errors: 42883 if the numbers of values and keys differ,
+    /// 42804.
     pub fn hypothetical(
         &self,
         name: &str,
@@ -100,19 +101,19 @@ impl Binder<'_> {
     }
 }
 
-/// The name that tells what is asked about from what is computed of each row.
+/// Name of the alias that marks a direct argument.
 const ASKED: &str = "\u{1}asked about";
 
-/// A value that such an aggregate asks about, as it stands in the call until the rows are grouped: it is one of each group.
+/// A marked direct argument, as it stands in the call until the rows are grouped. It has one value per group.
 fn asked(value: Expr) -> Expr {
-    // What has no column is the same of all rows.
+    // An expression without columns is the same for all rows.
     match value.column_refs().is_empty() {
         true => value,
         false => value.alias(ASKED),
     }
 }
 
-/// The values that a call asks about.
+/// The direct arguments of a call.
 pub fn asked_about(call: &Expr) -> Result<Vec<Expr>> {
     let mut found = Vec::new();
     call.apply(|part| {
@@ -127,7 +128,7 @@ pub fn asked_about(call: &Expr) -> Result<Vec<Expr>> {
     Ok(found)
 }
 
-/// A call whose values are those of a group: the keys, with `key` and `shown` of each.
+/// Converts a call's direct arguments to values of the group. `keys` are pairs of a key's expression and its value.
 pub fn of_group(call: Expr, keys: &[(Expr, Expr)]) -> Result<Expr> {
     let replaced = call.transform_down(|part| match part {
         Expr::Alias(alias) if alias.name == ASKED => {
@@ -139,7 +140,7 @@ pub fn of_group(call: Expr, keys: &[(Expr, Expr)]) -> Result<Expr> {
     Ok(replaced.data)
 }
 
-/// A number, or NULL for 0.
+/// The number, or NULL for 0.
 fn nonzero(number: &TypedExpr) -> Result<Expr> {
     use datafusion::logical_expr::when;
     Ok(when(number.expr.clone().not_eq(lit(0.0f64)), number.expr.clone()).end()?)

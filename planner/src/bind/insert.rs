@@ -1,4 +1,4 @@
-//! INSERT.
+//! Binds the statement INSERT.
 
 use super::assignment::{extension, is_default};
 use super::binder::{Binder, span_of};
@@ -20,17 +20,17 @@ use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use sqlparser::ast::{self, SetExpr, Spanned, TableObject};
 use sqlparser::tokenizer::Span;
 
-/// Whether an error is that a function in VALUES gives rows.
+/// Whether an error reports a set-returning function in VALUES.
 fn gives_rows(error: &SqlError) -> bool {
     error.fields().message == "set-returning functions are not allowed in VALUES"
 }
 
-/// 42601 for a column to which two values are assigned.
+/// The error 42601 for a column that is assigned twice.
 pub fn assigned_twice(column: &str) -> SqlError {
     SqlError::syntax(format!("multiple assignments to same column \"{column}\""))
 }
 
-/// A query of VALUES with one row as a SELECT without FROM.
+/// Converts a query of VALUES with one row to a SELECT without FROM.
 fn as_select(query: &ast::Query, values: &ast::Values) -> Result<ast::Query> {
     let unexpected = || SqlError::internal("a query of one item");
     let StatementKind::Sql(tree) = crate::parse::parse("SELECT 1")?.pop().ok_or_else(unexpected)?.kind else {
@@ -44,7 +44,7 @@ fn as_select(query: &ast::Query, values: &ast::Values) -> Result<ast::Query> {
 }
 
 impl Binder<'_> {
-    /// INSERT.
+    /// Binds an INSERT to a writing plan.
     pub fn insert(&self, insert: &ast::Insert) -> Result<BoundKind> {
         super::clauses::check_insert(insert)?;
         let TableObject::TableName(name) = &insert.table else {
@@ -71,7 +71,7 @@ impl Binder<'_> {
         };
         relation.table = Some(target.named().clone());
         let scope = Scope::of(relation, plan.schema().clone(), None);
-        // The row that DO UPDATE calls so is none to RETURNING.
+        // RETURNING cannot see the row that DO UPDATE calls `excluded`.
         let updates = |clause: &ast::OnConflict| matches!(clause.action, ast::OnConflictAction::DoUpdate(_));
         let excluded = matches!(&insert.on, Some(ast::OnInsert::OnConflict(clause)) if updates(clause)).then(|| {
             let columns = target.named().live_columns().map(|column| column.name.clone());
@@ -82,7 +82,7 @@ impl Binder<'_> {
         Ok(BoundKind::Dml { plan, columns, verb: Verb::Insert, table: Some(table) })
     }
 
-    /// What ON CONFLICT needs to look at rows that are there: the privilege to read the columns that are to be in conflict. Errors: 42501.
+    /// Checks the privilege to read the columns of ON CONFLICT's target. Errors: 42501.
     fn may_meet_conflicts(&self, target: &Target, on: Option<&ast::OnInsert>) -> Result<()> {
         let Some(ast::OnInsert::OnConflict(clause)) = on else { return Ok(()) };
         let named = target.named();
@@ -92,7 +92,7 @@ impl Binder<'_> {
             Some(ast::ConflictTarget::OnConstraint(name)) => {
                 let constraint = fold_name(name)?.1;
                 let index = named.indexes.iter().find(|index| index.constraint.is_some() && index.name == constraint);
-                // What is not there is told later.
+                // A missing column is reported later.
                 let Some(index) = index else { return Ok(()) };
                 let columns = index.columns.iter().filter_map(|key| named.column(key.column));
                 columns.map(|column| column.name.clone()).collect()
@@ -105,7 +105,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The rows that are given, with all of the table's columns, and which columns are given.
+    /// The plan of the given rows with all columns of the table, and the columns that are given.
     fn insert_input(&self, target: &Target, insert: &ast::Insert) -> Result<(LogicalPlan, Vec<ColumnId>)> {
         let table = &target.table;
         Ok(match &insert.source {
@@ -127,7 +127,7 @@ impl Binder<'_> {
                         }
                         match self.insert_row(target, &targets, &row.content, insert) {
                             Ok(values) => rows.push(values),
-                            // One row of VALUES is a select list, whose functions may give several rows.
+                            // One row of VALUES is a select list, whose functions may return several rows.
                             Err(error) if gives_rows(&error) && values.rows.len() == 1 => break,
                             Err(error) => return Err(error),
                         }
@@ -148,8 +148,8 @@ impl Binder<'_> {
         })
     }
 
-    /// The table's columns that values are given for, in the order they are given. `width`: how many values there are.
-    /// Errors: 42703, 42701, 42501; 0A000 for columns of a view that are none of its table.
+    /// The table's columns that receive values, in the given order. `width` is the number of values. Errors: 42703,
+    /// 42701, 42501; 0A000 for a view's column that is not a column of its table.
     fn insert_targets<'t>(
         &self,
         target: &'t Target,
@@ -159,14 +159,14 @@ impl Binder<'_> {
         let targets = self.named_targets(target, insert, width)?;
         if !target.levels.is_empty() {
             for (at, column) in targets.iter().enumerate() {
-                // Elements of one column may be given one by one.
+                // Elements of one column may be given separately.
                 if insert.columns.is_empty() && targets.iter().take(at).any(|other| other.id == column.id) {
                     return Err(assigned_twice(&column.name));
                 }
             }
             self.refuse_lost_defaults(target)?;
         }
-        // What is not named and not given gets its default.
+        // Columns that are neither named nor given get their defaults.
         let given = if insert.columns.is_empty() { width } else { targets.len() };
         let ids: Vec<_> = targets.iter().take(given).map(|column| column.id).collect();
         self.require_written(target, INSERT, &ids)?;
@@ -211,11 +211,11 @@ impl Binder<'_> {
             }
             let own = column;
             let column = self.written_column(target, &own, span_of(name))?;
-            // Elements of one column may be given one by one.
+            // Elements of one column may be given separately.
             let whole = |other: usize| part.is_none() || parts.get(other).is_none_or(Option::is_none);
             if targets.iter().enumerate().any(|(at, other)| other.id == column.id && whole(at)) {
                 if !named.contains(&own) {
-                    // Two columns of a view are one of the table.
+                    // Two columns of a view are the same column of the table.
                     return Err(assigned_twice(&column.name));
                 }
                 let message = format!("column \"{own}\" specified more than once");
@@ -227,7 +227,7 @@ impl Binder<'_> {
         Ok(targets)
     }
 
-    /// One row of VALUES without its DEFAULTs, and the INSERT without their columns.
+    /// Removes DEFAULTs from one row of VALUES, and their columns from the INSERT.
     fn without_defaults(
         &self,
         target: &Target,
@@ -267,7 +267,7 @@ impl Binder<'_> {
         self.given_values(target, targets, (row, &parts_of(insert)?), Env::new(&scope, Clause::Values))
     }
 
-    /// What a row gives each live column of the table. `parts`: which of the targets are elements.
+    /// The value of each live column in a given row. `parts` tells which targets are elements.
     pub fn given_values(
         &self,
         target: &Target,
@@ -307,7 +307,7 @@ impl Binder<'_> {
         Ok(exprs)
     }
 
-    /// Puts a value into a part of what a column is given so far: at first nothing.
+    /// Assigns to an element of a column's value so far, which is NULL at first.
     fn give_part(
         &self,
         given: &mut Vec<(i16, Expr)>,
@@ -327,7 +327,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// Whether OVERRIDING USER VALUE leaves out what is given for a column. Errors: 428C9 for a value where the column
+    /// Whether OVERRIDING USER VALUE ignores the value given for a column. Errors: 428C9 for a value if the column
     /// allows none.
     fn ignored(&self, column: &ColumnDescriptor, given: bool) -> Result<bool> {
         if given {
@@ -345,7 +345,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Errors: 428C9 for a generated column, which nothing is given.
+    /// Checks that a column may be given a value. Errors: 428C9 for a generated column.
     pub fn may_give(&self, column: &ColumnDescriptor) -> Result<()> {
         if column.generated.is_none() {
             return Ok(());
@@ -413,8 +413,8 @@ impl Binder<'_> {
 }
 
 impl Binder<'_> {
-    /// Errors: 42601 for more or fewer values than columns. `names`: where those of the columns stand, if they are given;
-    /// `place`: where a value stands.
+    /// Checks the number of values. `names` are the spans of the column names, if given. `place` is the span of a
+    /// value. Errors: 42601 for more or fewer values than columns.
     pub fn check_width(
         &self,
         targets: usize,
@@ -432,10 +432,10 @@ impl Binder<'_> {
     }
 }
 
-/// A target of INSERT that is an element: the column and the subscripts.
+/// The column and subscripts of a target that is an element. `None` for a whole column.
 pub type Part = Option<(ast::Ident, Vec<ast::AccessExpr>)>;
 
-/// Which targets are elements.
+/// The targets that are elements, by position.
 fn parts_of(insert: &ast::Insert) -> Result<Vec<Part>> {
     insert.columns.iter().map(super::element::element_target).collect()
 }
@@ -444,7 +444,7 @@ fn has_slice(chain: &[ast::AccessExpr]) -> bool {
     chain.iter().any(|access| matches!(access, ast::AccessExpr::Subscript(ast::Subscript::Slice { .. })))
 }
 
-/// Whether nothing stands around VALUES.
+/// Whether a query is VALUES without further clauses.
 fn is_plain(query: &ast::Query) -> bool {
     query.with.is_none()
         && query.order_by.is_none()

@@ -1,4 +1,4 @@
-//! JOIN: conditions, USING, NATURAL.
+//! JOIN: binds conditions, USING and NATURAL.
 
 use super::binder::{Binder, column};
 use super::expression::{Clause, Env};
@@ -18,17 +18,17 @@ use sqlparser::ast::{self, JoinConstraint, JoinOperator, TableFactor};
 use sqlparser::tokenizer::Span;
 use std::sync::Arc;
 
-/// How columns begin that are NULL where an outer join found no row.
+/// Prefix of columns that are NULL if an outer join found no row.
 const PRESENT: &str = "\u{1}present";
 
 impl Binder<'_> {
-    /// Every row of the left with every row of the right.
+    /// The cross product of both sides.
     pub fn cross<'p>(&self, left: Source<'p>, right: Source<'p>) -> Result<Source<'p>> {
         let lateral = matches!(right.plan, LogicalPlan::Subquery(_));
         let scope = self.joined_scope(left.scope, right.scope)?;
         let builder = LogicalPlanBuilder::from(left.plan);
         let builder = if lateral {
-            // The rule that decorrelates wants a join with a condition.
+            // The decorrelation rule expects a join with a condition.
             let on = Expr::Literal(Datum::Boolean(Some(true)), None);
             builder.join_on(right.plan, JoinType::Inner, Some(on))?
         } else {
@@ -45,7 +45,7 @@ impl Binder<'_> {
         Ok(scope)
     }
 
-    /// One join.
+    /// Binds a join of `left` with one item.
     pub fn join<'p>(&self, left: Source<'p>, join: &ast::Join, parent: Option<&'p Scope<'p>>) -> Result<Source<'p>> {
         let (kind, constraint) = match &join.join_operator {
             JoinOperator::Join(constraint) | JoinOperator::Inner(constraint) => (JoinType::Inner, constraint),
@@ -82,7 +82,7 @@ impl Binder<'_> {
                     return self.lateral(left, &join.relation, parent);
                 }
                 match self.factor(&join.relation, parent) {
-                    // It sees nothing of the left.
+                    // It does not refer to the left side.
                     Ok(source) => source,
                     Err(error) if kind == JoinType::Inner && matches!(constraint, JoinConstraint::On(_)) => {
                         let source = self.lateral(left, &join.relation, parent).map_err(|_| error)?;
@@ -126,14 +126,15 @@ impl Binder<'_> {
                 let mut scope = self.joined_scope(left.scope, right.scope)?;
                 let schema = left_plan.schema().join(right_plan.schema())?;
                 scope.schema = Some(Arc::new(schema));
-                // What is unknown of an inner join's condition is as good as false.
+                // For an inner join, a NULL condition has the effect of false.
                 let on = self.on(condition, &scope, kind == JoinType::Inner)?;
                 let (mut on, mut of_pairs) = (split_conjunction_owned(on), Vec::new());
                 if kind == JoinType::Inner {
-                    // What differs from call to call is asked of each pair, as WHERE asks it; it names no side that it could be asked of.
+                    // A volatile condition is evaluated for each pair, as in WHERE. It has no column by which to push
+                    // it to a side.
                     (of_pairs, on) = on.into_iter().partition(|part| calls(part, is_volatile_function));
                 } else if let [Some(of_left), Some(of_right)] = sides {
-                    // So it is of an outer join's, where it must stand in the condition.
+                    // The same holds for an outer join, but there it must stay in the condition.
                     let tied = |part: Expr| match calls(&part, is_volatile_function) {
                         true => of_pair(part, of_left.clone(), of_right.clone()),
                         false => part,
@@ -188,8 +189,8 @@ impl Binder<'_> {
         }
     }
 
-    /// A side of which rows may lack, with a column that tells of relations without row keys whether one does: then their whole row is
-    /// NULL, not a row of NULLs.
+    /// Marks an optional side of an outer join. For relations without row keys it adds a column that is NULL if there
+    /// is no row. Then their whole row is NULL, not a row of NULLs.
     fn marked<'p>(&self, mut source: Source<'p>) -> Result<Source<'p>> {
         let lacks = |relation: &ScopeRelation| relation.key.is_none() && relation.present.is_none() && !relation.scalar;
         if !source.scope.relations.iter().any(lacks) {
@@ -202,7 +203,7 @@ impl Binder<'_> {
             LogicalPlanBuilder::from(plan).project(columns)
         };
         let builder = match source.plan {
-            // What sees the other side is marked within.
+            // A subquery that refers to the other side is marked within.
             LogicalPlan::Subquery(subquery) => {
                 let within = mark(Arc::unwrap_or_clone(subquery.subquery))?.build()?;
                 let subquery = Subquery { subquery: Arc::new(within), ..subquery };
@@ -227,7 +228,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The condition of a join, which sees nothing from before the comma.
+    /// Binds the condition of a join, which cannot see the items before the comma.
     fn on(&self, condition: &ast::Expr, scope: &Scope<'_>, conjunct: bool) -> Result<Expr> {
         let bind = |scope: &Scope<'_>| self.predicate(condition, Env { conjunct, ..Env::new(scope, Clause::JoinOn) });
         match scope.behind_comma() {
@@ -236,7 +237,7 @@ impl Binder<'_> {
         }
     }
 
-    /// A column of USING in the type that both sides have in common.
+    /// Converts a column of USING to the common type of both sides.
     fn merged(&self, column: ScopeColumn, ty: SqlType) -> Result<ScopeColumn> {
         if column.ty == ty {
             return Ok(column);
@@ -245,7 +246,7 @@ impl Binder<'_> {
         Ok(ScopeColumn { expr, ty, table_oid: 0, attnum: 0, ..column })
     }
 
-    /// USING: the named columns are compared and then seen once.
+    /// USING: the named columns are compared and merged.
     fn using<'p>(&self, left: Source<'p>, right: Source<'p>, kind: JoinType, names: &[String]) -> Result<Source<'p>> {
         let (left, right) = match kind {
             JoinType::Full => (self.with_computed(left, names)?, self.with_computed(right, names)?),
@@ -263,7 +264,8 @@ impl Binder<'_> {
             } else {
                 self.resolver.common_type("JOIN/USING", &[of_left.ty, of_right.ty])?.plain()
             };
-            // The side that need not be converted, the left one first; of an outer join the one that is there.
+            // Use the side without a conversion, the left one first. An outer join uses the side that is always
+            // present.
             let mut column = match kind {
                 JoinType::Full => {
                     let both = vec![self.coerce(of_left.typed(), ty)?.expr, self.coerce(of_right.typed(), ty)?.expr];
@@ -295,8 +297,8 @@ impl Binder<'_> {
         finish(LogicalPlanBuilder::from(left_plan).join_on(right_plan, kind, conditions)?, scope)
     }
 
-    /// A side of a join whose columns of these names are columns of its plan: the value that a FULL JOIN merges stands twice in
-    /// what evaluates it, and so 2^n times in a chain of such joins.
+    /// A side of a join whose named columns are computed as columns of its plan. A FULL JOIN evaluates a merged value
+    /// twice. So a chain of n such joins would evaluate it 2^n times.
     fn with_computed<'p>(&self, source: Source<'p>, names: &[String]) -> Result<Source<'p>> {
         let Source { plan, mut scope } = source;
         let mut exprs: Vec<Expr> = plan.schema().columns().into_iter().map(Expr::Column).collect();
@@ -314,7 +316,7 @@ impl Binder<'_> {
     }
 }
 
-/// 42P10 for a LATERAL reference to a side of which there may be no row.
+/// The error 42P10 for a LATERAL reference to a side that may have no row.
 fn one_sided(
     binder: &Binder<'_>,
     left: &Source<'_>,
@@ -378,7 +380,7 @@ fn finish(builder: LogicalPlanBuilder, mut scope: Scope<'_>) -> Result<Source<'_
     Ok(Source { plan, scope })
 }
 
-/// 42712 for a name that stands on the left already.
+/// The error 42712 for a name that already exists on the left.
 pub fn no_clash(left: &Scope<'_>, right: &[ScopeRelation]) -> Result<()> {
     for relation in right {
         let clash = left.relations.iter().any(|other| {

@@ -1,4 +1,4 @@
-//! LATERAL: subqueries and functions that see what is on their left.
+//! LATERAL: subqueries and functions that can see the items on their left.
 
 use super::binder::{Binder, column};
 use super::expression::{Clause, Env};
@@ -19,7 +19,7 @@ use sqlparser::ast::{
 use std::ops::ControlFlow;
 
 impl Binder<'_> {
-    /// Puts a lateral item beside what is on its left.
+    /// Joins a lateral item to the items on its left.
     pub fn lateral<'p>(
         &self,
         left: Source<'p>,
@@ -42,7 +42,7 @@ impl Binder<'_> {
         self.cross(left, right)
     }
 
-    /// A join in brackets of which something is lateral, to be joined to `left`.
+    /// Binds a parenthesized join with lateral items, to be joined to `left`.
     pub fn lateral_join<'p>(
         &self,
         left: &Source<'p>,
@@ -61,7 +61,7 @@ impl Binder<'_> {
         Ok(Source { plan, scope })
     }
 
-    /// `LATERAL (SELECT a, b)`: more columns of the same rows.
+    /// `LATERAL (SELECT a, b)`: adds columns to the same rows.
     fn lateral_values<'p>(&self, left: Source<'p>, items: &[SelectItem], alias: &TableAlias) -> Result<Source<'p>> {
         let items = self.items(items, Env::new(&left.scope, Clause::FromQuery))?;
         let mut exprs: Vec<Expr> = left.plan.schema().columns().into_iter().map(Expr::Column).collect();
@@ -91,7 +91,7 @@ impl Binder<'_> {
         Ok(Source { plan, scope })
     }
 
-    /// A lateral subquery, to be joined to `left`.
+    /// Binds a lateral subquery, to be joined to `left`.
     pub fn lateral_subquery<'p>(
         &self,
         left: &Source<'p>,
@@ -109,7 +109,7 @@ impl Binder<'_> {
         self.derived(bound, &fold(&alias.name), Some(alias), parent)
     }
 
-    /// A function that sees what is on its left, to be joined to it.
+    /// Binds a function that sees the items on its left, to be joined to them.
     pub fn lateral_call<'p>(
         &self,
         left: &Source<'p>,
@@ -130,7 +130,7 @@ impl Binder<'_> {
         Ok(right)
     }
 
-    /// Puts a lateral function beside what is on its left, whose rows without any of the function's are kept.
+    /// Joins a lateral function to the items on its left. Rows without function rows are kept.
     pub fn lateral_outer<'p>(
         &self,
         left: Source<'p>,
@@ -171,7 +171,7 @@ impl Binder<'_> {
         Ok(Source { plan: right.plan, scope })
     }
 
-    /// The select list of a query that is one row whatever stands around it, and needs nothing but what each expression says.
+    /// The select list of a query that always has one row and depends only on its expressions.
     pub fn single_row<'q>(&self, query: &'q Query) -> Option<&'q [SelectItem]> {
         let items = one_row(query)?;
         let of_rows = |name: &str| self.resolver.is_aggregate(name) || is_row_function(name);
@@ -180,7 +180,7 @@ impl Binder<'_> {
     }
 }
 
-/// Stops at a call that sees rows or gives some: an aggregate, a window function, one that returns a set. Not in subqueries.
+/// Finds a call of an aggregate, window function or set-returning function. Subqueries are not searched.
 struct Calls<'a> {
     within: usize,
     of_rows: &'a dyn Fn(&str) -> bool,
@@ -229,7 +229,7 @@ fn one_row(query: &Query) -> Option<&[SelectItem]> {
     plain.then_some(select.projection.as_slice())
 }
 
-/// Whether an expression has a subquery that sees columns from outside of it.
+/// Whether an expression has a correlated subquery.
 pub fn has_subquery_of_outside(expr: &Expr) -> bool {
     let sees = |inner: &Expr| subquery_of(inner).is_some_and(|subquery| !subquery.outer_ref_columns.is_empty());
     // The visitor cannot fail.

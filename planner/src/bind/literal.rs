@@ -8,32 +8,32 @@ use crate::types::{Datum, SqlType};
 use datafusion::logical_expr::Expr;
 use sqlparser::ast::{self, DateTimeField, Value};
 
-/// A literal of a type.
+/// A literal of a given type.
 pub fn literal(value: Datum, ty: SqlType) -> TypedExpr {
     TypedExpr { expr: Expr::Literal(value, None), ty }
 }
 
-/// A string literal: its type is not known yet.
+/// A string literal of unknown type.
 pub fn unknown(text: &str) -> TypedExpr {
     literal(Datum::Utf8(Some(text.to_string())), SqlType::UNKNOWN)
 }
 
-/// A text constant.
+/// A constant of type text.
 pub fn text(value: &str) -> TypedExpr {
     literal(Datum::Utf8(Some(value.to_string())), SqlType::TEXT)
 }
 
-/// NULL: its type is not known yet.
+/// A NULL of unknown type.
 pub fn null() -> TypedExpr {
     literal(Datum::Utf8(None), SqlType::UNKNOWN)
 }
 
-/// A boolean constant.
+/// A constant of type boolean.
 pub fn boolean(value: bool) -> TypedExpr {
     literal(Datum::Boolean(Some(value)), SqlType::BOOL)
 }
 
-/// The type that `INTERVAL '…' fields` has. Errors: 42601.
+/// The type of `INTERVAL '…' fields`. Errors: 42601.
 pub fn interval_type(interval: &ast::Interval) -> Result<SqlType> {
     let word = |field: &DateTimeField| {
         let word = field.to_string().to_lowercase();
@@ -45,7 +45,7 @@ pub fn interval_type(interval: &ast::Interval) -> Result<SqlType> {
 }
 
 impl Binder<'_> {
-    /// A constant or parameter.
+    /// Binds a constant or parameter.
     pub fn value(&self, value: &Value) -> Result<TypedExpr> {
         match value {
             Value::Number(digits, _) => self.number(digits),
@@ -63,7 +63,7 @@ impl Binder<'_> {
         }
     }
 
-    /// A number, with its sign when it has one.
+    /// Binds a number, including its sign.
     pub fn number(&self, digits: &str) -> Result<TypedExpr> {
         let digits = digits.replace('_', "");
         if let Ok(value) = digits.parse::<i32>() {
@@ -75,7 +75,7 @@ impl Binder<'_> {
         self.resolver.cast(unknown(&digits), SqlType::NUMERIC, CastContext::Explicit)
     }
 
-    /// `INTERVAL '…' fields`.
+    /// Binds `INTERVAL '…' fields`.
     pub fn interval(&self, interval: &ast::Interval, env: Env<'_>) -> Result<TypedExpr> {
         let ty = interval_type(interval)?;
         let value = self.expr(&interval.value, env)?;
@@ -85,7 +85,7 @@ impl Binder<'_> {
         self.resolver.cast(value, ty, CastContext::Explicit)
     }
 
-    /// `$n`.
+    /// Binds a parameter `$n`.
     fn parameter(&self, name: &str) -> Result<TypedExpr> {
         let number = name.strip_prefix('$').and_then(|digits| digits.parse::<usize>().ok());
         match number {

@@ -1,4 +1,4 @@
-//! FOR UPDATE, FOR NO KEY UPDATE, FOR SHARE, FOR KEY SHARE.
+//! Row locks: FOR UPDATE, FOR NO KEY UPDATE, FOR SHARE, FOR KEY SHARE.
 
 use super::assignment::extension;
 use super::binder::{Binder, column};
@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// A table whose returned rows are to be locked.
 pub struct PendingLock {
     table: Arc<TableDescriptor>,
-    /// Under which name it is scanned.
+    /// The name under which it is scanned.
     name: TableReference,
     column: String,
     strength: LockStrength,
@@ -27,14 +27,14 @@ pub struct PendingLock {
 }
 
 impl Binder<'_> {
-    /// 0A000 when there are row locks, `what` says why they are not allowed.
+    /// Rejects row locks; `what` says why they are not allowed. Errors: 0A000.
     pub fn refuse_locks(&self, locks: &[ast::LockClause], what: &str) -> Result<()> {
         let Some(lock) = locks.first().and_then(|clause| self.extras.lock(clause)) else { return Ok(()) };
         let message = format!("{} {what}", strength_words(lock.strength));
         Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message))
     }
 
-    /// Notes the tables to lock; answers the row keys that the select list must carry.
+    /// Records the tables to lock. Answers the row keys that the select list must include.
     pub fn lock_columns(&self, scope: &Scope<'_>, locks: &[ast::LockClause]) -> Result<Vec<Expr>> {
         let mut exprs = Vec::new();
         let mut pending: Vec<PendingLock> = Vec::new();
@@ -73,7 +73,7 @@ impl Binder<'_> {
                 if let Some(key) = &relation.key
                     && let Some(name) = key.relation.clone().filter(|_| table.kind == RelationKind::Table)
                 {
-                    // Where a row may be missing its key may be NULL.
+                    // On the optional side of an outer join, the row key may be NULL.
                     let schema = scope.schema.as_ref();
                     if schema
                         .and_then(|schema| schema.qualified_field_from_column(key).ok())
@@ -89,7 +89,7 @@ impl Binder<'_> {
                 self.require_columns(table, UPDATE, [])?;
             }
             for HiddenKey { table, name, expr } in keys {
-                // Of several clauses that name a table the strongest counts, and the one that waits least.
+                // Of several clauses for a table, the strongest lock and the shortest wait apply.
                 if let Some(other) = pending.iter_mut().find(|other| other.name == name) {
                     other.strength = other.strength.max(lock.strength);
                     other.wait = other.wait.max(wait);
@@ -105,7 +105,7 @@ impl Binder<'_> {
         Ok(exprs)
     }
 
-    /// Locks the rows of a query of which `skip` and `fetch` are taken (OFFSET and LIMIT).
+    /// Locks the rows of a query within `skip` and `fetch` (OFFSET and LIMIT).
     pub fn apply_locks(
         &self,
         bound: BoundQuery,

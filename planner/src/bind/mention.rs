@@ -1,5 +1,5 @@
-//! Where a part of a statement names a column that is not grouped by: PostgreSQL looks everywhere but into aggregates, at what is
-//! compared with a subquery before the subquery.
+//! Finds where a statement names a column that is not grouped by. Like PostgreSQL, it searches everywhere except in
+//! aggregates. The left operand of a subquery comparison precedes the subquery.
 
 use super::binder::Binder;
 use crate::parse::fold;
@@ -7,18 +7,18 @@ use sqlparser::ast::{self, Expr, ObjectNamePart, Query, Spanned, Visit, Visitor}
 use sqlparser::tokenizer::Span;
 use std::ops::ControlFlow;
 
-/// The first place that names a column, and whether it is in a subquery.
+/// The first position that names a column.
 #[derive(Clone, Copy)]
 pub struct Mention {
-    /// The place.
+    /// The span of the name.
     pub place: Span,
-    /// Whether a subquery of the part names it.
+    /// Whether the name is in a subquery.
     pub within: bool,
 }
 
 impl Binder<'_> {
-    /// Where a column is first named outside of aggregates, by its name with or without its relation's; or else in one, where a
-    /// subquery asks for it.
+    /// The first position that names a column outside aggregates, with or without its relation's name. If there is no
+    /// such position, one within an aggregate, for a column that a subquery uses.
     pub fn mention_of_column(&self, part: &impl Visit, relation: &str, name: &str, within: bool) -> Option<Mention> {
         let is_aggregate = |name: &str| self.resolver.is_aggregate(name);
         let look = |aggregates: bool| {
@@ -33,9 +33,9 @@ struct Search<'n> {
     relation: &'n str,
     name: &'n str,
     is_aggregate: &'n dyn Fn(&str) -> bool,
-    /// Whether aggregates are looked into.
+    /// Whether aggregates are searched.
     aggregates: bool,
-    /// How deep this is in subqueries, and in aggregates.
+    /// Nesting depth in subqueries and in aggregates.
     queries: usize,
     inside: usize,
 }

@@ -1,5 +1,4 @@
-//! MERGE: the rows of a source, each with the row of the target that it meets or with none, and the first WHEN that
-//! holds for it.
+//! MERGE: joins each source row to its target row, if any, and applies the first WHEN clause that matches.
 
 use super::assignment::extension;
 use super::binder::{Binder, column, span_of};
@@ -23,23 +22,23 @@ use sqlparser::tokenizer::Span;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A bound WHEN.
+/// A bound WHEN clause.
 struct When {
     matched: bool,
     condition: Option<Expr>,
     action: MergeAction,
-    /// The values that it gives.
+    /// The values that it assigns.
     values: Vec<(ColumnId, Expr)>,
 }
 
-/// What a MERGE is about.
+/// The parts of a MERGE.
 struct Merged<'a> {
     table: &'a TableDescriptor,
-    /// The row key of the target in the plan.
+    /// The column with the target's row key.
     key: &'a Column,
-    /// The target's live columns in the plan.
+    /// The target's live columns.
     old: &'a [Expr],
-    /// The source's columns in the plan.
+    /// Columns of the source.
     source: &'a [Column],
     whens: &'a [When],
 }
@@ -49,7 +48,7 @@ fn whole_number(number: usize) -> Result<Expr> {
 }
 
 impl Binder<'_> {
-    /// MERGE.
+    /// Binds a MERGE to a writing plan.
     pub fn merge(&self, merge: &ast::Merge) -> Result<BoundKind> {
         check_merge(merge)?;
         let (name, alias) = target_table(&merge.table, "MERGE into")?;
@@ -77,7 +76,7 @@ impl Binder<'_> {
             schema: Some(schema.clone()),
             ..Scope::default()
         };
-        // Who meets no row of the target sees none.
+        // A source row without a target row cannot see the target.
         let alone = Scope { schema: Some(schema), barred: Some(shown), ..source_scope };
 
         let on = self.predicate(&merge.on, Env::new(&both, Clause::JoinOn))?;
@@ -108,11 +107,11 @@ impl Binder<'_> {
         Ok(BoundKind::Dml { plan: extension(node), columns: None, verb: Verb::Merge, table: Some(table) })
     }
 
-    /// What is to be done to rows of the source beside what they met: the input of [`MergeNode`].
+    /// Computes the actions for source rows joined to target rows: the input of [`MergeNode`].
     fn outcome(&self, merged: &Merged<'_>, joined: LogicalPlan) -> Result<LogicalPlan> {
         let Merged { table, key, old, source, whens } = merged;
         let key = Expr::Column((*key).clone());
-        // Which WHEN it is, before anything of it is computed.
+        // Determine the WHEN clause before evaluating anything else of it.
         let number = self.unique("m");
         let choose = |matched: bool| -> Result<Option<Expr>> {
             let mut choice = None;
@@ -160,8 +159,8 @@ impl Binder<'_> {
         Ok(LogicalPlanBuilder::from(plan).project(exprs)?.build()?)
     }
 
-    /// How MERGE looks again at rows that changed while they were waited for (manual, chapter 13.2.1: if the condition of the
-    /// join still holds it is decided anew what is done, otherwise as for a row that meets none).
+    /// The recheck of rows that changed while their lock was awaited (manual, 13.2.1). If the join condition still
+    /// holds, the action is chosen again. Otherwise the source row is treated as unmatched.
     fn merge_again(&self, merged: &Merged<'_>, both: &Scope<'_>, on: &Expr) -> Result<MergeAgain> {
         let schema = both.schema.as_ref().ok_or_else(|| SqlError::internal("MERGE has no schema"))?;
         let met: Vec<Column> = std::iter::once(merged.key.clone())
@@ -185,7 +184,7 @@ impl Binder<'_> {
         Ok(MergeAgain { part, plan: self.outcome(merged, joined)? })
     }
 
-    /// One WHEN.
+    /// Binds one WHEN clause.
     fn merge_when(&self, target: &Target, clause: &ast::MergeClause, matched: bool, scope: &Scope<'_>) -> Result<When> {
         let condition = match &clause.predicate {
             Some(predicate) => {

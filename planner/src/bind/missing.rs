@@ -1,5 +1,4 @@
-//! What an error about a name that is not there adds: columns that are spelt much like it, and tables that cannot be seen from
-//! where it stands.
+//! Hints for errors about unknown names: columns with similar names, and tables that cannot be seen from the position.
 
 use super::binder::Binder;
 use super::scope::{Scope, ScopeColumn, ScopeRelation};
@@ -8,19 +7,19 @@ use datafusion::logical_expr::Expr;
 use sqlparser::ast;
 use std::cell::RefCell;
 
-/// Changes of letters between two names, above which they are not alike.
+/// Names with more differences than this are not similar.
 const MOST_CHANGES: usize = 3;
 
-/// A relation of a query under way that an expression within does not see.
+/// A relation of the current queries that the current expression cannot see.
 pub struct Unseen {
     name: String,
-    /// The name of the table, where the other one is an alias.
+    /// The table's name, if the relation has an alias.
     table: Option<String>,
     columns: Vec<String>,
 }
 
 impl Unseen {
-    /// A relation by this name.
+    /// An invisible relation with this name and these columns.
     pub fn new(name: &str, columns: impl Iterator<Item = String>) -> Unseen {
         Unseen { name: name.to_string(), table: None, columns: columns.collect() }
     }
@@ -31,16 +30,17 @@ impl Unseen {
     }
 }
 
-/// The relations of the queries under way that are not seen, outermost first.
+/// The invisible relations of the current queries, outermost first.
 pub type AllUnseen = RefCell<Vec<Unseen>>;
 
 impl Binder<'_> {
-    /// Binds what stands beside relations and does not see them.
+    /// Binds a part of the query that cannot see `relations`.
     pub(super) fn beside<T>(&self, relations: &[ScopeRelation], bind: impl FnOnce() -> T) -> T {
         self.not_seeing(relations.iter().map(Unseen::of), bind)
     }
 
-    /// Binds the FROM of an UPDATE or DELETE, which does not see the table that is written. Errors: 42P10 where LATERAL would.
+    /// Binds the FROM of an UPDATE or DELETE, which cannot see the written table. Errors: 42P10 for a LATERAL reference
+    /// to it.
     pub(super) fn beside_written<T>(
         &self,
         written: &ScopeRelation,
@@ -69,9 +69,9 @@ impl Binder<'_> {
         })
     }
 
-    /// Notes relations that what follows in the query does not see, since a name stands for all of them.
+    /// Records relations that the rest of the query cannot see, because an alias stands for all of them.
     pub(super) fn hide(&self, relations: &[ScopeRelation]) {
-        // The alias of USING is none to PostgreSQL: its columns are those of others.
+        // The alias of USING does not count in PostgreSQL: its columns belong to other relations.
         let mut seen: Vec<&Expr> = Vec::new();
         for relation in relations {
             let own = |column: &ScopeColumn| matches!(column.expr, Expr::Column(_)) && !seen.contains(&&column.expr);
@@ -82,7 +82,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Binds a SELECT, of whose relations the names are forgotten then.
+    /// Binds a SELECT and then forgets the hidden names of its relations.
     pub(super) fn hiding<T>(&self, bind: impl FnOnce() -> T) -> T {
         let before = self.hidden.borrow().len();
         let bound = bind();
@@ -90,7 +90,7 @@ impl Binder<'_> {
         bound
     }
 
-    /// Binds what does not see some relations.
+    /// Binds a part of the query that cannot see some relations.
     pub(super) fn not_seeing<T>(&self, relations: impl Iterator<Item = Unseen>, bind: impl FnOnce() -> T) -> T {
         let before = self.unseen.borrow().len();
         self.unseen.borrow_mut().extend(relations);
@@ -99,7 +99,7 @@ impl Binder<'_> {
         bound
     }
 
-    /// An error about a column, perhaps of a relation, with what may have been meant.
+    /// Adds hints to an error about an unknown column, which may be qualified.
     pub(super) fn explain_name(
         &self,
         error: SqlError,
@@ -161,14 +161,14 @@ impl Binder<'_> {
     }
 }
 
-/// Looks for the one or two columns that are spelt most like a name.
+/// Searches for one or two columns with the most similar names.
 struct Search<'n> {
     relation: Option<&'n str>,
     column: &'n str,
-    /// How far what was found is away from it.
+    /// Number of differences of the columns found.
     changes: usize,
     found: Vec<String>,
-    /// A relation that has the very column, and cannot be seen.
+    /// An invisible relation that has exactly this column.
     exact: Option<String>,
 }
 
@@ -187,7 +187,7 @@ impl Search<'_> {
                 self.exact = Some(name.to_string());
                 return;
             }
-            // More than half of the letters must be right.
+            // More than half of the letters must agree.
             if of_column > self.column.chars().count() / 2 {
                 continue;
             }
@@ -198,7 +198,7 @@ impl Search<'_> {
                     self.found = vec![found];
                 }
                 std::cmp::Ordering::Equal if self.found.len() == 2 => {
-                    // Too many are alike: only what is more so is worth telling.
+                    // Too many names are equally similar: only closer ones are worth a hint.
                     self.found.clear();
                     self.changes = (of_column + of_relation).saturating_sub(1);
                 }
@@ -211,7 +211,7 @@ impl Search<'_> {
     }
 }
 
-/// How many letters must be inserted, removed or replaced to make one name of another (Levenshtein).
+/// The number of letters to insert, delete or replace between two names (Levenshtein distance).
 fn changes(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut before: Vec<usize> = (0..=to.len()).collect();

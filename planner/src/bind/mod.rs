@@ -1,8 +1,8 @@
-//! From syntax trees to typed logical plans, by PostgreSQL's rules.
+//! Binds syntax trees to typed logical plans, by PostgreSQL's rules.
 //!
-//! Names are looked up in the catalog and in scopes, types resolved by `functions::Resolver`, and DataFusion's
-//! `LogicalPlan` is what comes out. Every relation gets a qualifier and every computed column a name that is unique in
-//! the statement; the names a client sees stand beside the plan.
+//! Names are looked up in the catalog and in scopes. `functions::Resolver` resolves types. The result is DataFusion's
+//! `LogicalPlan`. Every relation gets a unique qualifier, and every computed column a unique name. The names that a
+//! client sees are kept beside the plan.
 
 mod aggregate;
 mod aggregate_call;
@@ -105,64 +105,64 @@ use crate::types::SqlType;
 use datafusion::logical_expr::{LogicalPlan, TableSource};
 use std::sync::Arc;
 
-/// What a statement is bound against.
+/// The context in which a statement is bound.
 #[derive(Clone, Copy)]
 pub struct BindContext<'a> {
     /// The catalog as the transaction sees it.
     pub catalog: &'a Arc<Catalog>,
-    /// Settings: search_path, TimeZone.
+    /// Settings such as search_path and TimeZone.
     pub settings: &'a Settings,
-    /// Slots of the plan instance that is being made: functions keep them.
+    /// Slots of the plan instance that is being made. Functions keep a reference to them.
     pub slots: &'a Arc<Slots>,
-    /// Parameter types that the client gave; None or missing ones are inferred.
+    /// Parameter types that the client gave. `None` or missing types are inferred.
     pub parameters: &'a [Option<SqlType>],
-    /// Start of the transaction: the meaning of `'now'` as a constant.
+    /// Start of the transaction, which determines constants such as `'now'`.
     pub now: i64,
-    /// The source of a table: live columns by name, then the row key.
+    /// Makes the source of a table: its live columns by name, then the row key.
     pub table_source: &'a dyn Fn(Arc<TableDescriptor>) -> Arc<dyn TableSource>,
 }
 
-/// A bound statement.
+/// A bound statement with its plans.
 #[derive(Debug)]
 pub struct Bound {
-    /// What it does.
+    /// The effect of the statement, with its plan.
     pub kind: BoundKind,
-    /// Types of `$1`, `$2`, ….
+    /// Types of the parameters `$1`, `$2`, ….
     pub parameters: Vec<SqlType>,
-    /// Data-modifying WITH queries.
+    /// Data-modifying WITH queries, in order.
     pub parts: Vec<Part>,
-    /// Whether two of them, the statement itself counted, write one table.
+    /// Whether two parts, including the statement itself, write the same table.
     pub overlapping: bool,
-    /// The relations it reads or writes, each once.
+    /// The distinct relations that it reads or writes.
     pub relations: Vec<Arc<TableDescriptor>>,
 }
 
-/// What a bound statement does.
+/// The effect of a bound statement.
 #[derive(Debug)]
 pub enum BoundKind {
-    /// Returns rows.
+    /// It returns rows without writing.
     Query {
-        /// The plan; its columns are `columns`, in order.
+        /// The plan, whose columns are `columns`, in order.
         plan: LogicalPlan,
-        /// What the client sees.
+        /// The columns that the client sees.
         columns: Vec<OutputColumn>,
-        /// Whether it locks rows (FOR UPDATE and its kin): not in a READ ONLY transaction.
+        /// Whether it locks rows (FOR UPDATE and similar), which a READ ONLY transaction rejects.
         locks: bool,
     },
-    /// Writes rows of a table.
+    /// It writes rows of a table.
     Dml {
-        /// The plan: one row `count`, or the rows of RETURNING.
+        /// The plan. It returns one row `count`, or the rows of RETURNING.
         plan: LogicalPlan,
-        /// RETURNING.
+        /// The columns of RETURNING, if any.
         columns: Option<Vec<OutputColumn>>,
-        /// Which statement.
+        /// The kind of statement.
         verb: Verb,
-        /// The table written; None where only WITH writes.
+        /// The written table. `None` if only WITH writes.
         table: Option<Arc<TableDescriptor>>,
     },
 }
 
-/// A writing statement.
+/// The kind of a writing statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Verb {
@@ -170,12 +170,12 @@ pub enum Verb {
     Update,
     Delete,
     Merge,
-    /// A query whose WITH writes.
+    /// A SELECT whose WITH queries write.
     Select,
 }
 
 impl Verb {
-    /// The command tag for so many rows.
+    /// The command tag for a number of rows.
     pub fn tag(self, count: u64) -> String {
         match self {
             Verb::Insert => format!("INSERT 0 {count}"),
@@ -197,7 +197,7 @@ impl Verb {
     }
 }
 
-/// What names begin with that are no user's.
+/// Prefix of internal names, which no user's name has.
 pub const INTERNAL: char = '\u{1}';
 /// Name of the hidden last column of a table's scan: the row key.
 pub const KEY_COLUMN: &str = "\u{1}key";

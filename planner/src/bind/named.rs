@@ -1,4 +1,4 @@
-//! Arguments given by name: `make_interval(days => 10)` (manual, 4.3).
+//! Arguments given by name, such as `make_interval(days => 10)` (manual, 4.3).
 
 use super::binder::Binder;
 use super::literal::unknown;
@@ -7,8 +7,8 @@ use crate::functions::{CastContext, TypedExpr};
 use crate::pg_catalog::signature::{Signature, signatures};
 
 impl Binder<'_> {
-    /// All arguments of a call in their places: those given by place, then those given by name, then defaults. Beside them
-    /// what to say when no function takes their types. Errors: 42883 when no function has parameters of these names.
+    /// All arguments of a call in order: positional ones, then named ones, then defaults. Also the error to report if
+    /// no function accepts their types. Errors: 42883 if no function has parameters with these names.
     pub fn in_places(
         &self,
         called: &str,
@@ -28,7 +28,7 @@ impl Binder<'_> {
         Err(missing)
     }
 
-    /// The arguments in the places of a signature; `None` where they do not fill it.
+    /// The arguments in the order of a signature. `None` if they do not match it.
     fn places(
         &self,
         signature: &Signature,

@@ -1,4 +1,4 @@
-//! Keywords that are values: CURRENT_TIMESTAMP, CURRENT_USER and their kin. Stable: slots of the plan.
+//! Keywords with a value, such as CURRENT_TIMESTAMP and CURRENT_USER. They are stable: slots of the plan.
 
 use super::binder::Binder;
 use crate::error::Result;
@@ -11,7 +11,7 @@ use sqlparser::ast;
 use std::sync::Arc;
 
 impl Binder<'_> {
-    /// The value of a keyword (lower case); `None` when it is none.
+    /// The value of a lower-case keyword. `None` for other names.
     pub fn niladic(&self, keyword: &str) -> Result<Option<TypedExpr>> {
         let now = || slot("$:now", SqlType::TIMESTAMPTZ);
         let cast = |to| self.resolver.cast(now(), to, CastContext::Explicit);
@@ -31,7 +31,7 @@ impl Binder<'_> {
 }
 
 impl Binder<'_> {
-    /// `CURRENT_TIMESTAMP(3)` and its kin; `None` for other calls.
+    /// Binds `CURRENT_TIMESTAMP(3)` and similar calls. `None` for other calls.
     pub fn niladic_with_precision(&self, keyword: &str, function: &ast::Function) -> Result<Option<TypedExpr>> {
         use ast::{FunctionArg, FunctionArgExpr, FunctionArguments};
         if !matches!(keyword, "current_timestamp" | "current_time" | "localtimestamp" | "localtime") {

@@ -1,4 +1,5 @@
-//! A value as it is, in a column that may be NULL: for the first rows of a recursive query, beside which later ones are NULL.
+//! Declares a column nullable without changing its values. The first rows of a recursive query need it if later rows
+//! may be NULL.
 
 use crate::error::SqlError;
 use datafusion::arrow::datatypes::DataType;
@@ -8,7 +9,7 @@ use datafusion::logical_expr::{
 };
 use std::sync::{Arc, LazyLock};
 
-/// The value, in a column that may be NULL.
+/// The same value, as a nullable column.
 pub fn nullable(expr: Expr) -> Expr {
     static NULLABLE: LazyLock<Arc<ScalarUDF>> = LazyLock::new(|| Arc::new(ScalarUDF::from(Nullable::new())));
     NULLABLE.call(vec![expr])
@@ -21,7 +22,7 @@ struct Nullable {
 
 impl Nullable {
     fn new() -> Self {
-        // Volatile: of a constant it would be computed while planning, and be a constant that is never NULL.
+        // Volatile, so that a constant is not folded to a literal, which is not nullable.
         Nullable { signature: Signature::any(1, Volatility::Volatile) }
     }
 }

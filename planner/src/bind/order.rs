@@ -1,4 +1,4 @@
-//! ORDER BY.
+//! Binds ORDER BY and its items.
 
 use super::binder::Binder;
 use super::expression::{Clause, Env};
@@ -11,16 +11,17 @@ use datafusion::logical_expr::LogicalPlanBuilder;
 use datafusion::logical_expr::expr::Sort;
 use sqlparser::ast::{self, OrderBySort, Spanned};
 
-/// What an item of ORDER BY stands for.
+/// The meaning of an ORDER BY item.
 pub enum OrderTarget {
-    /// An output column, by place.
+    /// The output column at a position.
     Output(usize),
-    /// An expression over what the query reads.
+    /// An expression over the rows that the query reads.
     Expression,
 }
 
 impl Binder<'_> {
-    /// Direction and place of NULLs: last when ascending, first when descending, unless said.
+    /// Whether it ascends and whether NULLs come first. By default, NULLs are last when ascending and first when
+    /// descending.
     pub fn direction(&self, item: &ast::OrderByExpr) -> Result<(bool, bool)> {
         let ast::OrderByExpr { expr: _, options: ast::OrderByOptions { sort, nulls_first }, with_fill } = item;
         if with_fill.is_some() {
@@ -42,12 +43,12 @@ impl Binder<'_> {
         Ok((ascending, nulls_first.unwrap_or(!ascending)))
     }
 
-    /// An item of an ORDER BY that sees expressions alone: of aggregates and windows.
+    /// Binds an ORDER BY item that can only be an expression, as in aggregates and windows.
     pub fn sort_item(&self, item: &ast::OrderByExpr, env: Env<'_>) -> Result<Sort> {
         Ok(self.typed_sort_item(item, env)?.0)
     }
 
-    /// The same with the key's type.
+    /// Like [`Binder::sort_item`], with the type of the key.
     pub fn typed_sort_item(&self, item: &ast::OrderByExpr, env: Env<'_>) -> Result<(Sort, SqlType)> {
         let (asc, nulls_first) = self.direction(item)?;
         let typed = self.settled_expr(&item.expr, env)?;
@@ -56,7 +57,7 @@ impl Binder<'_> {
         Ok((Sort { expr, asc, nulls_first }, ty))
     }
 
-    /// What an item of a query's ORDER BY (or GROUP BY) stands for: a number, an output name, or an expression.
+    /// The meaning of an item in a query's ORDER BY or GROUP BY: a number, an output name, or an expression.
     pub fn order_target(&self, expr: &ast::Expr, outputs: &[String], clause: &str) -> Result<OrderTarget> {
         let expr = bare(expr);
         if let Some(place) = ordinal(expr, clause).map_err(|error| match expr {
@@ -74,7 +75,7 @@ impl Binder<'_> {
         Ok(OrderTarget::Expression)
     }
 
-    /// ORDER BY of a set operation or VALUES: numbers and names of the output only.
+    /// ORDER BY of a set operation or VALUES, which allows only numbers and names of the output.
     pub fn order_output(&self, bound: BoundQuery, order_by: &[ast::OrderByExpr]) -> Result<BoundQuery> {
         if order_by.is_empty() {
             return Ok(bound);
@@ -96,7 +97,7 @@ impl Binder<'_> {
                         column
                     }
                     other => {
-                        // Errors of its own come first: it sees nothing but the output.
+                        // The item's own errors come first. It can see only the output.
                         let schema = bound.plan.schema().clone();
                         let scope =
                             Scope { visible: bound.columns.clone(), schema: Some(schema), ..Scope::empty(None) };
@@ -114,7 +115,7 @@ impl Binder<'_> {
         Ok(BoundQuery { plan, columns: bound.columns })
     }
 
-    /// The output column with a name; 42702 when there are several that differ.
+    /// The output column with this name. Errors: 42702 if several differing columns have it.
     pub fn output_named<'c>(&self, columns: &'c [ScopeColumn], name: &str) -> Result<Option<&'c ScopeColumn>> {
         let mut found = columns.iter().filter(|column| column.name == name);
         let first = found.next();
@@ -125,7 +126,7 @@ impl Binder<'_> {
     }
 }
 
-/// An item without the brackets around it, as PostgreSQL's grammar has it; of `- -1` the number.
+/// An item without the parentheses around it, as in PostgreSQL's grammar. `- -1` becomes the number.
 pub fn bare(expr: &ast::Expr) -> &ast::Expr {
     use ast::{Expr as E, UnaryOperator as U};
     match expr {
@@ -138,7 +139,7 @@ pub fn bare(expr: &ast::Expr) -> &ast::Expr {
     }
 }
 
-/// The number an item is, if it is an integer constant. Other constants are refused as PostgreSQL does.
+/// The number of an item that is an integer constant. Other constants are rejected as in PostgreSQL.
 fn ordinal(expr: &ast::Expr, clause: &str) -> Result<Option<usize>> {
     let value = match expr {
         ast::Expr::Value(value) => value,
@@ -156,7 +157,7 @@ fn ordinal(expr: &ast::Expr, clause: &str) -> Result<Option<usize>> {
         _ => return Ok(None),
     };
     match &value.value {
-        // Beyond int4 it is no integer to PostgreSQL's scanner.
+        // PostgreSQL's scanner does not consider a number beyond int4 an integer.
         ast::Value::Number(digits, _) => match digits.parse::<i32>().map(usize::try_from) {
             Ok(place) => Ok(Some(place.unwrap_or(0))),
             Err(_) => Err(SqlError::syntax(format!("non-integer constant in {clause}"))),

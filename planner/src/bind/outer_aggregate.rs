@@ -1,6 +1,6 @@
-//! Aggregates in subqueries that are those of a query around: all columns of their arguments are that query's. In the
-//! subquery's plan such a call stands as it is, over outer columns, until the query that it belongs to is grouped. One
-//! without columns stands there with a filter that says so.
+//! Aggregates in subqueries that belong to an outer query, because all columns of their arguments do. The subquery's
+//! plan contains such a call, over outer columns, until the outer query is grouped. A call without columns gets a
+//! filter that marks it.
 
 use super::binder::Binder;
 use super::expression::{Clause, Env};
@@ -16,13 +16,13 @@ use datafusion::logical_expr::expr::Placeholder;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 use sqlparser::ast;
 
-/// The filter of an aggregate without columns in the plan of a subquery of the query that it belongs to.
+/// The filter that marks an aggregate without columns as belonging to the outer query.
 fn mark() -> Expr {
     let field = std::sync::Arc::new(Field::new("of the query around", DataType::Boolean, true));
     Expr::Placeholder(Placeholder::new_with_field("$&of the query around".into(), Some(field)))
 }
 
-/// A call as it stands in the plan of a subquery of its query, when it has no columns.
+/// Marks a call without columns for the plan of a subquery.
 pub fn marked(call: Expr) -> Expr {
     let Expr::AggregateFunction(mut call) = call else { return call };
     call.params.filter = Some(Box::new(match call.params.filter {
@@ -32,7 +32,7 @@ pub fn marked(call: Expr) -> Expr {
     Expr::AggregateFunction(call)
 }
 
-/// The call that is marked so.
+/// The original call of a marked one. `None` for other expressions.
 fn unmarked(expr: &Expr) -> Option<Expr> {
     let Expr::AggregateFunction(call) = expr else { return None };
     let filter = match call.params.filter.as_deref()? {
@@ -45,7 +45,8 @@ fn unmarked(expr: &Expr) -> Option<Expr> {
     Some(Expr::AggregateFunction(call))
 }
 
-/// What the plan of a subquery is to compare with: columns are those of the query around, and so are aggregates.
+/// The left operand of a subquery comparison, for the subquery's plan. Its columns and aggregates belong to the outer
+/// query.
 pub fn seen_from_within(operand: Expr, schema: Option<&DFSchema>) -> Result<Expr> {
     let has_column = |call: &Expr| {
         call.exists(|part| {
@@ -64,12 +65,12 @@ pub fn seen_from_within(operand: Expr, schema: Option<&DFSchema>) -> Result<Expr
 }
 
 impl Binder<'_> {
-    /// A query within an expression.
+    /// Binds a query within an expression.
     pub fn inner_query(&self, query: &ast::Query, env: Env<'_>) -> Result<BoundQuery> {
         self.query_within(query, env.scope, env.clause)
     }
 
-    /// A query that sees a scope, from a clause.
+    /// Binds a query in `clause` that can see `scope`.
     pub fn query_within(&self, query: &ast::Query, scope: &Scope<'_>, clause: Clause) -> Result<BoundQuery> {
         self.clauses.borrow_mut().push(clause);
         let bound = self.query(query, Some(scope));
@@ -77,12 +78,13 @@ impl Binder<'_> {
         bound
     }
 
-    /// An aggregate as it stands in the plan. Errors: 42803 where none may stand; the query it belongs to decides.
+    /// Checks an aggregate and prepares it for the plan. Errors: 42803 if the query it belongs to does not allow it
+    /// here.
     pub fn placed_aggregate(&self, typed: TypedExpr, env: Env<'_>) -> Result<TypedExpr> {
         let out = subqueries_of(&typed.expr, env.scope);
         let depth = out.unwrap_or_else(|| outer_depth(&typed.expr, env.scope));
         self.aggregate_allowed(depth, env, "aggregate functions")?;
-        // Its columns are in subqueries, where it is not seen whose they are.
+        // Its columns are in subqueries, which hides their owner.
         let expr = if out.is_some() { marked(typed.expr) } else { typed.expr };
         Ok(TypedExpr { expr, ty: typed.ty })
     }
@@ -99,7 +101,7 @@ impl Binder<'_> {
     }
 }
 
-/// How far out the query is that an aggregate belongs to; 0 for the one it stands in.
+/// The number of levels up to the query that an aggregate belongs to; 0 is its own query.
 fn outer_depth(expr: &Expr, scope: &Scope<'_>) -> usize {
     let mut nearest = None;
     let mut own = false;
@@ -118,7 +120,7 @@ fn outer_depth(expr: &Expr, scope: &Scope<'_>) -> usize {
     if own { 0 } else { nearest.unwrap_or(0) }
 }
 
-/// How far out the query is that a column of a query around belongs to.
+/// The number of levels up to the query that an outer column belongs to.
 fn depth_of(column: &Column, scope: &Scope<'_>) -> usize {
     let (mut around, mut depth) = (scope.parent, 1);
     while let Some(here) = around {
@@ -131,7 +133,7 @@ fn depth_of(column: &Column, scope: &Scope<'_>) -> usize {
     depth
 }
 
-/// Where an aggregate has subqueries in it, and all columns are those of queries around: how far out the nearest is.
+/// For an aggregate with subqueries whose columns all belong to outer queries: the number of levels to the nearest.
 fn subqueries_of(expr: &Expr, scope: &Scope<'_>) -> Option<usize> {
     let (mut own, mut within, mut nearest) = (false, false, None);
     let is_own = |column: &Column| scope.schema.as_ref().is_some_and(|schema| schema.has_column(column));
@@ -159,7 +161,7 @@ fn subqueries_of(expr: &Expr, scope: &Scope<'_>) -> Option<usize> {
     nearest.filter(|_| within && !own)
 }
 
-/// Whether an aggregate is that of a query around the one it stands in.
+/// Whether an aggregate belongs to an outer query.
 pub fn is_outer(call: &Expr) -> bool {
     if unmarked(call).is_some() {
         return true;
@@ -174,7 +176,8 @@ pub fn is_outer(call: &Expr) -> bool {
     outer && !own
 }
 
-/// The aggregates in an expression's subqueries that belong to a query of these rows, as calls over its columns.
+/// Collects the aggregates in an expression's subqueries that belong to a query with these rows, as calls over its
+/// columns.
 pub fn claimed(expr: &Expr, rows: &DFSchema, found: &mut Vec<Expr>) -> Result<()> {
     expr.apply(|inner| {
         let Some(subquery) = subquery_of(inner) else { return Ok(TreeNodeRecursion::Continue) };
@@ -206,8 +209,7 @@ pub fn claimed(expr: &Expr, rows: &DFSchema, found: &mut Vec<Expr>) -> Result<()
     Ok(())
 }
 
-/// Whether an aggregate may be that of a query of these rows: columns of queries around are in it, and one of them is theirs, or there
-/// are none.
+/// Whether an aggregate may belong to a query with these rows: one of its outer columns does, or it has no columns.
 fn is_of(call: &Expr, rows: &DFSchema) -> datafusion::common::Result<bool> {
     let (mut some, mut own) = (false, false);
     let mut look = |part: &Expr| {

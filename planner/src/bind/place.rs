@@ -1,4 +1,4 @@
-//! Where an error points: operators, casts and columns, whose places the tree does not keep.
+//! Positions of errors for operators, casts and columns. The syntax tree does not keep these positions.
 
 use super::binder::Binder;
 use crate::error::SqlError;
@@ -9,7 +9,7 @@ use sqlparser::tokenizer::Span;
 use std::ops::ControlFlow;
 
 impl Binder<'_> {
-    /// An error at the place that stands for a whole expression: of a test its words.
+    /// Adds the position that stands for a whole expression. For a test, it is that of its keyword.
     pub(super) fn at_anchor(&self, error: SqlError, expr: &ast::Expr) -> SqlError {
         use ast::Expr as E;
         let (operand, word) = match expr {
@@ -21,7 +21,8 @@ impl Binder<'_> {
         self.source.error_at_token(error, (Some(operand.span().end), None), false, words, expr.span())
     }
 
-    /// 42601 for a query of a set operation with another number of columns, at its first column. Rows of VALUES have no place.
+    /// The error 42601 for a query of a set operation with another number of columns, at its first column. VALUES has
+    /// no position.
     pub(super) fn uneven_queries(&self, message: String, right: &ast::SetExpr) -> SqlError {
         let mut body = right;
         while let ast::SetExpr::Query(query) = body {
@@ -34,7 +35,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Puts the place of an operator into an error: between its operands, or before its only one.
+    /// Adds the position of an operator: between its operands, or before its only operand.
     pub fn at_operator(&self, error: SqlError, symbol: &str, left: Option<&ast::Expr>, right: &ast::Expr) -> SqlError {
         let says = |token: &str| token.eq_ignore_ascii_case(symbol) || (symbol == "<>" && token == "!=");
         let (start, right) = (left.map(ast::Expr::span), right.span());
@@ -42,20 +43,20 @@ impl Binder<'_> {
         self.source.error_at_token(error, within, left.is_none(), says, start.unwrap_or(right))
     }
 
-    /// Puts the place of a function's name before its first argument into an error.
+    /// Adds the position of a function's name before its first argument.
     pub fn at_call(&self, error: SqlError, name: &str, argument: Span) -> SqlError {
         let says = |token: &str| token.eq_ignore_ascii_case(name);
         self.source.error_at_token(error, (None, Some(argument.start)), true, says, argument)
     }
 
-    /// Puts the place of IN behind its left operand into an error.
+    /// Adds the position of IN behind its left operand.
     pub fn at_in(&self, error: SqlError, left: &ast::Expr) -> SqlError {
         let (left, says) =
             (left.span(), |token: &str| ["in", "not"].iter().any(|word| token.eq_ignore_ascii_case(word)));
         self.source.error_at_token(error, (Some(left.end), None), false, says, left)
     }
 
-    /// Puts the place of a word behind an operand into an error that has none: IN, BETWEEN, or NOT before them.
+    /// Adds the position of a keyword behind an operand (IN, BETWEEN, or NOT before them) to an error that has none.
     pub fn at_word(&self, error: SqlError, left: &ast::Expr, word: &str) -> SqlError {
         if error.fields().position.is_some() {
             return error;
@@ -65,7 +66,7 @@ impl Binder<'_> {
         self.source.error_at_token(error, (Some(left.end), None), false, says, left)
     }
 
-    /// Puts the place of the WHEN before a value into an error that has none.
+    /// Adds the position of the WHEN before a value to an error that has none.
     pub fn at_when(&self, error: SqlError, value: &ast::Expr) -> SqlError {
         if error.fields().position.is_some() {
             return error;
@@ -75,7 +76,7 @@ impl Binder<'_> {
         self.source.error_at_token(error, (None, Some(value.start)), true, says, value)
     }
 
-    /// Puts the place of the first expression whose type does not fit those before it into an error that has none.
+    /// Adds the position of the first expression whose type does not fit the previous ones to an error that has none.
     pub fn at_mismatch(&self, error: SqlError, exprs: &[&ast::Expr], types: &[SqlType]) -> SqlError {
         if error.fields().position.is_some() {
             return error;
@@ -89,14 +90,14 @@ impl Binder<'_> {
         }
     }
 
-    /// Puts the place of LIKE or ILIKE, or of NOT before it, into an error.
+    /// Adds the position of LIKE or ILIKE, or of NOT before it.
     pub fn at_like(&self, error: SqlError, left: &ast::Expr, pattern: &ast::Expr) -> SqlError {
         let says = |token: &str| ["like", "ilike", "not"].iter().any(|word| token.eq_ignore_ascii_case(word));
         let (left, pattern) = (left.span(), pattern.span());
         self.source.error_at_token(error, (Some(left.end), known(pattern).map(|span| span.start)), false, says, left)
     }
 
-    /// Puts the place of a cast into an error: `::`, or the word CAST.
+    /// Adds the position of a cast: `::` or the word CAST.
     pub fn at_cast(&self, error: SqlError, kind: &ast::CastKind, inner: &ast::Expr) -> SqlError {
         // The span of a cast is that of its operand.
         let mut before = 0;
@@ -132,7 +133,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Puts the place of a cast's type into an error.
+    /// Adds the position of a cast's type.
     pub fn at_type(&self, error: SqlError, kind: &ast::CastKind, inner: &ast::Expr) -> SqlError {
         let inner = inner.span();
         let before = if matches!(kind, ast::CastKind::DoubleColon) { "::" } else { "as" };
@@ -145,7 +146,7 @@ impl Binder<'_> {
         self.source.error_at_token(error, (Some(inner.end), None), false, next, inner)
     }
 
-    /// Where the first argument of the first GROUPING in a part of the statement stands.
+    /// The span of the first argument of the first GROUPING in a part of the statement.
     pub fn place_of_grouping(&self, part: &impl ast::Visit) -> Option<Span> {
         let found = ast::visit_expressions(part, |expr: &ast::Expr| match expr {
             ast::Expr::Function(function) => match (function.name.0.as_slice(), &function.args) {
@@ -161,7 +162,7 @@ impl Binder<'_> {
         found.break_value()
     }
 
-    /// Where an aggregate is first called in a part of the statement.
+    /// The span of the first aggregate call in a part of the statement.
     pub fn place_of_aggregate(&self, part: &impl ast::Visit) -> Option<Span> {
         let found = ast::visit_expressions(part, |expr: &ast::Expr| match expr {
             ast::Expr::Function(function) if function.over.is_none() => match function.name.0.last() {
@@ -175,7 +176,7 @@ impl Binder<'_> {
         found.break_value()
     }
 
-    /// Where an expression begins: of `ARRAY[…]` the word, of `json '…'` the type.
+    /// The start of an expression: for `ARRAY[…]` the keyword, for `json '…'` the type.
     pub fn start_of(&self, expr: &ast::Expr) -> Span {
         let mut first = expr;
         loop {
@@ -195,18 +196,18 @@ impl Binder<'_> {
         before.find(|token| typed || is_word(token, "array")).map_or(inner, |token| token.span)
     }
 
-    /// Puts the place of the first such word behind something into an error.
+    /// Adds the position of the first such word behind a span.
     pub fn at_behind(&self, error: SqlError, word: &str, before: Span) -> SqlError {
         let says = |token: &str| token.eq_ignore_ascii_case(word);
         self.source.error_at_token(error, (Some(before.end), None), false, says, before)
     }
 
-    /// Puts the place of the bracket before something into an error.
+    /// Adds the position of the parenthesis before a span.
     pub fn at_bracket(&self, error: SqlError, inner: Span) -> SqlError {
         self.source.error_at_token(error, (None, Some(inner.start)), true, |token| token == "(", inner)
     }
 
-    /// Where a column is first named in a part of the statement, by its name with or without its relation's.
+    /// The span where a part of the statement first names a column, with or without its relation's name.
     pub fn place_of_column(&self, part: &impl ast::Visit, relation: &str, name: &str) -> Option<Span> {
         let found = ast::visit_expressions(part, |expr: &ast::Expr| {
             let here = match expr {
@@ -223,7 +224,7 @@ impl Binder<'_> {
     }
 }
 
-/// Where `*` stands in a select list.
+/// The span of `*` in a select list.
 pub fn place_of_star(list: &[ast::SelectItem]) -> Option<Span> {
     list.iter().find_map(|item| match item {
         ast::SelectItem::Wildcard(options) => Some(options.wildcard_token.0.span),
@@ -232,7 +233,7 @@ pub fn place_of_star(list: &[ast::SelectItem]) -> Option<Span> {
     })
 }
 
-/// Where the expression of a column of a SELECT stands, as far as that can be said.
+/// The span of a SELECT's column expression, if it is known.
 pub fn place_of_item(select: &ast::Select, at: usize) -> Span {
     use ast::SelectItem as Item;
     let mut items = select.projection.iter();
@@ -244,7 +245,7 @@ pub fn place_of_item(select: &ast::Select, at: usize) -> Span {
     }
 }
 
-/// Where the expression of a query's column stands, as far as that can be said.
+/// The span of a query's column expression, if it is known.
 pub fn place_of_target(body: &ast::SetExpr, at: usize) -> Span {
     use ast::SetExpr;
     match body {
@@ -258,12 +259,13 @@ pub fn place_of_target(body: &ast::SetExpr, at: usize) -> Span {
     }
 }
 
-/// A span that is one.
+/// The span, unless it is empty.
 fn known(span: Span) -> Option<Span> {
     (span != Span::empty()).then_some(span)
 }
 
-/// The place PostgreSQL names: of an operator the operator itself, which the tree does not keep, so the start.
+/// The position that PostgreSQL reports. For an operator it would be the operator's, which the tree does not keep, so
+/// it is the start.
 fn anchor(expr: &ast::Expr) -> Span {
     match expr {
         ast::Expr::Function(function) => super::binder::span_of(&function.name),

@@ -1,5 +1,5 @@
-//! Select lists that are computed after ORDER BY and LIMIT: what volatile functions make is made for the rows that are returned, in
-//! their order, as in PostgreSQL (`make_sort_input_target`).
+//! Select lists that are evaluated after ORDER BY and LIMIT. As in PostgreSQL (`make_sort_input_target`), volatile
+//! functions are called only for the returned rows, in their order.
 
 use super::binder::column;
 use super::volatile::{calls, is_volatile_function, volatile_names};
@@ -11,7 +11,7 @@ use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::expr::Sort;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, lit};
 
-/// A sorted select list: `exprs` (each under a name of its own) over the rows of `plan`, in the order of `sorts`, whose keys are among
+/// Sorts `plan` by `sorts` and evaluates the select list `exprs`, each under a unique name. The sort keys are among
 /// these names.
 pub fn sorted_list(plan: LogicalPlan, exprs: Vec<Expr>, sorts: Vec<Sort>) -> Result<LogicalPlan> {
     let keys: Vec<Column> = sorts.iter().flat_map(|sort| sort.expr.column_refs().into_iter().cloned()).collect();
@@ -45,12 +45,12 @@ pub fn sorted_list(plan: LogicalPlan, exprs: Vec<Expr>, sorts: Vec<Sort>) -> Res
     if !postponed {
         return Ok(sorted);
     }
-    // Or the list would be computed below the sort, where it leaves columns out.
+    // Without this node, the list would be moved below the sort that removes its columns.
     let sorted = KeptColumnsNode::over(sorted, Vec::new());
     Ok(LogicalPlanBuilder::from(sorted).project(list)?.build()?)
 }
 
-/// Puts a limit on a query's plan: below a select list that calls volatile functions, else on top.
+/// Adds a limit to a query's plan: below a select list with volatile calls, otherwise on top.
 pub fn limited(plan: LogicalPlan, limit: impl FnOnce(LogicalPlan) -> Result<LogicalPlan>) -> Result<LogicalPlan> {
     let LogicalPlan::Projection(list) = &plan else { return limit(plan) };
     if !list.expr.iter().any(|expr| calls(expr, is_volatile_function)) {
@@ -63,19 +63,19 @@ pub fn limited(plan: LogicalPlan, limit: impl FnOnce(LogicalPlan) -> Result<Logi
     Ok(LogicalPlanBuilder::from(input).project(list.expr.clone())?.build()?)
 }
 
-/// A query's plan of which rows are to be skipped: a select list that calls volatile functions is computed of them too, but of no more
-/// than `rows` rows, where that is known.
+/// Prepares a plan for OFFSET. A select list with volatile calls is evaluated for skipped rows too. It is evaluated for
+/// at most `rows` rows, if that is known.
 pub fn skipping(plan: LogicalPlan, rows: Option<Expr>) -> Result<LogicalPlan> {
     let LogicalPlan::Projection(list) = &plan else { return Ok(plan) };
     let volatile = volatile_names(&list.expr);
     if volatile.is_empty() {
         return Ok(plan);
     }
-    // Else the limit would go below the list.
+    // Otherwise the limit would be pushed below the list.
     Ok(KeptColumnsNode::over(limited(plan, |plan| crate::execution::limit::limit(plan, None, rows))?, volatile))
 }
 
-/// The rows that are needed for LIMIT behind those that OFFSET skips. `None`: that is not known before the query runs.
+/// The sum of LIMIT and OFFSET: the rows that are needed. `None` if they are known only at run time.
 pub fn with_skipped(limit: Option<&Expr>, offset: &Expr) -> Option<Expr> {
     match (limit, offset) {
         (Some(Expr::Literal(Datum::Int64(Some(rows)), _)), Expr::Literal(Datum::Int64(Some(skipped)), _)) => {
@@ -85,7 +85,7 @@ pub fn with_skipped(limit: Option<&Expr>, offset: &Expr) -> Option<Expr> {
     }
 }
 
-/// What a subquery reads of the rows is not among its columns.
+/// Whether an expression has a subquery. The columns that a subquery reads are not among the expression's columns.
 fn has_subquery(expr: &Expr) -> Result<bool> {
     let mut found = false;
     expr.apply(|part| {

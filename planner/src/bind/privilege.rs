@@ -1,4 +1,4 @@
-//! Privileges: what a statement needs of the relations that it names, asked while it is bound.
+//! Privileges on the relations of a statement. They are checked while it is bound.
 
 use super::binder::Binder;
 use super::scope::{Reading, ScopeRelation};
@@ -10,24 +10,24 @@ use crate::pg_catalog;
 use crate::types::Oid;
 use std::sync::Arc;
 
-/// A relation of which a role may not read all columns.
+/// A relation of which the role may not read all columns.
 #[derive(Clone, Debug)]
 pub struct Partly {
     table: Arc<TableDescriptor>,
-    /// Of those that it may not read.
+    /// Records reads of the columns that the role may not read.
     reading: Arc<Reading>,
-    /// The relation is beneath a view that is written: it counts only if the view is read.
+    /// Set for a relation below a written view: reads count only if the view itself is read.
     beneath: Option<Arc<Reading>>,
 }
 
 impl Partly {
-    /// Whether the two are of one place in a statement.
+    /// Whether both stand for the same occurrence of a relation in the statement.
     pub fn is(&self, other: &Partly) -> bool {
         Arc::ptr_eq(&self.reading, &other.reading)
     }
 }
 
-/// 42501.
+/// The error 42501 for a relation.
 fn denied(table: &TableDescriptor) -> SqlError {
     let kind = match table.kind {
         RelationKind::Sequence => "sequence",
@@ -35,19 +35,19 @@ fn denied(table: &TableDescriptor) -> SqlError {
         RelationKind::Table => "table",
         RelationKind::SystemView => pg_catalog::closed_kind(table),
     };
-    // PostgreSQL looks when the plan starts, and names no place in the text.
+    // PostgreSQL checks when the plan starts, so the error has no position.
     SqlError::new(state::INSUFFICIENT_PRIVILEGE, format!("permission denied for {kind} {}", table.name)).of_values()
 }
 
 const SCHEMA_DENIED: &str = "permission denied for schema";
 
-/// Whether an error is that a schema is not to be looked into.
+/// Whether an error reports a missing USAGE privilege on a schema.
 pub fn denies_schema(error: &SqlError) -> bool {
     error.fields().message.starts_with(SCHEMA_DENIED)
 }
 
 impl Binder<'_> {
-    /// The role whose privileges count: within a view's query its owner's. `None` where none are asked for.
+    /// The role whose privileges count: within a view's query, its owner. `None` if privileges are not checked.
     pub fn acting(&self) -> Option<Oid> {
         if !self.context.settings.is_checked() || matches!(self.names, Names::Noting(_)) {
             return None;
@@ -55,7 +55,7 @@ impl Binder<'_> {
         if let Some(owner) = self.owner {
             return Some(owner);
         }
-        // Who is no role any more has what everybody has.
+        // A dropped role has the privileges of PUBLIC.
         Some(self.context.catalog.role(self.context.settings.user()).map_or(Oid::MAX, |role| role.oid))
     }
     fn has(&self, role: Oid, table: &TableDescriptor, rights: Rights) -> bool {
@@ -65,15 +65,15 @@ impl Binder<'_> {
         }
         self.context.catalog.rights(role, kind, table.owner, table.acl.as_ref(), rights) == rights
     }
-    /// Errors: 42501 for a relation on which the privileges are not there, those on columns aside.
+    /// Checks privileges on a relation, except those on columns. Errors: 42501.
     pub fn require(&self, table: &TableDescriptor, rights: Rights) -> Result<()> {
         self.acting().map_or(Ok(()), |role| self.require_as(role, table, rights))
     }
-    /// The same of a role.
+    /// Like [`Binder::require`], for a given role.
     pub fn require_as(&self, role: Oid, table: &TableDescriptor, rights: Rights) -> Result<()> {
         if self.has(role, table, rights) { Ok(()) } else { Err(denied(table)) }
     }
-    /// The same for some columns (by name): a privilege on each of them is enough.
+    /// Like [`Binder::require`], but a privilege on each of these columns (by name) also suffices.
     pub fn require_columns<'c>(
         &self,
         table: &TableDescriptor,
@@ -82,7 +82,7 @@ impl Binder<'_> {
     ) -> Result<()> {
         self.acting().map_or(Ok(()), |role| self.require_columns_as(role, table, rights, columns))
     }
-    /// The same of a role.
+    /// Like [`Binder::require_columns`], for a given role.
     pub fn require_columns_as<'c>(
         &self,
         role: Oid,
@@ -103,7 +103,7 @@ impl Binder<'_> {
                 return Err(denied(table));
             }
         }
-        // Who names no column needs a privilege on some.
+        // Without column names, a privilege on any column suffices.
         let some = || {
             table.live_columns().any(|column| {
                 self.context.catalog.rights(role, Kind::Column, table.owner, Some(&column.acl), rights) == rights
@@ -111,8 +111,8 @@ impl Binder<'_> {
         };
         if any || some() { Ok(()) } else { Err(denied(table)) }
     }
-    /// Notes that a relation is read: what names of the statement stand for must be allowed, which the end of the binding tells.
-    /// Errors: 42501 when nothing of it is; of the relation that is written none has to be.
+    /// Records that a relation is read. [`Binder::check_read`] later checks the columns that are used. Errors: 42501 if
+    /// the role may read no column, unless the relation is written.
     pub fn require_read(&self, table: &Arc<TableDescriptor>, relation: &mut ScopeRelation) -> Result<()> {
         let Some(role) = self.acting() else { return Ok(()) };
         if !self.writing.get() {
@@ -121,7 +121,7 @@ impl Binder<'_> {
         self.watch(role, table, relation, self.beneath.as_ref());
         Ok(())
     }
-    /// Notes which of the columns that a role may not read are read. `beneath`: of the view through which the relation is written.
+    /// Records which of the forbidden columns are read. `beneath` is set if the relation is written through a view.
     pub fn watch(
         &self,
         role: Oid,
@@ -145,15 +145,15 @@ impl Binder<'_> {
         relation.reading = Some(Arc::clone(&reading));
         self.read.borrow_mut().push(Partly { table: table.clone(), reading, beneath: beneath.cloned() });
     }
-    /// Errors: 42501 when a column was read on which the privilege to read is not there.
+    /// Checks the columns that were read. Errors: 42501 for a column without the privilege.
     pub fn check_read(&self) -> Result<()> {
         let read = self.read.borrow();
         let counts = |partly: &&Partly| partly.beneath.as_ref().is_none_or(|view| view.is_noted());
         let wrong = read.iter().filter(counts).find(|partly| partly.reading.is_noted());
         wrong.map_or(Ok(()), |partly| Err(denied(&partly.table)))
     }
-    /// Errors: 42501 for `percosql.sequences` of a role that may not read every sequence. A query of one sequence reads its row there, and
-    /// needs the privilege on that sequence alone.
+    /// Checks a query of `percosql.sequences`: the role must be able to read all sequences. Errors: 42501. A query of
+    /// one sequence reads its row there, but needs only the privilege on that sequence.
     pub fn require_all_sequences(&self, table: &TableDescriptor) -> Result<()> {
         match self.acting() {
             Some(role)
@@ -165,7 +165,7 @@ impl Binder<'_> {
             _ => Ok(()),
         }
     }
-    /// Errors: 42501 for a schema that is not to be looked into.
+    /// Checks the USAGE privilege on a schema. Errors: 42501.
     pub fn require_usage(&self, schema: &str) -> Result<()> {
         let Some(role) = self.acting().filter(|_| !is_temporary(schema)) else { return Ok(()) };
         let Some(found) = self.context.catalog.schema(schema) else { return Ok(()) };

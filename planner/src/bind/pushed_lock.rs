@@ -1,5 +1,5 @@
-//! FOR UPDATE of subqueries in FROM and of views: it is of the tables in them. While such a query is bound, it carries the
-//! row keys of its tables behind its columns, so that the rows are locked that are left in the end.
+//! FOR UPDATE on subqueries in FROM and on views: it locks rows of the tables within them. While such a query is bound,
+//! its rows carry the row keys of its tables in additional columns. So the rows that finally remain are locked.
 
 use super::binder::{Binder, column};
 use super::current_of::key_type;
@@ -14,41 +14,41 @@ use sqlparser::ast;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Begins the name of a column that carries a row key.
+/// Prefix of a column's name that carries a row key.
 const LOCK_KEY: &str = "\u{1}lock ";
 
 /// The row key of a table within a subquery or view.
 #[derive(Clone, Debug)]
 pub struct HiddenKey {
-    /// The table.
+    /// The table whose rows are locked.
     pub table: Arc<TableDescriptor>,
-    /// Under which name it is scanned.
+    /// The name under which it is scanned.
     pub name: TableReference,
-    /// The key.
+    /// The expression of the row key.
     pub expr: Expr,
 }
 
-/// A clause of the SELECT under way.
+/// A locking clause of the current SELECT.
 #[derive(Clone)]
 struct Clause {
     of: Vec<String>,
     strength: LockStrength,
 }
 
-/// What clauses there are while queries are bound.
+/// The locking clauses while queries are bound.
 #[derive(Default)]
 pub struct Pushes {
-    /// Those of the SELECT whose FROM is bound.
+    /// Clauses of the SELECT whose FROM is being bound.
     clauses: Vec<Clause>,
-    /// Those that are of the query that is bound next.
+    /// Clauses that apply to the query that is bound next.
     next: Vec<LockStrength>,
-    /// The tables whose row keys columns carry, by the names of the columns.
+    /// The tables whose row keys are carried, by column name.
     hidden: HashMap<String, (Arc<TableDescriptor>, TableReference)>,
 }
 
 impl Binder<'_> {
-    /// The FROM clause of a SELECT follows, with clauses of its own and those that were pushed into it. Answers what was
-    /// before.
+    /// Starts a SELECT's FROM clause with the SELECT's own locking clauses and those pushed into it. Answers the
+    /// previous state.
     pub fn begin_pushing(&self, locks: &[ast::LockClause], pushed: &[LockStrength]) -> Pushes {
         let own = locks.iter().filter_map(|clause| self.extras.lock(clause));
         let own = own.map(|lock| Clause { of: lock.of.clone(), strength: lock.strength });
@@ -58,34 +58,35 @@ impl Binder<'_> {
         let around = std::mem::replace(&mut pushes.clauses, clauses);
         Pushes { clauses: around, ..Pushes::default() }
     }
-    /// The FROM clause is bound.
+    /// Ends a FROM clause and restores the state `around`.
     pub fn end_pushing(&self, around: Pushes) {
         self.pushes.borrow_mut().clauses = around.clauses;
     }
-    /// The query that is bound next is the relation with this name.
+    /// Announces that the query bound next is the relation with this name.
     pub fn push_into(&self, relation: &str) {
         let mut pushes = self.pushes.borrow_mut();
         let applies = |clause: &&Clause| clause.of.is_empty() || clause.of.iter().any(|name| name == relation);
         pushes.next = pushes.clauses.iter().filter(applies).map(|clause| clause.strength).collect();
     }
-    /// The clauses that are of the query whose binding begins.
+    /// Takes the clauses that apply to the query whose binding starts.
     pub fn take_pushed(&self) -> Vec<LockStrength> {
         std::mem::take(&mut self.pushes.borrow_mut().next)
     }
-    /// Hands what was pushed, or what keys are carried, on to the binder of a view's query.
+    /// Passes pushed clauses, or carried keys, to the binder of a view's query.
     pub fn share_pushes_with(&self, other: &Binder<'_>) {
         let mut pushes = self.pushes.borrow_mut();
         let mut others = other.pushes.borrow_mut();
         pushes.next.append(&mut others.next);
         pushes.hidden.extend(others.hidden.drain());
     }
-    /// 0A000 when clauses are of a query, `what` says why they are not allowed.
+    /// Rejects pushed clauses; `what` says why they are not allowed. Errors: 0A000.
     pub fn refuse_pushed(&self, pushed: &[LockStrength], what: &str) -> Result<()> {
         let Some(strength) = pushed.first() else { return Ok(()) };
         Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, format!("{} {what}", strength_words(*strength))))
     }
 
-    /// Columns that carry the row keys of the tables of a FROM clause: what the select list needs for them, and they.
+    /// The columns that carry the row keys of a FROM clause's tables: the select list's expressions and their scope
+    /// columns.
     pub fn hidden_columns(&self, scope: &Scope<'_>) -> Result<Vec<(Expr, ScopeColumn)>> {
         let mut found = Vec::new();
         for relation in &scope.relations {
@@ -114,7 +115,7 @@ impl Binder<'_> {
         Ok(found)
     }
 
-    /// Takes the columns that carry row keys from those of a query.
+    /// Removes the columns that carry row keys from a query's columns and returns the keys.
     pub fn strip_hidden(&self, columns: &mut Vec<ScopeColumn>) -> Vec<HiddenKey> {
         let pushes = self.pushes.borrow();
         let mut keys = Vec::new();

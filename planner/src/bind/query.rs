@@ -1,4 +1,4 @@
-//! Whole queries: WITH, the body, ORDER BY, LIMIT, FOR UPDATE.
+//! Binds whole queries: WITH, the body, ORDER BY, LIMIT, FOR UPDATE.
 
 use super::BoundKind;
 use super::binder::{Binder, column};
@@ -14,12 +14,12 @@ use crate::types::SqlType;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use sqlparser::ast::{self, LimitClause, SetExpr, Spanned};
 
-/// A bound query: a plan, and its columns in order with the names a client or an outer query sees.
+/// A bound query: a plan and its columns in order, with the names that a client or an outer query sees.
 #[derive(Clone, Debug)]
 pub struct BoundQuery {
-    /// The plan; every column's name is unique in the statement.
+    /// The plan. Each of its column names is unique in the statement.
     pub plan: LogicalPlan,
-    /// Its columns.
+    /// The columns of the query.
     pub columns: Vec<ScopeColumn>,
 }
 
@@ -38,21 +38,21 @@ impl BoundQuery {
     }
 }
 
-/// ORDER BY, LIMIT and locks: what follows the body of a query.
+/// The clauses that follow the body of a query: ORDER BY, LIMIT and locks.
 #[derive(Clone, Copy)]
 pub struct Tail<'q> {
-    /// ORDER BY.
+    /// The items of ORDER BY.
     pub order_by: &'q [ast::OrderByExpr],
-    /// FOR UPDATE and its kin.
+    /// The locking clauses (FOR UPDATE and similar).
     pub locks: &'q [ast::LockClause],
-    /// Those of the query around, which are of this one's tables too.
+    /// Locking clauses of the outer query that also apply to this query's tables.
     pub pushed: &'q [LockStrength],
-    /// Whether FETCH FIRST … WITH TIES asks for the peers of the last row.
+    /// FETCH FIRST … WITH TIES: whether the peers of the last row are returned too.
     pub ties: bool,
 }
 
 impl Binder<'_> {
-    /// A statement that is a query.
+    /// Binds a statement that is a query.
     pub fn query_statement(&self, query: &ast::Query) -> Result<BoundKind> {
         let bound = self.query_with_locks(query, None, true)?;
         let bound = self.settled(bound)?;
@@ -62,13 +62,13 @@ impl Binder<'_> {
         Ok(BoundKind::Query { plan: bound.plan, columns, locks })
     }
 
-    /// A query inside another, or whole.
+    /// Binds a query, nested or not.
     pub fn query(&self, query: &ast::Query, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
         let bound = self.query_with_locks(query, parent, false)?;
         self.settled(bound)
     }
 
-    /// A query whose columns may still be unknown: the source of INSERT.
+    /// Binds a query whose column types may stay unknown: the source of INSERT.
     pub fn open_query(&self, query: &ast::Query) -> Result<BoundQuery> {
         self.query_with_locks(query, None, false)
     }
@@ -103,7 +103,7 @@ impl Binder<'_> {
                 let what =
                     if values { "cannot be applied to VALUES" } else { "is not allowed with UNION/INTERSECT/EXCEPT" };
                 self.refuse_locks(tail.locks, what)?;
-                // PostgreSQL locks nothing below a view of several queries.
+                // PostgreSQL locks nothing below a view with a set operation.
                 if !values && self.depth == 0 {
                     self.refuse_pushed(pushed, what)?;
                 }
@@ -125,12 +125,12 @@ impl Binder<'_> {
         let (skip, fetch) = if ties { (None, None) } else { (offset.clone(), limit.clone()) };
         let bound = self.apply_locks(bound, locks, skip, fetch)?;
         let bound = self.limited(bound, query, limit, offset)?;
-        // Without the row keys.
+        // Drop the row keys.
         let columns = bound.columns.iter().map(|column| column.expr.clone());
         Ok(BoundQuery { plan: LogicalPlanBuilder::from(bound.plan).project(columns)?.build()?, columns: bound.columns })
     }
 
-    /// An error about ORDER BY of a set operation, with the query in it that has a column by that name.
+    /// Adds a hint to an error about ORDER BY of a set operation: the query in it that has the named column.
     fn explain_output(
         &self,
         error: SqlError,
@@ -155,13 +155,13 @@ impl Binder<'_> {
             let columns = bound.columns.into_iter().map(|column| column.name);
             unseen.push(super::missing::Unseen::new(&format!("*SELECT* {}", at + 1), columns));
         }
-        // The first of them is looked at first.
+        // The first query is searched first.
         unseen.reverse();
         let scope = Scope::empty(None);
         self.not_seeing(unseen.into_iter(), || self.explain_name(error, &scope, None, &missing))
     }
 
-    /// A query's body without what follows it.
+    /// Binds a query's body without the clauses that follow it.
     pub fn set_expr(&self, body: &SetExpr, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
         match body {
             SetExpr::Select(select) => {
@@ -195,7 +195,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Columns whose type is still unknown become text.
+    /// Converts columns of unknown type to text.
     pub fn settled(&self, bound: BoundQuery) -> Result<BoundQuery> {
         if bound.columns.iter().all(|column| column.ty != SqlType::UNKNOWN) {
             return Ok(bound);
@@ -208,14 +208,13 @@ impl Binder<'_> {
         self.cast_columns(bound, &types)
     }
 
-    /// Makes the columns of a query the given types. The constants and parameters of its own select list are cast where
-    /// they stand.
+    /// Casts the columns of a query to types. Constants and parameters in its own select list are cast in place.
     pub fn cast_columns(&self, bound: BoundQuery, types: &[SqlType]) -> Result<BoundQuery> {
         if bound.columns.iter().zip(types).all(|(column, ty)| column.ty == *ty) {
             return Ok(bound);
         }
         let BoundQuery { plan, columns } = bound;
-        // What a column of the topmost projection is, as long as nothing stands between it and the names.
+        // The expression of a column in the topmost projection, unless another node is between it and the names.
         let (input, known) = match plan {
             LogicalPlan::Projection(projection) if columns.iter().any(|column| column.ty == SqlType::UNKNOWN) => {
                 (projection.input.as_ref().clone(), Some(projection.expr))
@@ -263,7 +262,7 @@ impl Binder<'_> {
         self.all_columns(plan, columns)
     }
 
-    /// A projection of columns under new names.
+    /// Projects columns under new names.
     pub fn all_columns(&self, plan: LogicalPlan, columns: Vec<ScopeColumn>) -> Result<BoundQuery> {
         let mut exprs = Vec::new();
         let mut renamed = Vec::new();
@@ -275,7 +274,7 @@ impl Binder<'_> {
         Ok(BoundQuery { plan: LogicalPlanBuilder::from(plan).project(exprs)?.build()?, columns: renamed })
     }
 
-    /// LIMIT and OFFSET.
+    /// Binds LIMIT and OFFSET.
     fn counts(&self, query: &ast::Query, parent: Option<&Scope<'_>>) -> Result<(Option<Expr>, Option<Expr>)> {
         let (mut limit, mut offset) = (None, None);
         match &query.limit_clause {
@@ -320,7 +319,7 @@ impl Binder<'_> {
             limit => crate::execution::limit::limit(plan, offset.clone(), limit),
         };
         let plan = match &offset {
-            // PostgreSQL computes what it skips.
+            // PostgreSQL evaluates the rows that it skips.
             Some(offset) if !ties => {
                 limited(postponed::skipping(bound.plan, postponed::with_skipped(limit.as_ref(), offset))?)?
             }
@@ -329,7 +328,7 @@ impl Binder<'_> {
         Ok(BoundQuery { plan, columns: bound.columns })
     }
 
-    /// The number of LIMIT or OFFSET; None for NULL and ALL.
+    /// The number of LIMIT or OFFSET. `None` for NULL and ALL.
     fn count(&self, expr: &ast::Expr, clause: Clause, parent: Option<&Scope<'_>>) -> Result<Option<Expr>> {
         if let ast::Expr::Identifier(ident) = expr
             && ident.value.eq_ignore_ascii_case("all")
@@ -360,7 +359,7 @@ impl Binder<'_> {
     }
 }
 
-/// The queries that a set operation is made of, in their order.
+/// Collects the queries of a set operation in order.
 fn set_leaves<'q>(body: &'q SetExpr, leaves: &mut Vec<&'q SetExpr>) {
     match body {
         SetExpr::SetOperation { left, right, .. } => {

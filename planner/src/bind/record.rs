@@ -12,7 +12,7 @@ use datafusion::logical_expr::{Case, Expr};
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr};
 
 impl Binder<'_> {
-    /// `t.f` for `f(t)`: where a row has no such field, a function of rows or an aggregate may have the name.
+    /// `t.f` for `f(t)`: if a row has no field `f`, it may be a function of rows or an aggregate.
     pub fn function_as_field(&self, row: ast::Expr, field: &ast::Ident, env: Env<'_>) -> Option<TypedExpr> {
         let name = fold(field);
         let typed = self.expr(&row, env).ok().filter(|typed| typed.ty.as_record().is_some())?;
@@ -22,7 +22,7 @@ impl Binder<'_> {
         self.call(&plain_call(field.clone(), row), env).ok()
     }
 
-    /// `ROW(…)` and `(a, b)`: fields f1, f2, …. A bare string stays of no type.
+    /// `ROW(…)` and `(a, b)`: a record with fields f1, f2, …. A bare string keeps its unknown type.
     pub fn row_value(&self, fields: Vec<TypedExpr>) -> Result<TypedExpr> {
         super::clauses::at_most(fields.len(), "ROW expressions")?;
         let settle = |typed: TypedExpr| if typed.constant().is_some() { Ok(typed) } else { self.settle(typed) };
@@ -30,7 +30,7 @@ impl Binder<'_> {
         Ok(record::row(named.collect::<Result<_>>()?))
     }
 
-    /// The fields of `ROW(…)`, `t.*` being the columns of t.
+    /// The fields of `ROW(…)`. `t.*` means the columns of t.
     pub fn row_fields(&self, args: &[FunctionArg], env: Env<'_>) -> Result<Vec<TypedExpr>> {
         let mut fields = Vec::new();
         for arg in args {
@@ -47,7 +47,7 @@ impl Binder<'_> {
         Ok(fields)
     }
 
-    /// The columns of a relation, here or around.
+    /// The columns of a relation in this scope or an outer one.
     pub fn columns_of(
         &self,
         schema: Option<&str>,
@@ -59,7 +59,7 @@ impl Binder<'_> {
         found.columns.iter().map(seen).collect()
     }
 
-    /// A relation's whole row. Where an outer join has none it is NULL.
+    /// The whole row of a relation. It is NULL if an outer join found no row.
     pub fn whole_row(&self, schema: Option<&str>, name: &str, scope: &Scope<'_>) -> Result<TypedExpr> {
         let columns = self.columns_of(schema, name, scope)?;
         let (relation, around, depth) = scope.find_relation(schema, name)?;
@@ -86,15 +86,15 @@ impl Binder<'_> {
         Ok(TypedExpr { expr: Expr::Case(case), ty: row.ty })
     }
 
-    /// The type of a relation's whole row, if it is a table's or view's. Within a view that was made before columns were
-    /// added or dropped it has the fields of then, and is no table's.
+    /// The row type of a relation, if it is a table or view. A view that was made before columns were added or dropped
+    /// keeps the fields of that time, as an anonymous record.
     fn row_type(&self, relation: &ScopeRelation, columns: &[(String, TypedExpr)]) -> Option<SqlType> {
         let table = self.context.catalog.relation_by_oid(relation.row_of)?;
         let same = table.live_columns().map(|column| column.ty).eq(columns.iter().map(|(_, typed)| typed.ty));
         same.then(|| table.row_type())
     }
 
-    /// `ROW(…)::t`: each field becomes what it is in t; `None` where it is no such cast. Errors: 42846.
+    /// Binds `ROW(…)::t`: each field is cast to the field's type in t. `None` for other casts. Errors: 42846.
     pub fn row_as(&self, expr: &ast::Expr, to: SqlType, env: Env<'_>) -> Result<Option<TypedExpr>> {
         let Some(wanted) = to.as_record().filter(|wanted| wanted.row_of().is_some()) else { return Ok(None) };
         let mut inner = expr;
@@ -131,7 +131,7 @@ impl Binder<'_> {
         Ok(Some(record::row_of(cast, to)))
     }
 
-    /// `(row).field`; of what is no row, a call of a function with one argument.
+    /// `(row).field`. For other values, a call of a function with one argument.
     pub fn field(&self, root: TypedExpr, name: &str) -> Result<TypedExpr> {
         let Some(record) = root.ty.as_record() else {
             if !root.is_unknown()
@@ -180,7 +180,7 @@ impl Binder<'_> {
     }
 }
 
-/// The row whose fields `(row).*` asks for.
+/// The row expression of `(row).*`.
 pub fn all_fields(expr: &ast::Expr) -> Option<ast::Expr> {
     let ast::Expr::CompoundFieldAccess { root, access_chain } = expr else { return None };
     let (last, before) = access_chain.split_last()?;
@@ -195,7 +195,7 @@ pub fn all_fields(expr: &ast::Expr) -> Option<ast::Expr> {
     })
 }
 
-/// The relation whose whole row `(t)` is: a name that is no column's.
+/// The relation whose whole row `(t)` means: a name that is not a column's.
 pub fn relation_in_brackets(expr: &ast::Expr, scope: &Scope<'_>) -> Option<String> {
     let mut inner = expr;
     while let ast::Expr::Nested(nested) = inner {

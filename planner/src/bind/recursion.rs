@@ -1,5 +1,5 @@
-//! Where a WITH RECURSIVE query may name itself, and in which order queries of WITH RECURSIVE are bound. Works on syntax trees
-//! alone.
+//! Checks where a WITH RECURSIVE query may refer to itself, and determines the binding order of WITH RECURSIVE queries.
+//! It works on syntax trees only.
 
 use crate::error::{SqlError, state};
 use crate::parse::fold;
@@ -7,13 +7,13 @@ use sqlparser::ast::{self, JoinOperator, SetExpr, SetOperator, Spanned, TableFac
 use sqlparser::tokenizer::Span;
 use std::ops::ControlFlow;
 
-/// SQLSTATE of recursion that is not well formed.
+/// SQLSTATE of invalid recursion.
 pub const INVALID_RECURSION: &str = "42P19";
 
-/// What is found, or what is wrong and where.
+/// A result, or an error with its span.
 type Placed<T> = std::result::Result<T, (SqlError, Span)>;
 
-/// Where a reference stands.
+/// The kind of position of a reference.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Allowed,
@@ -24,7 +24,7 @@ enum Place {
     Except,
 }
 
-/// 42P19 and 0A000 for what a recursive query may not do. Whether it is a UNION is known already.
+/// Checks the restrictions of a recursive query, which is known to be a UNION. Errors: 42P19, 0A000.
 pub fn check_recursion(
     name: &str,
     query: &ast::Query,
@@ -83,7 +83,7 @@ impl Walk<'_> {
         Err((SqlError::new(INVALID_RECURSION, message), span))
     }
 
-    /// What may not name the query at all.
+    /// Checks a part that must not refer to the query.
     fn expression(&mut self, part: &impl Visit, place: Place) -> Placed<()> {
         match mention(part, self.name) {
             Some(span) => self.reference(if place == Place::NonRecursive { place } else { Place::Subquery }, span),
@@ -143,7 +143,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Whether an item of FROM names the query itself, not within a subquery.
+    /// Whether an item of FROM refers to the query, except within a subquery.
     fn joined(&mut self, item: &ast::TableWithJoins, place: Place) -> Placed<bool> {
         use JoinOperator as J;
         let left = |join: &ast::Join| matches!(join.join_operator, J::Left(_) | J::LeftOuter(_) | J::FullOuter(_));
@@ -179,7 +179,7 @@ impl Walk<'_> {
     }
 }
 
-/// Looks for aggregates of a query's own level.
+/// Searches for aggregates at a query's own level.
 struct Aggregates<'a> {
     is_aggregate: &'a dyn Fn(&str) -> bool,
     depth: usize,
@@ -213,12 +213,12 @@ pub fn mentions(part: &impl Visit, name: &str) -> bool {
     mention(part, name).is_some()
 }
 
-/// Where a part of a tree names a table first, other than one that a WITH within hides it by.
+/// The first position that names a table, unless a nested WITH hides the table.
 fn mention(part: &impl Visit, name: &str) -> Option<Span> {
     part.visit(&mut Mention { name, hidden: 0 }).break_value()
 }
 
-/// Looks for a name. `hidden`: how many of the queries around have a WITH query of that name.
+/// Searches for a name. `hidden` counts the enclosing queries that have a WITH query with that name.
 struct Mention<'n> {
     name: &'n str,
     hidden: usize,
@@ -236,7 +236,7 @@ impl ast::Visitor for Mention<'_> {
 
     fn pre_visit_query(&mut self, query: &ast::Query) -> ControlFlow<Span> {
         let (Some(with), Some(place)) = (&query.with, self.hides(query)) else { return ControlFlow::Continue(()) };
-        // Those before it do not see it, and without RECURSIVE neither does it itself.
+        // Earlier queries cannot see it. Without RECURSIVE, it cannot see itself.
         let outside = if with.recursive { 0 } else { place + 1 };
         let named = with.cte_tables.iter().take(outside).find_map(|table| mention(table.query.as_ref(), self.name));
         match named.filter(|_| self.hidden == 0) {
@@ -261,8 +261,8 @@ impl ast::Visitor for Mention<'_> {
     }
 }
 
-/// The places of queries of WITH RECURSIVE, each after those it names. Errors: 0A000 when two name each other, and the place of
-/// the first of them.
+/// The binding order of WITH RECURSIVE queries: each follows those that it names. Errors: 0A000 if two name each other,
+/// with the position of the first.
 pub fn in_order(queries: &[(String, &ast::Query)]) -> std::result::Result<Vec<usize>, (SqlError, usize)> {
     let needs = |place: usize, other: usize| {
         let (Some((_, query)), Some((name, _))) = (queries.get(place), queries.get(other)) else { return false };

@@ -1,4 +1,4 @@
-//! RETURNING.
+//! Binds RETURNING of writing statements.
 
 use super::binder::{Binder, column};
 use super::call::{has_aggregate, has_window};
@@ -10,7 +10,7 @@ use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
 use sqlparser::ast::SelectItem;
 
 impl Binder<'_> {
-    /// Puts RETURNING on a writing node: the plan, and what the client sees.
+    /// Adds RETURNING to a writing node. Answers the plan and the columns that the client sees.
     pub fn returning(
         &self,
         plan: LogicalPlan,
@@ -19,7 +19,7 @@ impl Binder<'_> {
     ) -> Result<(LogicalPlan, Option<Vec<OutputColumn>>)> {
         let Some(projection) = returning else { return Ok((plan, None)) };
         let mut scope = Scope { schema: Some(plan.schema().clone()), ..scope.clone() };
-        // The written row's key is not always among what a writing node returns.
+        // The output of a writing node does not always include the row key.
         for target in scope.relations.iter_mut().take(1) {
             target.key = target.key.take().filter(|key| plan.schema().has_column(key));
         }

@@ -1,5 +1,5 @@
-//! Functions that return rows: `generate_series`, `unnest`. Their rows are the items of a list, which a plan unnests,
-//! or a series, which a plan counts through.
+//! Set-returning functions such as `generate_series` and `unnest`. Their rows are elements of a list that a plan
+//! unnests, or a series that a plan counts through.
 
 use super::binder::{Binder, column};
 use super::expression::{Clause, Env};
@@ -20,23 +20,24 @@ use sqlparser::ast;
 use sqlparser::tokenizer::Span;
 use std::sync::Arc;
 
-/// Where the rows of a call come from.
+/// The source of a set-returning function's rows.
 pub enum RowSource {
-    /// The items of a list.
+    /// The elements of a list.
     List(TypedExpr),
-    /// The items of several lists in step, shorter ones filled with NULL, and the names of their columns (empty: the
-    /// function's). In a select list there is one.
+    /// The elements of several lists in lockstep, with shorter lists filled with NULL, and the column names (empty: the
+    /// function's name). In a select list there is only one list.
     Lists(Vec<TypedExpr>, Vec<String>),
-    /// The same of functions that answer records: each column with its name and type, arrays of arrays as their texts.
+    /// The same for functions that return records: each column with its name and type. Arrays of arrays are passed as
+    /// text.
     Records(Vec<TypedExpr>, Vec<(String, SqlType)>),
-    /// The items of a list of text, each read as a type.
+    /// The elements of a list of text, each parsed as a type.
     Texts(TypedExpr, SqlType),
-    /// Start, stop and step, of type int8, of integers of a type.
+    /// Start, stop and step, of type int8, of a series of an integer type.
     Series(Box<[Expr; 3]>, SqlType),
 }
 
 impl RowSource {
-    /// The type of the rows' column.
+    /// The type of the column that the rows form.
     pub fn element_type(&self) -> SqlType {
         match self {
             RowSource::List(list) => list.ty.element(),
@@ -46,7 +47,7 @@ impl RowSource {
         }
     }
 
-    /// What the rows depend on.
+    /// The expressions that the rows depend on.
     pub fn expressions(&self) -> Vec<&Expr> {
         match self {
             RowSource::List(list) | RowSource::Texts(list, _) => vec![&list.expr],
@@ -55,14 +56,14 @@ impl RowSource {
         }
     }
 
-    /// Whether another call gives the same rows.
+    /// Whether another call returns the same rows.
     fn is_same(&self, other: &RowSource) -> bool {
         std::mem::discriminant(self) == std::mem::discriminant(other)
             && self.element_type() == other.element_type()
             && self.expressions() == other.expressions()
     }
 
-    /// The same of other expressions.
+    /// The same source with changed expressions.
     pub fn map(self, mut change: impl FnMut(Expr) -> Result<Expr>) -> Result<RowSource> {
         let mut typed = |list: TypedExpr| Ok::<_, SqlError>(TypedExpr { expr: change(list.expr)?, ty: list.ty });
         Ok(match self {
@@ -81,7 +82,7 @@ impl RowSource {
         })
     }
 
-    /// All rows at once, as an array: of int8 for a series.
+    /// All rows as an array, of int8 for a series.
     pub fn as_list(&self) -> TypedExpr {
         let ty = match self {
             RowSource::Series(..) => SqlType::INT8,
@@ -91,7 +92,7 @@ impl RowSource {
         TypedExpr { expr: self.list(), ty: ty.array_of() }
     }
 
-    /// All rows at once.
+    /// All rows as a list.
     fn list(&self) -> Expr {
         match self {
             RowSource::List(list) | RowSource::Texts(list, _) => list.expr.clone(),
@@ -106,52 +107,52 @@ impl RowSource {
     }
 }
 
-/// A call in a select list.
+/// A set-returning call in a select list.
 pub struct RowFunction {
-    /// The column its items will be in.
+    /// Name of the column that will hold its rows.
     name: String,
-    /// Where its rows come from.
+    /// The source of its rows.
     pub source: RowSource,
-    /// What stands for it in the select list until then.
+    /// The placeholder in the select list until then.
     stand_in: Expr,
-    /// Where its name stands.
+    /// Span of the function's name.
     place: Span,
 }
 
 impl RowFunction {
-    /// Whether an expression is computed of its rows.
+    /// Whether an expression depends on its rows.
     pub fn is_in(&self, expr: &Expr) -> Result<bool> {
         Ok(expr.exists(|part| Ok(*part == self.stand_in))?)
     }
 
     /// Replaces parts of its arguments.
     pub fn replace(&mut self, parts: &[(Expr, Expr)]) -> Result<()> {
-        // Not read before it is written back.
+        // The temporary value is not read before it is overwritten.
         let source = std::mem::replace(&mut self.source, RowSource::Lists(Vec::new(), Vec::new()));
         self.source = source.map(|expr| replace(expr, parts))?;
         Ok(())
     }
 
-    /// Puts others in the place of its arguments, in the order of [`RowSource::expressions`].
+    /// Replaces its arguments, in the order of [`RowSource::expressions`].
     pub fn set_arguments(&mut self, arguments: &mut impl Iterator<Item = Expr>) -> Result<()> {
         let source = std::mem::replace(&mut self.source, RowSource::Lists(Vec::new(), Vec::new()));
         self.source = source.map(|expr| Ok(arguments.next().unwrap_or(expr)))?;
         Ok(())
     }
 
-    /// What stands for this call and for another, which are written alike.
+    /// The placeholders of this call and of another, if both calls are equal.
     pub fn same_as(&self, other: &RowFunction) -> Option<(Expr, Expr)> {
         self.source.is_same(&other.source).then(|| (self.stand_in.clone(), other.stand_in.clone()))
     }
 
-    /// Whether another's arguments are computed of its rows.
+    /// Whether the arguments of another call depend on its rows.
     pub fn is_within(&self, other: &RowFunction) -> Result<bool> {
         other.source.expressions().into_iter().try_fold(false, |found, expr| Ok(found || self.is_in(expr)?))
     }
 }
 
 impl Binder<'_> {
-    /// Binds a function that returns rows.
+    /// Binds a call of a set-returning function.
     pub fn row_source(&self, name: &str, args: Vec<TypedExpr>) -> Result<RowSource> {
         if name == "generate_series" {
             return self.generate_series(args);
@@ -201,7 +202,7 @@ impl Binder<'_> {
         }
     }
 
-    /// `generate_subscripts` of a dimension.
+    /// `generate_subscripts` of one dimension.
     fn generate_subscripts(&self, mut args: Vec<TypedExpr>) -> Result<RowSource> {
         let missing = self.resolver.no_function("generate_subscripts", &args);
         let flag = if args.len() == 3 { args.pop() } else { None };
@@ -220,7 +221,7 @@ impl Binder<'_> {
         let flag = self.coerce(flag, SqlType::BOOL)?.expr;
         let choose = |yes: Expr, no: Expr| -> Result<Expr> { Ok(when(flag.clone(), yes).otherwise(no)?) };
         let step = choose(lit(-1i64), lit(1i64))?;
-        // Of a flag that is NULL there are no rows.
+        // A NULL flag gives no rows.
         let known =
             |expr: Expr| -> Result<Expr> { Ok(when(flag.clone().is_null(), lit(Datum::Int64(None))).otherwise(expr)?) };
         let bounds = [known(choose(last.clone(), first.clone())?)?, known(choose(first, last)?)?, step];
@@ -255,7 +256,7 @@ impl Binder<'_> {
         Ok(RowSource::Series(Box::new(values), ty))
     }
 
-    /// `generate_series` of timestamps, in steps of an interval. Dates are taken for timestamps with time zone.
+    /// `generate_series` of timestamps with an interval as step. Dates are treated as timestamps with time zone.
     fn series_of_moments(&self, args: Vec<TypedExpr>) -> Result<RowSource> {
         let missing = self.resolver.no_function("generate_series", &args);
         let Ok([start, stop, step]) = <[TypedExpr; 3]>::try_from(args) else { return Err(missing) };
@@ -264,7 +265,7 @@ impl Binder<'_> {
         if !fits(&start) || !fits(&stop) || !of_time {
             return Err(missing);
         }
-        // timestamp where one is and none is more; what is preferred otherwise.
+        // Use timestamp if one argument has it and none has a wider type. Otherwise use the preferred type.
         let moments = [start.ty.plain(), stop.ty.plain()];
         let plain = moments.contains(&SqlType::TIMESTAMP) && !moments.contains(&SqlType::TIMESTAMPTZ);
         let ty = if plain { SqlType::TIMESTAMP } else { SqlType::TIMESTAMPTZ };
@@ -273,7 +274,7 @@ impl Binder<'_> {
         Ok(RowSource::List(series::moment_list(start, stop, step, self.resolver.slots)))
     }
 
-    /// The rows of a call, in the column `name`, beside those of `input`, of which `carried` columns are kept.
+    /// Joins the rows of a call, in the column `name`, to the rows of `input`, of which `carried` columns are kept.
     pub fn rows_beside(
         &self,
         input: LogicalPlan,
@@ -303,8 +304,8 @@ impl Binder<'_> {
         }
     }
 
-    /// The items of lists in step beside the rows of `input`, of which `carried` columns are kept; with ordinality their
-    /// number last. Answers a column for each.
+    /// Joins the elements of lists in lockstep to the rows of `input`, of which `carried` columns are kept. The
+    /// ordinality, if wanted, is the last column. Answers a column for each list.
     pub fn lists_beside(
         &self,
         input: LogicalPlan,
@@ -316,7 +317,7 @@ impl Binder<'_> {
             lists.push(self.resolver.function("array ordinals", lists.clone())?);
         }
         if function.outer {
-            // No items are one row of NULL: an empty list is made NULL, which is kept.
+            // An empty list must give one row of NULL: it is replaced by NULL, which is kept.
             for list in &mut lists {
                 let count = self.resolver.function("cardinality", vec![list.clone()])?.expr;
                 list.expr = when(count.gt(lit(0i32)), list.expr.clone()).end()?;
@@ -337,7 +338,7 @@ impl Binder<'_> {
         Ok((plan, items))
     }
 
-    /// The items of a series of int8 as a type.
+    /// Converts the int8 elements of a series to a type.
     pub fn row_item(&self, plan: &LogicalPlan, name: &str, ty: SqlType) -> Result<Expr> {
         let item = column(name);
         let have = plan.schema().field_with_unqualified_name(name)?.data_type().clone();
@@ -348,7 +349,7 @@ impl Binder<'_> {
         Ok(self.resolver.cast(TypedExpr { expr: item, ty: from }, ty, CastContext::Explicit)?.expr)
     }
 
-    /// A call in a select list: a column that [`Binder::unnest_row_functions`] makes.
+    /// Binds a call in a select list. [`Binder::unnest_row_functions`] later makes its column.
     pub fn row_function(&self, function: &str, args: Vec<TypedExpr>, place: Span, env: Env<'_>) -> Result<TypedExpr> {
         let calls = match env.clause {
             Clause::Aggregate => Some("aggregate"),
@@ -372,21 +373,21 @@ impl Binder<'_> {
         let source = self.row_source(function, args)?;
         let ty = source.element_type();
         if matches!(env.clause, Clause::GroupBy | Clause::OrderBy | Clause::WindowDefinition) {
-            // What is grouped or sorted by and what is asked for is the same where it is written alike.
+            // A call in GROUP BY or ORDER BY is the same as one with equal text in the select list.
             let known = self.row_functions.borrow();
             if let Some(same) = known.iter().find(|known| known.source.is_same(&source)) {
                 return Ok(TypedExpr { expr: same.stand_in.clone(), ty });
             }
         }
         let name = self.unique("f");
-        // No column: what is grouped has none of this name.
+        // It is not a column, so grouped rows do not have it.
         let field = Arc::new(Field::new(&name, ty.arrow(), true));
         let stand_in = Expr::Placeholder(Placeholder::new_with_field(format!("$&{name}"), Some(field)));
         self.row_functions.borrow_mut().push(RowFunction { name, source, stand_in: stand_in.clone(), place });
         Ok(TypedExpr { expr: stand_in, ty })
     }
 
-    /// 0A000 when calls have come to those that there were before.
+    /// Rejects set-returning calls that were added since `before`. Errors: 0A000.
     pub fn no_row_functions(&self, before: usize, within: &str) -> Result<()> {
         let Some(place) = self.row_functions.borrow().get(before).map(|function| function.place) else { return Ok(()) };
         let message = format!("set-returning functions are not allowed in {within}");
@@ -395,7 +396,7 @@ impl Binder<'_> {
         Err(self.at(error, place))
     }
 
-    /// 42804 when calls have come to those that there were before, in an operand of what takes one truth.
+    /// Rejects set-returning calls that were added since `before` to an operand of a single boolean. Errors: 42804.
     pub fn no_set(&self, before: usize, within: &str, operand: &ast::Expr) -> Result<()> {
         if self.row_functions.borrow().len() == before {
             return Ok(());
@@ -408,9 +409,8 @@ impl Binder<'_> {
         Err(self.at(SqlError::new(state::DATATYPE_MISMATCH, message), self.start_of(operand)))
     }
 
-    /// Puts the rows of those calls that stand in some expressions beside those of a plan, before what is computed of its rows;
-    /// so with the calls that they are computed of, and with what is written like one of them. Their columns stand in
-    /// `exprs` then, and in the calls that are left.
+    /// Joins the rows of the calls in `asked` to a plan, before other expressions are evaluated. It includes calls in
+    /// their arguments and equal calls. `exprs` and the remaining calls then refer to the new columns.
     pub fn rows_before(
         &self,
         plan: LogicalPlan,
@@ -453,8 +453,8 @@ impl Binder<'_> {
         Ok((plan, later))
     }
 
-    /// Puts the rows of calls beside those of a plan: first, in step, of those whose arguments have none, then of those around
-    /// them, as PostgreSQL's ProjectSet nodes do. Answers what stands for each call.
+    /// Joins the rows of calls to a plan, as PostgreSQL's ProjectSet nodes do. Innermost calls come first, in lockstep,
+    /// then the calls around them. Answers the replacement of each call.
     pub fn unnest_row_functions(
         &self,
         mut plan: LogicalPlan,
@@ -487,7 +487,7 @@ impl Binder<'_> {
         Ok((plan, stand_ins))
     }
 
-    /// The same of calls none of which is within another.
+    /// The same for calls that are not nested in each other.
     fn unnest_in_step(&self, plan: LogicalPlan, calls: Vec<RowFunction>) -> Result<(LogicalPlan, Vec<(Expr, Expr)>)> {
         let mut exprs: Vec<Expr> = plan.schema().columns().into_iter().map(Expr::Column).collect();
         let calls = match <[RowFunction; 1]>::try_from(calls) {
@@ -519,18 +519,18 @@ fn is_moment(ty: SqlType) -> bool {
     matches!(ty.plain(), SqlType::DATE | SqlType::TIMESTAMP | SqlType::TIMESTAMPTZ)
 }
 
-/// Whether a function returns rows, those of json aside.
+/// Whether a function returns sets, except functions of json.
 pub fn is_row_function(name: &str) -> bool {
     matches!(name, "generate_series" | "generate_subscripts" | "regexp_matches" | "unnest")
         || list_function(name).is_some()
 }
 
-/// The function that answers the rows of another as an array.
+/// The function that returns another function's rows as an array.
 fn list_function(name: &str) -> Option<&'static str> {
     match name {
         "string_to_table" => Some("string_to_array"),
         "regexp_split_to_table" => Some("regexp split to table"),
-        // No table is a partition: the array is NULL, and there are no rows.
+        // Tables are never partitioned: the array is NULL, so there are no rows.
         "pg_partition_ancestors" => Some("pg_partition_ancestors"),
         _ => None,
     }

@@ -1,4 +1,4 @@
-//! TABLESAMPLE: BERNOULLI and SYSTEM, which both choose row by row here.
+//! TABLESAMPLE: BERNOULLI and SYSTEM, which both select single rows here.
 
 use super::binder::Binder;
 use super::expression::{Clause, Env};
@@ -14,7 +14,7 @@ use sqlparser::ast::{self, TableSampleKind, TableSampleMethod};
 use sqlparser::tokenizer::Span;
 
 impl Binder<'_> {
-    /// A table's rows, each taken with the same probability.
+    /// Selects each row of a table with the same probability.
     pub fn sampled<'p>(&self, source: Source<'p>, sample: &TableSampleKind, named: Span) -> Result<Source<'p>> {
         let (TableSampleKind::BeforeTableAlias(sample) | TableSampleKind::AfterTableAlias(sample)) = sample;
         let ast::TableSample { modifier: _, name, quantity, seed, bucket: None, offset: None } = sample.as_ref() else {
@@ -87,7 +87,7 @@ impl Binder<'_> {
     }
 }
 
-/// 0A000: only what is stored can be sampled.
+/// The error 0A000: only stored rows can be sampled.
 pub fn no_table() -> SqlError {
     let message = "TABLESAMPLE clause can only be applied to tables and materialized views";
     SqlError::new(state::FEATURE_NOT_SUPPORTED, message)
@@ -100,10 +100,10 @@ fn percentage(value: f64) -> Result<f64> {
     Err(SqlError::new("2202H", "sample percentage must be between 0 and 100"))
 }
 
-/// A number of 0 to 100 that a key has with a seed, spread evenly.
+/// A number from 0 to 100 for a key and a seed, uniformly distributed.
 #[allow(clippy::cast_precision_loss)]
 fn place(key: &[u8], seed: i64) -> f64 {
-    // FNV-1a, then the last mixing of splitmix64.
+    // FNV-1a, followed by the finalizer of splitmix64.
     let mut hash = 0xcbf2_9ce4_8422_2325_u64 ^ u64::from_ne_bytes(seed.to_ne_bytes());
     for byte in key {
         hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);

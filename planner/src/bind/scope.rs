@@ -12,58 +12,58 @@ use datafusion::logical_expr::Expr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether names of a statement stand for some columns: then it reads them.
+/// Records whether the statement reads some columns by name.
 #[derive(Debug, Default)]
 pub struct Reading {
     read: AtomicBool,
-    /// What is read along with them.
+    /// A record that is set at the same time.
     also: Option<Arc<Reading>>,
 }
 
 impl Reading {
-    /// Of columns that are read along with others.
+    /// A new record. `also` is set whenever it is.
     pub fn along_with(also: Option<Arc<Reading>>) -> Arc<Self> {
         Arc::new(Reading { read: AtomicBool::new(false), also })
     }
-    /// Notes that one of the columns is read.
+    /// Records that one of the columns is read.
     fn note(&self) {
         self.read.store(true, Ordering::Relaxed);
         if let Some(also) = &self.also {
             also.note();
         }
     }
-    /// Whether one was read.
+    /// Whether any of the columns was read.
     pub fn is_noted(&self) -> bool {
         self.read.load(Ordering::Relaxed)
     }
 }
 
-/// A column that a name can stand for.
+/// A column that a name can refer to.
 #[derive(Clone, Debug)]
 pub struct ScopeColumn {
-    /// Name.
+    /// Name of the column.
     pub name: String,
-    /// What it is in the plan.
+    /// The column's expression over the plan.
     pub expr: Expr,
-    /// Type.
+    /// SQL type of the column.
     pub ty: SqlType,
-    /// The table it comes from unchanged, else 0.
+    /// The table that it comes from unchanged, or 0.
     pub table_oid: Oid,
-    /// Its number there, else 0.
+    /// Its column number in that table, or 0.
     pub attnum: i16,
-    /// What is told that a name stood for it, where a privilege depends on that.
+    /// Records reads of the column, if a privilege depends on them.
     pub reading: Option<Arc<Reading>>,
 }
 
 impl ScopeColumn {
-    /// The column as an expression of the statement's, which reads it.
+    /// The column as an expression of the statement. This records a read.
     pub fn read(&self) -> TypedExpr {
         if let Some(reading) = &self.reading {
             reading.note();
         }
         self.typed()
     }
-    /// The column as an expression.
+    /// The column as an expression, without recording a read.
     pub fn typed(&self) -> TypedExpr {
         TypedExpr { expr: self.expr.clone(), ty: self.ty }
     }
@@ -72,32 +72,32 @@ impl ScopeColumn {
 /// A relation of a FROM clause.
 #[derive(Clone, Debug)]
 pub struct ScopeRelation {
-    /// Whether it is a function's one column: then its name is the value too.
+    /// Whether it is a function with one column. Then its name also means the value.
     pub scalar: bool,
-    /// Alias, or name.
+    /// Its alias, or else its name.
     pub name: String,
-    /// Schema, for a table without alias.
+    /// Its schema, for a table without an alias.
     pub schema: Option<String>,
-    /// Its columns.
+    /// Columns of the relation.
     pub columns: Vec<ScopeColumn>,
-    /// The table, when it is one.
+    /// The table, if it is one.
     pub table: Option<Arc<TableDescriptor>>,
-    /// The table or view whose row type its whole row has; 0 for none.
+    /// The table or view whose row type its whole row has, or 0.
     pub row_of: Oid,
-    /// The column of the plan that is the row key.
+    /// The plan's column with the row key.
     pub key: Option<Column>,
-    /// Of what is no table, on a side of an outer join that may lack rows: a column of the plan that is NULL where one lacks.
+    /// For other relations on the optional side of an outer join: a column of the plan that is NULL if there is no row.
     pub present: Option<Column>,
-    /// The row keys of the tables in a subquery or view that is locked.
+    /// Row keys of the tables in a locked subquery or view.
     pub keys: Vec<HiddenKey>,
-    /// What it is, if it is nothing whose rows can be locked.
+    /// The kind of relation, if its rows cannot be locked.
     pub unlockable: Option<&'static str>,
-    /// What is told that a system column of it is read, where a privilege depends on that.
+    /// Records reads of its system columns, if a privilege depends on them.
     pub reading: Option<Arc<Reading>>,
 }
 
 impl ScopeRelation {
-    /// Of columns alone: no table stands behind it.
+    /// A relation with just columns and no table.
     pub fn of_columns(name: String, columns: Vec<ScopeColumn>) -> ScopeRelation {
         let (schema, table, key, keys) = (None, None, None, Vec::new());
         let (present, unlockable, reading) = (None, None, None);
@@ -117,24 +117,25 @@ impl ScopeRelation {
     }
 }
 
-/// What can be seen.
+/// The visible names of an expression.
 #[derive(Clone, Debug, Default)]
 pub struct Scope<'p> {
-    /// Relations: for qualified names.
+    /// The relations, for qualified names.
     pub relations: Vec<ScopeRelation>,
-    /// Columns in order: for `*` and unqualified names; those merged by USING once.
+    /// The columns in order, for `*` and unqualified names. Columns merged by USING occur once.
     pub visible: Vec<ScopeColumn>,
-    /// Schema of the plan the columns are of.
+    /// Schema of the plan to which the columns belong.
     pub schema: Option<DFSchemaRef>,
-    /// The query around.
+    /// The scope of the outer query.
     pub parent: Option<&'p Scope<'p>>,
     /// A name that may not be used here, with the reason: the target of UPDATE in its own FROM.
     pub barred: Option<String>,
-    /// The items of FROM before the comma: LATERAL sees them, conditions of the joins behind the comma do not.
+    /// The FROM items before the comma. LATERAL can see them, but conditions of the joins behind the comma cannot.
     pub before: Before,
 }
 
-/// How many of the first relations and visible columns of a scope stand before the last comma of FROM, while the joins behind it are bound.
+/// While the joins behind the last comma of FROM are bound: how many of the first relations and visible columns precede
+/// the comma.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Before {
     relations: usize,
@@ -142,18 +143,18 @@ pub struct Before {
 }
 
 impl<'p> Scope<'p> {
-    /// Nothing but what the query around sees.
+    /// An empty scope within an outer one.
     pub fn empty(parent: Option<&'p Scope<'p>>) -> Self {
         Scope { parent, ..Scope::default() }
     }
 
-    /// A scope of one relation.
+    /// A scope with one relation.
     pub fn of(relation: ScopeRelation, schema: DFSchemaRef, parent: Option<&'p Scope<'p>>) -> Self {
         let visible = relation.columns.clone();
         Scope { relations: vec![relation], visible, schema: Some(schema), parent, ..Scope::default() }
     }
 
-    /// All that is here, as what will stand before a comma.
+    /// The counts of all relations and columns so far, which will precede a comma.
     pub fn whole(&self) -> Before {
         Before { relations: self.relations.len(), columns: self.visible.len() }
     }
@@ -163,7 +164,7 @@ impl<'p> Scope<'p> {
         self.visible.split_at_checked(self.before.columns).unwrap_or((&[], &self.visible))
     }
 
-    /// What conditions of the joins behind a comma see, and the relations that they do not; `None` where there is no comma.
+    /// The scope for join conditions behind a comma, and the relations that it excludes. `None` without a comma.
     pub fn behind_comma(&self) -> Option<(Scope<'p>, &[ScopeRelation])> {
         let (before, behind) = self.relations.split_at_checked(self.before.relations)?;
         if before.is_empty() {
@@ -174,7 +175,7 @@ impl<'p> Scope<'p> {
         Some((Scope { relations, visible, schema, parent: self.parent, barred, ..Scope::default() }, before))
     }
 
-    /// The column with this name, here or in a query around.
+    /// Looks up a column here and in outer queries. Errors: 42703, 42702.
     pub fn column(&self, name: &str) -> Result<TypedExpr> {
         let mut scope = self;
         let mut depth = 0;
@@ -204,7 +205,7 @@ impl<'p> Scope<'p> {
         }
     }
 
-    /// The column of a relation, here or in a query around.
+    /// Looks up a qualified column here and in outer queries. Errors: 42P01, 42703, 42702.
     pub fn qualified(&self, schema: Option<&str>, relation: &str, name: &str) -> Result<TypedExpr> {
         let (found, scope, depth) = self.find_relation(schema, relation)?;
         let mut columns = found.columns.iter().filter(|column| column.name == name);
@@ -220,12 +221,12 @@ impl<'p> Scope<'p> {
         scope.seen_from(column, depth)
     }
 
-    /// The relation with this name in this scope alone.
+    /// Looks up a relation in this scope only.
     pub fn relation(&self, schema: Option<&str>, name: &str) -> Option<&ScopeRelation> {
         self.relations.iter().find(|relation| matches(relation, schema, name))
     }
 
-    /// The relation with this name, here or around, its scope and how far out that is.
+    /// Looks up a relation here and in outer scopes. Answers the relation, its scope and the number of levels.
     pub fn find_relation(&self, schema: Option<&str>, name: &str) -> Result<(&ScopeRelation, &Scope<'p>, usize)> {
         let mut scope = self;
         let mut depth = 0;
@@ -263,7 +264,7 @@ impl<'p> Scope<'p> {
         }
     }
 
-    /// The alias under which a table with this name can be seen.
+    /// The alias that hides a table of this name.
     fn alias_of(&self, schema: Option<&str>, name: &str) -> Option<String> {
         let mut scope = Some(self);
         while let Some(here) = scope {
@@ -280,7 +281,7 @@ impl<'p> Scope<'p> {
         None
     }
 
-    /// A system column of a relation, as an expression of a query so far within; `None` for other names.
+    /// A system column of a relation, for a query `depth` levels within. `None` for other names.
     fn system(&self, relation: &ScopeRelation, name: &str, depth: usize) -> Result<Option<TypedExpr>> {
         let schema = self.schema.as_deref();
         let Some(column) = system_column(relation, schema, name)? else { return Ok(None) };
@@ -291,7 +292,7 @@ impl<'p> Scope<'p> {
         Ok(Some(TypedExpr { expr, ty: column.ty }))
     }
 
-    /// A column as an expression of a query so far within.
+    /// A column, for a query `depth` levels within.
     pub fn seen_from(&self, column: &ScopeColumn, depth: usize) -> Result<TypedExpr> {
         let typed = column.read();
         if depth == 0 {
@@ -302,7 +303,7 @@ impl<'p> Scope<'p> {
     }
 }
 
-/// Makes every column of an expression a reference to the query around.
+/// Converts every column of an expression to a reference to the outer query.
 pub fn outer_references(expr: Expr, schema: Option<&DFSchema>) -> Result<Expr> {
     let transformed = expr.transform_up(|expr| match expr {
         Expr::Column(column) => {

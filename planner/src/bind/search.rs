@@ -1,4 +1,4 @@
-//! SEARCH and CYCLE of recursive WITH queries: said by columns that both terms carry along, as PostgreSQL's rewriter does.
+//! SEARCH and CYCLE of recursive WITH queries. Like PostgreSQL's rewriter, this adds columns that both terms carry.
 
 use super::binder::Binder;
 use super::scope::Scope;
@@ -9,19 +9,20 @@ use sqlparser::ast::{self, Expr, SelectItem, SetExpr, TableFactor, VisitMut, Vis
 use sqlparser::tokenizer::Span;
 use std::ops::ControlFlow;
 
-/// What the recursive term carries along: names of columns, what they begin with and what they become.
+/// The carried columns: names, initial values and values of each round.
 #[derive(Default)]
 struct Carried {
     names: Vec<String>,
     first: Vec<String>,
     step: Vec<String>,
-    /// The condition under which a row is gone on from, of the last round's columns: the mark, and what it must not be.
+    /// The condition for continuing from a row of the last round: the mark's column and the value that it must not
+    /// have.
     ended: Option<(String, Expr)>,
-    /// What the mark is where a cycle ended, and elsewhere: [`VALUES`] stand for them.
+    /// The mark's values in a cycle and elsewhere. [`VALUES`] stand for them in the text.
     values: Vec<Expr>,
 }
 
-/// Names that stand for the two values of a mark.
+/// Placeholder names for the two values of a mark.
 const VALUES: [&str; 2] = ["\u{1}to", "\u{1}default"];
 
 /// Whether a term of a UNION is another set operation.
@@ -44,13 +45,13 @@ fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// The name under which the recursive term has a carried column of the last round.
+/// The name of a carried column of the last round in the recursive term.
 fn hidden(place: usize) -> String {
     quoted(&format!("\u{1}carried {place}"))
 }
 
 impl Binder<'_> {
-    /// The query with the columns of its SEARCH and CYCLE clauses.
+    /// Adds the columns of SEARCH and CYCLE clauses to a query.
     pub(super) fn search_and_cycle(&self, item: &Item<'_>, name: &str, parent: Option<&Scope<'_>>) -> Result<ast::Cte> {
         let mut table = item.table.clone();
         let SetExpr::SetOperation { left, right, .. } = table.query.body.as_mut() else { return Ok(table) };
@@ -95,7 +96,7 @@ impl Binder<'_> {
     }
 }
 
-/// The items of a clause that the parser made a query of.
+/// The items of a clause, which the parser encodes as a query.
 fn clause(table: &ast::Cte) -> Vec<&Expr> {
     let SetExpr::Select(select) = table.query.body.as_ref() else { return Vec::new() };
     let mut exprs = Vec::new();
@@ -114,7 +115,7 @@ fn ident(expr: &Expr) -> Result<String> {
     }
 }
 
-/// `ROW(…)` of columns, which must be the query's.
+/// `ROW(…)` of columns, which must belong to the query.
 fn row(columns: &[&Expr], names: &[String], what: &str) -> Result<String> {
     let mut quotes = Vec::new();
     for column in columns {
@@ -132,7 +133,7 @@ fn row(columns: &[&Expr], names: &[String], what: &str) -> Result<String> {
     Ok(quotes.join(", "))
 }
 
-/// What both clauses carry along. Errors: what is wrong with one of them, and where it begins.
+/// The carried columns of both clauses. Errors: the fault of a clause, and the start of that clause.
 fn carried(item: &Item<'_>, names: &[String]) -> std::result::Result<Carried, (SqlError, Span)> {
     let mut carried = Carried::default();
     let place = |clause: &ast::Cte| clause.alias.name.span;
@@ -188,7 +189,7 @@ fn carry_cycle(cycle: &ast::Cte, names: &[String], carried: &mut Carried) -> Res
     carried.values = vec![Expr::clone(to), Expr::clone(default)];
     let [to, default] = VALUES.map(quoted);
     carried.names.push(mark);
-    // Of the type of both.
+    // Gives the column the common type of both values.
     carried.first.push(format!("CASE WHEN false THEN {to} ELSE {default} END"));
     carried.step.push(format!("CASE WHEN ROW({fields}) = ANY ({before}) THEN {to} ELSE {default} END"));
     carried.names.push(new_name(path, names, "cycle path")?);
@@ -205,7 +206,7 @@ fn new_name(expr: &Expr, names: &[String], what: &str) -> Result<String> {
     Ok(name)
 }
 
-/// Takes the places out of a text that nobody wrote, and puts in what stands for values.
+/// Removes positions from generated text, and replaces the placeholders by values.
 struct Unplaced<'v> {
     values: &'v [Expr],
 }
@@ -227,7 +228,7 @@ impl VisitorMut for Unplaced<'_> {
     }
 }
 
-/// A query of one FROM item in brackets, which becomes `body`.
+/// Parses a query with one parenthesized FROM item, which is replaced by `body`.
 fn around(text: &str, body: SetExpr, values: &[Expr]) -> Result<SetExpr> {
     let mut statements = crate::parse::parse(text)?;
     let unexpected = || SqlError::internal("a query of one item");
@@ -242,7 +243,7 @@ fn around(text: &str, body: SetExpr, values: &[Expr]) -> Result<SetExpr> {
     Ok(*query.body)
 }
 
-/// The recursive term with what it carries along of the last round, and without rows at which a cycle ended.
+/// The recursive term with the carried columns of the last round, without rows in which a cycle ended.
 fn with_hidden(term: &SetExpr, name: &str, carried: &Carried) -> Result<SetExpr> {
     let refused = || {
         let message = format!(

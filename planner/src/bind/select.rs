@@ -1,4 +1,4 @@
-//! SELECT: its clauses in PostgreSQL's order of evaluation.
+//! SELECT: binds its clauses in PostgreSQL's order of evaluation.
 
 use super::binder::{Binder, column};
 use super::call::{has_aggregate, has_window};
@@ -25,15 +25,15 @@ use sqlparser::ast::{self, Distinct, SelectItem, SelectItemQualifiedWildcardKind
 use sqlparser::tokenizer::Span;
 use std::collections::HashMap;
 
-/// An item of a select list, stars expanded.
+/// An item of a select list, after stars were expanded.
 pub struct Item {
-    /// Name.
+    /// Name of the output column.
     pub name: String,
-    /// Value.
+    /// Value of the item.
     pub typed: TypedExpr,
-    /// The table it comes from unchanged, else 0.
+    /// The table it comes from unchanged, or 0.
     pub table_oid: u32,
-    /// Its number there, else 0.
+    /// Its column number in that table, or 0.
     pub attnum: i16,
 }
 
@@ -47,7 +47,7 @@ struct OrderItem {
 }
 
 impl Binder<'_> {
-    /// A SELECT with what follows it.
+    /// Binds a SELECT with the clauses that follow it.
     pub fn select(&self, select: &ast::Select, tail: Tail<'_>, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
         check_select(select)?;
         let around = self.subqueries.take();
@@ -62,13 +62,13 @@ impl Binder<'_> {
         self.end_pushing(around);
         let Source { mut plan, scope } = from?;
         if !matches!(&select.group_by, ast::GroupByExpr::Expressions(exprs, _) if exprs.is_empty()) {
-            // What is grouped by and what is asked for is the same where it is written alike.
+            // A subquery in GROUP BY is the same as one with equal text in the select list.
             self.subqueries.replace(Some(HashMap::new()));
         }
         let env = Env { scope: &scope, clause: Clause::Select, windows: &select.named_window, conjunct: false };
         self.check_windows(env)?;
         let around = self.row_functions.take();
-        // In the order in which PostgreSQL finds what is wrong.
+        // Bind in the order in which PostgreSQL reports errors.
         let mut items = self.items(&select.projection, env)?;
         if let Some(selection) = &select.selection {
             let filter = self.predicate(selection, env.within(Clause::Where))?;
@@ -96,7 +96,7 @@ impl Binder<'_> {
         };
         let mut row_functions = self.row_functions.replace(around);
 
-        // Aggregates.
+        // Aggregates and groups.
         let grouped = group_by.is_some()
             || having.is_some()
             || items.iter().any(|item| has_aggregate(&item.typed.expr))
@@ -122,7 +122,7 @@ impl Binder<'_> {
             for item in &mut items {
                 item.typed.expr = without_place(std::mem::take(&mut item.typed.expr));
             }
-            // What is grouped by has its rows before they are grouped.
+            // Set-returning calls in grouping keys are evaluated before grouping.
             let keys: Vec<Expr> = group_by.keys.iter().map(|key| key.expr.clone()).collect();
             let sorted = order.iter_mut().filter_map(|item| item.typed.as_mut());
             let listed = items.iter_mut().map(|item| &mut item.typed);
@@ -180,7 +180,7 @@ impl Binder<'_> {
             }
         }
 
-        // Windows.
+        // Window functions are next.
         let windowed = items.iter().any(|item| has_window(&item.typed.expr))
             || order.iter().filter_map(|item| item.typed.as_ref()).any(|typed| has_window(&typed.expr))
             || row_functions.iter().flat_map(|function| function.source.expressions()).any(has_window);
@@ -188,7 +188,7 @@ impl Binder<'_> {
             self.refuse_locks(tail.locks, "is not allowed with window functions")?;
             self.refuse_pushed(tail.pushed, "is not allowed with window functions")?;
             if !row_functions.is_empty() {
-                // So has what windows are divided and sorted by.
+                // The same holds for window partition and sort keys.
                 let sorted = order.iter_mut().filter_map(|item| item.typed.as_mut());
                 let mut parts: Vec<&mut Expr> =
                     items.iter_mut().map(|item| &mut item.typed).chain(sorted).map(|typed| &mut typed.expr).collect();
@@ -216,7 +216,7 @@ impl Binder<'_> {
             self.refuse_pushed(tail.pushed, "is not allowed with DISTINCT clause")?;
         }
 
-        // Functions that return rows.
+        // Set-returning functions are next.
         if !row_functions.is_empty() {
             self.refuse_locks(tail.locks, "is not allowed with set-returning functions in the target list")?;
             self.refuse_pushed(tail.pushed, "is not allowed with set-returning functions in the target list")?;
@@ -241,7 +241,7 @@ impl Binder<'_> {
             }
         }
 
-        // The select list, and what is sorted by beside it.
+        // The select list, with additional sort keys.
         let distinct = matches!(select.distinct, Some(Distinct::Distinct));
         let mut exprs = Vec::new();
         let mut columns = Vec::new();
@@ -301,7 +301,7 @@ impl Binder<'_> {
                 Some(at) => self.at(error, place_of_item(select, at)),
                 None => error,
             })?;
-            // The columns have new names: sort by those.
+            // The columns have new names: sort by these.
             let sorts = self.distinct_sorts(&bound, &places)?;
             return self.sorted(bound, sorts);
         }
@@ -311,8 +311,8 @@ impl Binder<'_> {
         self.sorted(BoundQuery { plan, columns }, sorts)
     }
 
-    /// A plan in an order, with all its columns: functions that return rows and are not sorted by run after the sort, so that the rows
-    /// of each stay in their order, and after DISTINCT ON, as in PostgreSQL.
+    /// Sorts a plan and keeps all columns. Set-returning functions that are not sort keys run after the sort and
+    /// DISTINCT ON. So their rows stay in order, as in PostgreSQL.
     fn sorted_before_rows(
         &self,
         plan: LogicalPlan,
@@ -337,7 +337,7 @@ impl Binder<'_> {
         Ok(sorted?.plan)
     }
 
-    /// Adds what DISTINCT ON compares to a list; answers its columns.
+    /// Adds the keys of DISTINCT ON to a list. Answers their columns.
     fn distinct_keys(&self, distinct_on: Vec<TypedExpr>, list: &mut Vec<Expr>) -> Result<Vec<Expr>> {
         let mut keys = Vec::with_capacity(distinct_on.len());
         for typed in distinct_on {
@@ -357,7 +357,7 @@ impl Binder<'_> {
         Ok(BoundQuery { plan, columns: bound.columns })
     }
 
-    /// ORDER BY of SELECT DISTINCT, over the distinct rows: every item is one of their columns.
+    /// The sort keys of SELECT DISTINCT over the distinct rows: each item is one of their columns.
     fn distinct_sorts(&self, bound: &BoundQuery, places: &[(usize, bool, bool)]) -> Result<Vec<Sort>> {
         let mut sorts = Vec::new();
         for (place, asc, nulls_first) in places {
@@ -370,7 +370,7 @@ impl Binder<'_> {
         Ok(sorts)
     }
 
-    /// DISTINCT ON: the first row of each group in the order of ORDER BY.
+    /// DISTINCT ON: keeps the first row of each group in the order of ORDER BY.
     fn distinct_on(&self, bound: BoundQuery, keys: Vec<Expr>, sorts: Vec<Sort>) -> Result<BoundQuery> {
         use datafusion::functions_window::row_number::row_number_udwf;
         use datafusion::logical_expr::expr::{WindowFunction, WindowFunctionParams};
@@ -394,7 +394,7 @@ impl Binder<'_> {
         self.sorted(BoundQuery { plan, columns: bound.columns }, sorts)
     }
 
-    /// A select list with its stars expanded.
+    /// Binds a select list and expands its stars.
     pub fn items(&self, projection: &[SelectItem], env: Env<'_>) -> Result<Vec<Item>> {
         let mut items = Vec::new();
         for item in projection {
@@ -406,7 +406,7 @@ impl Binder<'_> {
                         items.extend(self.expanded_row(&row, env)?);
                     }
                 }
-                // `(t.*)` is `t.*`.
+                // `(t.*)` equals `t.*`.
                 SelectItem::UnnamedExpr(expr) if let ast::Expr::QualifiedWildcard(name, _) = bare(expr) => {
                     items.extend(self.columns_named(name, env)?);
                 }
@@ -445,10 +445,10 @@ impl Binder<'_> {
         found.columns.iter().map(item).collect()
     }
 
-    /// The name of an item that is given none.
+    /// The name of an item without an alias.
     fn item_name(&self, expr: &ast::Expr, env: Env<'_>) -> Result<String> {
         match expr {
-            // What the first column of a table is called its query knows.
+            // Only the query knows the name of a table's first column.
             ast::Expr::Subquery(query) if super::column_name::begins_with_star(&query.body) => {
                 let bound = self.inner_query(query, env)?;
                 Ok(bound.columns.first().map_or_else(|| column_name(expr), |column| column.name.clone()))
@@ -479,7 +479,7 @@ impl Binder<'_> {
                 OrderTarget::Output(place) => Some(place),
                 OrderTarget::Expression => None,
             };
-            // A bare name is first one of the output.
+            // A bare name is first an output column.
             if let (None, ast::Expr::Identifier(ident)) = (output, bare(&item.expr)) {
                 output =
                     self.output_place(&fold(ident), items, "ORDER BY").map_err(|error| self.at(error, ident.span))?;
@@ -493,7 +493,7 @@ impl Binder<'_> {
         Ok(order)
     }
 
-    /// The column of the output with a name. Errors: 42702 for several that differ; `clause` asks.
+    /// The position of the output column with a name. Errors: 42702 if several differ, naming `clause`.
     pub fn output_place(&self, name: &str, items: &[Item], clause: &str) -> Result<Option<usize>> {
         let mut found = items.iter().enumerate().filter(|(_, item)| item.name == name);
         let Some((place, first)) = found.next() else { return Ok(None) };
@@ -539,14 +539,13 @@ impl Binder<'_> {
     }
 }
 
-/// Whether ORDER BY begins with the expressions of DISTINCT ON, in any order. Errors: the place of one of them that it does not
-/// begin with.
+/// Whether ORDER BY begins with the expressions of DISTINCT ON, in any order. Errors: the index of a missing one.
 fn check_distinct_on(keys: &[TypedExpr], order: &[OrderItem], items: &[Item]) -> std::result::Result<(), usize> {
     let expr = |item: &OrderItem| match (&item.typed, item.output.and_then(|place| items.get(place))) {
         (Some(typed), _) => Some(typed.expr.clone()),
         (None, output) => output.map(|item| item.typed.expr.clone()),
     };
-    // What is sorted by a second time says nothing more.
+    // A repeated sort key has no effect.
     let mut sorted: Vec<Option<Expr>> = Vec::with_capacity(order.len());
     for expr in order.iter().map(expr) {
         if !sorted.contains(&expr) {
@@ -589,7 +588,7 @@ fn star_item(column: &ScopeColumn) -> Item {
     Item { name: column.name.clone(), typed: column.read(), table_oid: column.table_oid, attnum: column.attnum }
 }
 
-/// Whether the types of the select list must be known at once: it is compared or sorted.
+/// Whether the select list's types must be known now: its values are compared or sorted.
 fn tail_needs_types(distinct: bool, order: &[OrderItem]) -> bool {
     distinct || !order.is_empty()
 }

@@ -1,4 +1,4 @@
-//! UNION, INTERSECT, EXCEPT.
+//! Set operations: UNION, INTERSECT, EXCEPT.
 
 use super::binder::{Binder, column};
 use super::place::place_of_target;
@@ -17,7 +17,7 @@ use sqlparser::ast::{SetExpr, SetOperator, SetQuantifier};
 use std::sync::Arc;
 
 impl Binder<'_> {
-    /// A set operation; its columns have the names of the left side's.
+    /// Binds a set operation. Its columns have the names of the left side's.
     pub fn set_operation(
         &self,
         left: &SetExpr,
@@ -58,8 +58,8 @@ impl Binder<'_> {
         self.united(plan, columns, all)
     }
 
-    /// Several queries with the same UNION between them: one node of the plan. Each is what the ones before it make it, as if it
-    /// stood to the right of them alone.
+    /// Binds several queries combined by the same UNION to one node. Each gets the types of all before it, as if these
+    /// were its left side.
     fn union_row(&self, left: &SetExpr, right: &SetExpr, all: bool, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
         let mut trees = Vec::new();
         row_of(left, all, &mut trees);
@@ -88,14 +88,14 @@ impl Binder<'_> {
                 names = arm.plan.schema().columns().into_iter().map(|column| column.name).collect();
                 columns = arm.columns.clone();
             }
-            // Without qualifiers, by the names of the first.
+            // Use the names of the first query, without qualifiers.
             let renamed = arm.columns.iter().zip(&names).map(|(column, name)| column.expr.clone().alias(name));
             plans.push(Arc::new(LogicalPlanBuilder::from(arm.plan).project(renamed.collect::<Vec<_>>())?.build()?));
         }
         self.united(LogicalPlan::Union(Union::try_new_with_loose_types(plans)?), columns, all)
     }
 
-    /// The columns of a set operation's plan, which has the names of the left side's, without qualifiers.
+    /// The columns of a set operation's plan. It has the names of the left side, without qualifiers.
     fn united(&self, plan: LogicalPlan, columns: Vec<ScopeColumn>, all: bool) -> Result<BoundQuery> {
         let internal = plan.schema().columns();
         let columns: Vec<ScopeColumn> = columns
@@ -107,7 +107,7 @@ impl Binder<'_> {
         if all { Ok(bound) } else { self.distinct(bound) }
     }
 
-    /// The types of the columns that two queries have together. `trees`: where the first and the second stand.
+    /// The common column types of two queries. `trees` are their syntax trees, for positions.
     fn common_types(
         &self,
         name: &str,
@@ -126,7 +126,7 @@ impl Binder<'_> {
             let common = common.map_err(|error| self.at(error, place_of_target(right_tree, at)))?;
             let common = if common == SqlType::UNKNOWN { SqlType::TEXT } else { common };
             if !(all && name == "UNION") && common.base == BaseType::Json {
-                // 42883 where there is no equality.
+                // Fails with 42883 if the type has no equality.
                 let alike = self.resolver.group_key(TypedExpr::literal(Datum::Null, common));
                 alike.map_err(|error| self.at(error, place_of_target(left_tree.unwrap_or(right_tree), at)))?;
             }
@@ -136,8 +136,8 @@ impl Binder<'_> {
         Ok(types)
     }
 
-    /// The rows of the left that (do not) stand on the right, NULLs being alike. With ALL as often as they stand there:
-    /// rows are numbered among their equals first.
+    /// The left rows that do (not) occur on the right, with NULLs equal. ALL compares occurrences: equal rows are
+    /// numbered first.
     fn matching(&self, left: BoundQuery, right: BoundQuery, kind: JoinType, all: bool) -> Result<LogicalPlan> {
         let count = left.columns.len();
         let names: Vec<String> = left.plan.schema().columns().into_iter().map(|column| column.name).collect();
@@ -152,7 +152,7 @@ impl Binder<'_> {
         Ok(plan)
     }
 
-    /// The plan with comparable keys beside its columns.
+    /// The plan with comparable keys in additional columns.
     fn keyed(&self, bound: BoundQuery, all: bool) -> Result<(LogicalPlan, Vec<Column>)> {
         let mut exprs: Vec<Expr> = bound.columns.iter().map(|column| column.expr.clone()).collect();
         let mut keys = Vec::new();
@@ -162,7 +162,7 @@ impl Binder<'_> {
             keys.push(Column::from_name(name));
         }
         if keys.is_empty() {
-            // Rows without columns are all alike.
+            // Rows without columns are all equal.
             let name = self.unique("k");
             exprs.push(datafusion::logical_expr::lit(true).alias(&name));
             keys.push(Column::from_name(name));
@@ -182,7 +182,7 @@ impl Binder<'_> {
         Ok((plan.build()?, keys))
     }
 
-    /// 0A000 for an ORDER BY that is more than names and numbers.
+    /// The error 0A000 for an ORDER BY other than names and numbers.
     pub fn invalid_set_order(&self) -> SqlError {
         SqlError::new(state::FEATURE_NOT_SUPPORTED, "invalid UNION/INTERSECT/EXCEPT ORDER BY clause")
             .detail("Only result column names can be used, not expressions or functions.")
@@ -198,7 +198,7 @@ fn row_goes_on(left: &SetExpr, all: bool) -> bool {
     }
 }
 
-/// Whether a quantifier is ALL, if it is one that PostgreSQL has.
+/// Whether a quantifier is ALL. `None` for quantifiers that PostgreSQL lacks.
 fn is_all(quantifier: &SetQuantifier) -> Option<bool> {
     match quantifier {
         SetQuantifier::All => Some(true),
@@ -207,7 +207,7 @@ fn is_all(quantifier: &SetQuantifier) -> Option<bool> {
     }
 }
 
-/// The queries of a row of the same UNION, in their order.
+/// Collects the queries of a chain of the same UNION, in order.
 fn row_of<'q>(tree: &'q SetExpr, all: bool, row: &mut Vec<&'q SetExpr>) {
     match tree {
         SetExpr::SetOperation { op: SetOperator::Union, set_quantifier, left, right }

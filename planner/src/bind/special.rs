@@ -1,4 +1,4 @@
-//! Functions with a syntax of their own: EXTRACT, POSITION, SUBSTRING, TRIM, OVERLAY; COALESCE and its kin; arrays.
+//! Functions with special syntax: EXTRACT, POSITION, SUBSTRING, TRIM, OVERLAY, COALESCE and similar, arrays.
 
 use super::binder::Binder;
 use super::computed_once::is_plain;
@@ -16,7 +16,7 @@ use sqlparser::ast::{self, AccessExpr, CeilFloorKind, DateTimeField, Spanned, Su
 use sqlparser::tokenizer::Span;
 
 impl Binder<'_> {
-    /// EXTRACT, CEIL, FLOOR, POSITION, SUBSTRING, TRIM and OVERLAY as calls.
+    /// Binds EXTRACT, CEIL, FLOOR, POSITION, SUBSTRING, TRIM and OVERLAY as calls.
     pub fn special_syntax(&self, expr: &ast::Expr, env: Env<'_>) -> Result<TypedExpr> {
         use ast::Expr as E;
         let bind = |expr: &ast::Expr| self.expr(expr, env);
@@ -55,7 +55,7 @@ impl Binder<'_> {
                     (None, Some(length)) => args.extend([self.number("1")?, bind(length)?]),
                     (None, None) => {}
                 }
-                // Not with words between them it is a call, whose errors name it as it was written.
+                // Written without keywords, it is an ordinary call, and errors show the name as written.
                 let written = if *shorthand { "substr" } else { "substring" };
                 let words = !*special && (substring_from.is_some() || substring_for.is_some());
                 let found = match words {
@@ -92,7 +92,7 @@ impl Binder<'_> {
         }
     }
 
-    /// `normalize(x, NFC)`: the form is a word. `None` for other calls.
+    /// Binds `normalize(x, NFC)`, whose form is a keyword. `None` for other calls.
     pub fn normalize(&self, function: &ast::Function, env: Env<'_>) -> Result<Option<TypedExpr>> {
         use ast::{FunctionArg, FunctionArgExpr, FunctionArguments};
         let FunctionArguments::List(list) = &function.args else { return Ok(None) };
@@ -112,7 +112,7 @@ impl Binder<'_> {
         self.resolver.function("normalize", vec![self.expr(text, env)?, self.word(&word)]).map(Some)
     }
 
-    /// `(a, b) OVERLAPS (c, d)`.
+    /// Binds `(a, b) OVERLAPS (c, d)`.
     pub fn overlaps(&self, left: &ast::Expr, right: &ast::Expr, env: Env<'_>) -> Result<TypedExpr> {
         let mut args = Vec::with_capacity(4);
         for (side, period) in [("left", left), ("right", right)] {
@@ -126,7 +126,7 @@ impl Binder<'_> {
             };
             args.extend([self.expr(start, env)?, self.expr(end, env)?]);
         }
-        // The operator calls it by its whole name.
+        // The operator calls the function by its qualified name.
         let missing = self.resolver.no_function("pg_catalog.overlaps", &args);
         self.resolver.function("overlaps", args).map_err(|error| match error.state() {
             state::UNDEFINED_FUNCTION => missing,
@@ -137,13 +137,13 @@ impl Binder<'_> {
         })
     }
 
-    /// COALESCE, NULLIF, GREATEST, LEAST; None for other names.
+    /// Binds COALESCE, NULLIF, GREATEST, LEAST. `None` for other names.
     pub fn conditional(&self, name: &str, mut args: Vec<TypedExpr>) -> Result<Option<TypedExpr>> {
         let upper = name.to_uppercase();
         if args.is_empty() {
             return Err(SqlError::syntax("syntax error at or near \")\""));
         }
-        // Types whose order is not that of their Arrow form, or whose equal values may look different (0 and -0).
+        // Types whose order differs from that of their Arrow form, or whose equal values may look different (0 and -0).
         let keyed = |ty: SqlType| {
             use BaseType as B;
             let other = matches!(ty.base, B::Numeric | B::Interval | B::Jsonb | B::Json | B::Jsonpath | B::Char);
@@ -177,7 +177,7 @@ impl Binder<'_> {
                     && **compared == left.expr
                     && !is_plain(&left.expr)
                 {
-                    // Compared as it is, it is computed once.
+                    // If the operand is compared unchanged, it is evaluated once.
                     let expr = datafusion::functions::core::expr_fn::nullif(left.expr, right.as_ref().clone());
                     return Ok(Some(TypedExpr { expr, ty: left.ty }));
                 }
@@ -189,7 +189,7 @@ impl Binder<'_> {
         Ok(Some(typed))
     }
 
-    /// `ARRAY[…]`.
+    /// Binds an array constructor `ARRAY[…]`.
     pub fn array(&self, items: &[ast::Expr], env: Env<'_>) -> Result<TypedExpr> {
         if items.is_empty() {
             return Err(SqlError::new(state::INDETERMINATE_DATATYPE, "cannot determine type of empty array")
@@ -204,7 +204,7 @@ impl Binder<'_> {
         self.resolver.array(bound).map_err(|error| self.at_mismatch(error, &places, &types))
     }
 
-    /// Arrays within an array may leave the word ARRAY out, but all of them or none. Errors: 42601.
+    /// Checks nested arrays: either all or none may omit the word ARRAY. Errors: 42601.
     fn all_named_or_bare(&self, items: &[ast::Expr]) -> Result<()> {
         let bare = |item: &ast::Expr| matches!(item, ast::Expr::Array(inner) if !inner.named);
         let Some(other) = items.iter().find(|item| bare(item) != items.first().is_some_and(bare)) else {
@@ -215,8 +215,8 @@ impl Binder<'_> {
         Err(self.at(SqlError::syntax(format!("syntax error at or near \"{near}\"")), other.span()))
     }
 
-    /// `ARRAY[…]::type[]`: each element is cast on its own, so that they need no type in common. `None` for what is not written as
-    /// an array. Errors: 42846, those of the casts.
+    /// Binds `ARRAY[…]::type[]`. Each element is cast separately, so no common type is needed. `None` if it is not an
+    /// array constructor. Errors: 42846, those of the casts.
     pub fn array_as(&self, expr: &ast::Expr, to: SqlType, env: Env<'_>) -> Result<Option<TypedExpr>> {
         let mut inner = expr;
         while let ast::Expr::Nested(nested) = inner {
@@ -237,7 +237,7 @@ impl Binder<'_> {
                 None => self.expr(item, env)?,
             });
         }
-        // Of arrays is made an array of one dimension more.
+        // Arrays as elements give an array with one more dimension.
         let element = if bound.iter().any(|item| item.ty.array) { to } else { to.element() };
         let cast = |(item, typed): (&ast::Expr, TypedExpr)| {
             let error =
@@ -248,14 +248,14 @@ impl Binder<'_> {
         self.resolver.array(elements).map(Some)
     }
 
-    /// `ARRAY[]::type[]`.
+    /// Binds an empty constructor `ARRAY[]::type[]`.
     pub fn empty_array(&self, ty: SqlType) -> Result<TypedExpr> {
         Ok(TypedExpr { expr: Expr::Literal(ArrayValue::datum_of(&[], ty.element())?, None), ty })
     }
 
-    /// `a[i]`, `a[i:j]`.
+    /// Binds subscripts `a[i]`, `a[i:j]`.
     pub fn access(&self, root: &ast::Expr, chain: &[AccessExpr], env: Env<'_>) -> Result<TypedExpr> {
-        // `table.column[1]`: the names before the subscripts are one.
+        // In `table.column[1]`, the names before the subscripts are one reference.
         let mut names = match root {
             ast::Expr::Identifier(ident) => vec![ident.clone()],
             _ => Vec::new(),
@@ -266,7 +266,7 @@ impl Binder<'_> {
             chain = rest;
         }
         let mut root = match (names.len(), chain) {
-            // `(t).column` is `t.column`.
+            // `(t).column` equals `t.column`.
             (0, [AccessExpr::Dot(ast::Expr::Identifier(column)), rest @ ..])
                 if relation_in_brackets(root, env.scope).is_some() =>
             {
@@ -312,14 +312,14 @@ impl Binder<'_> {
         Ok(subscripted(root, subscripts))
     }
 
-    /// The subscripts of an array. Errors: 42804, 54000.
+    /// Binds the subscripts of an array. Errors: 42804, 54000.
     pub fn array_subscripts(&self, subscripts: &[&Subscript], env: Env<'_>) -> Result<Vec<Subscripts>> {
         if subscripts.len() > MOST_DIMENSIONS {
             return Err(too_many_dimensions(subscripts.len()));
         }
         let int4 = |index: &ast::Expr| -> Result<TypedExpr> {
             let typed = self.expr(index, env)?;
-            // What becomes an integer when it is stored is one: a wider number, an OID.
+            // Any type with an assignment cast to integer is accepted: a wider number, an OID.
             if !typed.is_unknown() && !cast_exists(typed.ty, SqlType::INT4, CastContext::Assignment) {
                 let message = "array subscript must have type integer";
                 return Err(self.at(SqlError::new(state::DATATYPE_MISMATCH, message), index.span()));
@@ -339,7 +339,7 @@ impl Binder<'_> {
             .collect()
     }
 
-    /// The subscripts of a jsonb as text, and whether the first is a number. Errors: 0A000, 42804.
+    /// Binds the subscripts of a jsonb as text. Also tells whether the first one is a number. Errors: 0A000, 42804.
     pub fn jsonb_subscripts(&self, subscripts: &[&Subscript], env: Env<'_>) -> Result<(Vec<TypedExpr>, bool)> {
         let mut steps = Vec::with_capacity(subscripts.len());
         let mut number = false;
@@ -366,7 +366,7 @@ impl Binder<'_> {
         Ok((steps, number))
     }
 
-    /// `name[i]`: a name is an array of 64 bytes, counted from 0, each of type "char".
+    /// Binds `name[i]`: a name is an array of 64 elements of type "char", counted from 0.
     fn letter_of_name(&self, name: TypedExpr, subscripts: &[&Subscript], env: Env<'_>) -> Result<TypedExpr> {
         let [Subscript::Index { index }] = subscripts else {
             return Err(SqlError::unsupported("a slice of a name"));
@@ -396,12 +396,12 @@ pub fn all_of(expr: &ast::Expr) -> Option<&ast::Expr> {
     }
 }
 
-/// Whether an array that is written out has no elements, at any depth.
+/// Whether an array constructor has no elements at any depth.
 pub fn without_elements(array: &ast::Array) -> bool {
     array.elem.iter().all(|item| matches!(item, ast::Expr::Array(inner) if without_elements(inner)))
 }
 
-/// The field of EXTRACT.
+/// The name of EXTRACT's field.
 pub fn field_name(field: &DateTimeField) -> String {
     match field {
         DateTimeField::Custom(ident) => ident.value.to_ascii_lowercase(),

@@ -1,4 +1,4 @@
-//! Subqueries in expressions: scalar, EXISTS, IN, ANY, ALL, ARRAY.
+//! Binds subqueries in expressions: scalar, EXISTS, IN, ANY, ALL, ARRAY.
 
 use super::binder::{Binder, column};
 use super::comparison::row_items;
@@ -17,7 +17,7 @@ use sqlparser::ast::{self, BinaryOperator, Spanned};
 use std::sync::Arc;
 
 impl Binder<'_> {
-    /// `(SELECT …)` as a value.
+    /// Binds `(SELECT …)` as a value.
     pub fn scalar_subquery(&self, query: &ast::Query, env: Env<'_>) -> Result<TypedExpr> {
         let text = self.subqueries.borrow().is_some().then(|| query.to_string());
         let known = text.as_ref().and_then(|text| self.subqueries.borrow().as_ref()?.get(text).cloned());
@@ -35,7 +35,7 @@ impl Binder<'_> {
         Ok(typed)
     }
 
-    /// A condition with a subquery: what is grouped by and what is asked for is the same where it is written alike.
+    /// Binds a condition with a subquery. In a grouped query, conditions with equal text are bound once.
     pub fn bound_once(
         &self,
         written: &ast::Expr,
@@ -45,7 +45,7 @@ impl Binder<'_> {
         if self.subqueries.borrow().is_none() {
             return bind();
         }
-        // Conditions of rows are bound in another way than values.
+        // Conditions that filter rows are bound differently from values.
         let filters = env.conjunct || matches!(env.clause, Clause::Where | Clause::Having | Clause::JoinOn);
         let text = format!("{filters} {written}");
         let known = self.subqueries.borrow().as_ref().and_then(|known| known.get(&text).cloned());
@@ -74,15 +74,16 @@ impl Binder<'_> {
         if bound.plan.schema().fields().len() == 1 {
             return Ok((bound.plan, ty));
         }
-        // What it is sorted by is no value of it.
+        // Its sort keys are not part of its value.
         let value = only.expr.clone().alias(self.unique("c"));
         Ok((LogicalPlanBuilder::from(bound.plan).project(vec![value])?.build()?, ty))
     }
 
-    /// Rows beyond the first are 21000. Made an aggregate, which DataFusion also needs to decorrelate.
+    /// Reports 21000 for more than one row. It becomes an aggregate, which DataFusion also needs to decorrelate.
     fn at_most_one_row(&self, plan: LogicalPlan) -> Result<LogicalPlan> {
-        // Without a row it is NULL: a plan that may have none must not promise otherwise. That its columns may be NULL now is no
-        // promise: conditions make inner joins of outer ones, and what is computed may turn out to be a constant.
+        // Without a row the value is NULL, so a plan that may be empty must not be declared not nullable. Its columns'
+        // nullability is not enough. Conditions turn outer joins into inner ones, and expressions may turn into
+        // constants.
         if is_one_row(&plan) && outer_columns(&plan).is_empty() {
             return Ok(plan);
         }
@@ -97,7 +98,7 @@ impl Binder<'_> {
         Ok(LogicalPlanBuilder::from(plan).aggregate(Vec::<Expr>::new(), vec![single])?.build()?)
     }
 
-    /// How many rows a plan has, as a value.
+    /// The number of rows of a plan, as a value.
     fn count_of(&self, plan: LogicalPlan) -> Result<Expr> {
         let one = Expr::Literal(Datum::Int64(Some(1)), None);
         let count = count_udaf().call(vec![one]).alias(self.unique("n"));
@@ -105,7 +106,7 @@ impl Binder<'_> {
         Ok(Expr::ScalarSubquery(subquery(plan)))
     }
 
-    /// EXISTS.
+    /// Binds EXISTS or NOT EXISTS.
     pub fn exists(&self, query: &ast::Query, negated: bool, env: Env<'_>) -> Result<TypedExpr> {
         let bound = self.inner_query(query, env)?;
         self.exists_plan(bound.plan, negated, env)
@@ -115,7 +116,7 @@ impl Binder<'_> {
         let expr = if env.conjunct || matches!(env.clause, Clause::Where | Clause::Having | Clause::JoinOn) {
             Expr::Exists(Exists { subquery: subquery(plan), negated })
         } else {
-            // DataFusion has no plan for EXISTS outside filters.
+            // DataFusion cannot plan EXISTS outside filters.
             let zero = Expr::Literal(Datum::Int64(Some(0)), None);
             let count = self.count_of(plan)?;
             if negated { count.eq(zero) } else { count.gt(zero) }
@@ -123,7 +124,7 @@ impl Binder<'_> {
         Ok(TypedExpr { expr, ty: SqlType::BOOL })
     }
 
-    /// `IN (SELECT …)`.
+    /// Binds `IN (SELECT …)`, also with a row on the left.
     pub fn in_subquery(&self, left: &ast::Expr, query: &ast::Query, negated: bool, env: Env<'_>) -> Result<TypedExpr> {
         if let Some(items) = row_items(left) {
             return self.row_in(&items, query, negated, env).map_err(|error| self.at_in(error, left));
@@ -131,7 +132,7 @@ impl Binder<'_> {
         self.in_values(left, query, negated, env, |error| self.at_in(error, left))
     }
 
-    /// The same of a value that is no row; `place` puts the operator's place into an error.
+    /// Binds IN for a value that is not a row. `place` adds the operator's position to an error.
     fn in_values(
         &self,
         left: &ast::Expr,
@@ -146,19 +147,18 @@ impl Binder<'_> {
         self.in_plan(left, plan, negated, env)
     }
 
-    /// Brings a value and the single column of a subquery to one type, in the form in which bytes are equal when
-    /// values are.
+    /// Converts a value and a subquery's single column to one type, in a form in which equal values have equal bytes.
     fn matched(&self, left: TypedExpr, symbol: &str, bound: BoundQuery) -> Result<(Expr, LogicalPlan)> {
         let [only] = bound.columns.as_slice() else {
             return Err(SqlError::syntax("subquery has too many columns"));
         };
-        // As the operator has them: equal values of both sides are equal bytes.
+        // Use the operator's conversions: equal values of both sides then have equal bytes.
         let compared = self.resolver.operator(symbol, Some(left), only.typed())?.expr;
         let Expr::BinaryExpr(BinaryExpr { left, op: _, right }) = compared else {
             return Err(SqlError::unsupported("a comparison of these types with a subquery"));
         };
         let (left, right) = (*left, *right);
-        // The rule that makes joins of such subqueries looks for an expression at their top.
+        // The rule that turns such subqueries into joins expects an expression at their top.
         let alone = bound.plan.schema().fields().len() == 1 && bound.plan.head_output_expr()?.is_some();
         let plan = if right == only.expr && alone {
             bound.plan
@@ -169,7 +169,7 @@ impl Binder<'_> {
     }
 
     fn in_plan(&self, left: Expr, plan: LogicalPlan, negated: bool, env: Env<'_>) -> Result<TypedExpr> {
-        // NOT IN becomes a join that knows of NULLs where it has a key, and no other condition.
+        // NOT IN becomes a join that handles NULLs if it has a key and no other condition.
         let joins = !negated || (outer_columns(&plan).is_empty() && super::lateral::has_column(&left));
         if env.conjunct && joins {
             let expr = Expr::InSubquery(InSubquery { expr: Box::new(left), subquery: subquery(plan), negated });
@@ -178,8 +178,9 @@ impl Binder<'_> {
         self.counted(left, plan, Operator::Eq, false, negated, env)
     }
 
-    /// `left op ANY (plan)`, or ALL, by counting, where unknown is not as good as false. ANY is true if a row
-    /// compares so; unknown if there are rows and a NULL; else false. ALL is that no row compares otherwise.
+    /// `left op ANY (plan)`, or ALL, by counting, where NULL differs from false. ANY is true if the comparison holds
+    /// for some row. It is NULL if there are rows and a NULL, otherwise false. ALL means that the negated comparison
+    /// holds for no row.
     fn counted(
         &self,
         left: Expr,
@@ -206,7 +207,7 @@ impl Binder<'_> {
         Ok(three_valued(found, open, negated))
     }
 
-    /// `(a, b) IN (SELECT …)`: a row that is equal exists; unknown if one may be.
+    /// Binds `(a, b) IN (SELECT …)`. It is true if an equal row exists, and NULL if one may be equal.
     fn row_in(&self, items: &[&ast::Expr], query: &ast::Query, negated: bool, env: Env<'_>) -> Result<TypedExpr> {
         let bound = self.inner_query(query, env)?;
         if bound.columns.len() != items.len() {
@@ -217,7 +218,7 @@ impl Binder<'_> {
         for (item, right) in items.iter().zip(&bound.columns) {
             let left = self.expr(item, Env { conjunct: false, ..env })?;
             let left = TypedExpr { expr: seen_from_within(left.expr, env.scope.schema.as_deref())?, ty: left.ty };
-            // What is wrong is told of as it was written.
+            // Errors show the operands as written.
             let written = || self.resolver.operator("=", Some(left.clone()), right.typed());
             parts.push(self.resolver.operator("=", Some(right.typed()), left.clone()).or_else(|_| written())?.expr);
         }
@@ -232,7 +233,7 @@ impl Binder<'_> {
         Ok(three_valued(found, open, negated))
     }
 
-    /// `(a, b) op ANY|ALL (SELECT …)`.
+    /// Binds `(a, b) op ANY|ALL (SELECT …)`.
     fn row_quantified(
         &self,
         items: &[&ast::Expr],
@@ -256,7 +257,8 @@ impl Binder<'_> {
         self.decided(compared, bound.plan, all, env)
     }
 
-    /// `left op ANY|ALL (SELECT …)` of an operator that is no comparison: a pattern, a containment.
+    /// Binds `left op ANY|ALL (SELECT …)` for an operator that is not a comparison, such as a pattern match or
+    /// containment.
     pub fn compared_with_each(
         &self,
         left: &ast::Expr,
@@ -280,7 +282,7 @@ impl Binder<'_> {
         self.decided(compared.expr, bound.plan, all, env)
     }
 
-    /// Whether a comparison holds for some row of a plan, or for all.
+    /// Whether a comparison holds for some row of a plan, or for all rows.
     fn decided(&self, compared: Expr, plan: LogicalPlan, all: bool, env: Env<'_>) -> Result<TypedExpr> {
         let decides = if all { Expr::Not(Box::new(compared.clone())) } else { compared.clone() };
         let fits = LogicalPlanBuilder::from(plan.clone()).filter(decides)?.build()?;
@@ -293,7 +295,7 @@ impl Binder<'_> {
         Ok(three_valued(found, open, all))
     }
 
-    /// The columns of a subquery of one row, as values.
+    /// Binds a subquery with one row to its columns as values.
     pub fn row_subquery(&self, query: &ast::Query, width: usize, env: Env<'_>) -> Result<Vec<TypedExpr>> {
         let bound = self.inner_query(query, env)?;
         if bound.columns.len() != width {
@@ -310,7 +312,7 @@ impl Binder<'_> {
         Ok(values)
     }
 
-    /// `left op ANY|ALL (SELECT …)`.
+    /// Binds `left op ANY|ALL (SELECT …)`.
     pub fn quantified_subquery(
         &self,
         left: &ast::Expr,
@@ -351,7 +353,7 @@ impl Binder<'_> {
         let left = self.expr(left, Env { conjunct: false, ..env })?;
         let bound = self.inner_query(query, env)?;
         let (left, plan) = self.matched(left, &operator.to_string(), bound).map_err(at_operator)?;
-        // A subquery on the left would be moved into the one on the right, where what it sees is out of its reach.
+        // A subquery on the left would be moved into the right one, where its outer columns are not visible.
         let nested = left.exists(|inner| Ok(crate::plan::correlated::subquery_of(inner).is_some()))?;
         if !env.conjunct || nested || !outer_columns(&plan).is_empty() {
             return self.counted(left, plan, operator, all, false, env);
@@ -365,13 +367,13 @@ impl Binder<'_> {
         Ok(TypedExpr { expr, ty: SqlType::BOOL })
     }
 
-    /// `ARRAY(SELECT …)`.
+    /// Binds an array constructor `ARRAY(SELECT …)`.
     pub fn array_subquery(&self, query: &ast::Query, env: Env<'_>) -> Result<TypedExpr> {
         let bound = self.inner_query(query, env)?;
         let [only] = bound.columns.as_slice() else {
             return Err(SqlError::syntax("subquery must return only one column"));
         };
-        // An aggregate takes its rows in any order unless it is told.
+        // An aggregate takes its rows in any order unless it has an ORDER BY.
         let call =
             AggregateCall { args: vec![only.typed()], distinct: false, filter: None, order_by: order_of(&bound.plan) };
         let collected = self.resolver.aggregate("array_agg", call)?;
@@ -385,7 +387,7 @@ impl Binder<'_> {
     }
 }
 
-/// The order in which a plan's rows come, as far as it is asked for at its top.
+/// The sort order at the top of a plan.
 pub fn order_of(plan: &LogicalPlan) -> Vec<Sort> {
     match plan {
         LogicalPlan::Sort(sort) => sort.expr.clone(),
@@ -395,7 +397,7 @@ pub fn order_of(plan: &LogicalPlan) -> Vec<Sort> {
     }
 }
 
-/// True where `found`, else unknown where `open`, else false; or that negated.
+/// True if `found`, NULL if `open`, otherwise false. Optionally negated.
 fn three_valued(found: Expr, open: Expr, negated: bool) -> TypedExpr {
     let answer = |value: Option<bool>| Box::new(Expr::Literal(Datum::Boolean(value), None));
     let case = Case {
@@ -406,7 +408,7 @@ fn three_valued(found: Expr, open: Expr, negated: bool) -> TypedExpr {
     TypedExpr { expr: Expr::Case(case), ty: SqlType::BOOL }
 }
 
-/// The columns of queries around a plan that it sees, its own subqueries counted.
+/// The outer columns that a plan and its subqueries refer to.
 pub fn outer_columns(plan: &LogicalPlan) -> Vec<Expr> {
     let mut found: Vec<Expr> = Vec::new();
     let mut add = |outer: &Expr| {
@@ -431,7 +433,7 @@ pub fn outer_columns(plan: &LogicalPlan) -> Vec<Expr> {
         })
     });
     for (at, input) in inputs.iter().enumerate() {
-        // What is lateral sees what is on its left.
+        // A lateral item can see the items on its left.
         let beside = match (plan, input) {
             (LogicalPlan::Join(join), LogicalPlan::Subquery(_)) if at == 1 => Some(join.left.schema()),
             _ => None,
@@ -449,13 +451,13 @@ pub fn outer_columns(plan: &LogicalPlan) -> Vec<Expr> {
     found
 }
 
-/// A plan as a subquery of an expression.
+/// Wraps a plan as a subquery of an expression.
 pub fn subquery(plan: LogicalPlan) -> Subquery {
     let outer_ref_columns = outer_columns(&plan);
     Subquery { subquery: Arc::new(plan), outer_ref_columns, spans: Spans::new() }
 }
 
-/// Whether a plan is a SELECT without FROM: one row always.
+/// Whether a plan is a SELECT without FROM, which always has one row.
 fn is_one_row(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::EmptyRelation(empty) => empty.produce_one_row,
@@ -465,7 +467,7 @@ fn is_one_row(plan: &LogicalPlan) -> bool {
     }
 }
 
-/// Whether a plan is an aggregate without GROUP BY, perhaps under a projection: always one row.
+/// Whether a plan is an aggregate without GROUP BY, possibly below a projection: it always has one row.
 pub fn is_ungrouped_aggregate(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::Projection(projection) => is_ungrouped_aggregate(&projection.input),

@@ -1,10 +1,10 @@
-//! System columns: `tableoid`, `ctid`, `xmin`, `xmax`, `cmin`, `cmax`, as far as they can be told of a row of this store.
+//! System columns: `tableoid`, `ctid`, `xmin`, `xmax`, `cmin`, `cmax`, as far as this store can provide them.
 //!
-//! `ctid` is made of what a row is known by: its hidden number, or its primary key when that is one integer. It tells the
-//! rows of a table apart and stays what it is when the row is updated. `xmin` is a digest of the row's values: it changes
-//! when one of them does, which is what optimistic concurrency control needs of it. Nobody waits for rows, and commands
-//! within a transaction leave no trace in them: `xmax`, `cmin` and `cmax` are 0, but for `xmax` of what INSERT … ON CONFLICT DO UPDATE
-//! returns, which tells whether a row was updated.
+//! `ctid` is computed from the row's hidden number, or from its primary key if that is one integer. It identifies rows
+//! within a table and does not change on update. `xmin` is a digest of the row's values. It changes when one of them
+//! does, as optimistic concurrency control requires. Rows store neither lock holders nor commands within a transaction.
+//! So `xmax`, `cmin` and `cmax` are 0, with one exception: in INSERT … ON CONFLICT DO UPDATE … RETURNING, `xmax` tells
+//! whether a row was updated.
 
 use super::scope::ScopeRelation;
 use crate::catalog::{RelationKind, TableDescriptor};
@@ -23,7 +23,7 @@ use datafusion::scalar::ScalarValue;
 use sqlparser::ast;
 use std::sync::Arc;
 
-/// Name, number and type of each, in the order of their numbers.
+/// Name, number and type of each system column, ordered by number.
 pub const SYSTEM_COLUMNS: [(&str, i16, SqlType); 6] = [
     ("tableoid", -6, SqlType::OID),
     ("cmax", -5, SqlType::of(BaseType::Cid)),
@@ -33,21 +33,21 @@ pub const SYSTEM_COLUMNS: [(&str, i16, SqlType); 6] = [
     ("ctid", -1, SqlType::of(BaseType::Tid)),
 ];
 
-/// Row numbers and keys below this, and as many below zero, have a place.
+/// Only row numbers and keys below this have a ctid, and as many below zero.
 const PLACES: i64 = 1 << 46;
-/// The functions that make places.
+/// The functions that compute a ctid.
 const PLACE_OF_NUMBER: &str = "ctid of a number";
 const PLACE_OF_KEY: &str = "ctid of a key";
-/// Numbers in a block: 0 is none.
+/// Row numbers within a block; 0 is invalid.
 const BLOCK: i64 = 65_535;
 
-/// Whether a relation has system columns: all but views do.
+/// Whether a relation has system columns: all but views have them.
 pub fn has_system_columns(table: &TableDescriptor) -> bool {
     table.kind != RelationKind::View && table.view.is_none()
 }
 
-/// The system column of a relation, as an expression over its columns; `None` for other names.
-/// Errors: 0A000 for what this store cannot tell.
+/// The system column of a relation, as an expression over its columns. `None` for other names. Errors: 0A000 if this
+/// store cannot provide it.
 pub fn system_column(relation: &ScopeRelation, schema: Option<&DFSchema>, name: &str) -> Result<Option<TypedExpr>> {
     let Some((name, _, ty)) = SYSTEM_COLUMNS.into_iter().find(|(known, ..)| *known == name) else { return Ok(None) };
     let Some(table) = relation.table.as_ref().filter(|table| has_system_columns(table)) else { return Ok(None) };
@@ -78,7 +78,7 @@ pub fn mentions(item: &ast::SelectItem, name: &str) -> bool {
     found
 }
 
-/// A number from 3 on, as those of transactions are, that changes with the row's values.
+/// A digest of the row's values. Like a transaction number, it is at least 3.
 fn digest(relation: &ScopeRelation, ty: SqlType) -> TypedExpr {
     let types: Vec<SqlType> = relation.columns.iter().map(|column| column.ty).collect();
     let kernel: Kernel = Arc::new(|call: &Call<'_>| {
@@ -117,7 +117,7 @@ fn place_of(relation: &ScopeRelation, table: &TableDescriptor, schema: Option<&D
     let Some(primary) = table.primary_key() else {
         let key = relation.key.clone().filter(|key| schema.is_none_or(|schema| schema.has_column(key)));
         let key = key.ok_or_else(|| refused("a written row of a table without primary key"))?;
-        // Keys stand as numerics do: as binary.
+        // Row keys and numerics are both binary in Arrow.
         let function =
             KernelFunction::new(PLACE_OF_NUMBER, vec![SqlType::NUMERIC], ty, Stability::Immutable, numbered(), None);
         return Ok(function.call(vec![Expr::Column(key)]));
@@ -135,13 +135,13 @@ fn place_of(relation: &ScopeRelation, table: &TableDescriptor, schema: Option<&D
     Ok(function.call(vec![key.expr.clone()]))
 }
 
-/// The place that a number below [`PLACES`] names.
+/// The ctid of a number below [`PLACES`].
 fn numbered_place(number: i64) -> Result<i64> {
     if !(-PLACES..PLACES).contains(&number) {
         let message = format!("ctid of the row {number}: there are {PLACES} places");
         return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
     }
-    // Those below zero come behind the others.
+    // Negative numbers follow the others.
     let number = if number < 0 { PLACES - 1 - number } else { number };
     let block = u32::try_from(number / BLOCK).map_err(SqlError::internal)?;
     let within = u16::try_from(number % BLOCK + 1).map_err(SqlError::internal)?;

@@ -1,4 +1,4 @@
-//! A function in FROM and its arguments, as they were written.
+//! Splits a function call in FROM into its name and arguments, as written.
 
 use super::binder::span_of;
 use super::clauses::check_alias;
@@ -10,10 +10,10 @@ use crate::parse::{VALUE_IN_FROM, VARIADIC, fold, fold_name};
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, TableFactor};
 use sqlparser::tokenizer::Span;
 
-/// Arguments given by place, and behind them those given by name.
+/// Positional arguments, then named ones.
 pub type TableArguments<'t> = (Vec<&'t ast::Expr>, Vec<(String, &'t ast::Expr)>);
 
-/// Takes them apart. Errors: 42601, 0A000.
+/// Splits arguments into positional and named ones. Errors: 42601, 0A000.
 pub fn table_arguments(args: &[FunctionArg]) -> Result<TableArguments<'_>> {
     let (mut placed, mut named): TableArguments<'_> = (Vec::new(), Vec::new());
     for arg in args {
@@ -38,7 +38,7 @@ pub fn table_arguments(args: &[FunctionArg]) -> Result<TableArguments<'_>> {
     Ok((placed, named))
 }
 
-/// The function that an item of FROM calls; None when it is something else.
+/// The function that an item of FROM calls. `None` for other items.
 pub fn table_function(factor: &TableFactor) -> Result<Option<TableFunction<'_>>> {
     if as_view(factor).is_some() {
         return Ok(None);
@@ -72,7 +72,7 @@ pub fn table_function(factor: &TableFactor) -> Result<Option<TableFunction<'_>>>
     };
     let mut named_as = (schema, name);
     if let (VALUE_IN_FROM, [value]) = (named_as.1.as_str(), args.as_slice()) {
-        // What such an expression is called in a select list.
+        // The name that the expression would have in a select list.
         named_as = (Some(VALUE_IN_FROM.to_string()), column_name(value));
     }
     let (schema, name) = named_as;

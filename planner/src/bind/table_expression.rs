@@ -1,4 +1,4 @@
-//! Expressions that the catalog keeps as text: DEFAULT and CHECK.
+//! Expressions that the catalog stores as text, such as DEFAULT and CHECK.
 
 use super::BindContext;
 use super::binder::Binder;
@@ -44,8 +44,8 @@ pub fn bind_table_expression(
     })
 }
 
-/// Binds an expression without columns and makes it the given type by assignment: a DEFAULT. Errors: 42804 when the
-/// type does not fit, 0A000 for columns and subqueries.
+/// Binds an expression without columns and casts it by assignment: a DEFAULT. Errors: 42804 if the type does not fit,
+/// 0A000 for columns and subqueries.
 pub fn bind_constant(
     expr: &ast::Expr,
     source: &Source,
@@ -81,7 +81,7 @@ pub fn bind_constant(
     })
 }
 
-/// The generated columns of a table, and the expressions of its indexes, bound. Errors: as in a statement.
+/// Binds the generated columns of a table and the expressions of its indexes. Errors: as in a statement.
 pub fn bind_computed(table: &TableDescriptor, context: &BindContext<'_>) -> Result<Computed> {
     let mut computed = Computed::default();
     for column in table.live_columns() {
@@ -96,7 +96,7 @@ pub fn bind_computed(table: &TableDescriptor, context: &BindContext<'_>) -> Resu
     Ok(computed)
 }
 
-/// The expressions of an index, bound.
+/// Binds the expressions and the condition of an index.
 pub fn bind_index(
     table: &TableDescriptor,
     index: &IndexDescriptor,
@@ -114,8 +114,8 @@ pub fn bind_index(
     })
 }
 
-/// Binds the expression of a generated column and makes it the column's type by assignment. Errors: 42804, 42P17 and as
-/// in a statement.
+/// Binds the expression of a generated column and casts it to the column's type by assignment. Errors: 42804, 42P17,
+/// and as in a statement.
 pub fn bind_generated(
     expr: &ast::Expr,
     source: &Source,
@@ -150,7 +150,8 @@ pub fn bind_generated(
     })
 }
 
-/// An expression with the table's OID for `tableoid`. Errors: 42P10 for system columns that differ from row to row.
+/// Replaces `tableoid` in an expression by the table's OID. Errors: 42P10 for system columns that differ from row to
+/// row.
 fn of_this_table<'e>(
     binder: &Binder<'_>,
     expr: &'e ast::Expr,
@@ -194,7 +195,7 @@ fn of_this_table<'e>(
     Ok(Cow::Owned(expr))
 }
 
-/// Errors: 42P17 for the whole row in what a column of it is computed of.
+/// Rejects the whole row in the expression of a generated column. Errors: 42P17.
 fn refuse_whole_row(binder: &Binder<'_>, expr: &ast::Expr, table: &TableDescriptor) -> Result<()> {
     let mut place = None;
     let _ = ast::visit_expressions(expr, |part| {
@@ -237,7 +238,7 @@ pub fn bind_stored(
             _ => Clause::Transform,
         };
         let mut typed = binder.expr(expr, Env::new(&scope, clause))?;
-        // What is made another type becomes that, if it has none yet.
+        // An expression that will be cast keeps an unknown type until then.
         if what != "transform expression" {
             typed = binder.settle(typed)?;
         }
@@ -246,18 +247,18 @@ pub fn bind_stored(
     })
 }
 
-/// Makes a bound expression a type by assignment. Errors: 42846 and its like.
+/// Casts a bound expression by assignment. Errors: 42846 and those of the cast.
 pub fn cast_to(typed: TableExpression, ty: SqlType, context: &BindContext<'_>) -> Result<Expr> {
     let source = Source::new("");
     standalone(context, &source, |binder| Ok(binder.resolver.cast(typed, ty, CastContext::Assignment)?.expr))
 }
 
-/// What a column of a table gets when nothing is said of it.
+/// Binds the default value of a table's column.
 pub fn bind_default(table: &TableDescriptor, column: &ColumnDescriptor, context: &BindContext<'_>) -> Result<Expr> {
     standalone(context, &Source::new(""), |binder| binder.default_of(table, column))
 }
 
-/// Whether an expression gives the same for the same row always: nothing in it depends on time, settings or chance.
+/// Whether an expression always has the same result for the same row: it does not depend on time, settings or chance.
 pub fn is_immutable(expr: &Expr) -> bool {
     let mut immutable = true;
     // The visitor cannot fail.
@@ -272,7 +273,7 @@ pub fn is_immutable(expr: &Expr) -> bool {
     immutable
 }
 
-/// The text of an expression in the form the catalog keeps and shows it.
+/// The text of an expression in the form that the catalog stores and shows.
 pub fn canonical_text(expr: &ast::Expr) -> String {
     match expr {
         ast::Expr::Nested(inner) => canonical_text(inner),
@@ -354,7 +355,7 @@ pub fn table_relation(table: &TableDescriptor, name: &str, qualifier: &TableRefe
     }
 }
 
-/// Two qualified schemas one after the other.
+/// Concatenates two qualified schemas.
 pub fn both(left: &DFSchema, right: &DFSchema) -> Result<DFSchema> {
     let fields =
         left.iter().chain(right.iter()).map(|(qualifier, field)| (qualifier.cloned(), field.clone())).collect();
@@ -362,12 +363,12 @@ pub fn both(left: &DFSchema, right: &DFSchema) -> Result<DFSchema> {
 }
 
 impl Binder<'_> {
-    /// What rows of a table must satisfy, and what is computed of them.
+    /// Binds the constraints and computed expressions of a table.
     pub fn rules(&self, table: &TableDescriptor) -> Result<Rules> {
         Ok(Rules { checks: self.checks(table)?, views: Vec::new(), computed: bind_computed(table, &self.context)? })
     }
 
-    /// The CHECK constraints of a table.
+    /// Binds the CHECK constraints of a table.
     fn checks(&self, table: &TableDescriptor) -> Result<Vec<(String, Expr)>> {
         let mut checks = Vec::new();
         for check in &table.checks {
@@ -378,7 +379,7 @@ impl Binder<'_> {
         Ok(checks)
     }
 
-    /// What a column gets when nothing is said of it.
+    /// Binds the default value of a table's column.
     pub fn default_of(&self, table: &TableDescriptor, column: &ColumnDescriptor) -> Result<Expr> {
         let owned = || self.context.catalog.owned_sequence(table.oid, column.id);
         if let Some(sequence) = column.identity.and_then(|_| owned()) {

@@ -1,4 +1,4 @@
-//! What INSERT, UPDATE and DELETE write: a table, perhaps through views. Knows no other clause of theirs.
+//! The target of INSERT, UPDATE and DELETE: a table, possibly through views.
 
 use super::binder::Binder;
 use super::expression::{Clause, Env};
@@ -21,11 +21,11 @@ use sqlparser::ast;
 use sqlparser::tokenizer::Span;
 use std::sync::Arc;
 
-/// What a statement writes.
+/// The target of a writing statement.
 pub struct Target {
-    /// The table.
+    /// The table that is written.
     pub table: Arc<TableDescriptor>,
-    /// The views through which, the one that the statement names first.
+    /// The views through which it is written, outermost first.
     pub levels: Vec<Level>,
     verb: Verb,
 }
@@ -34,9 +34,9 @@ pub struct Target {
 pub struct TargetRows<'p> {
     /// The plan, and the relation that the statement names.
     pub source: Source<'p>,
-    /// The table's live columns.
+    /// Live columns of the table.
     pub columns: Vec<Expr>,
-    /// The rows' keys.
+    /// Column with the rows' keys.
     pub key: Column,
 }
 
@@ -45,14 +45,14 @@ impl Target {
     pub fn named(&self) -> &Arc<TableDescriptor> {
         self.levels.first().map_or(&self.table, |level| &level.view)
     }
-    /// The table's column that one of the view at a level is.
+    /// The table's column behind a column of the view at a level.
     fn bottom(&self, level: usize, mut id: ColumnId) -> Option<ColumnId> {
         for level in self.levels.get(level..)? {
             id = level.below_of(id).ok()?;
         }
         Some(id)
     }
-    /// The names that columns of the table have in the relation at a level; behind the last level is the table.
+    /// The names of the table's columns in the relation at a level. Behind the last level is the table.
     fn names_at<'t>(&'t self, level: usize, ids: &'t [ColumnId]) -> impl Iterator<Item = &'t str> {
         let relation = self.levels.get(level).map_or(&self.table, |level| &level.view);
         let shown = move |column: &&ColumnDescriptor| self.bottom(level, column.id).is_some_and(|id| ids.contains(&id));
@@ -60,13 +60,13 @@ impl Target {
     }
 }
 
-/// 0A000 for a column of a view that cannot be written.
+/// The error 0A000 for a column of a view that cannot be written.
 fn not_written(what: &str, column: &str, level: &Level, reason: Reason) -> SqlError {
     let message = format!("cannot {what} column \"{column}\" of view \"{}\"", level.view.name);
     SqlError::new(state::FEATURE_NOT_SUPPORTED, message).detail(reason)
 }
 
-/// 55000 for a view that cannot be written.
+/// The error 55000 for a view that cannot be written.
 fn not_updatable(view: &TableDescriptor, verb: Verb, reason: Reason) -> SqlError {
     let (what, doing, event) = match verb {
         Verb::Insert => ("insert into", "inserting into", "INSERT"),
@@ -81,7 +81,8 @@ fn not_updatable(view: &TableDescriptor, verb: Verb, reason: Reason) -> SqlError
 }
 
 impl Binder<'_> {
-    /// What a statement writes. Errors: 42P01, 42809, 42501 for a system catalog, 55000 for a view that cannot be written.
+    /// Looks up the target of a statement. Errors: 42P01, 42809, 42501 for a system catalog, 55000 for a view that
+    /// cannot be written.
     pub fn target(&self, name: &ast::ObjectName, verb: Verb) -> Result<Target> {
         let mut table = self.table(name)?;
         let mut levels = Vec::new();
@@ -112,8 +113,8 @@ impl Binder<'_> {
         }
     }
 
-    /// The table's column that a name of the statement's stands for. Errors: 42703; 0A000 for a column of a view that is
-    /// none of its table.
+    /// The table's column that a name of the statement refers to. Errors: 42703; 0A000 for a view's column that is not
+    /// a column of its table.
     pub fn written_column<'t>(&self, target: &'t Target, name: &str, span: Span) -> Result<&'t ColumnDescriptor> {
         if target.verb != Verb::Insert && crate::parse::is_system_column(name) {
             let message = format!("cannot assign to system column \"{name}\"");
@@ -134,7 +135,8 @@ impl Binder<'_> {
         Ok(column)
     }
 
-    /// Errors: 0A000 for a default of a view's column that is none of the relation below, which every INSERT would give.
+    /// Rejects a default on a view's column that is not a column of the relation below: every INSERT would assign it.
+    /// Errors: 0A000.
     pub fn refuse_lost_defaults(&self, target: &Target) -> Result<()> {
         for level in &target.levels {
             for column in level.view.live_columns().filter(|column| column.default.is_some()) {
@@ -146,7 +148,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// What a column of the table gets when nothing is said of it: the default that a view gives it, or its own.
+    /// The default value of the table's column: that of a view, or its own.
     pub fn default_through(&self, target: &Target, column: &ColumnDescriptor) -> Result<Expr> {
         for (at, level) in target.levels.iter().enumerate() {
             let with_default = level.view.live_columns().filter(|own| own.default.is_some());
@@ -160,7 +162,7 @@ impl Binder<'_> {
         self.default_of(&target.table, column)
     }
 
-    /// What `SET column = DEFAULT` gives: of a view's column without a default of its own NULL, as in PostgreSQL.
+    /// The value of `SET column = DEFAULT`. As in PostgreSQL, a view's column without its own default gets NULL.
     pub fn set_default(&self, target: &Target, name: &str, column: &ColumnDescriptor) -> Result<Expr> {
         let of_view = target.levels.first().and_then(|level| level.view.column_named(name));
         match of_view {
@@ -169,14 +171,14 @@ impl Binder<'_> {
         }
     }
 
-    /// Whose privileges on the relation at a level count.
+    /// The role whose privileges on the relation at a level count.
     fn role_at(&self, target: &Target, level: usize) -> Option<Oid> {
         let asked = self.acting()?;
         let above = level.checked_sub(1).and_then(|above| target.levels.get(above));
         Some(above.and_then(|above| super::role_below(&above.view)).unwrap_or(asked))
     }
 
-    /// Errors: 42501 unless columns of the table may be written, by who asks and by the owners of the views.
+    /// Checks that the statement's role and the owners of the views may write columns of the table. Errors: 42501.
     pub fn require_written(&self, target: &Target, rights: Rights, ids: &[ColumnId]) -> Result<()> {
         for level in 0..=target.levels.len() {
             let Some(role) = self.role_at(target, level) else { return Ok(()) };
@@ -186,7 +188,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// The same of a privilege on the whole.
+    /// Like [`Binder::require_written`], for a privilege on the whole relation.
     pub fn require_whole(&self, target: &Target, rights: Rights) -> Result<()> {
         for level in 0..=target.levels.len() {
             let Some(role) = self.role_at(target, level) else { return Ok(()) };
@@ -195,7 +197,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// The rows of what UPDATE and DELETE write.
+    /// The rows of the target of UPDATE and DELETE.
     pub fn target_rows<'p>(&self, target: &Target, alias: Option<&ast::TableAlias>) -> Result<TargetRows<'p>> {
         let parameters = ParameterTypes::new(Vec::new());
         let mut reader = Binder::new(self.context, self.source, self.extras, &parameters);
@@ -226,7 +228,7 @@ impl Binder<'_> {
         Ok(TargetRows { source: Source::of(plan, relation, None), columns, key })
     }
 
-    /// The relation that the statement names over the columns of its table.
+    /// The relation that the statement names, over the columns of its table.
     pub fn named_relation(
         &self,
         target: &Target,
@@ -245,8 +247,8 @@ impl Binder<'_> {
         Ok(relation)
     }
 
-    /// The columns of the view that the statement names over those of its table, and the conditions of the views, the
-    /// last one's first. `view` is told what is read of the view that the statement names.
+    /// The columns of the named view over those of its table, and the conditions of the views, innermost first. `view`
+    /// records reads of the named view.
     fn through(
         &self,
         target: &Target,
@@ -281,7 +283,7 @@ impl Binder<'_> {
         Ok((relation, filters))
     }
 
-    /// The columns of one view over those of the relation below, and its condition. This binds the view's query.
+    /// Binds a view's query: its columns over those of the relation below, and its condition.
     fn view_columns(
         &self,
         level: &Level,
@@ -343,7 +345,7 @@ impl Binder<'_> {
         Ok((relation, filter))
     }
 
-    /// What rows of the table must satisfy, what is computed of them, and what the views ask of new rows.
+    /// The constraints and computed expressions of the table, and the check options of the views.
     pub fn target_rules(&self, target: &Target) -> Result<Rules> {
         let mut rules = self.rules(&target.table)?;
         let mut cascaded = false;
@@ -371,14 +373,14 @@ impl Binder<'_> {
         Ok(rules)
     }
 
-    /// The columns of the row that UPDATE and DELETE give to their node first: its key, then the table's columns.
+    /// The first input columns of UPDATE's and DELETE's node: the row key, then the table's columns.
     pub fn old_row(&self, rows: &TargetRows<'_>) -> Vec<Expr> {
         let mut exprs = vec![Expr::Column(rows.key.clone()).alias(format!("{KEY_COLUMN}{}", self.unique("")))];
         exprs.extend(rows.columns.iter().cloned());
         exprs
     }
 
-    /// The table's column that ON CONFLICT means. Errors: 42703.
+    /// The table's column that ON CONFLICT names. Errors: 42703.
     pub fn conflict_column(&self, target: &Target, ident: &ast::Ident) -> Result<Option<ColumnId>> {
         let name = fold(ident);
         let column = target.named().column_named(&name).ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! FETCH … WITH TIES: the first rows of a sorted plan with the peers of the last of them.
+//! FETCH … WITH TIES: the first rows of a sorted plan and the peers of the last of them.
 
 use super::binder::{Binder, column};
 use crate::error::{Result, SqlError};
@@ -12,7 +12,7 @@ use datafusion::logical_expr::{
 use std::sync::Arc;
 
 impl Binder<'_> {
-    /// The first rows of a sorted plan, and those that are peers of the last of them. Errors: 42601 where it is not sorted.
+    /// The first rows of a sorted plan, and the peers of the last of them. Errors: 42601 if it is not sorted.
     pub(super) fn with_ties(&self, plan: LogicalPlan, offset: Option<Expr>, limit: Expr) -> Result<LogicalPlan> {
         let shown: Vec<Expr> = plan.schema().columns().into_iter().map(Expr::Column).collect();
         let (keyed, sorts) = self.with_sort_keys(plan)?;
@@ -28,7 +28,7 @@ impl Binder<'_> {
         Ok(LogicalPlanBuilder::from(numbered).filter(kept)?.sort(sorts)?.project(shown)?.build()?)
     }
 
-    /// The rows of a sorted plan with what they are sorted by as columns behind the others, and the order of those.
+    /// A sorted plan with its sort keys in additional columns, and its order over them.
     fn with_sort_keys(&self, plan: LogicalPlan) -> Result<(LogicalPlan, Vec<Sort>)> {
         match plan {
             LogicalPlan::Sort(sort) => {
@@ -42,7 +42,7 @@ impl Binder<'_> {
                 }
                 Ok((LogicalPlanBuilder::from(sort.input).project(exprs)?.build()?, sorts))
             }
-            // A select list over what it is sorted by.
+            // A select list above the sort.
             LogicalPlan::Projection(projection) if is_sorted(&projection.input) => {
                 let (input, sorts) = self.with_sort_keys(projection.input.as_ref().clone())?;
                 let exprs = projection.expr.into_iter().chain(sorts.iter().map(|sort| sort.expr.clone()));
@@ -63,7 +63,7 @@ fn locked(extension: &Extension) -> Option<&LockRowsNode> {
     extension.node.as_any().downcast_ref()
 }
 
-/// Whether a plan's rows are sorted, before a select list or locks.
+/// Whether a plan's rows are sorted, below a select list or locks.
 fn is_sorted(plan: &LogicalPlan) -> bool {
     match plan {
         LogicalPlan::Sort(_) => true,

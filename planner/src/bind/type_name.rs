@@ -1,4 +1,4 @@
-//! Type names of the syntax tree as [`SqlType`]s.
+//! Converts type names of the syntax tree to [`SqlType`]s.
 
 use crate::catalog::{Catalog, RelationKind};
 use crate::error::{Missing, Result, SqlError, state};
@@ -8,8 +8,8 @@ use crate::types::interval::Restriction;
 use crate::types::{BaseType, SqlType, make_numeric_modifier, system_type};
 use sqlparser::ast::{ArrayElemTypeDef, CharacterLength, DataType, ExactNumberInfo, ObjectNamePart, TimezoneInfo};
 
-/// The type that a name of the syntax tree means. Errors: 42704 for an unknown one, 0A000 for one that is not there
-/// yet, 22023 for a modifier out of range.
+/// The type that a name of the syntax tree refers to. Errors: 42704 for an unknown type, 0A000 for an unsupported one,
+/// 22023 for a modifier out of range.
 pub fn sql_type(name: &DataType) -> Result<SqlType> {
     use DataType as D;
     let ty = match name {
@@ -65,7 +65,7 @@ pub fn sql_type(name: &DataType) -> Result<SqlType> {
         D::Regclass => SqlType::REGCLASS,
         D::Array(ArrayElemTypeDef::SquareBracket(element, _) | ArrayElemTypeDef::Qualified(element, _)) => {
             let element = sql_type(element)?;
-            // Dimensions are not part of a type: int[][] is int[].
+            // A type does not contain its number of dimensions: int[][] is int[].
             if element.array { element } else { element.array_of() }
         }
         D::Custom(name, modifiers) => {
@@ -119,7 +119,7 @@ fn length(length: &Option<CharacterLength>, name: &str) -> Result<Option<i32>> {
     }
 }
 
-/// A type of times with some digits of seconds: more than six are six.
+/// A time type with a precision; more than six digits count as six.
 fn with_precision(ty: SqlType, precision: Option<u64>) -> SqlType {
     match precision {
         None => ty,
@@ -131,8 +131,8 @@ fn seconds_digits(digits: u64) -> i32 {
     i32::try_from(digits).unwrap_or(i32::MAX).min(6)
 }
 
-/// interval of its fields, first and last (`day`, `second`), and digits of seconds. Errors: 42601 for fields that do not go
-/// together.
+/// An interval type with its first and last field (`day`, `second`) and precision. Errors: 42601 for fields that do not
+/// form a range.
 pub fn interval(first: Option<&str>, last: Option<&str>, precision: Option<u64>) -> Result<SqlType> {
     let digits = precision.map(seconds_digits);
     let restriction = match (first, digits) {
@@ -144,7 +144,8 @@ pub fn interval(first: Option<&str>, last: Option<&str>, precision: Option<u64>)
     Ok(SqlType::INTERVAL.with_modifier(restriction.modifier()))
 }
 
-/// As [`sql_type`], with the enums of a catalog: along a search path, or for what was stored (`anywhere`) in any schema.
+/// Like [`sql_type`], with the enums of a catalog: along a search path, or with `anywhere` (for stored types) in any
+/// schema.
 pub fn catalog_type(name: &DataType, catalog: &Catalog, search_path: &[String], anywhere: bool) -> Result<SqlType> {
     let error = match sql_type(name) {
         Err(error) if error.state() == state::UNDEFINED_OBJECT => error,
@@ -162,7 +163,7 @@ pub fn catalog_type(name: &DataType, catalog: &Catalog, search_path: &[String], 
                 let stored = catalog.enums().find(|ty| ty.name == name).filter(|_| anywhere && schema.is_none());
                 stored.map(EnumType::new)
             });
-            // A table's name is the type of its rows.
+            // A table's name is also its row type's name.
             let table = || {
                 let table = catalog.relation(schema.as_deref(), &name, search_path)?;
                 (table.kind != RelationKind::Sequence).then(|| table.row_type())
@@ -173,14 +174,14 @@ pub fn catalog_type(name: &DataType, catalog: &Catalog, search_path: &[String], 
     }
 }
 
-/// Names that types have in the catalog, of which there are arrays.
+/// Catalog names of types that have array types.
 const CATALOG_NAMES: &str = "bool int2 int4 int8 float4 float8 numeric text varchar bpchar name char bytea date timestamp timestamptz \
                              time timetz interval uuid json jsonb jsonpath oid regclass regtype regproc xid tid";
 
-/// Names that types have in the grammar alone: in quotes, or in a schema, there are none of them.
+/// Type names that only the grammar knows. They do not exist in quotes or with a schema.
 const GRAMMAR_NAMES: [&str; 8] = ["boolean", "smallint", "integer", "int", "bigint", "real", "decimal", "nchar"];
 
-/// Types that sqlparser has no word for.
+/// Looks up types that sqlparser does not know.
 fn named((schema, name): &(Option<String>, String), modifiers: &[String]) -> Result<SqlType> {
     if schema.as_deref().is_some_and(|schema| schema != "pg_catalog") {
         return Err(unknown(schema.as_deref(), name));
@@ -243,7 +244,7 @@ fn named((schema, name): &(Option<String>, String), modifiers: &[String]) -> Res
         | "anyelement" | "cstring" => {
             return Err(SqlError::unsupported(format!("the type {name}")));
         }
-        // The name in the catalog of the type of its arrays.
+        // The catalog name of an array type.
         name if name.strip_prefix('_').is_some_and(|base| CATALOG_NAMES.split(' ').any(|known| known == base)) => {
             let element = name.get(1..).unwrap_or_default().to_string();
             let element = named(&(schema.clone(), element), &[]).map_err(|_| unknown(schema.as_deref(), name))?;
@@ -257,11 +258,12 @@ fn named((schema, name): &(Option<String>, String), modifiers: &[String]) -> Res
     Ok(ty)
 }
 
-/// Whether a type's name that is called like a function is a cast of a value of another type, by what is wrong with the call.
+/// Whether calling a type's name is a cast of a value of another type. `error` is the failure of the call as a
+/// function.
 pub fn casts(from: SqlType, error: &SqlError) -> bool {
     match error.state() {
         state::UNDEFINED_FUNCTION => from.as_record().is_none(),
-        // No function takes a text as it is; `text(text)` is the text.
+        // No function takes an unconverted text; `text(text)` returns the text.
         state::AMBIGUOUS_FUNCTION => from.is_string() && from != SqlType::UNKNOWN,
         _ => false,
     }

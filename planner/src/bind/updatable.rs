@@ -1,4 +1,4 @@
-//! Which views can be written, by the words of their queries: PostgreSQL's automatically updatable views. Binds nothing.
+//! Determines from their queries which views can be written: PostgreSQL's automatically updatable views.
 
 use super::row_function::is_row_function;
 use super::view::{the_query, view_statement};
@@ -10,40 +10,40 @@ use sqlparser::ast::{self, SelectItem, SelectItemQualifiedWildcardKind, SetExpr,
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Why something cannot be written, as PostgreSQL words it.
+/// The reason why a view or column cannot be written, in PostgreSQL's words.
 pub type Reason = &'static str;
 
 const NOT_A_COLUMN: Reason = "View columns that are not columns of their base relation are not updatable.";
 const SYSTEM_COLUMN: Reason = "View columns that refer to system columns are not updatable.";
 const WHOLE_ROW: Reason = "View columns that return whole-row references are not updatable.";
-/// A view without a column that can be written is not written but by DELETE.
+/// A view without writable columns allows only DELETE.
 pub const NO_COLUMNS: Reason = "Views that have no updatable columns are not automatically updatable.";
 const NOT_ONE_TABLE: Reason = "Views that do not select from a single table or view are not automatically updatable.";
 
-/// A view that can be written as far as its own query goes.
+/// A view whose own query allows writing.
 #[derive(Clone, Debug)]
 pub struct Level {
-    /// The view.
+    /// Descriptor of the view.
     pub view: Arc<TableDescriptor>,
-    /// The relation that it is of.
+    /// The relation that it reads.
     pub below: Arc<TableDescriptor>,
-    /// Of each of its live columns: that of the relation below, or why it cannot be written.
+    /// For each live column: the column of the relation below, or the reason why it cannot be written.
     pub columns: Vec<std::result::Result<ColumnId, Reason>>,
 }
 
 impl Level {
-    /// The column below that a live column of the view is. Errors: why there is none.
+    /// The column below a live column of the view. Errors: the reason why there is none.
     pub fn below_of(&self, id: ColumnId) -> std::result::Result<ColumnId, Reason> {
         let position = self.view.live_columns().position(|column| column.id == id);
         position.and_then(|at| self.columns.get(at).copied()).unwrap_or(Err(NOT_A_COLUMN))
     }
-    /// Whether a column of it can be written.
+    /// Whether any of its columns can be written.
     pub fn has_columns(&self) -> bool {
         self.columns.iter().any(std::result::Result::is_ok)
     }
 }
 
-/// What of a view can be written, or why it cannot.
+/// Analyzes a view: its writable parts, or the reason why it cannot be written.
 pub fn level(catalog: &Catalog, view: &Arc<TableDescriptor>) -> Result<std::result::Result<Level, Reason>> {
     let Some(stored) = &view.view else { return Ok(Err(NOT_ONE_TABLE)) };
     let statement = view_statement(stored)?;
@@ -79,7 +79,7 @@ pub fn level(catalog: &Catalog, view: &Arc<TableDescriptor>) -> Result<std::resu
     Ok(Ok(Level { view: view.clone(), below, columns }))
 }
 
-/// The SELECT of a query that is nothing else, or why it is not.
+/// The SELECT of a query with nothing else, or the reason why a view of it cannot be written.
 pub fn the_select(query: &ast::Query) -> std::result::Result<&ast::Select, Reason> {
     let (mut with, mut limited) = (false, false);
     let mut query = query;
@@ -128,7 +128,7 @@ pub fn the_select(query: &ast::Query) -> std::result::Result<&ast::Select, Reaso
     Ok(select)
 }
 
-/// The one relation of a SELECT.
+/// The single relation of a SELECT.
 pub fn the_relation(select: &ast::Select) -> std::result::Result<(&ast::ObjectName, Option<&ast::TableAlias>), Reason> {
     let [ast::TableWithJoins { relation, joins }] = select.from.as_slice() else { return Err(NOT_ONE_TABLE) };
     match relation {
@@ -140,7 +140,7 @@ pub fn the_relation(select: &ast::Select) -> std::result::Result<(&ast::ObjectNa
     }
 }
 
-/// What the columns of a SELECT are below.
+/// The columns below the columns of a SELECT.
 fn columns(
     select: &ast::Select,
     names: &[(ColumnId, String)],
@@ -181,7 +181,7 @@ fn column(expr: &ast::Expr, names: &[(ColumnId, String)], relation: &str) -> std
     }
 }
 
-/// Calls in a select list, subqueries aside.
+/// Searches for calls in a select list, except in subqueries.
 #[derive(Default)]
 struct Calls {
     depth: usize,
@@ -215,12 +215,12 @@ impl Visitor for Calls {
 
 /// `1 << CMD_UPDATE`, as pg_relation_is_updatable counts.
 const UPDATE: i32 = 4;
-/// `1 << CMD_INSERT`
+/// The bit `1 << CMD_INSERT`.
 const INSERT: i32 = 8;
-/// `1 << CMD_DELETE`
+/// The bit `1 << CMD_DELETE`.
 const DELETE: i32 = 16;
 
-/// What can be done to a relation, to one column of it if one is given: a sum of 4 (UPDATE), 8 (INSERT) and 16 (DELETE).
+/// The allowed writes of a relation, or of one of its columns: a sum of 4 (UPDATE), 8 (INSERT) and 16 (DELETE).
 pub fn events(catalog: &Catalog, relation: &Arc<TableDescriptor>, column: Option<ColumnId>) -> i32 {
     let mut relation = relation.clone();
     let mut ids: Option<Vec<ColumnId>> = column.map(|id| vec![id]);

@@ -1,4 +1,4 @@
-//! UPDATE.
+//! Binds the statement UPDATE.
 
 use super::assignment::extension;
 use super::binder::Binder;
@@ -14,7 +14,7 @@ use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
 use sqlparser::ast::{self, UpdateTableFromKind};
 
 impl Binder<'_> {
-    /// UPDATE.
+    /// Binds an UPDATE to a writing plan.
     pub fn update(&self, update: &ast::Update) -> Result<BoundKind> {
         check_update(update)?;
         let (name, alias) = target_table(&update.table.relation, "UPDATE of")?;
@@ -56,7 +56,7 @@ impl Binder<'_> {
         }
         if update.returning.is_some() {
             exprs.extend(others(&scope));
-            // ctid is made of the row key.
+            // ctid is computed from the row key.
             let items = update.returning.iter().flatten();
             let key = relation.key.clone().filter(|_| table.primary_key().is_none());
             exprs.extend(key.filter(|_| items.into_iter().any(|item| mentions(item, "ctid"))).map(Expr::Column));
@@ -69,7 +69,7 @@ impl Binder<'_> {
     }
 }
 
-/// The columns of all relations but the first: what RETURNING may ask for beside the written row.
+/// The columns of all relations but the first, which RETURNING may use besides the written row.
 pub fn others(scope: &Scope<'_>) -> Vec<Expr> {
     let mut exprs: Vec<Expr> = Vec::new();
     for column in scope.relations.iter().skip(1).flat_map(|relation| &relation.columns) {

@@ -1,4 +1,4 @@
-//! VALUES.
+//! Binds VALUES as a query.
 
 use super::binder::{Binder, column};
 use super::expression::{Clause, Env};
@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 impl Binder<'_> {
-    /// VALUES as a query: columns `column1`, `column2`, ….
+    /// Binds VALUES as a query with columns `column1`, `column2`, ….
     pub fn values(&self, values: &ast::Values, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
         super::clauses::check_values(values)?;
         let scope = Scope::empty(parent);
@@ -37,7 +37,7 @@ impl Binder<'_> {
         let single = values.rows.len() == 1;
         for (at, column) in columns.into_iter().enumerate() {
             if single {
-                // A single row keeps open types: the target of an INSERT may settle them.
+                // A single row keeps unknown types: the target of an INSERT may determine them.
                 types.push(column.first().map_or(SqlType::UNKNOWN, |typed| typed.ty));
                 unified.push(column.into_iter().map(|typed| typed.expr).collect::<Vec<_>>());
                 continue;
@@ -68,13 +68,13 @@ impl Binder<'_> {
         Ok(BoundQuery { plan, columns })
     }
 
-    /// 42601 for a list of VALUES that is longer or shorter than the first.
+    /// The error 42601 for a row of VALUES with another number of items than the first.
     pub fn uneven(&self, row: &ast::Parens<Vec<ast::Expr>>) -> SqlError {
         let first = row.content.first().map_or_else(sqlparser::tokenizer::Span::empty, Spanned::span);
         self.at(SqlError::syntax("VALUES lists must all be the same length"), first)
     }
 
-    /// Rows of expressions as a plan with new column names.
+    /// A plan of rows of expressions, and its new column names.
     pub fn rows(&self, mut rows: Vec<Vec<Expr>>, types: &[SqlType]) -> Result<(LogicalPlan, Vec<String>)> {
         let names: Vec<String> = types.iter().map(|_| self.unique("v")).collect();
         if rows.len() == 1 {
@@ -84,7 +84,7 @@ impl Binder<'_> {
             return Ok((plan, names));
         }
         if rows.iter().flatten().any(has_subquery_of_outside) {
-            // DataFusion looks for no subqueries in VALUES.
+            // DataFusion does not search VALUES for subqueries.
             let mut union: Option<LogicalPlan> = None;
             for row in rows {
                 let exprs = row.into_iter().zip(&names).map(|(expr, name)| expr.alias(name));

@@ -8,7 +8,7 @@ use crate::functions::TypedExpr;
 use sqlparser::ast::{self, Spanned};
 
 impl Binder<'_> {
-    /// `VARIADIC array`.
+    /// Binds the argument `VARIADIC array`.
     pub(super) fn variadic(&self, array: &ast::Expr, arguments: &mut Arguments, env: Env<'_>) -> Result<()> {
         let typed = self.expr(array, env)?;
         if !typed.ty.array {
@@ -20,7 +20,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// A call whose last argument is an array of arguments.
+    /// Binds a call whose last argument is an array of arguments.
     pub(super) fn variadic_call(&self, name: &str, mut values: Vec<TypedExpr>) -> Result<TypedExpr> {
         let array = values.pop().ok_or_else(|| SqlError::internal("VARIADIC without an argument"))?;
         self.resolver.variadic_function(name, values, array)

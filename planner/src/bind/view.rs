@@ -1,4 +1,4 @@
-//! Views: the query of one in the place of its name, and what a view that is being made names and needs.
+//! Views: replaces a view by its query, and records what a new view names and needs.
 
 use super::binder::Binder;
 use super::from::{Source, rename};
@@ -17,20 +17,20 @@ use sqlparser::ast;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// How deep views may stand in views, brackets in their queries counted.
+/// Deepest nesting of views, including parentheses in their queries.
 const DEEPEST: usize = 96;
 
-/// Where the names of relations are looked up.
+/// How relation names are looked up.
 pub enum Names<'a> {
     /// In the catalog, along the search_path.
     Catalog,
-    /// The same, and what is found is noted: a view is being made.
+    /// In the catalog, and the names found are recorded: a view is being created.
     Noting(RefCell<Noted>),
-    /// Where a view says.
+    /// By the names stored with a view.
     Of(&'a ViewDescriptor),
 }
 
-/// What the query of a view in the making names.
+/// The relations that the query of a new view names.
 #[derive(Default)]
 pub struct Noted {
     relations: Vec<ViewRelation>,
@@ -38,25 +38,25 @@ pub struct Noted {
     scans: Vec<(TableReference, Arc<TableDescriptor>)>,
 }
 
-/// The query of a view in the making, bound.
+/// The bound query of a new view.
 #[derive(Debug)]
 pub struct BoundView {
-    /// Its columns.
+    /// Columns of the view.
     pub columns: Vec<OutputColumn>,
-    /// The relations it names, with the columns it needs.
+    /// The relations it names, with the columns that it needs.
     pub relations: Vec<ViewRelation>,
-    /// The PRIMARY KEYs that its GROUP BY relies on.
+    /// OIDs of the PRIMARY KEYs that its GROUP BY relies on.
     pub keys: Vec<Oid>,
 }
 
-/// Binds the query of a view that is being made. Errors: as of a query; 42P02 for parameters.
+/// Binds the query of a view that is being created. Errors: as for a query; 42P02 for parameters.
 pub fn bind_view(statement: &Statement, context: &BindContext<'_>) -> Result<BoundView> {
-    // Once as a query, views within it included: what cannot be read is not made.
+    // First bind it as a query, including nested views: the role must be able to read them.
     bind_once(statement, context, Names::Catalog)?;
     bind_once(statement, context, Names::Noting(RefCell::default()))
 }
 
-/// Binds the query of a view as it is stored. Errors: as of a query.
+/// Binds the stored query of a view. Errors: as for a query.
 pub fn bind_stored_view(view: &ViewDescriptor, context: &BindContext<'_>) -> Result<()> {
     bind_once(&view_statement(view)?, context, Names::Of(view)).map(|_| ())
 }
@@ -128,13 +128,13 @@ pub fn the_query(statement: &Statement) -> Result<&ast::Query> {
     }
 }
 
-/// The parsed query of a view.
+/// Parses the query of a view.
 pub fn view_statement(view: &ViewDescriptor) -> Result<Statement> {
     let parsed = crate::parse::parse(&view.query)?.into_iter().next();
     parsed.ok_or_else(|| SqlError::internal("a view without a query"))
 }
 
-/// How deep the brackets of a text are.
+/// Deepest nesting of parentheses in a text.
 fn depth_of(text: &str) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0);
     for byte in text.bytes() {
@@ -149,7 +149,7 @@ fn depth_of(text: &str) -> usize {
 }
 
 impl<'a> Binder<'a> {
-    /// The relation that a name stands for, within the query of a view.
+    /// The relation that a name refers to within the query of a view.
     pub fn named_by_view(&self, schema: Option<&str>, name: &str) -> Option<Result<Arc<TableDescriptor>>> {
         let Names::Of(view) = self.names else { return None };
         let known = view
@@ -160,7 +160,7 @@ impl<'a> Binder<'a> {
         Some(known.ok_or_else(|| SqlError::internal(format!("a view names \"{name}\", which it does not know"))))
     }
 
-    /// Notes what a name stands for, when a view is being made.
+    /// Records the relation that a name refers to, if a view is being created.
     pub fn note_name(&self, schema: Option<&str>, name: &str, table: &TableDescriptor) {
         let Names::Noting(noted) = &self.names else { return };
         let relations = &mut noted.borrow_mut().relations;
@@ -182,14 +182,14 @@ impl<'a> Binder<'a> {
         });
     }
 
-    /// Notes under which qualifier a relation is read.
+    /// Records the qualifier under which a relation is read.
     pub fn note_scan(&self, qualifier: &TableReference, table: &Arc<TableDescriptor>) {
         if let Names::Noting(noted) = &self.names {
             noted.borrow_mut().scans.push((qualifier.clone(), table.clone()));
         }
     }
 
-    /// Notes that a GROUP BY relies on a PRIMARY KEY, by the OID of its constraint.
+    /// Records that a GROUP BY relies on a PRIMARY KEY, by the OID of its constraint.
     pub fn note_key(&self, constraint: Option<Oid>) {
         if let (Names::Noting(noted), Some(constraint)) = (&self.names, constraint) {
             let keys = &mut noted.borrow_mut().keys;
@@ -199,13 +199,13 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// Whether a view stands for its query here, and not for itself.
+    /// Whether views are replaced by their queries here.
     pub fn looks_into_views(&self) -> bool {
         !matches!(self.names, Names::Noting(_))
     }
 
-    /// The columns of a relation as the query sees them: within a view, those that were there when it was made, by
-    /// the names they had.
+    /// The columns of a relation that the query can see. Within a view, they are the columns at its creation, with
+    /// their names of that time.
     pub fn seen_columns(&self, table: Oid, columns: Vec<ScopeColumn>) -> Vec<ScopeColumn> {
         let Names::Of(view) = self.names else { return columns };
         let Some(relation) = view.relations.iter().find(|relation| relation.oid == table) else { return columns };
@@ -221,7 +221,7 @@ impl<'a> Binder<'a> {
         seen
     }
 
-    /// The rows of a view: those of its query.
+    /// The rows of a view's query.
     pub fn view_rows<'p>(
         &self,
         view: &Arc<TableDescriptor>,
@@ -252,7 +252,7 @@ impl<'a> Binder<'a> {
         }
         let mut types: Vec<SqlType> = view.live_columns().map(|column| column.ty).collect();
         let bound = bound?;
-        // Behind its columns there are row keys, where it is locked.
+        // If the view is locked, row keys follow its columns.
         let shown = types.len();
         types.extend(bound.columns.iter().skip(shown).map(|column| column.ty));
         let mut hidden = bound.columns.iter().skip(shown).cloned().collect();

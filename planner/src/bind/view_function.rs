@@ -1,10 +1,10 @@
-//! Functions of the catalog without arguments whose rows are those of a view: `FROM pg_timezone_names()`.
+//! Catalog functions without arguments that return the rows of a view, such as `FROM pg_timezone_names()`.
 
 use crate::parse::fold_name;
 use crate::pg_catalog::PG_CATALOG;
 use sqlparser::ast::{Ident, ObjectName, TableAlias, TableFactor};
 
-/// The functions, and their views.
+/// The functions and their views.
 const VIEWS: [(&str, &str); 6] = [
     ("pg_timezone_names", "pg_timezone_names"),
     ("pg_timezone_abbrevs", "pg_timezone_abbrevs"),
@@ -14,7 +14,7 @@ const VIEWS: [(&str, &str); 6] = [
     ("pg_prepared_statement", "pg_prepared_statements"),
 ];
 
-/// The item of FROM that reads the view of a function, if this is a call of one.
+/// Replaces a call of such a function in FROM by its view. `None` for other items.
 pub fn as_view(factor: &TableFactor) -> Option<TableFactor> {
     let TableFactor::Table { name, args: Some(arguments), with_ordinality: false, .. } = factor else { return None };
     let (schema, called) = fold_name(name).ok()?;
@@ -26,7 +26,7 @@ pub fn as_view(factor: &TableFactor) -> Option<TableFactor> {
     if let TableFactor::Table { name, args, alias, .. } = &mut read {
         *args = None;
         *name = ObjectName::from(vec![Ident::new(PG_CATALOG), Ident::new(*view)]);
-        // Without another name it goes by the function's.
+        // Without an alias, it has the function's name.
         let named = || TableAlias { explicit: true, name: Ident::new(*function), columns: Vec::new(), at: None };
         alias.get_or_insert_with(named);
     }

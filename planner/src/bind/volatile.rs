@@ -1,4 +1,4 @@
-//! What calls volatile functions: it is not repeated, not left out, and not moved to where it is asked more often.
+//! Detects calls of volatile functions. Such calls must not be repeated, dropped, or moved where they run more often.
 
 use super::subquery::outer_columns;
 use crate::error::Result;
@@ -6,7 +6,7 @@ use crate::execution::kept_columns::KeptColumnsNode;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{Expr, LogicalPlan};
 
-/// Whether a plan calls a function whose result differs from call to call, or that does something.
+/// Whether a plan calls a volatile function.
 pub fn is_volatile(plan: &LogicalPlan) -> Result<bool> {
     let mut found = false;
     plan.apply_with_subqueries(|node| {
@@ -25,14 +25,14 @@ fn calls_volatile(node: &LogicalPlan) -> Result<bool> {
     Ok(found)
 }
 
-/// Whether an expression calls one of some functions, by their names.
+/// Whether an expression calls a function that `which` selects by name.
 pub fn calls(expr: &Expr, which: impl Fn(&str) -> bool) -> bool {
     let found = expr.exists(|part| Ok(matches!(part, Expr::ScalarFunction(call) if which(call.func.name()))));
     // The visitor cannot fail.
     found.unwrap_or(false)
 }
 
-/// Whether the results of a function differ from call to call, or it does something.
+/// Whether a function is volatile: its results vary or it has side effects.
 pub fn is_volatile_function(name: &str) -> bool {
     const NAMES: [&str; 14] = [
         "nextval",
@@ -57,13 +57,13 @@ pub fn is_volatile_function(name: &str) -> bool {
         || ["loread", "lowrite"].contains(&name)
 }
 
-/// The names of those expressions of a list that call volatile functions.
+/// The names of the expressions in a list that call volatile functions.
 pub fn volatile_names(list: &[Expr]) -> Vec<String> {
     let made = list.iter().filter(|expr| calls(expr, is_volatile_function));
     made.map(|expr| expr.schema_name().to_string()).collect()
 }
 
-/// A subquery of FROM of which all columns are computed where functions make them that do something.
+/// Makes sure that all columns of a FROM subquery are computed if it calls volatile functions.
 pub fn with_kept_columns(plan: LogicalPlan) -> Result<LogicalPlan> {
     let mut node = &plan;
     let volatile = loop {
@@ -78,7 +78,7 @@ pub fn with_kept_columns(plan: LogicalPlan) -> Result<LogicalPlan> {
             _ => return Ok(plan),
         }
     };
-    // What other projections make of the columns has other names: then no condition goes below.
+    // Other projections rename the columns. Then no condition may be pushed down at all.
     let all = || plan.schema().fields().iter().map(|field| field.name().clone()).collect();
     let volatile: Vec<String> =
         if node.schema().field_names() == plan.schema().field_names() { volatile } else { all() };

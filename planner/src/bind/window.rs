@@ -17,7 +17,7 @@ use sqlparser::ast::{self, NamedWindowExpr, WindowType};
 use sqlparser::tokenizer::Span;
 use std::cmp::Ordering;
 
-/// A window's parts.
+/// The parts of a window definition.
 #[derive(Default)]
 struct Window<'w> {
     partition_by: &'w [ast::Expr],
@@ -27,7 +27,7 @@ struct Window<'w> {
 }
 
 impl Binder<'_> {
-    /// A call with OVER.
+    /// Binds a call with OVER.
     pub fn window_call(
         &self,
         function: &ast::Function,
@@ -93,7 +93,7 @@ impl Binder<'_> {
         let mut order = WindowOrder { sorts: Vec::new(), types: Vec::new() };
         for item in window.order_by {
             let (sort, ty) = self.typed_sort_item(item, definition)?;
-            // What is sorted by once is not sorted by again, in whatever direction.
+            // A repeated sort key has no effect, whatever its direction.
             if order.sorts.iter().all(|before| before.expr != sort.expr) {
                 order.sorts.push(sort);
                 order.types.push(ty);
@@ -115,8 +115,8 @@ impl Binder<'_> {
         self.resolver.window_function(name, arguments.values, call)
     }
 
-    /// Computes the keys of windows beneath them, so that all windows over a key name one column: DataFusion takes common
-    /// parts out of window functions one by one, and then does not see that their keys are the same.
+    /// Moves window keys into a projection below, so that windows with equal keys share a column. DataFusion extracts
+    /// common parts of window functions one by one, and then does not recognize equal keys.
     pub fn window_keys(&self, plan: LogicalPlan, exprs: Vec<&mut Expr>) -> Result<LogicalPlan> {
         let mut keys: Vec<(Expr, String)> = Vec::new();
         for expr in exprs {
@@ -130,7 +130,7 @@ impl Binder<'_> {
                         self.beneath(key, &mut keys);
                     }
                 }
-                // A subquery is run for rows; it cannot be within a window function.
+                // A subquery cannot be evaluated within a window function.
                 let filter = params.filter.iter_mut().map(|filter| &mut **filter);
                 for argument in params.args.iter_mut().chain(filter) {
                     let known = keys.iter().any(|(key, _)| key == argument);
@@ -150,7 +150,7 @@ impl Binder<'_> {
         Ok(LogicalPlanBuilder::from(plan).project(exprs)?.build()?)
     }
 
-    /// Puts the column that an expression is computed into in its place.
+    /// Replaces an expression by the column that will hold its value, and records it in `computed`.
     pub fn beneath(&self, expr: &mut Expr, computed: &mut Vec<(Expr, String)>) {
         let known = computed.iter().find(|(known, _)| known == expr).map(|(_, name)| name.clone());
         let name = known.unwrap_or_else(|| {
@@ -181,37 +181,37 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// An error about a definition of WINDOW, which has its place at the bracket.
+    /// Adds the position of a WINDOW definition, its parenthesis, to an error.
     fn in_definition(&self, error: SqlError, definition: &ast::NamedWindowDefinition) -> SqlError {
         let name = definition.0.span;
         self.source.error_at_token(error, (Some(name.end), None), false, |token| token == "(", name)
     }
 
-    /// Where a window is defined under a name: the name there.
+    /// The span of a window's name in its definition.
     fn place_of_window(&self, name: &ast::Ident, env: Env<'_>) -> Span {
         let mut found = env.windows.iter().filter(|window| fold(&window.0) == fold(name));
         found.next().map_or(name.span, |window| window.0.span)
     }
 
-    /// The OVER of the call whose function's name stands there.
+    /// The span of OVER in the call whose function name is at `function`.
     fn place_of_over(&self, function: Span) -> Span {
         let tokens = self.source.tokens().unwrap_or_default();
         let mut behind = tokens.iter().skip_while(|token| token.span.start < function.end);
         behind.find(|token| is_word(token, "over")).map_or(function, |token| token.span)
     }
 
-    /// An expression whose type must be known.
+    /// Binds an expression and converts unknown types to text.
     pub fn settled_expr(&self, expr: &ast::Expr, env: Env<'_>) -> Result<TypedExpr> {
         let typed = self.expr(expr, env)?;
         self.settle(typed)
     }
 }
 
-/// Computes window functions over the rows of a plan. Each gets a column of its own name: DataFusion names a call after part of what it
-/// says, so that two different calls may have one name.
+/// Evaluates window functions over a plan. Each gets a unique column name: DataFusion names a call by part of its
+/// contents, so different calls may share a name.
 pub fn windows_over(mut plan: LogicalPlan, calls: Vec<(Expr, String)>) -> Result<LogicalPlan> {
     let mut groups = group_window_expr_by_sort_keys(calls.iter().map(|(call, _)| call.clone()))?;
-    // The longest of orders that begin alike comes first, and serves the others.
+    // Among orders with a common start, the longest comes first and serves the others.
     groups.sort_by(|(one, _), (other, _)| {
         let keys = one.iter().zip(other).map(|((one, _), (other, _))| compare_sort_expr(one, other, plan.schema()));
         keys.fold(Ordering::Equal, Ordering::then).then(other.len().cmp(&one.len()))
@@ -228,13 +228,13 @@ pub fn windows_over(mut plan: LogicalPlan, calls: Vec<(Expr, String)>) -> Result
     Ok(plan)
 }
 
-/// Whether an expression reads a row of a query around its own.
+/// Whether an expression refers to an outer query.
 pub fn leaves_query(expr: &Expr) -> bool {
     // The visitor cannot fail.
     expr.exists(|inner| Ok(matches!(inner, Expr::OuterReferenceColumn(..)))).unwrap_or(true)
 }
 
-/// The window of a name. A definition sees those before it alone.
+/// Looks up a named window. A definition can see only earlier ones.
 fn named<'w>(name: &str, windows: &'w [ast::NamedWindowDefinition]) -> Result<Window<'w>> {
     let found = windows.iter().position(|window| fold(&window.0) == name);
     let before = windows.get(..found.unwrap_or(0)).unwrap_or_default();
@@ -245,7 +245,7 @@ fn named<'w>(name: &str, windows: &'w [ast::NamedWindowDefinition]) -> Result<Wi
     }
 }
 
-/// `over`: whether it stands behind OVER.
+/// Binds a window specification. `over` says whether it follows OVER.
 fn specified<'w>(
     spec: &'w ast::WindowSpec,
     windows: &'w [ast::NamedWindowDefinition],
@@ -275,7 +275,7 @@ fn specified<'w>(
     Ok(Window { partition_by: base.partition_by, order_by, frame: spec.window_frame.as_ref(), exclude })
 }
 
-/// The sort keys of a window, and what its frame leaves out, which the parser says by a last one.
+/// The sort keys of a window, and the exclusion of its frame, which the parser encodes as a last key.
 fn excluded(order_by: &[ast::OrderByExpr]) -> (&[ast::OrderByExpr], Exclude) {
     let Some((ast::OrderByExpr { expr: ast::Expr::Identifier(ident), .. }, keys)) = order_by.split_last() else {
         return (order_by, Exclude::NoOthers);

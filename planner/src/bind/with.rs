@@ -1,4 +1,4 @@
-//! WITH: common table expressions.
+//! WITH: binds common table expressions.
 
 use super::binder::{Binder, column};
 use super::nullable::nullable;
@@ -17,11 +17,11 @@ use datafusion::logical_expr::{ExprSchemable, Extension, LogicalPlan, LogicalPla
 use sqlparser::ast::{self, SetExpr};
 use sqlparser::tokenizer::Span;
 
-/// The WITH queries in sight, innermost last.
+/// The visible WITH queries, innermost last.
 #[derive(Default)]
 pub struct CommonTables {
     tables: Vec<CommonTable>,
-    /// Names that cannot be seen yet.
+    /// Names that are not visible yet.
     later: Vec<String>,
 }
 
@@ -29,15 +29,15 @@ struct CommonTable {
     name: String,
     plan: LogicalPlan,
     columns: Vec<ScopeColumn>,
-    /// Which part of the statement it is, if it writes.
+    /// The statement part, if the query writes.
     part: Option<usize>,
-    /// Whether it has rows: a write without RETURNING has none.
+    /// Whether it returns rows: a write without RETURNING does not.
     returns: bool,
 }
 
 impl Binder<'_> {
-    /// Brings WITH queries in sight; the answer is for [`Binder::leave_with`].
-    /// `top`: whether it stands before the whole statement, where WITH queries may write.
+    /// Makes WITH queries visible. The answer is for [`Binder::leave_with`]. `top` says whether WITH belongs to the
+    /// whole statement, where its queries may write.
     pub fn enter_with(&self, query: &ast::Query, parent: Option<&Scope<'_>>, top: bool) -> Result<usize> {
         let depth = self.with.borrow().tables.len();
         let Some(with) = &query.with else { return Ok(depth) };
@@ -80,7 +80,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// One query of WITH.
+    /// Binds one query of WITH.
     fn bind_item(
         &self,
         item: &Item<'_>,
@@ -128,7 +128,7 @@ impl Binder<'_> {
         };
         self.check_names(&name, &table.alias, bound.columns.len())?;
         super::from::rename(&name, &mut bound.columns, Some(&table.alias))?;
-        // What differs from call to call, or is to be computed once, is.
+        // Volatile queries, and those declared MATERIALIZED, are evaluated once.
         let asked = table.materialized == Some(ast::CteAsMaterialized::Materialized);
         if part.is_none()
             && (asked || is_volatile(&bound.plan)?)
@@ -148,7 +148,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// 42P10 for more names than a query of WITH has columns.
+    /// Checks that there are no more column names than columns. Errors: 42P10.
     fn check_names(&self, name: &str, alias: &ast::TableAlias, columns: usize) -> Result<()> {
         if alias.columns.len() <= columns {
             return Ok(());
@@ -160,12 +160,12 @@ impl Binder<'_> {
         Err(self.at(SqlError::new(state::INVALID_COLUMN_REFERENCE, message), alias.name.span))
     }
 
-    /// A plan that runs once for all who read its rows.
+    /// A plan that runs once for all of its readers.
     fn shared_rows(&self, plan: LogicalPlan) -> LogicalPlan {
         LogicalPlan::Extension(Extension { node: std::sync::Arc::new(SharedRowsNode::new(plan, self.context.slots)) })
     }
 
-    /// Says of a relation that is not there that a WITH query has its name and cannot be seen from here.
+    /// Adds to an error about a missing relation that a WITH query of that name is not visible here.
     pub fn explain_missing(&self, error: SqlError, name: &str) -> SqlError {
         if !self.with.borrow().later.iter().any(|later| later == name) {
             return error;
@@ -177,12 +177,12 @@ impl Binder<'_> {
             .hint("Use WITH RECURSIVE, or re-order the WITH items to remove forward references.")
     }
 
-    /// Puts WITH queries out of sight again.
+    /// Hides WITH queries again, down to `depth`.
     pub fn leave_with(&self, depth: usize) {
         self.with.borrow_mut().tables.truncate(depth);
     }
 
-    /// The WITH query with this name: its plan, with column names of its own, so that it can stand in several places.
+    /// The plan of the WITH query with this name. It gets new column names, so that it can occur several times.
     pub fn common_table(&self, name: &str) -> Result<Option<BoundQuery>> {
         let with = self.with.borrow();
         let Some(table) = with.tables.iter().rev().find(|table| table.name == name) else { return Ok(None) };
@@ -203,8 +203,8 @@ impl Binder<'_> {
         Ok(Some(BoundQuery { plan, columns }))
     }
 
-    /// WITH RECURSIVE: the first branch, then the second over what the last round gave, until nothing new comes. Both see the
-    /// query's own WITH.
+    /// WITH RECURSIVE: evaluates the first branch, then repeatedly the second over the rows of the last round, until
+    /// there are none. Both branches can see the query's own WITH.
     fn recursive(&self, name: &str, table: &ast::Cte, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
         self.terms(name, table)?;
         let depth = self.enter_with(&table.query, parent, false)?;
@@ -213,7 +213,7 @@ impl Binder<'_> {
         bound
     }
 
-    /// The first branch of a recursive query, and the second. Errors: 42P19, 0A000 for what it may not be.
+    /// Both branches of a recursive query. Errors: 42P19, 0A000 for invalid forms.
     fn terms<'t>(&self, name: &str, table: &'t ast::Cte) -> Result<(&'t SetExpr, &'t SetExpr, ast::SetQuantifier)> {
         let SetExpr::SetOperation { op: ast::SetOperator::Union, set_quantifier, left, right } =
             table.query.body.as_ref()
@@ -235,7 +235,7 @@ impl Binder<'_> {
         let first = self.set_expr(left, parent)?;
         let first = self.settled(first)?;
         self.check_names(name, &table.alias, first.columns.len())?;
-        // Both branches get the names under which the working table is read.
+        // Both branches get the column names of the working table.
         let names: Vec<String> = first.columns.iter().map(|_| self.unique("r")).collect();
         let exprs: Vec<_> =
             first.columns.iter().zip(&names).map(|(column, name)| nullable(column.expr.clone()).alias(name)).collect();
@@ -274,7 +274,7 @@ impl Binder<'_> {
         for (at, ((of_second, of_first), internal)) in second.columns.iter().zip(&columns).zip(&names).enumerate() {
             let common = self.resolver.common_type("UNION", &[of_first.ty, of_second.ty]);
             let common = common.map_err(|error| self.at(error, place_of_target(right, at)))?;
-            // Where modifiers differ there is none overall.
+            // If the modifiers differ, the common type has none.
             let overall = if of_second.ty == of_first.ty { of_first.ty } else { common.plain() };
             if overall != of_first.ty {
                 let message = format!(
@@ -288,7 +288,7 @@ impl Binder<'_> {
                 return Err(self.at(error, place_of_target(left, at)));
             }
             let cast = self.coerce(of_second.typed(), of_first.ty)?;
-            // A string knows where it stands in the statement, which the column that it goes to does not.
+            // A string literal carries its position, which the target column lacks.
             let placed = !cast.expr.metadata(second.plan.schema())?.is_empty();
             exprs.push(if placed { nullable(cast.expr) } else { cast.expr }.alias(internal));
         }
@@ -301,8 +301,8 @@ impl Binder<'_> {
 }
 
 impl Binder<'_> {
-    /// The branches of a recursive UNION, and whether DataFusion is to compare their rows. It does by bytes; where equal values may
-    /// look different, rows are compared by what makes them equal.
+    /// The branches of a recursive UNION, and whether DataFusion compares their rows by bytes. If equal values may have
+    /// different bytes, our own node compares keys.
     fn new_rows(
         &self,
         start: LogicalPlan,
@@ -323,17 +323,17 @@ impl Binder<'_> {
     }
 }
 
-/// A query of WITH, and what is said of its recursion.
+/// A query of WITH with its SEARCH and CYCLE clauses.
 pub struct Item<'w> {
-    /// The query.
+    /// The WITH query itself.
     pub table: &'w ast::Cte,
-    /// SEARCH.
+    /// The SEARCH clause, if any.
     pub search: Option<&'w ast::Cte>,
-    /// CYCLE.
+    /// The CYCLE clause, if any.
     pub cycle: Option<&'w ast::Cte>,
 }
 
-/// The queries of WITH: what is said of the recursion of one stands behind it.
+/// The queries of WITH. The parser puts SEARCH and CYCLE clauses behind their query.
 fn items_of(with: &ast::With) -> Vec<Item<'_>> {
     let mut items: Vec<Item<'_>> = Vec::new();
     for table in &with.cte_tables {
@@ -348,7 +348,7 @@ fn items_of(with: &ast::With) -> Vec<Item<'_>> {
     items
 }
 
-/// How often a query, its WITH included, names a table.
+/// Number of times that a query, including its WITH, names a table.
 fn references(query: &ast::Query, name: &str) -> usize {
     let mut count = 0;
     let _ = ast::visit_relations(query, |relation| {
@@ -360,7 +360,7 @@ fn references(query: &ast::Query, name: &str) -> usize {
     count
 }
 
-/// Whether a plan has more nodes, or is deeper, than a statement may.
+/// Whether a plan has more nodes than allowed or is too deep.
 fn is_too_large(plan: &LogicalPlan) -> bool {
     let mut size = Size { nodes: 0, open: 0, deep: false };
     // The visitor cannot fail.
@@ -368,7 +368,7 @@ fn is_too_large(plan: &LogicalPlan) -> bool {
     size.nodes > Size::MOST || size.deep
 }
 
-/// Counts the nodes of a plan, and how deep it is.
+/// Counts the nodes of a plan and its depth.
 struct Size {
     nodes: usize,
     open: usize,
@@ -376,9 +376,11 @@ struct Size {
 }
 
 impl Size {
-    /// Planning takes some tenths of a millisecond for each. A chain of queries that each name the one before twice has 2^n of them.
+    /// Most nodes of a plan. Planning takes some tenths of a millisecond per node. A chain of n queries that each use
+    /// the previous one twice has 2^n nodes.
     const MOST: usize = 10_000;
-    /// A chain of queries that each name the one before is as deep as it is long, and so is the stack of what walks it.
+    /// Deepest plan. A chain of queries that each use the previous one is as deep as it is long. Recursive walks need
+    /// stack in proportion.
     const DEEPEST: usize = 500;
 }
 

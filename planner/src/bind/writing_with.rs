@@ -1,5 +1,5 @@
-//! Data-modifying WITH: INSERT, UPDATE and DELETE as WITH queries. Each is a part of the statement with a plan of its own
-//! that runs to its end exactly once; who names it reads the rows that it returned. All parts see one snapshot.
+//! Data-modifying WITH: INSERT, UPDATE and DELETE as WITH queries. Each is a part of the statement with its own plan,
+//! which runs exactly once to its end. References to it read the returned rows. All parts see one snapshot.
 
 use super::binder::{Binder, column};
 use super::query::BoundQuery;
@@ -12,12 +12,12 @@ use datafusion::logical_expr::{Extension, LogicalPlan};
 use sqlparser::ast::{self, SetExpr};
 use std::sync::Arc;
 
-/// A data-modifying WITH query.
+/// A data-modifying WITH query as a part of the statement.
 #[derive(Debug)]
 pub struct Part {
-    /// Its plan.
+    /// Plan of the part.
     pub plan: LogicalPlan,
-    /// Whether nobody reads what it returns: then it runs after the statement that it stands before.
+    /// Whether its rows are not read. Then it runs after the main statement.
     pub last: bool,
 }
 
@@ -25,12 +25,12 @@ pub struct Part {
 #[derive(Default)]
 pub struct Parts {
     parts: Vec<Part>,
-    /// The tables that are written, each as often as it is.
+    /// The written tables; a table occurs once per write.
     tables: Vec<Oid>,
 }
 
 impl Parts {
-    /// The parts, and whether any two of them, the statement itself counted, write one table.
+    /// The parts, and whether two writes (including the statement itself) have the same table.
     pub fn finish(self, own: Option<Oid>) -> (Vec<Part>, bool) {
         let mut tables = self.tables;
         tables.extend(own);
@@ -41,7 +41,7 @@ impl Parts {
     }
 }
 
-/// The statement that a body is, when it writes.
+/// The writing statement of a body. `None` for others.
 pub fn writing(body: &SetExpr) -> Option<&ast::Statement> {
     match body {
         SetExpr::Insert(statement)
@@ -53,7 +53,7 @@ pub fn writing(body: &SetExpr) -> Option<&ast::Statement> {
 }
 
 impl Binder<'_> {
-    /// INSERT, UPDATE or DELETE with WITH before it.
+    /// Binds INSERT, UPDATE or DELETE with a WITH clause.
     pub fn writing_query(&self, query: &ast::Query, statement: &ast::Statement, top: bool) -> Result<BoundKind> {
         super::clauses::check_query(query)?;
         if query.order_by.is_some() || query.limit_clause.is_some() || query.fetch.is_some() || !query.locks.is_empty()
@@ -75,12 +75,12 @@ impl Binder<'_> {
         bound
     }
 
-    /// Whether a statement has a data-modifying WITH query so far.
+    /// Whether the statement has a data-modifying WITH query so far.
     pub fn has_parts(&self) -> bool {
         !self.parts.borrow().parts.is_empty()
     }
 
-    /// A data-modifying WITH query: a new part, and its rows; None without RETURNING.
+    /// Binds a data-modifying WITH query to a new part. The answer includes its rows, or `None` without RETURNING.
     pub fn part(&self, table: &ast::Cte, statement: &ast::Statement) -> Result<(usize, Option<BoundQuery>)> {
         let bound = self.writing_query(&table.query, statement, false).map_err(|error| match statement {
             ast::Statement::Merge(_) => self.at(error, table.alias.name.span),
@@ -109,14 +109,14 @@ impl Binder<'_> {
         Ok((number, rows))
     }
 
-    /// Notes that a part's rows are read.
+    /// Records that a part's rows are read.
     pub fn note_read(&self, part: usize) {
         if let Some(part) = self.parts.borrow_mut().parts.get_mut(part) {
             part.last = false;
         }
     }
 
-    /// A query whose WITH writes is carried out as a write that returns rows.
+    /// Turns a query whose WITH writes into a write that returns rows.
     pub fn with_parts(&self, kind: BoundKind) -> BoundKind {
         match kind {
             BoundKind::Query { plan, columns, .. } if self.has_parts() => {
@@ -127,13 +127,13 @@ impl Binder<'_> {
     }
 }
 
-/// 0A000 for a WITH query without RETURNING that is read.
+/// The error 0A000 for reading a WITH query without RETURNING.
 pub fn no_returning(name: &str) -> SqlError {
     let message = format!("WITH query \"{name}\" does not have a RETURNING clause");
     SqlError::new(state::FEATURE_NOT_SUPPORTED, message)
 }
 
-/// 0A000 for a data-modifying WITH query anywhere but before the statement.
+/// The error 0A000 for a data-modifying WITH query that does not belong to the top-level statement.
 pub fn not_at_the_top() -> SqlError {
     let message = "WITH clause containing a data-modifying statement must be at the top level";
     SqlError::new(state::FEATURE_NOT_SUPPORTED, message)

@@ -1,8 +1,8 @@
-//! [`AccessPath`]: which index answers a scan's filters, chosen from what they say of its key columns.
+//! [`AccessPath`]: the index that serves a scan's filters, chosen by their conditions on key columns.
 //!
-//! point of the primary key > points of the primary key > points of a unique index > longest
-//! prefix of equalities > range > everything; of a table that was analyzed, what is no point is chosen by how many rows it reads.
-//! Must not read anything: choices are made while planning.
+//! The preference is: point of the primary key, points of the primary key, points of a unique index, longest prefix of
+//! equalities, range, full scan. In an analyzed table, paths other than points are compared by the number of rows they
+//! read. Choices are made while planning, so nothing is read here.
 
 use super::bounds::{Equality, KeyBounds};
 use super::condition::{Condition, Test, conditions};
@@ -17,35 +17,34 @@ use datafusion::physical_expr::PhysicalExpr;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// How a table's rows are found.
+/// How a scan finds a table's rows.
 #[derive(Debug)]
 pub struct AccessPath {
-    /// Position in the table's `indexes` of the index read; `None` for the rows of a table
-    /// without primary key.
+    /// Position in the table's `indexes` of the index to read. `None` for the rows of a table without primary key.
     pub index: Option<usize>,
-    /// The keys read.
+    /// The bounds of the keys to read.
     pub bounds: KeyBounds,
-    /// Positions of the filters that the bounds do not decide: to be applied to the rows.
+    /// Positions of the filters that the bounds do not decide. They must be applied to the rows.
     pub remaining: Vec<usize>,
     /// Columns that have one value in all rows read.
     pub constants: Vec<ColumnId>,
-    /// The share of the table's rows that the bounds leave, 0 to 1, where something is known of them.
+    /// The share of the table's rows within the bounds, 0 to 1. `None` without statistics.
     pub share: Option<f64>,
-    /// What the filters say of columns where no index could use it, for who knows the columns before them in one: joins.
+    /// Conditions on columns that no index could use. A join may use them if it fixes the preceding columns of an
+    /// index.
     pub unused: Vec<(ColumnId, Saying)>,
 }
 
-/// What a filter says of a column, as far as a key can use it.
+/// A filter's condition on a column, in a form that can bound a key.
 #[derive(Clone, Debug)]
 pub enum Saying {
-    /// It has this value.
+    /// The column equals this value.
     Is(Value),
-    /// It lies on one side of this.
+    /// The column is on one side of this limit.
     Within(Limit),
 }
 
-/// The columns that an index entry gives without reading the row: key columns, INCLUDE, and the
-/// primary key's columns.
+/// The columns that an index entry holds: key columns, INCLUDE columns, and the primary key's columns.
 pub fn covered_columns(table: &TableDescriptor, index: &IndexDescriptor) -> BTreeSet<ColumnId> {
     let primary = table.primary_key().into_iter().flat_map(|key| key.columns.iter().map(|column| column.column));
     index.columns.iter().map(|column| column.column).chain(index.include.iter().copied()).chain(primary).collect()
@@ -65,20 +64,20 @@ pub fn key_columns(table: &TableDescriptor, index: &IndexDescriptor) -> Vec<(Str
         .collect()
 }
 
-/// To look a row up costs about as much as reading so many in order.
+/// Looking up a row costs about as much as reading this many rows in order.
 const LOOKUP: f64 = 4.0;
-/// From so many rows on indexes are compared by what is known of the rows: smaller tables may have grown since.
+/// From this many rows on, indexes are compared by statistics. A smaller table may have grown since ANALYZE.
 const COMPARED_FROM: f64 = 1000.0;
-/// From so many rows on the whole table may be read although an index has something to say.
+/// From this many rows on, a full scan may be chosen although an index has bounds.
 const SCANNED_FROM: f64 = 10_000.0;
 
-/// What of a scan's filters one index can use.
+/// The filters of a scan that one index can use.
 struct Candidate<'a> {
     index: Option<usize>,
     equalities: Vec<(usize, &'a Condition)>,
     limits: Vec<(usize, &'a Condition)>,
     score: (u8, usize, usize, bool, bool),
-    /// The share of the table's rows that its bounds leave, where something is known of them.
+    /// The share of the table's rows within its bounds. `None` without statistics.
     share: Option<f64>,
 }
 
@@ -87,20 +86,20 @@ impl Candidate<'_> {
         !self.equalities.is_empty() || !self.limits.is_empty()
     }
 
-    /// Whether it finds one row at most by all columns of a key, or one for each of several values.
+    /// Whether it finds at most one row by a whole key, or one row for each of several values.
     fn finds_by_key(&self) -> bool {
         self.score.0 >= 3
     }
 
-    /// What it takes to read the rows, in rows read in order.
+    /// The cost of reading the rows, in rows read in order.
     fn cost(&self, rows: f64) -> f64 {
         let covering = self.score.3;
         rows * self.share.unwrap_or(1.0) * if covering { 1.0 } else { LOOKUP }
     }
 }
 
-/// Chooses for `filters` (a conjunction) of a scan that needs the columns `needed`, the filters'
-/// own included. `physical` turns an expression without columns into a physical one.
+/// Chooses the path for `filters` (a conjunction) of a scan. `needed` are all columns of the scan, including the
+/// filters'. `physical` converts an expression without columns to a physical one.
 pub fn choose(
     table: &TableDescriptor,
     filters: &[Expr],
@@ -120,10 +119,10 @@ pub fn choose(
         .enumerate()
         .filter(|(_, index)| index.primary || index.state == IndexState::Public)
         .map(|(position, index)| candidate(table, position, index, &flat, needed, needs_key))
-        // A full read of an index is worth it only for its order, which is decided elsewhere.
+        // A full read of an index pays only for its order, which is decided elsewhere.
         .filter(Candidate::is_bounded)
         .collect();
-    // The best comes last.
+    // The best candidate comes last.
     candidates.sort_by_key(|candidate| candidate.score);
     let rows = table.statistics.as_ref().map(|known| known.rows).filter(|rows| *rows >= COMPARED_FROM);
     let by_cost = rows.filter(|_| !candidates.last().is_some_and(Candidate::finds_by_key));
@@ -186,7 +185,7 @@ fn candidate<'a>(
     };
     let score = (class, equalities.len(), limits.len().min(2), covering, index.primary);
     let share = match class {
-        // One row, whatever is known of each column.
+        // A unique key finds one row, whatever the statistics of each column say.
         4.. if single => table.statistics.as_ref().map(|known| 1.0 / known.rows.max(1.0)),
         _ => selectivity_of(table, equalities.iter().chain(&limits).map(|(_, condition)| *condition)),
     };
@@ -248,7 +247,7 @@ fn build(
         true => found.iter().flatten().flatten().filter_map(|condition| says(condition).transpose()).collect(),
         false => Ok(vec![]),
     };
-    // A filter is decided when each of its conditions became a bound.
+    // A filter is decided if all of its conditions became bounds.
     let used: Vec<*const Condition> =
         equalities.iter().chain(limits).map(|(_, condition)| std::ptr::from_ref(*condition)).collect();
     let remaining = found

@@ -1,5 +1,5 @@
-//! Correlated subqueries that cannot become joins: [`ApplyNode`] adds a subquery's result to each row,
-//! [`ApplyExec`] runs the subquery once for each row, with the row's columns as slots.
+//! Correlated subqueries that cannot become joins. [`ApplyNode`] adds a subquery's result to each row. [`ApplyExec`]
+//! runs the subquery once for each row, with the row's columns as slots.
 
 use super::interrupt::pause;
 use super::outer::OuterValues;
@@ -36,54 +36,54 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// Rows after which others get the thread: each may run the subquery.
+/// Rows between two pauses that give the thread to others. Each row may run the subquery.
 const ROWS_BETWEEN_PAUSES: usize = 16;
-/// How many results are remembered, and how large one and the values it is for may be, in bytes.
+/// Most results that are cached. `SMALL` is the largest size in bytes of one and of its outer values.
 const KNOWN_AT_MOST: usize = 4096;
 const SMALL: usize = 256;
-/// Rows that a subquery is taken to have for each row beside it: PostgreSQL's guess of an array's elements (`estimate_array_length`).
+/// Estimated rows of the subquery per outer row: PostgreSQL's guess of an array's length (`estimate_array_length`).
 const ROWS_OF_LATERAL: usize = 10;
 
-/// What is made of the subquery's rows.
+/// The result that is made of the subquery's rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ApplyKind {
-    /// Its one value; NULL when it has no row, 21000 when it has more than one.
+    /// The single value. NULL without a row; 21000 with more than one row.
     Scalar,
-    /// Whether it has rows.
+    /// Whether the subquery returns any rows.
     Exists {
-        /// NOT EXISTS.
+        /// Whether it is NOT EXISTS.
         negated: bool,
     },
-    /// Whether the operand is among its values.
+    /// Whether the operand is among the values.
     In {
-        /// NOT IN.
+        /// Whether it is NOT IN.
         negated: bool,
     },
-    /// Its rows beside the row: a join.
+    /// The subquery's rows joined to the outer row.
     Lateral {
-        /// Rows without any of the subquery are kept, with NULLs.
+        /// Whether an outer row without a match is kept, with NULLs.
         outer: bool,
     },
 }
 
-/// Adds to each row of `input` a column made of the rows of `subquery`.
+/// Adds to each row of `input` a column computed from the rows of `subquery`.
 #[derive(Clone, Debug)]
 pub struct ApplyNode {
-    /// The rows.
+    /// The plan of the outer rows.
     pub input: LogicalPlan,
-    /// What runs for each; placeholders stand for columns of the row.
+    /// The plan that runs for each row. Placeholders stand for columns of the row.
     pub subquery: LogicalPlan,
-    /// What is made of its rows.
+    /// The result that is made of the subquery's rows.
     pub kind: ApplyKind,
-    /// The columns of the row that the subquery sees.
+    /// The columns of the outer row that the subquery reads.
     pub columns: Vec<Expr>,
-    /// The left side of IN.
+    /// The left operand of IN.
     pub operand: Option<Expr>,
-    /// Of which rows the result is asked for at all; it is NULL of the others.
+    /// A condition: the result is needed only for rows that satisfy it, and is NULL for others.
     pub guard: Option<Expr>,
     /// Ids of the placeholders that stand for `columns`.
     pub placeholders: Vec<String>,
-    /// Where the row's values are put.
+    /// The current row's values, which the subquery's slots read.
     pub outer: Arc<OuterValues>,
     /// The input's columns and the new one.
     pub schema: DFSchemaRef,
@@ -152,11 +152,11 @@ impl UserDefinedLogicalNodeCore for ApplyNode {
         Ok(ApplyNode { input, subquery, columns: expressions, operand, guard, schema, ..self.clone() })
     }
     fn necessary_children_exprs(&self, output: &[usize]) -> Option<Vec<Vec<usize>>> {
-        // What the expressions of the node see is added to it.
+        // Add the columns that the node's expressions read.
         let width = self.input.schema().fields().len();
         let of_input = output.iter().copied().filter(|position| *position < width).collect();
         let of_subquery = match self.kind {
-            // What volatile functions make is made whether it is read or not.
+            // Volatile functions must run even if their results are not read.
             ApplyKind::Lateral { .. } if !is_volatile(&self.subquery).unwrap_or(true) => {
                 output.iter().filter_map(|position| position.checked_sub(width)).collect()
             }
@@ -166,7 +166,7 @@ impl UserDefinedLogicalNodeCore for ApplyNode {
     }
 }
 
-/// Runs a subquery for each row.
+/// The operator that runs a subquery for each row.
 #[derive(Clone, Debug)]
 pub struct ApplyExec {
     input: Arc<dyn ExecutionPlan>,
@@ -178,12 +178,12 @@ pub struct ApplyExec {
     outer: Arc<OuterValues>,
     schema: SchemaRef,
     properties: Arc<PlanProperties>,
-    /// How often the subquery ran.
+    /// Number of runs of the subquery.
     runs: Returned,
 }
 
 impl ApplyExec {
-    /// An operator for a node, whose inputs and expressions (in the order of the node's) are planned.
+    /// Makes the operator of a node from its planned inputs and expressions, in the node's order.
     pub fn new(
         node: &ApplyNode,
         input: Arc<dyn ExecutionPlan>,
@@ -210,7 +210,7 @@ impl ApplyExec {
 
     fn properties_of(schema: &SchemaRef, input: &Arc<dyn ExecutionPlan>) -> Arc<PlanProperties> {
         let mut equivalences = EquivalenceProperties::new(Arc::clone(schema));
-        // The input's columns keep their positions, so its order holds, row by row and with rows repeated.
+        // The input's columns keep their positions, so its order holds even if rows are repeated.
         if let Some(order) = input.properties().equivalence_properties().output_ordering() {
             equivalences.add_ordering(order);
         }
@@ -222,31 +222,31 @@ impl ApplyExec {
         ))
     }
 
-    /// How often the subquery has run since the plan was made ready to.
+    /// Number of runs of the subquery since the plan was reset.
     pub fn runs(&self) -> Option<usize> {
         self.runs.metrics().output_rows()
     }
-    /// Whether the result is the same for the same row, so that it need not be computed where nobody asks.
+    /// Whether equal rows always have equal results. If so, an unused result need not be computed.
     pub fn is_repeatable(&self) -> bool {
         is_repeatable(&self.subquery) && !self.operand.as_ref().is_some_and(has_effects)
     }
-    /// The rows.
+    /// The operator that gives the outer rows.
     pub fn input(&self) -> &Arc<dyn ExecutionPlan> {
         &self.input
     }
-    /// What runs for each.
+    /// The operator that runs for each row.
     pub fn subquery(&self) -> &Arc<dyn ExecutionPlan> {
         &self.subquery
     }
-    /// What is made of its rows.
+    /// The result that is made of the subquery's rows.
     pub fn kind(&self) -> ApplyKind {
         self.kind
     }
-    /// Where a row's values are put.
+    /// The current row's values, which the subquery's slots read.
     pub fn outer_values(&self) -> &Arc<OuterValues> {
         &self.outer
     }
-    /// The columns of a batch that the subquery sees.
+    /// The columns of a batch that the subquery reads.
     pub fn seen(&self, batch: &RecordBatch) -> Result<Vec<ArrayRef>> {
         let value = |column: &Arc<dyn PhysicalExpr>| column.evaluate(batch)?.into_array(batch.num_rows());
         self.columns.iter().map(value).collect()
@@ -280,7 +280,7 @@ impl ApplyExec {
     }
 }
 
-/// The subquery of one execution.
+/// The state of the subquery during one execution.
 struct Runner {
     subquery: Arc<dyn ExecutionPlan>,
     kind: ApplyKind,
@@ -291,17 +291,17 @@ struct Runner {
     outer: Arc<OuterValues>,
     schema: SchemaRef,
     task: Arc<TaskContext>,
-    /// Accounts for the rows of IN's subquery.
+    /// Accounts for the memory of IN's subquery rows.
     held: MemoryReservation,
-    /// The outer values of the last run and what it returned: an uncorrelated subquery runs once.
+    /// The outer values of the last run and its result. So an uncorrelated subquery runs once.
     last: Option<(Vec<Datum>, Found)>,
-    /// What it returned for other outer values, as far as that is small.
+    /// Cached results for other outer values, as long as they are small.
     known: HashMap<Vec<Datum>, Found>,
-    /// Whether it returns the same for the same outer values.
+    /// Whether equal outer values always give equal results.
     repeatable: bool,
 }
 
-/// What a run of the subquery found.
+/// The result of one run of the subquery.
 #[derive(Clone)]
 enum Found {
     Value(Datum),
@@ -419,7 +419,7 @@ impl Runner {
     }
 }
 
-/// Whether a plan gives the same rows again: it calls no function whose result differs from call to call.
+/// Whether a plan always returns the same rows: it calls no volatile function.
 fn is_repeatable(plan: &Arc<dyn ExecutionPlan>) -> bool {
     let mut volatile = false;
     let walked = plan.apply(|operator| {

@@ -1,4 +1,4 @@
-//! [`BatchDecoder`]: makes batches of rows as they are stored, time and again, with the decoder of before.
+//! [`BatchDecoder`]: decodes stored rows to batches. It reuses its decoder.
 
 use super::output::ScanOutput;
 use super::projection::Projector;
@@ -6,26 +6,26 @@ use crate::encoding::RowDecoder;
 use crate::error::Result;
 use datafusion::arrow::record_batch::RecordBatch;
 
-/// See the head of the module.
+/// Decodes stored rows to batches and reuses its decoder.
 pub struct BatchDecoder {
     output: ScanOutput,
-    /// Kept for the next batch; not after an error, for then it may hold half a row.
+    /// The decoder for the next batch. It is dropped after an error, since it may then hold half a row.
     decoder: Option<RowDecoder>,
 }
 
 impl BatchDecoder {
-    /// Of what `output` keeps of rows.
+    /// A decoder for the columns of `output`.
     pub fn new(output: ScanOutput) -> BatchDecoder {
         BatchDecoder { output, decoder: None }
     }
 
-    /// Of no more than a projection of it keeps; `None` where that computes something, too.
+    /// A decoder for only the columns that a projection keeps. `None` if the projection computes anything.
     pub fn narrowed(&self, projector: &Projector) -> Option<BatchDecoder> {
         let output = self.output.narrowed(&projector.plain_columns()?, projector.schema())?;
         Some(BatchDecoder::new(output))
     }
 
-    /// A batch of these rows, key and value of each, which are `count`.
+    /// Decodes `count` rows, given as key and value, to a batch.
     pub fn decode<'a>(
         &mut self,
         count: usize,

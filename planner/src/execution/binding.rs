@@ -1,4 +1,4 @@
-//! [`with_binding`]: what expressions without parameters are bound against, with tables that can be run.
+//! [`with_binding`]: a resolver for expressions without parameters, with tables that can be read.
 
 use super::slots::Slots;
 use super::table::table_source;
@@ -7,8 +7,8 @@ use crate::catalog::Catalog;
 use crate::settings::Settings;
 use std::sync::Arc;
 
-/// Calls `bind` with what binds to `slots`. `now`: start of the transaction, microseconds since the Unix epoch, for literals
-/// such as `'today'`.
+/// Calls `bind` with a resolver that binds to `slots`. `now` is the start of the transaction in microseconds since
+/// 2000-01-01 UTC. Literals such as `'today'` need it.
 pub fn with_binding<T>(
     catalog: &Arc<Catalog>,
     settings: &Settings,

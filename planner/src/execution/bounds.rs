@@ -1,7 +1,7 @@
-//! [`KeyBounds`]: which keys of a table or index a scan reads, computed when it starts.
+//! [`KeyBounds`]: the keys of a table or index that a scan reads. They are computed when the scan starts.
 //!
-//! Values bound a prefix of the key's columns: equalities first, then a range of one column. A
-//! comparison with NULL is true of no row, so its bounds are empty.
+//! Values bound a prefix of the key's columns: first equalities, then a range of one column. A comparison with NULL is
+//! true for no row, so its bounds are empty.
 
 use super::limits::{Limit, Limits};
 use super::slots::StatementContext;
@@ -15,26 +15,26 @@ use bytes::Bytes;
 use std::fmt;
 use storage::RowRange;
 
-/// Ranges that one scan may fall into, at most; beyond it, a person is told rather than memory eaten.
+/// Most ranges of one scan. More are an error, so that a scan does not exhaust the memory.
 const MOST_RANGES: usize = 1 << 20;
 
-/// Bytes of a key's column, about.
+/// Approximate bytes of a key column.
 const KEY_COLUMN_BYTES: usize = 9;
 
-/// The values that one leading key column must have.
+/// The values that one leading key column may have.
 #[derive(Clone, Debug)]
 pub enum Equality {
-    /// One value.
+    /// The column equals one value.
     Value(Value),
-    /// Any of these.
+    /// Any of these values.
     OneOf(Vec<Value>),
     /// Any element of this array.
     AnyOf(Value),
-    /// NULL.
+    /// The column is NULL.
     Null,
 }
 
-/// The keys that a scan reads.
+/// The bounds of the keys that a scan reads.
 #[derive(Debug)]
 pub struct KeyBounds {
     prefix: Bytes,
@@ -46,8 +46,8 @@ pub struct KeyBounds {
 }
 
 impl KeyBounds {
-    /// Bounds over the key columns of a table or index: `equalities` for the first of them,
-    /// `limits` for the next. Without any, every key.
+    /// Bounds over the key columns of a table or index. `equalities` apply to the first columns, `limits` to the next
+    /// one. Without both, the bounds include every key.
     pub fn new(
         storage_id: StorageId,
         columns: Vec<(String, KeyColumn)>,
@@ -60,12 +60,12 @@ impl KeyBounds {
         KeyBounds { prefix: table_prefix(storage_id), columns, names, encoder, equalities, limits }
     }
 
-    /// How many leading columns are fixed to one value.
+    /// Number of leading columns that are fixed to one value.
     pub fn single_values(&self) -> usize {
         self.equalities.iter().take_while(|equality| matches!(equality, Equality::Value(_) | Equality::Null)).count()
     }
 
-    /// How many leading columns have equalities.
+    /// Number of leading columns with equalities.
     pub fn equalities(&self) -> usize {
         self.equalities.len()
     }
@@ -75,26 +75,26 @@ impl KeyBounds {
         self.equalities.len() == self.columns.len() && !self.columns.is_empty()
     }
 
-    /// Whether it bounds nothing.
+    /// Whether the bounds include all keys.
     pub fn is_full(&self) -> bool {
         self.equalities.is_empty() && self.limits.is_empty()
     }
 
-    /// Whether it is a range of the first key column and nothing else: one range of keys at most.
+    /// Whether the bounds are just a range of the first key column, which is at most one range of keys.
     pub fn is_one_range(&self) -> bool {
         self.equalities.is_empty() && !self.limits.is_empty()
     }
 
-    /// Whether its range is the same in each execution.
+    /// Whether the limits are the same in each execution.
     pub fn has_constant_limits(&self) -> bool {
         self.limits.are_constant()
     }
 
-    /// The key, encoded, when every key column has one value; `None` where one of them equals nothing.
+    /// The encoded key, if each key column has one value. `None` if a value equals nothing.
     pub fn point(&self, context: &StatementContext) -> Result<Option<Bytes>> {
         let mut key = Vec::with_capacity(self.prefix.len() + self.columns.len() * KEY_COLUMN_BYTES);
         key.extend_from_slice(&self.prefix);
-        // All are evaluated: one may fail.
+        // Evaluate all values: one may fail.
         let mut some = true;
         for (position, (equality, column)) in self.equalities.iter().zip(&self.columns).enumerate() {
             let value = match equality {
@@ -114,7 +114,7 @@ impl KeyBounds {
         Ok(some.then(|| key.into()))
     }
 
-    /// The keys, encoded, when every key column has an equality: in key order, each once.
+    /// The encoded keys, if every key column has an equality. They are sorted and distinct.
     pub fn points(&self, context: &StatementContext) -> Result<Vec<Bytes>> {
         let mut keys = Vec::new();
         self.each_prefix(context, |bounds, values| {
@@ -126,7 +126,7 @@ impl KeyBounds {
         Ok(keys)
     }
 
-    /// The ranges of keys: in key order, disjoint, none empty.
+    /// The ranges of keys: sorted, disjoint and nonempty.
     pub fn ranges(&self, context: &StatementContext) -> Result<Vec<RowRange>> {
         let Some(limits) = self.limits.evaluate(context)? else { return Ok(vec![]) };
         let mut ranges = Vec::new();
@@ -145,7 +145,7 @@ impl KeyBounds {
         Ok(key.into())
     }
 
-    /// Calls `each` with every combination of the equalities' values.
+    /// Calls `each` with each combination of the equalities' values.
     fn each_prefix(
         &self,
         context: &StatementContext,
@@ -187,7 +187,7 @@ impl KeyBounds {
             let values: Vec<Datum> =
                 choices.iter().zip(&picked).filter_map(|(values, index)| values.get(*index).cloned()).collect();
             each(self, &values)?;
-            // The next combination, the last column fastest.
+            // Advance to the next combination; the last column varies fastest.
             let mut column = choices.len();
             loop {
                 let Some(previous) = column.checked_sub(1) else { return Ok(()) };

@@ -1,6 +1,6 @@
-//! [`ComputedIndexes`]: lets the choice of an access path see indexes over expressions and partial ones as plain ones:
-//! an expression of a key becomes a column of its own, in the filters too; a partial index is seen when the filters
-//! imply its condition. Must not read anything.
+//! [`ComputedIndexes`]: presents expression and partial indexes as plain ones to the choice of an access path. An
+//! expression of a key becomes a column of its own, also in the filters. A partial index is visible only if the filters
+//! imply its condition.
 
 use super::dml::Computed;
 use super::implication::implied;
@@ -14,11 +14,11 @@ use datafusion::logical_expr::utils::split_conjunction_owned;
 /// The bound expressions of a table's indexes, over unqualified columns.
 #[derive(Debug)]
 pub struct ComputedIndexes {
-    /// The table, with a column for each expression behind its own.
+    /// The table, with additional columns for the expressions.
     table: TableDescriptor,
-    /// The expressions, and the columns that stand for them.
+    /// The expressions and the columns that replace them.
     expressions: Vec<(Expr, Expr)>,
-    /// Positions of partial indexes, and what must be among the filters.
+    /// Positions of partial indexes, and the conditions that the filters must imply.
     predicates: Vec<(usize, Vec<Expr>)>,
 }
 
@@ -33,7 +33,7 @@ fn unqualified(expr: &Expr) -> Result<Expr> {
 }
 
 impl ComputedIndexes {
-    /// For a table.
+    /// Prepares the expression and partial indexes of a table.
     pub fn new(table: &TableDescriptor, computed: &Computed) -> Self {
         let mut seen = Self { table: table.clone(), expressions: Vec::new(), predicates: Vec::new() };
         for (position, index) in seen.table.indexes.iter_mut().enumerate().filter(|(_, index)| index.is_computed()) {
@@ -43,14 +43,14 @@ impl ComputedIndexes {
                 (expressions.len() == index.expressions.len()).then_some((expressions, predicate))
             });
             let Some((expressions, predicate)) = bound else {
-                // Nobody knows what is in it.
+                // The bound expressions are missing, so the index must not be used.
                 index.state = IndexState::WriteOnly;
                 continue;
             };
             let descriptions = std::mem::take(&mut index.expressions);
             let keys = index.columns.iter_mut().filter(|key| key.column == 0);
             for ((key, expr), description) in keys.zip(expressions).zip(descriptions) {
-                // No column of a table has an id below one.
+                // Ids of real columns start at one.
                 let id = -1 - ColumnId::try_from(seen.expressions.len()).unwrap_or(ColumnId::MAX - 1);
                 let name = format!("\u{1}{}", description.text);
                 key.column = id;
@@ -63,7 +63,7 @@ impl ComputedIndexes {
         }
         seen
     }
-    /// The table and the filters (a conjunction) as the choice is to see them. Positions of filters and indexes stay.
+    /// The table and the filters (a conjunction) for the choice. Positions of filters and indexes stay the same.
     pub fn seen_by(&self, filters: &[Expr]) -> Result<(TableDescriptor, Vec<Expr>)> {
         let mut table = self.table.clone();
         let conjuncts: Vec<Expr> = filters.iter().cloned().flat_map(split_conjunction_owned).collect();

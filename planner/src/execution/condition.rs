@@ -1,6 +1,5 @@
-//! [`Condition`]: what a filter says about one column, in a form that bounds a key.
-//!
-//! Reads DataFusion's expressions.
+//! [`Condition`]: a filter's test of one column, in a form that can bound a key. It is derived from DataFusion's
+//! expressions.
 
 use super::value::{Conversion, is_slot};
 use crate::catalog::{ColumnId, TableDescriptor};
@@ -13,29 +12,29 @@ use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{Between, BinaryExpr, Expr, Operator, ScalarUDF, Volatility};
 use datafusion::scalar::ScalarValue;
 
-/// What a filter says about a column.
+/// A filter's test of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Test {
-    /// `column = value`.
+    /// The test `column = value`.
     Equal(Expr),
-    /// `column IN (values)`.
+    /// The test `column IN (values)`.
     OneOf(Vec<Expr>),
-    /// `column = ANY (array)`.
+    /// The test `column = ANY (array)`.
     AnyOf(Expr),
-    /// `column IS NULL`.
+    /// The test `column IS NULL`.
     IsNull,
-    /// `column > value`, or `>=`.
+    /// The test `column > value`, or `>=`.
     Above {
-        /// The value.
+        /// The value that the column is compared with.
         value: Expr,
-        /// `>=`.
+        /// Whether the test is `>=`.
         inclusive: bool,
     },
-    /// `column < value`, or `<=`.
+    /// The test `column < value`, or `<=`.
     Below {
-        /// The value.
+        /// The value that the column is compared with.
         value: Expr,
-        /// `<=`.
+        /// Whether the test is `<=`.
         inclusive: bool,
     },
 }
@@ -43,15 +42,15 @@ pub enum Test {
 /// A test of one column; the whole filter is the conjunction of its conditions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
-    /// The column.
+    /// The column under test.
     pub column: ColumnId,
-    /// The test.
+    /// The test of the column.
     pub test: Test,
     /// How the values relate to the column's type.
     pub conversion: Conversion,
 }
 
-/// The conditions that a filter is the conjunction of. None when it is anything else.
+/// The conditions whose conjunction is the filter. `None` if the filter has another form.
 pub fn conditions(filter: &Expr, table: &TableDescriptor) -> Option<Vec<Condition>> {
     let one =
         |column: (ColumnId, Conversion), test| Some(vec![Condition { column: column.0, conversion: column.1, test }]);
@@ -102,7 +101,7 @@ pub fn conditions(filter: &Expr, table: &TableDescriptor) -> Option<Vec<Conditio
             list.iter().all(is_value).then_some(())?;
             one(column, Test::OneOf(list.clone()))
         }
-        // `LIKE 'head%'` is a range: texts are in the order of their bytes, which is that of their letters' code points.
+        // `LIKE 'head%'` is a range: texts sort by bytes, which is the order of code points.
         Expr::Like(like) if !like.negated && !like.case_insensitive && like.escape_char.is_none() => {
             let Expr::Literal(ScalarValue::Utf8(Some(pattern)), _) = like.pattern.as_ref() else { return None };
             let column = column_of(&like.expr, table)?;
@@ -116,7 +115,7 @@ pub fn conditions(filter: &Expr, table: &TableDescriptor) -> Option<Vec<Conditio
             }
             Some(both)
         }
-        // `~ '^(word)$'`, as psql asks for a name: it matches one text alone.
+        // psql looks names up by `~ '^(word)$'`, which matches a single text.
         Expr::ScalarFunction(call) if call.name() == "textregexeq" => {
             let [text, Expr::Literal(ScalarValue::Utf8(Some(pattern)), _)] = call.args.as_slice() else { return None };
             let column = column_of(text, table)?;
@@ -130,7 +129,7 @@ pub fn conditions(filter: &Expr, table: &TableDescriptor) -> Option<Vec<Conditio
             (column.1 == Conversion::None).then_some(())?;
             one(column, Test::IsNull)
         }
-        // A bare boolean column, or its negation.
+        // A boolean column alone, or its negation.
         Expr::Column(_) => {
             let column = column_of(filter, table)?;
             (table.column(column.0)?.ty.arrow() == DataType::Boolean).then_some(())?;
@@ -156,21 +155,21 @@ pub fn conditions(filter: &Expr, table: &TableDescriptor) -> Option<Vec<Conditio
     }
 }
 
-/// The one text that matches a regular expression, where it is a word between anchors.
+/// The only text that a regular expression matches, if it is a word between anchors.
 fn only_match(pattern: &str) -> Option<&str> {
     let inner = pattern.strip_prefix('^')?.strip_suffix('$')?;
     let word = inner.strip_prefix('(').map_or(Some(inner), |inner| inner.strip_suffix(')'))?;
     (!word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || c == '_')).then_some(word)
 }
 
-/// The text that all texts begin with which match a pattern, when that is all that it asks for.
+/// The prefix of a pattern that tests only for a prefix.
 fn head_of(pattern: &str) -> Option<String> {
     let mut head = String::new();
     let mut letters = pattern.strip_suffix('%')?.chars();
     while let Some(letter) = letters.next() {
         match letter {
             '%' | '_' => return None,
-            // None: the sign at the end was escaped.
+            // A trailing `%` that is escaped does not count.
             '\\' => head.push(letters.next()?),
             letter => head.push(letter),
         }
@@ -178,11 +177,11 @@ fn head_of(pattern: &str) -> Option<String> {
     (!head.is_empty()).then_some(head)
 }
 
-/// The first text behind all that begin with `head`; `None` when there is none.
+/// The smallest text greater than all texts with the prefix `head`. `None` if there is none.
 fn first_behind(head: &str) -> Option<String> {
     let mut letters: Vec<char> = head.chars().collect();
     while let Some(last) = letters.pop() {
-        // Code points that are no letters (surrogates) lie between two that are.
+        // Surrogates are not characters, but lie between characters.
         if let Some(next) = (u32::from(last) + 1..=u32::from(char::MAX)).find_map(char::from_u32) {
             letters.push(next);
             return Some(letters.into_iter().collect());
@@ -195,7 +194,7 @@ fn boolean(value: bool) -> Expr {
     Expr::Literal(ScalarValue::Boolean(Some(value)), None)
 }
 
-/// `column = a OR column IN (b, c)`: the column and the values.
+/// The column and the values of `column = a OR column IN (b, c)`.
 fn alternatives(expression: &Expr, table: &TableDescriptor) -> Option<((ColumnId, Conversion), Vec<Expr>)> {
     let mut found = conditions(expression, table)?.into_iter();
     let (condition, None) = (found.next()?, found.next()) else { return None };
@@ -207,7 +206,7 @@ fn alternatives(expression: &Expr, table: &TableDescriptor) -> Option<((ColumnId
     Some(((condition.column, condition.conversion), values))
 }
 
-/// The column that an operand is, perhaps widened or stripped of its scale to compare.
+/// The column in an operand that may be widened, or stripped of its scale, for the comparison.
 pub fn column_of(expression: &Expr, table: &TableDescriptor) -> Option<(ColumnId, Conversion)> {
     match expression {
         Expr::Column(column) => Some((table.column_named(&column.name)?.id, Conversion::None)),
@@ -220,7 +219,7 @@ pub fn column_of(expression: &Expr, table: &TableDescriptor) -> Option<(ColumnId
             let (id, Conversion::None) = column_of(call.args.first()?, table)? else { return None };
             Some((id, Conversion::NumericKey))
         }
-        // Casts are functions of ours; those to a wider integer lose nothing.
+        // Casts are functions of ours. Widening an integer loses nothing.
         Expr::ScalarFunction(call) => {
             let [argument] = call.args.as_slice() else { return None };
             let width = match call.name() {
@@ -244,14 +243,14 @@ fn integer_width(data_type: &DataType) -> Option<u8> {
     }
 }
 
-/// Whether a function, volatile to DataFusion, has one result within a statement.
+/// Whether a function that DataFusion considers volatile has one result within a statement.
 fn is_stable(function: &ScalarUDF) -> bool {
     let kernel = (function.inner().as_ref() as &dyn std::any::Any).downcast_ref::<KernelFunction>();
     kernel.is_some_and(|kernel| kernel.stability() == Stability::Stable)
 }
 
-/// Whether an expression has one value for the whole statement: no columns, nothing volatile but
-/// slots, and no subquery that depends on a row.
+/// Whether an expression has one value for the whole statement. It must have no columns, no volatile call except slots,
+/// and no correlated subquery.
 fn is_value(expression: &Expr) -> bool {
     let mut constant = true;
     let walked = expression.apply(|inner| {

@@ -1,11 +1,12 @@
-//! [`detached`]: a row stream that moves to a thread for long computations as soon as it turns out to be long.
+//! [`detached`]: a row stream that moves to a thread of its own once it takes long.
 //!
-//! A short query ends before it ever pauses, and runs where it was asked for. What pauses is long, or waits for the store:
-//! it goes on on a thread of its own, whose rows come through a channel of one batch. Who asked is free meanwhile: to see
-//! a cancel request, a timeout, a client that left. Dropping the stream ends the computation at its next pause.
+//! A short query ends before its first pause and runs on the caller's thread. A stream that pauses takes long or waits
+//! for the store. It continues on another thread, whose rows come through a channel of one batch. Meanwhile the caller
+//! can react to a cancel request, a timeout or a disconnect. Dropping the stream ends the computation at its next
+//! pause.
 //!
-//! A thread each, and not a task among tasks: a join may compute for seconds without a pause, and the system shares the
-//! processors among threads all the same, as it does among a PostgreSQL server's processes.
+//! It gets a thread, not a task. A join may compute for seconds without a pause. The operating system shares the
+//! processors fairly among threads, as it does among PostgreSQL's server processes.
 
 use super::slots::{Running, Slots};
 pub use context::workers::Workers;
@@ -23,7 +24,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::sync::mpsc;
 
-/// Batches that may wait to be taken.
+/// Batches that the channel holds.
 const WAITING: usize = 1;
 
 /// Moves `stream`, of a plan that runs in `slots`, to `workers` when it pauses for the first time, or `at_once`.
@@ -48,10 +49,10 @@ enum State {
     Over,
 }
 
-/// What the thread sends.
+/// A message from the computing thread.
 enum Message {
     Rows(Result<RecordBatch>),
-    /// There are no more: without it the computation has died.
+    /// The stream has ended. Without this message, the computation has panicked.
     End,
 }
 
@@ -62,7 +63,7 @@ struct Detached {
 }
 
 impl Detached {
-    /// Polls the stream where it is.
+    /// Polls the stream on the caller's thread.
     fn poll_here(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<RecordBatch>>> {
         let State::Here { stream, .. } = &mut self.state else { return Poll::Ready(None) };
         let item = self.workers.enter(|| stream.as_mut().poll_next(context));
@@ -76,7 +77,7 @@ impl Detached {
         }
     }
 
-    /// Gives the stream a thread, where there is a runtime that has one.
+    /// Moves the stream to a thread, if a runtime has one.
     fn leave(&mut self) {
         let Some(handle) = self.workers.handle() else { return };
         if let State::Here { stream, running } = std::mem::replace(&mut self.state, State::Over) {
@@ -85,7 +86,7 @@ impl Detached {
             let (task, registration) = AbortHandle::new_pair();
             let work = Abortable::new(passed_on(send_all(stream, running, sender)), registration);
             let runtime = handle.clone();
-            // Who aborted it does not ask how it ended; should it panic, no end is sent, and that is seen.
+            // After an abort nobody waits for the end. After a panic no end is sent, and the receiver reports that.
             drop(handle.spawn_blocking(move || runtime.block_on(work)));
             self.state = State::There { rows, task };
         }
@@ -108,7 +109,7 @@ impl Detached {
 }
 
 async fn send_all(stream: SendableRecordBatchStream, running: Running, sender: mpsc::Sender<Message>) {
-    // A local: also when this is aborted, it is dropped before the word that it runs.
+    // A local variable is dropped before `running`, even on abort.
     let mut stream = stream;
     let last = loop {
         match stream.next().await {
@@ -121,7 +122,7 @@ async fn send_all(stream: SendableRecordBatchStream, running: Running, sender: m
             None => break Message::End,
         }
     };
-    // Whoever learns that this is over may run the plan again at once.
+    // Drop both first: the receiver of the last message may run the plan again at once.
     drop(stream);
     drop(running);
     let _ = sender.send(last).await;

@@ -1,6 +1,7 @@
-//! [`Direct`]: the operators of a plan of one row at most, called one after the other. Plans pass batches through streams of
-//! operators that may pause, go on on other threads and end early; for the row of a key and those that it names in other tables, or one of VALUES, those cost more
-//! than the row does. Leaf, expressions and writer are the plan's own: what is computed here a stream of the plan would compute.
+//! [`Direct`]: calls the operators of a plan with at most one row one after the other. Ordinary plans pass batches
+//! through streams, which may pause, move to other threads and end early. For one row, that costs more than the row
+//! itself. This applies to the row of a key, the rows that it refers to in other tables, and one row of VALUES. Leaf,
+//! expressions and writer are the plan's own, so the results equal those of the stream.
 
 use super::dml::{DirectWrite, WriteExec};
 use super::key_join::{KeyJoinExec, KeyJoiner};
@@ -15,14 +16,14 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::placeholder_row::PlaceholderRowExec;
 use std::sync::Arc;
 
-/// See the head of the module.
+/// A plan that runs without streams, because it has at most one row.
 pub struct Direct {
     leaf: Leaf,
-    /// From below to above.
+    /// The operators above the leaf, from the bottom up.
     above: Vec<Above>,
 }
 
-/// What makes one row of one.
+/// An operator that turns one row into one row.
 enum Above {
     Project(Projector),
     Join(Arc<KeyJoiner>),
@@ -31,13 +32,13 @@ enum Above {
 enum Leaf {
     Point(Box<PointReader>),
     Values(ValuesRows),
-    /// A row without columns.
+    /// One row without columns.
     Empty,
     Write(Box<DirectWrite>),
 }
 
 impl Direct {
-    /// Of a finished plan; `None` where it may have more rows, or does what is not done here.
+    /// Converts a finished plan. `None` if the plan may have more rows, or has an operator that is not supported here.
     pub fn of(plan: &Arc<dyn ExecutionPlan>) -> Option<Direct> {
         if let Some(projection) = plan.downcast_ref::<LeanProjectionExec>() {
             let mut below = Direct::of(projection.children().first()?)?;
@@ -69,14 +70,14 @@ impl Direct {
         Some(Direct { leaf, above: Vec::new() })
     }
 
-    /// Runs it: the batch that the plan's stream would return, if any. The plan's slots are filled with `context`. Errors: those of
-    /// the stream.
+    /// Runs the plan and returns the batch that its stream would return, if any. The plan's slots contain `context`.
+    /// Errors: those of the stream.
     pub async fn run(&mut self, context: &Arc<StatementContext>) -> Result<Option<RecordBatch>> {
         let found = match &mut self.leaf {
             Leaf::Point(reader) => reader.read(context).await?,
             Leaf::Values(values) => Some(values.evaluate()?),
             Leaf::Empty => Some(one_row()),
-            // Whoever only reads does not move the future of a write about.
+            // The write's future is boxed, so that reads need not move a large future.
             Leaf::Write(write) => Box::pin(write.run(context)).await?,
         };
         let Some(mut batch) = found else { return Ok(None) };

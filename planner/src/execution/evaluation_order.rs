@@ -1,4 +1,4 @@
-//! [`Order`]: in which order expressions over the same rows are computed, and how.
+//! [`Order`]: the order in which expressions over the same rows are evaluated.
 
 use super::lazy_junction::has_effects;
 use super::value::as_slot;
@@ -12,30 +12,30 @@ use datafusion::physical_expr::expressions::Literal;
 use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 use std::sync::Arc;
 
-/// The order in which expressions over the same rows are computed: what has an effect (`nextval`) behind what may only fail, so that the
-/// failing statement has none, as where PostgreSQL computes constants beforehand. Those that ask sequences for what others of them ask
-/// are computed row by row.
+/// The evaluation order of expressions over the same rows. Expressions with side effects (`nextval`) follow those that
+/// can only fail. So a failing statement has no side effects, as in PostgreSQL, which evaluates constants first. If one
+/// expression's sequence call affects another's, these are evaluated row by row.
 #[derive(Clone, Debug)]
 pub struct Order {
     places: Option<Arc<[usize]>>,
     by_row: Option<Arc<[usize]>>,
-    /// Whether one has an effect: what has is computed once.
+    /// Whether an expression has side effects, so that it must be evaluated only once.
     effects: bool,
-    /// The short ones of the expressions that are constants, in their places, for one row.
+    /// One-row arrays of short constants, by position of their expression.
     constants: Arc<[Option<ArrayRef>]>,
 }
 
-/// Constants of so many bytes at most are kept ready for one row: plans are kept, and longer ones are not made often.
+/// Longer constants are not cached: plans live long, and such constants are rare.
 const KEPT_BYTES: usize = 512;
 
-/// The value of an expression that is a short constant, for one row.
+/// The one-row array of an expression that is a short constant.
 fn constant(expression: &Arc<dyn PhysicalExpr>) -> Option<ArrayRef> {
     let value = expression.downcast_ref::<Literal>()?.value();
     (value.size() <= KEPT_BYTES).then(|| value.to_array().ok()).flatten()
 }
 
 impl Order {
-    /// Of some expressions.
+    /// Determines the order for some expressions.
     pub fn of(expressions: &[Arc<dyn PhysicalExpr>]) -> Order {
         let volatile: Vec<bool> = expressions.iter().map(has_effects).collect();
         let by_row = row_wise(expressions).map(Into::into);
@@ -49,13 +49,13 @@ impl Order {
         Order { places: Some(places.into()), by_row, effects, constants }
     }
 
-    /// Whether the expressions may be computed again for the same rows.
+    /// Whether the expressions may be evaluated again for the same rows.
     pub fn is_repeatable(&self) -> bool {
         !self.effects
     }
 
-    /// The value for one row of what depends on none. Most of what INSERT and UPDATE write are constants and parameters, of which
-    /// DataFusion makes a value of its own, checks it, and makes an array of it, each time.
+    /// The one-row value of a constant or parameter, which most expressions of INSERT and UPDATE are. DataFusion would
+    /// make a value, check it and convert it to an array each time.
     fn of_one_row(&self, at: usize, expression: &Arc<dyn PhysicalExpr>) -> Option<Result<ArrayRef>> {
         if let Some(constant) = self.constants.get(at)? {
             return Some(Ok(Arc::clone(constant)));
@@ -64,7 +64,7 @@ impl Order {
         Some(slot.value().map_err(Into::into).and_then(|value| value.to_array()))
     }
 
-    /// The values of the expressions over a batch.
+    /// Evaluates the expressions over a batch, in their original positions.
     pub fn evaluate(
         &self,
         expressions: &[Arc<dyn PhysicalExpr>],
@@ -94,7 +94,7 @@ impl Order {
     }
 }
 
-/// The values of the expressions at `places`, those of a row before those of the next.
+/// Evaluates the expressions at `places` row by row.
 fn one_by_one(
     expressions: &[Arc<dyn PhysicalExpr>],
     places: &[usize],
@@ -116,8 +116,8 @@ fn one_by_one(
     places.iter().zip(parts).map(joined).collect()
 }
 
-/// The places of the expressions that ask sequences, where one of their calls changes what another answers: all of a row come before
-/// those of the next.
+/// The positions of expressions with sequence calls, if one call changes another's result. They must be evaluated row
+/// by row.
 fn row_wise(expressions: &[Arc<dyn PhysicalExpr>]) -> Option<Vec<usize>> {
     let (mut calls, mut places): (Vec<(bool, Option<String>)>, Vec<usize>) = (Vec::new(), Vec::new());
     for (at, expression) in expressions.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! [`ExtensionNodes`]: plans the logical nodes of `execution` that are not DataFusion's.
+//! [`ExtensionNodes`]: plans the logical nodes of `execution` that DataFusion does not have.
 
 use super::apply::{ApplyExec, ApplyNode};
 use super::generate_series::{GenerateSeriesExec, GenerateSeriesNode};
@@ -20,7 +20,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{ExtensionPlanner, PhysicalPlanner};
 use std::sync::Arc;
 
-/// The planner of tables, of VALUES, of LIMIT with run-time counts and of series.
+/// Plans tables, VALUES, LIMIT with run-time counts, and series.
 pub struct ExtensionNodes;
 
 #[async_trait]

@@ -1,5 +1,5 @@
-//! [`FirstRows`]: the first rows of a range of a table's keys, as far as they lie in one batch of the store: what LIMIT leaves of an ordered
-//! scan.
+//! [`FirstRows`]: reads the first rows of a range of a table's keys if one batch of the store holds them. This serves
+//! LIMIT over an ordered scan.
 
 use super::batch_decoder::BatchDecoder;
 use super::bounds::KeyBounds;
@@ -13,43 +13,44 @@ use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
 use txn::OwnWrites;
 
-/// A LIMIT beyond it is for a stream, which need not have all rows at once.
+/// A larger LIMIT is left to a stream, which need not hold all rows at once.
 const MOST_ROWS: usize = 64;
 
-/// Who was told that a stream has to read does not ask again for so many executions: rows that were deleted at the begin of a range are
-/// in the way of the next execution, too.
+/// After a failed attempt, this many executions use the stream right away. Deleted rows at the start of the range will
+/// slow the next execution as well.
 const EXECUTIONS_LEFT_ALONE: u32 = 15;
 
-/// What was found.
+/// The outcome of an attempt.
 #[derive(Debug)]
 pub enum Found {
-    /// All that there is to return, if anything.
+    /// All rows to return, if there are any.
     Rows(Option<RecordBatch>),
-    /// It would take more than one look at the store. A stream has to read from the beginning.
+    /// More than one read is necessary. A stream has to read from the beginning.
     NotAtOnce,
 }
 
-/// Reads them time and again, and projects them.
+/// Reads the first rows of a range for one execution after another, and projects them.
 pub struct FirstRows {
     rows: BatchDecoder,
     bounds: Arc<KeyBounds>,
-    /// From the last key to the first.
+    /// Whether to read from the last key to the first.
     reverse: bool,
-    /// Rows, at most.
+    /// Most rows to return.
     fetch: usize,
     above: Option<Projector>,
     left_alone: u32,
 }
 
 impl FirstRows {
-    /// Those of a finished plan that is LIMIT over a range, and a projection of it at most; `None` where it is not, or they may be too many.
+    /// Converts a finished plan that is LIMIT over a range, optionally with a projection. `None` for other plans, and
+    /// if there may be too many rows.
     pub fn of(plan: &Arc<dyn ExecutionPlan>) -> Option<FirstRows> {
         let Some(projection) = plan.downcast_ref::<LeanProjectionExec>() else {
             return plan.downcast_ref::<TableScanExec>()?.first_rows();
         };
         let mut first = projection.children().first()?.downcast_ref::<TableScanExec>()?.first_rows()?;
         let projector = projection.projector();
-        // Where it computes nothing, no more of a row is read than it keeps.
+        // If the projection only selects columns, decode just these.
         match first.rows.narrowed(&projector) {
             Some(rows) => first.rows = rows,
             None => first.above = Some(projector),
@@ -57,14 +58,14 @@ impl FirstRows {
         Some(first)
     }
 
-    /// The first `fetch` rows within `bounds`, or the last, last first; `None`: those are too many.
+    /// Reads the first `fetch` rows within `bounds`, or the last ones in reverse order. `None` if these are too many.
     pub fn new(output: ScanOutput, bounds: Arc<KeyBounds>, reverse: bool, fetch: usize) -> Option<FirstRows> {
         let rows = BatchDecoder::new(output);
         let first = FirstRows { rows, bounds, reverse, fetch, above: None, left_alone: 0 };
         (1..=MOST_ROWS).contains(&fetch).then_some(first)
     }
 
-    /// The rows of this execution: those that the plan's stream would return, whose slots are filled with `context`. Errors: those of the stream.
+    /// Reads the rows that the plan's stream would return. Its slots contain `context`. Errors: those of the stream.
     pub async fn read(&mut self, context: &StatementContext) -> Result<Found> {
         if self.left_alone > 0 {
             self.left_alone -= 1;

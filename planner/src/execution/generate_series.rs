@@ -1,4 +1,4 @@
-//! `generate_series`: beside each row of an input, the integers of a series, made as they are read.
+//! `generate_series`: adds to each input row the integers of a series, which are made as they are read.
 //!
 //! [`GenerateSeriesNode`] is the logical node, [`GenerateSeriesExec`] the operator.
 
@@ -24,14 +24,14 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
-/// Start, stop, step: the last columns of the input.
+/// The last columns of the input: start, stop and step.
 const ARGUMENTS: usize = 3;
 
-/// Rows of an execution's first batch, at most; each has four times as many as the one before. Whatever is computed from
-/// a batch is computed without a pause, and it may take milliseconds for each row.
+/// Most rows of an execution's first batch; each batch has four times as many as the previous one. A consumer processes
+/// a batch without a pause, and may take milliseconds for each row.
 const FIRST_BATCH_ROWS: usize = 64;
 
-/// The series of each input row, with the columns of the input that are not its arguments.
+/// The series of each input row, with the input columns that are not arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct GenerateSeriesNode {
     input: LogicalPlan,
@@ -41,8 +41,8 @@ pub struct GenerateSeriesNode {
 }
 
 impl GenerateSeriesNode {
-    /// The last three columns of `input` are start, stop and step, int8; they are replaced by the column `name` of
-    /// `data_type`, which is int4 (when all that the arguments can be is int4) or int8.
+    /// The last three columns of `input` are start, stop and step, of type int8. The column `name` replaces them. Its
+    /// `data_type` is int4 (if all arguments can only be int4) or int8.
     pub fn new(input: LogicalPlan, name: &str, data_type: DataType) -> Result<Self> {
         let carried = carried(input.schema().fields().len())?;
         let mut fields: Vec<_> = input
@@ -57,7 +57,7 @@ impl GenerateSeriesNode {
     }
 }
 
-/// How many columns of an input of `width` are not arguments.
+/// Number of columns, of an input with `width` columns, that are not arguments.
 fn carried(width: usize) -> Result<usize> {
     width
         .checked_sub(ARGUMENTS)
@@ -102,7 +102,7 @@ fn one<T>(inputs: Vec<T>) -> Result<T> {
     inputs.into_iter().next().ok_or_else(|| DataFusionError::Internal("generate_series takes one input".into()))
 }
 
-/// Reads arguments row by row and counts.
+/// Reads arguments row by row and counts through each series.
 #[derive(Debug)]
 pub struct GenerateSeriesExec {
     input: Arc<dyn ExecutionPlan>,
@@ -112,7 +112,7 @@ pub struct GenerateSeriesExec {
 }
 
 impl GenerateSeriesExec {
-    /// An operator over an `input` as [`GenerateSeriesNode::new`] takes it, which returns `schema`.
+    /// Makes an operator that returns `schema` over an `input` as in [`GenerateSeriesNode::new`].
     pub fn new(input: Arc<dyn ExecutionPlan>, schema: SchemaRef) -> Self {
         let partitions = input.output_partitioning().partition_count();
         let properties = PlanProperties::new(
@@ -129,12 +129,12 @@ impl GenerateSeriesExec {
         Self::new(input, Arc::clone(&self.schema))
     }
 
-    /// An operator for the physical input of a node.
+    /// Makes the operator of a node over its physical input.
     pub fn of(node: &GenerateSeriesNode, input: Arc<dyn ExecutionPlan>) -> Self {
         Self::new(input, Arc::clone(node.schema.inner()))
     }
 
-    /// Whether it returns nothing but its series.
+    /// Whether it returns only its series.
     pub fn is_alone(&self) -> bool {
         self.schema.fields().len() == 1
     }
@@ -186,24 +186,24 @@ impl ExecutionPlan for GenerateSeriesExec {
     }
 }
 
-/// One execution.
+/// The state of one execution.
 struct Counting {
     input: SendableRecordBatchStream,
-    /// Rows of the next batch, at most.
+    /// Most rows of the next batch.
     batch_rows: usize,
-    /// Rows of any batch, at most.
+    /// Most rows of any batch.
     most_batch_rows: usize,
     carried: usize,
     schema: SchemaRef,
     rows: Option<Rows>,
 }
 
-/// Input rows of which some series are not at their ends.
+/// Input rows whose series are not finished.
 struct Rows {
     batch: RecordBatch,
     /// The row whose series comes next.
     position: usize,
-    /// The row whose series is under way, and the rest of that.
+    /// The row whose series is in progress, and the rest of that series.
     current: Option<(u32, Series)>,
 }
 
@@ -251,7 +251,7 @@ impl Counting {
 }
 
 impl Rows {
-    /// Starts the series of the next row; a row with a NULL argument has none. False at the end.
+    /// Starts the series of the next row. A row with a NULL argument has none. False at the end.
     fn advance(&mut self, carried: usize) -> SqlResult<bool> {
         if self.position >= self.batch.num_rows() {
             return Ok(false);
@@ -278,7 +278,7 @@ impl Rows {
 fn integers(values: Vec<i64>, data_type: Option<&DataType>) -> SqlResult<ArrayRef> {
     Ok(match data_type {
         Some(DataType::Int64) => Arc::new(Int64Array::from(values)),
-        // Between two int4.
+        // Arguments of int4 give values within int4.
         _ => {
             let narrow: std::result::Result<Vec<i32>, _> = values.into_iter().map(i32::try_from).collect();
             let narrow = narrow.map_err(|_| SqlError::internal("a series of int4 that left its type"))?;

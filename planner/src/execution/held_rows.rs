@@ -24,9 +24,9 @@ use std::sync::Arc;
 /// The rows that a part has returned.
 #[derive(Clone, Debug)]
 pub struct HeldRowsNode {
-    /// Which part.
+    /// Number of the part.
     pub part: usize,
-    /// Their columns.
+    /// Schema of the rows.
     pub schema: DFSchemaRef,
 }
 
@@ -81,7 +81,7 @@ pub struct HeldRowsExec {
 }
 
 impl HeldRowsExec {
-    /// Reads what the node says in the execution that fills the slots.
+    /// Makes the operator. It reads the execution whose context is in the slots.
     pub fn new(node: &HeldRowsNode, slots: Arc<Slots>) -> Self {
         let schema = Arc::clone(node.schema.inner());
         let properties = leaf::properties(&schema, vec![], &[], 1);
@@ -123,7 +123,7 @@ impl ExecutionPlan for HeldRowsExec {
     }
     fn execute(&self, _partition: usize, _task: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let batches = self.slots.get()?.held.get(self.part)?;
-        // The same columns, whatever a part's own plan says of NULLs in them.
+        // The part's own plan may declare other nullability for the same columns.
         let schema = Arc::clone(&self.schema);
         let batches = batches.into_iter().map(move |batch| {
             let options =

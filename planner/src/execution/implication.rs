@@ -1,5 +1,5 @@
-//! [`implied`]: whether conditions leave no row but such as satisfy another, as far as it is told by comparisons with constants, AND, OR
-//! and tests for NULL: by that a partial index serves a query or an ON CONFLICT.
+//! [`implied`]: whether conditions imply another condition. It understands comparisons with constants, AND, OR and NULL
+//! tests. A partial index serves a query or ON CONFLICT if its condition is implied.
 
 use crate::functions::one_of;
 use crate::functions::place::without_place;
@@ -9,7 +9,7 @@ use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 use datafusion::scalar::ScalarValue;
 use std::cmp::Ordering;
 
-/// Whether every row of which all of `given` are true makes `needed` true. False where that is not known.
+/// Whether each row that satisfies all of `given` satisfies `needed`. False if unknown.
 pub fn implied(given: &[Expr], needed: &Expr) -> bool {
     let plain = |expr: &Expr| {
         let stripped = expr.clone().transform(|part| Ok(Transformed::yes(without_place(part))));
@@ -37,7 +37,7 @@ fn follows(given: &[&Expr], needed: &Expr) -> bool {
     given.iter().any(|part| one_follows(part, needed))
 }
 
-/// Whether a single condition is enough.
+/// Whether one condition suffices.
 fn one_follows(given: &Expr, needed: &Expr) -> bool {
     if given == needed {
         return true;
@@ -50,7 +50,7 @@ fn one_follows(given: &Expr, needed: &Expr) -> bool {
     }
     if let Some(tested) = not_null(needed) {
         return match given {
-            // None of these is true of NULL.
+            // These comparisons are not true for NULL.
             Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
                 is_strict(*op) && (left.as_ref() == tested || right.as_ref() == tested)
             }
@@ -81,7 +81,7 @@ fn is_strict(op: Operator) -> bool {
     matches!(op, Eq | NotEq | Lt | LtEq | Gt | GtEq)
 }
 
-/// What is compared with which constant, the constant on the right.
+/// A comparison with a constant, with the constant on the right.
 fn comparison(condition: &Expr) -> Option<(&Expr, Operator, &ScalarValue)> {
     let Expr::BinaryExpr(BinaryExpr { left, op, right }) = condition else { return None };
     if !is_strict(*op) {
@@ -95,8 +95,7 @@ fn comparison(condition: &Expr) -> Option<(&Expr, Operator, &ScalarValue)> {
     }
 }
 
-/// The order of two constants with which the same is compared: they are in one form of all that are equal. None for NULL and
-/// arrays.
+/// The order of two constants. Equal constants have the same canonical form. `None` for NULL and arrays.
 fn compare(one: &ScalarValue, other: &ScalarValue) -> Option<Ordering> {
     let float = |value: &ScalarValue| match value {
         ScalarValue::Float64(Some(value)) => Some(*value),
@@ -107,14 +106,14 @@ fn compare(one: &ScalarValue, other: &ScalarValue) -> Option<Ordering> {
         return None;
     }
     match (float(one), float(other)) {
-        // NaN is above all numbers.
+        // NaN is greater than all numbers.
         (Some(one), Some(other)) => one.partial_cmp(&other).or_else(|| Some(one.is_nan().cmp(&other.is_nan()))),
         (None, None) if !one.data_type().is_nested() => one.partial_cmp(other),
         _ => None,
     }
 }
 
-/// Whether `x known a` says that `x asked b`, where `order` is that of a and b.
+/// Whether `x known a` implies `x asked b`, where `order` is the order of a and b.
 fn holds(known: Operator, order: Ordering, asked: Operator) -> bool {
     use Operator::{Eq, Gt, GtEq, Lt, LtEq, NotEq};
     match (known, asked) {

@@ -1,5 +1,5 @@
-//! [`IndexScanExec`]: reads ranges of a secondary index, in its order, and the rows it points at,
-//! unless the entries hold every column that is needed.
+//! [`IndexScanExec`]: reads ranges of a secondary index in its order. It also reads the rows, unless the entries hold
+//! all columns needed.
 
 use super::bounds::KeyBounds;
 use super::leaf::{self, Estimate, leaf_methods};
@@ -25,7 +25,7 @@ use std::sync::Arc;
 use storage::RowRange;
 use txn::{OwnWrites, Pairs, Transaction};
 
-/// Reads rows by a secondary index.
+/// Reads rows through a secondary index.
 #[derive(Clone, Debug)]
 pub struct IndexScanExec {
     output: ScanOutput,
@@ -42,7 +42,7 @@ pub struct IndexScanExec {
 }
 
 impl IndexScanExec {
-    /// Reads the entries in `bounds`.
+    /// Makes a scan of the entries in `bounds`.
     pub fn new(
         output: ScanOutput,
         index: Arc<IndexDescriptor>,
@@ -78,7 +78,7 @@ impl IndexScanExec {
         leaf::properties(&output.schema, ordering, &output.positions(constants), 1)
     }
 
-    /// The same rows, last entry first.
+    /// The same scan in reverse order.
     pub fn reversed(&self) -> Self {
         let mut reversed = self.clone();
         reversed.reverse = !self.reverse;
@@ -91,32 +91,32 @@ impl IndexScanExec {
         &self.output.table.name
     }
 
-    /// What it returns.
+    /// The columns that it returns.
     pub fn output(&self) -> &ScanOutput {
         &self.output
     }
 
-    /// The index.
+    /// Descriptor of the index.
     pub fn index(&self) -> &Arc<IndexDescriptor> {
         &self.index
     }
 
-    /// The slots it reads.
+    /// The slots that it reads.
     pub fn slots(&self) -> &Arc<Slots> {
         &self.slots
     }
 
-    /// How many rows are expected.
+    /// Expected number of rows.
     pub fn estimate(&self) -> &Estimate {
         &self.estimate
     }
 
-    /// The keys read.
+    /// The bounds of the keys read.
     pub fn bounds(&self) -> &Arc<KeyBounds> {
         &self.bounds
     }
 
-    /// Whether the last key comes first.
+    /// Whether it reads from the last key to the first.
     pub fn is_reverse(&self) -> bool {
         self.reverse
     }
@@ -126,18 +126,18 @@ impl IndexScanExec {
         &self.index.name
     }
 
-    /// Whether no row is read, only entries.
+    /// Whether only entries are read, not rows.
     pub fn is_index_only(&self) -> bool {
         self.index_only
     }
 }
 
-/// Whether an index's entries hold every column of an output.
+/// Whether an index's entries hold all columns of an output.
 pub fn covers(output: &ScanOutput, index: &IndexDescriptor) -> bool {
     output.columns.iter().all(|column| IndexDecoder::covers(&output.table, index, *column))
 }
 
-/// The rows of a batch of entries: from the entries alone when they hold every column.
+/// The rows of a batch of entries. They come from the entries alone if these hold all columns.
 pub(super) async fn read(
     output: &ScanOutput,
     index: &IndexDescriptor,
@@ -153,7 +153,7 @@ pub(super) async fn read(
     }
 }
 
-/// Those of a batch of entries that point at a row whose key is in `range`.
+/// The entries of a batch that refer to a row whose key is in `range`.
 pub(super) fn pointing_into(
     output: &ScanOutput,
     index: &IndexDescriptor,
@@ -170,7 +170,7 @@ pub(super) fn pointing_into(
     Ok(kept.into())
 }
 
-/// The rows that a batch of entries points at.
+/// The rows to which a batch of entries refers.
 async fn rows_of(
     output: &ScanOutput,
     index: &IndexDescriptor,

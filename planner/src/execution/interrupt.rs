@@ -1,8 +1,8 @@
-//! Stopping and yielding while a plan computes. Operators of DataFusion that may work long between two rows are made to
-//! look, in between, whether somebody wants them to stop, and to let others have the thread.
+//! Cancellation and yielding while a plan computes. Operators of DataFusion may work long between two rows. They are
+//! made to check for cancellation, and to give the thread to others.
 //!
-//! [`interruptible`] does it to a finished plan: [`PaceExec`] stands above each such operator, and the conditions of joins,
-//! which a join may evaluate for minutes without returning a row, become [`WatchedExpr`].
+//! [`interruptible`] converts a finished plan: a [`PaceExec`] is put above each such operator. A join may evaluate its
+//! condition for minutes without returning a row, so join conditions become [`WatchedExpr`].
 
 use super::detached::detached;
 use super::dml::{LockRowsExec, WriteExec};
@@ -43,18 +43,18 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// How long a stream computes until it lets others have the thread. What is looked up by many keys comes in many little
-/// batches: counted by those, every short statement would pause.
+/// How long a stream computes before it gives the thread to others. Lookups of many keys return many small batches. If
+/// batches were counted, every short statement would pause.
 const BETWEEN_PAUSES: Duration = Duration::from_millis(1);
-/// Batches after which it does where there is no clock.
+/// Number of batches between pauses if there is no clock.
 const BATCHES_BETWEEN_PAUSES: u8 = 2;
 
-/// Errors with 57014 when the statement that runs in `slots` is to stop, or is over.
+/// Checks for cancellation of the statement in `slots`. Errors: 57014 if it was cancelled, XX000 if it has ended.
 pub fn check(slots: &Slots) -> SqlResult<()> {
     slots.get()?.session.check_interrupt()
 }
 
-/// Lets others have the thread, once.
+/// Gives the thread to others once.
 pub async fn pause() {
     let mut paused = false;
     std::future::poll_fn(move |context| {
@@ -67,7 +67,7 @@ pub async fn pause() {
     .await;
 }
 
-/// A plan whose operators stop and yield.
+/// Makes a plan's operators check for cancellation and yield.
 pub fn interruptible(plan: Arc<dyn ExecutionPlan>, slots: &Arc<Slots>) -> Result<Arc<dyn ExecutionPlan>> {
     plan.transform_up(|plan| {
         let plan = watch_filter(hold_window_input(detach_subqueries(plan, slots)?, slots)?, slots)?;
@@ -100,7 +100,7 @@ pub fn writes(plan: &Arc<dyn ExecutionPlan>) -> bool {
     plan.is::<WriteExec>() || plan.is::<LockRowsExec>() || plan.children().into_iter().any(writes)
 }
 
-/// A write stays where its session is, its subqueries need not.
+/// A write stays on its session's thread, but its subqueries may move.
 fn detach_subqueries(plan: Arc<dyn ExecutionPlan>, slots: &Arc<Slots>) -> Result<Arc<dyn ExecutionPlan>> {
     if !plan.is::<ScalarSubqueryExec>() || !writes(&plan) {
         return Ok(plan);
@@ -115,7 +115,7 @@ fn detach_subqueries(plan: Arc<dyn ExecutionPlan>, slots: &Arc<Slots>) -> Result
     replace_children_if_necessary(plan, children)
 }
 
-/// DataFusion's window operator keeps its whole input without accounting for it.
+/// Accounts for the input of DataFusion's window operator, which holds it without accounting.
 fn hold_window_input(plan: Arc<dyn ExecutionPlan>, slots: &Arc<Slots>) -> Result<Arc<dyn ExecutionPlan>> {
     if !plan.is::<WindowAggExec>() {
         return Ok(plan);
@@ -150,7 +150,7 @@ fn watched(filter: &JoinFilter, slots: &Arc<Slots>) -> Result<JoinFilter> {
     Ok(JoinFilter::new(Arc::new(expression), filter.column_indices().to_vec(), Arc::clone(filter.schema())))
 }
 
-/// Conditions that spare the rows that do not need them, see [`guarded_condition`].
+/// Makes a filter's AND and OR lazy, see [`guarded_condition`].
 fn guard_filter(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     let Some(filter) = plan.downcast_ref::<FilterExec>() else { return Ok(plan) };
     let predicate = guarded_condition(filter.predicate())?;
@@ -160,13 +160,13 @@ fn guard_filter(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> 
     Ok(Arc::new(FilterExecBuilder::from(filter).with_predicate(predicate).build()?))
 }
 
-/// A condition that is not shown to DataFusion's analysis of intervals, which compares each part with each other one: for 1,000 columns it
+/// Hides a condition from DataFusion's interval analysis, which compares all pairs of parts. For 1,000 columns, that
 /// took ten seconds.
 pub(super) fn unanalyzed(condition: Arc<dyn PhysicalExpr>, slots: &Arc<Slots>) -> Arc<dyn PhysicalExpr> {
     Arc::new(WatchedExpr { inner: condition, slots: Arc::clone(slots) })
 }
 
-/// An expression that is not evaluated any more once its statement is to stop.
+/// An expression that checks for cancellation before each evaluation.
 #[derive(Debug)]
 struct WatchedExpr {
     inner: Arc<dyn PhysicalExpr>,
@@ -218,19 +218,19 @@ impl PhysicalExpr for WatchedExpr {
     }
 }
 
-/// Passes rows through; stops and yields between batches.
+/// Passes rows on; checks for cancellation and yields between batches.
 #[derive(Debug)]
 pub struct PaceExec {
     input: Arc<dyn ExecutionPlan>,
     slots: Arc<Slots>,
-    /// What rows are accounted for as, while the stream lives, when the operator above keeps all of them.
+    /// The name under which all rows are accounted for while the stream lives, if the operator above holds them.
     held: Option<&'static str>,
-    /// Whether it is computed elsewhere when it is long.
+    /// Whether a long computation moves to another thread.
     detach: bool,
 }
 
 impl PaceExec {
-    /// Above `input`, of a plan that runs in `slots`.
+    /// Makes the operator above `input`, whose plan runs in `slots`.
     pub fn new(input: Arc<dyn ExecutionPlan>, slots: Arc<Slots>) -> Self {
         PaceExec { input, slots, held: None, detach: false }
     }
@@ -291,17 +291,17 @@ impl ExecutionPlan for PaceExec {
     }
 }
 
-/// The stream of a leaf, which yields now and then.
+/// The stream of a leaf, which yields periodically.
 pub fn paced(stream: SendableRecordBatchStream) -> SendableRecordBatchStream {
     Box::pin(Paced::new(stream))
 }
 
 struct Paced {
     stream: SendableRecordBatchStream,
-    /// Of an operator that may compute long; a leaf has none.
+    /// The slots of an operator that may compute long. A leaf has none.
     slots: Option<Arc<Slots>>,
     held: Option<MemoryReservation>,
-    /// When it began to compute without a pause, by the monotonic clock.
+    /// The start of the computation since the last pause, by the monotonic clock.
     since: Option<Duration>,
     /// Batches since the last pause.
     batches: u8,
@@ -312,7 +312,7 @@ impl Paced {
         Paced { stream, slots: None, held: None, since: None, batches: 0 }
     }
 
-    /// Whether it is time to let others have the thread.
+    /// Whether it is time to give the thread to others.
     fn is_due(&mut self) -> bool {
         let due = match (monotonic(), self.since) {
             (Some(now), Some(since)) => now.saturating_sub(since) >= BETWEEN_PAUSES,
@@ -365,7 +365,7 @@ mod tests {
     use futures::{FutureExt, StreamExt};
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    /// A leaf of `batches`, each of which takes so many µs.
+    /// A leaf of `batches`, each of which takes `micros` microseconds.
     fn leaf(batches: usize, micros: u64, clock: &Arc<Clock>) -> SendableRecordBatchStream {
         let schema = Arc::new(Schema::empty());
         let options = RecordBatchOptions::new().with_row_count(Some(1));
@@ -378,7 +378,7 @@ mod tests {
         paced(Box::pin(RecordBatchStreamAdapter::new(schema, batches)))
     }
 
-    /// Batches until the first pause; none when there is no pause before the end.
+    /// Number of batches before the first pause. `None` if the stream ends without one.
     fn until_pause(mut stream: SendableRecordBatchStream) -> Option<usize> {
         for taken in 0.. {
             match stream.next().now_or_never() {
@@ -390,7 +390,7 @@ mod tests {
         None
     }
 
-    /// Microseconds.
+    /// A clock that counts microseconds.
     #[derive(Default)]
     struct Clock(AtomicU64);
 

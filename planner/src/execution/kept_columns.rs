@@ -1,6 +1,8 @@
-//! [`KeptColumnsNode`]: a query whose columns are all computed, whoever reads them: those that a volatile function makes have
-//! effects, or differ from row to row. PostgreSQL's planner keeps them too (`remove_unused_subquery_outputs`).
-//! [`KeptColumnsExec`] stands between projections that would be made one, and hands on what it is given.
+//! [`KeptColumnsNode`]: a query whose columns are all computed, even if nobody reads them. Columns from volatile
+//! functions have side effects or differ from row to row. PostgreSQL's planner keeps them too
+//! (`remove_unused_subquery_outputs`).
+//!
+//! [`KeptColumnsExec`] passes its rows on. It keeps DataFusion from merging the projections above and below.
 
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{DFSchemaRef, Result};
@@ -17,26 +19,26 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
-/// See the head of the module.
+/// Keeps all columns of its input, as the module head describes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct KeptColumnsNode {
     input: LogicalPlan,
-    /// Columns of which no condition may be asked below.
+    /// Columns on which no condition may be pushed down.
     volatile: Vec<String>,
 }
 
 impl KeptColumnsNode {
-    /// A plan with this node on top; `volatile`: the names of columns that volatile functions make.
+    /// Puts this node on a plan. `volatile` names the columns that volatile functions compute.
     pub fn over(input: LogicalPlan, volatile: Vec<String>) -> LogicalPlan {
         LogicalPlan::Extension(Extension { node: Arc::new(KeptColumnsNode { input, volatile }) })
     }
 
-    /// The names of columns that volatile functions make.
+    /// Names of the columns that volatile functions compute.
     pub fn volatile(&self) -> &[String] {
         &self.volatile
     }
 
-    /// What such a node stands on; `None` where the plan is another.
+    /// The input of such a node. `None` for another plan.
     pub fn below(plan: &LogicalPlan) -> Option<&LogicalPlan> {
         let LogicalPlan::Extension(extension) = plan else { return None };
         extension.node.as_any().downcast_ref::<KeptColumnsNode>().map(|node| &node.input)
@@ -83,9 +85,9 @@ pub struct KeptColumnsExec {
 }
 
 impl KeptColumnsExec {
-    /// Over the node's planned input; `volatile`: the names of columns that volatile functions make.
+    /// Makes the operator over its planned input. `volatile` names the columns that volatile functions compute.
     pub fn new(input: Arc<dyn ExecutionPlan>, volatile: &[String]) -> Self {
-        // DataFusion takes a volatile function of constants for a constant, and leaves out sorts by it.
+        // DataFusion treats a volatile function of constants as a constant, and drops sorts by it.
         let is_made = |expr: &Arc<dyn PhysicalExpr>| {
             collect_columns(expr).iter().any(|column| volatile.iter().any(|name| name == column.name()))
         };
@@ -115,7 +117,8 @@ impl ExecutionPlan for KeptColumnsExec {
         &self.properties
     }
     crate::execution::leaf::input_methods!();
-    /// It does; but a sort by what is made below would be moved below, where it is one by a constant.
+    /// It keeps the order, but must not say so. Otherwise a sort by a volatile column would move below, where
+    /// DataFusion drops it as constant.
     fn maintains_input_order(&self) -> Vec<bool> {
         vec![false]
     }

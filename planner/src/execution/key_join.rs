@@ -1,8 +1,8 @@
-//! [`KeyJoinExec`]: joins each row with the row of a table that has the primary key it names, and keeps the order of its rows. A
-//! batch of rows is one call to the store, and the order of an index reaches a LIMIT above the join.
+//! [`KeyJoinExec`]: joins each row with the row of a table whose primary key it contains, and keeps the input's order.
+//! It makes one call to the store per batch. The order of an index thus reaches a LIMIT above the join.
 //!
-//! It stands for a [`HashJoinExec`] whose probe side is looked up by the whole primary key ([`LookupScanExec`]). When there turn out to be
-//! more rows than look-ups pay for, a table that is not large is read once instead ([`Everything`]).
+//! It replaces a [`HashJoinExec`] whose probe side is looked up by the whole primary key ([`LookupScanExec`]). If there
+//! are more rows than lookups pay for, a table that is not large is read once instead ([`Everything`]).
 
 use super::key_lookup::{Everything, NamedRows};
 use super::lazy_junction::{guarded, guarded_condition};
@@ -39,10 +39,10 @@ use futures::{TryStreamExt, stream};
 use std::fmt;
 use std::sync::Arc;
 
-/// Rows of a table that is read once instead of being looked into, at most: they are held in memory.
+/// Most rows of a table that is read once instead of by lookups. They are held in memory.
 const HELD_ROWS: usize = 1 << 17;
 
-/// See the head of the module. Shown as a nested loop over a look-up.
+/// A join by primary key lookups. EXPLAIN shows a nested loop over a lookup.
 #[derive(Debug)]
 pub struct KeyJoinExec {
     input: Arc<dyn ExecutionPlan>,
@@ -51,21 +51,22 @@ pub struct KeyJoinExec {
     returned: Returned,
 }
 
-/// What a [`KeyJoinExec`] does to a batch.
+/// Joins single batches, for [`KeyJoinExec`] and others.
 #[derive(Debug)]
 pub struct KeyJoiner {
-    /// The join that it stands for: its type, condition and output. Its children are never run.
+    /// The replaced join: its type, condition and output. Its children are never run.
     join: Arc<HashJoinExec>,
     filter: Option<JoinFilter>,
-    /// The look-up, and what stands above it: as it is shown, and as it is done.
+    /// The plan of the lookup and the operators above it, as EXPLAIN shows it. `lookup` and `steps` are the same, ready
+    /// to run.
     probe: Arc<dyn ExecutionPlan>,
     lookup: Arc<LookupScanExec>,
     steps: Vec<Step>,
-    /// Rows that are looked up, at most, where the table is not large.
+    /// Most rows to look up if the table is not large.
     most: usize,
 }
 
-/// What is done to rows that were looked up.
+/// An operator above the lookup, applied to the rows found.
 #[derive(Debug)]
 enum Step {
     Filter(Arc<dyn PhysicalExpr>, Option<Arc<[usize]>>),
@@ -73,9 +74,10 @@ enum Step {
 }
 
 impl KeyJoinExec {
-    /// In place of `join`, whose build side's keys name rows of `lookup`, by the whole primary key; `probe` is the other side with
-    /// `lookup` in the place of its scan. `most`: so many look-ups are no dearer than to read the table. `None` where that side is
-    /// more than a scan, filters and projections, its unmatched rows leave the join, or other columns are equal too.
+    /// Replaces `join`, whose build side's keys are whole primary keys of `lookup`. `probe` is the other side with
+    /// `lookup` in place of its scan. `most` lookups cost no more than reading the table. `None` if that side has other
+    /// operators than scan, filters and projections, if its unmatched rows are returned, or if the join compares more
+    /// columns.
     pub fn of(
         join: &HashJoinExec,
         probe: Arc<dyn ExecutionPlan>,
@@ -84,7 +86,7 @@ impl KeyJoinExec {
     ) -> Result<Option<KeyJoinExec>> {
         let handled =
             matches!(join.join_type(), JoinType::Inner | JoinType::Left | JoinType::LeftSemi | JoinType::LeftAnti);
-        // Nobody looks at the keys again: each has to be part of the primary key.
+        // The keys are not compared again, so each must be part of the primary key.
         let asks_more = !(0..join.on().len()).all(|position| lookup.looks_up(position));
         let mut steps = Vec::new();
         if !handled || asks_more || join.fetch().is_some() || !steps_above(&probe, &mut steps)? {
@@ -109,39 +111,39 @@ impl KeyJoinExec {
         Ok(KeyJoinExec { input, joiner, properties, returned: Returned::default() })
     }
 
-    /// What it does.
+    /// The part that joins batches.
     pub fn joiner(&self) -> &Arc<KeyJoiner> {
         &self.joiner
     }
 
-    /// The join that it stands for.
+    /// The hash join that it replaces.
     pub fn join(&self) -> &HashJoinExec {
         &self.joiner.join
     }
 
-    /// What is looked up, as it is shown.
+    /// The lookup side as EXPLAIN shows it.
     pub fn probe(&self) -> &Arc<dyn ExecutionPlan> {
         &self.joiner.probe
     }
 
-    /// Whether every row of the input leaves it as long as the keys are there.
+    /// Whether each input row is returned if the row it refers to exists.
     pub fn drops_few(&self) -> bool {
         self.joiner.filter.is_none() && self.joiner.steps.iter().all(|step| matches!(step, Step::Project(_)))
     }
 
-    /// The same over another input. Errors: the input has other columns.
+    /// The same join over another input. Errors: the input has other columns.
     pub fn with_other_input(&self, input: Arc<dyn ExecutionPlan>) -> Result<KeyJoinExec> {
         KeyJoinExec::over(input, Arc::clone(&self.joiner))
     }
 
-    /// The same over an input of which the same is known.
+    /// The same join over an input with the same properties.
     fn with_like_input(&self, input: Arc<dyn ExecutionPlan>) -> KeyJoinExec {
         let (joiner, properties) = (Arc::clone(&self.joiner), Arc::clone(&self.properties));
         KeyJoinExec { input, joiner, properties, returned: Returned::default() }
     }
 }
 
-/// Notes what stands above a look-up, from below; false where it is more than can be done here.
+/// Collects the operators above a lookup, from the bottom up. False if one is not supported here.
 fn steps_above(plan: &Arc<dyn ExecutionPlan>, steps: &mut Vec<Step>) -> Result<bool> {
     if plan.is::<LookupScanExec>() {
         return Ok(true);
@@ -169,8 +171,8 @@ fn steps_above(plan: &Arc<dyn ExecutionPlan>, steps: &mut Vec<Step>) -> Result<b
 }
 
 impl KeyJoiner {
-    /// The rows of the input, in their order and with what is known of them, beside columns of which nothing is known but
-    /// that they are equal to the keys.
+    /// The properties of the output. The input's columns keep order and properties. The other columns are only known to
+    /// be equal to the keys.
     fn properties(&self, input: &Arc<dyn ExecutionPlan>) -> Result<Arc<PlanProperties>> {
         let all = self.join.join_schema();
         let before = input.schema();
@@ -189,7 +191,7 @@ impl KeyJoiner {
             known = known.project(&ProjectionMapping::from_indices(kept, all)?, self.schema());
         }
         Ok(Arc::new(PlanProperties::new(
-            // What is said of the columns is said of columns of this schema.
+            // Express the properties over the columns of this schema.
             EquivalenceProperties::new(self.schema()).extend(known)?,
             Partitioning::UnknownPartitioning(1),
             EmissionType::Incremental,
@@ -201,7 +203,7 @@ impl KeyJoiner {
         self.join.schema()
     }
 
-    /// What a batch joins to, in its order.
+    /// The result of joining a batch, in its order.
     pub async fn join(&self, context: &StatementContext, rows: &RecordBatch) -> SqlResult<RecordBatch> {
         let named = self.lookup.find(context, &self.keys(rows)?).await?;
         self.beside(rows, self.through_steps(named)?)
@@ -211,7 +213,7 @@ impl KeyJoiner {
         self.join.on().iter().map(|(key, _)| key.evaluate(rows)?.into_array(rows.num_rows())).collect()
     }
 
-    /// The rows beside those that they name, of which only the join's condition is still to be asked.
+    /// Combines rows with the rows that they refer to. Only the join's condition is still to be evaluated.
     fn beside(&self, rows: &RecordBatch, named: NamedRows) -> SqlResult<RecordBatch> {
         let NamedRows { batch, mut row_of } = named;
         if let Some(filter) = &self.filter {
@@ -240,7 +242,7 @@ impl KeyJoiner {
         }
         let right = UInt32Array::from_iter(row_of.into_iter().filter(wanted));
         let column = |position: usize| match (position.checked_sub(rows.num_columns()), &left) {
-            // What is beside none of the rows found may be of a type that does not like to be taken from nothing.
+            // No row was found. Some column types cannot be taken from an empty batch.
             (Some(behind), _) if batch.num_rows() == 0 => {
                 Ok(new_null_array(batch.column(behind).data_type(), rows_left))
             }
@@ -255,7 +257,7 @@ impl KeyJoiner {
         leaf::batch(&schema, columns?, rows_left)
     }
 
-    /// Rows that were looked up, through what stands above them.
+    /// Applies the operators above the lookup to the rows found.
     fn through_steps(&self, named: NamedRows) -> SqlResult<NamedRows> {
         let NamedRows { mut batch, mut row_of } = named;
         for step in &self.steps {
@@ -264,7 +266,7 @@ impl KeyJoiner {
                 Step::Filter(condition, projection) => {
                     let kept = leaf::true_rows(condition, &batch)?;
                     if kept.true_count() < batch.num_rows() {
-                        // Where each row that stays stands now.
+                        // The new position of each remaining row.
                         let mut places = 0u32..;
                         let places: Vec<Option<u32>> =
                             kept.values().iter().map(|kept| if kept { places.next() } else { None }).collect();
@@ -282,7 +284,7 @@ impl KeyJoiner {
         Ok(NamedRows { batch, row_of })
     }
 
-    /// Forgets the matches of which the join's condition is not true.
+    /// Removes the matches for which the join's condition is not true.
     fn drop_failed(
         &self,
         filter: &JoinFilter,
@@ -313,22 +315,22 @@ impl KeyJoiner {
     }
 }
 
-/// One execution.
+/// The state of one execution.
 struct Run {
     joiner: Arc<KeyJoiner>,
     context: Arc<StatementContext>,
     input: SendableRecordBatchStream,
-    /// Rows of the input so far.
+    /// Number of input rows so far.
     seen: usize,
     everything: Held,
     memory: MemoryReservation,
 }
 
-/// Whether the table is held.
+/// Whether the table is held in memory.
 enum Held {
     NotYet,
     Yes(Everything),
-    /// There is no memory for it, or it is too large.
+    /// There is not enough memory, or the table is too large.
     Never,
 }
 
@@ -390,7 +392,7 @@ impl ExecutionPlan for KeyJoinExec {
     fn input_distribution_requirements(&self) -> InputDistributionRequirements {
         InputDistributionRequirements::new(vec![Distribution::SinglePartition])
     }
-    /// It does; but who asks for an order above takes the columns here for those below.
+    /// It keeps the order. But an order required above is pushed down by column position, which a projection changes.
     fn maintains_input_order(&self) -> Vec<bool> {
         vec![self.joiner.join.projection.is_none()]
     }

@@ -1,5 +1,5 @@
-//! [`KeyLookup`]: the rows of a table that values of a join name, by the leading columns of an index; and where those of a whole
-//! primary key stand in a batch ([`NamedRows`]).
+//! [`KeyLookup`]: looks up rows of a table by the leading columns of an index, with values from a join. For whole
+//! primary keys, [`NamedRows`] gives each row's position in a batch.
 
 use super::output::ScanOutput;
 use super::range_reader::{ReadOptions, read_ranges};
@@ -22,38 +22,38 @@ use std::sync::Arc;
 use storage::RowRange;
 use txn::OwnWrites;
 
-/// Where the value of a key column comes from.
+/// The source of a key column's value.
 #[derive(Clone, Debug)]
 pub enum LookupKey {
-    /// From the join: the array at this position.
+    /// The join's array at this position.
     Joined(usize),
-    /// From a filter of the table.
+    /// A value from a filter of the table.
     Fixed(Value),
 }
 
-/// What is looked up.
+/// A lookup by an index.
 #[derive(Clone, Debug)]
 pub struct KeyLookup {
-    /// What is returned of the rows.
+    /// The columns that are returned.
     pub output: ScanOutput,
-    /// By what they are looked up.
+    /// The index that is used.
     pub index: Arc<IndexDescriptor>,
-    /// Encodes its key.
+    /// Encoder of the index's key.
     pub encoder: Arc<KeyEncoder>,
-    /// Its leading columns.
+    /// Sources of its leading columns.
     pub columns: Vec<LookupKey>,
 }
 
-/// The rows that keys name.
+/// The rows that were found by keys.
 #[derive(Debug)]
 pub struct NamedRows {
-    /// The rows found.
+    /// The rows found, each once.
     pub batch: RecordBatch,
-    /// For each key, which of them it names.
+    /// For each key, the position of its row. `None` if there is no such row.
     pub row_of: Vec<Option<u32>>,
 }
 
-/// All rows of a table, by their keys.
+/// All rows of a table or range, indexed by key.
 #[derive(Debug)]
 pub struct Everything {
     batch: RecordBatch,
@@ -61,17 +61,17 @@ pub struct Everything {
 }
 
 impl Everything {
-    /// How many rows there are.
+    /// Number of rows it holds.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there are none.
+    /// Whether it holds no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// What `change` makes of the rows, once for all that will name them: those that it leaves out are named by no key any more.
+    /// Applies `change` to the rows once. A dropped row is not found by its key any more.
     pub fn through(self, change: impl FnOnce(NamedRows) -> Result<NamedRows>) -> Result<Everything> {
         let Everything { batch, mut rows } = self;
         let row_of = (0u32..).take(batch.num_rows()).map(Some).collect();
@@ -87,7 +87,7 @@ impl Everything {
     }
 }
 
-/// Encoded keys, one behind the other; `None` for one that is NULL in part, which names nothing.
+/// Concatenated encoded keys. `None` for a key with a NULL, which finds nothing.
 struct Encoded {
     bytes: Bytes,
     keys: Vec<Option<Range<usize>>>,
@@ -100,12 +100,12 @@ impl Encoded {
 }
 
 impl KeyLookup {
-    /// Whether each key is a whole primary key: it names one row at most.
+    /// Whether each key is a whole primary key, which identifies at most one row.
     pub fn names_rows(&self) -> bool {
         self.index.primary && self.columns.len() == self.index.columns.len()
     }
 
-    /// The values of the columns that filters fix; `None` when no row can have them.
+    /// The values of the columns that filters fix. `None` if no row can have them.
     fn fixed(&self, context: &StatementContext) -> Result<Option<Vec<Option<Datum>>>> {
         let mut values = Vec::with_capacity(self.columns.len());
         for column in &self.columns {
@@ -136,7 +136,7 @@ impl KeyLookup {
         let prefix = table_prefix(self.index.storage_id);
         let (mut bytes, mut keys) = (Vec::new(), Vec::with_capacity(rows));
         for row in 0..rows {
-            // NULL joins with nothing.
+            // NULL matches nothing in a join.
             keys.push(if arrays.iter().any(|array| array.is_null(row)) {
                 None
             } else {
@@ -149,7 +149,7 @@ impl KeyLookup {
         Ok(Encoded { bytes: bytes.into(), keys })
     }
 
-    /// The keys that are not NULL, encoded, in order, each once.
+    /// The encoded keys without NULLs, sorted and distinct.
     pub fn keys(&self, context: &StatementContext, batches: &[Vec<ArrayRef>]) -> Result<Vec<Bytes>> {
         let mut keys = Vec::new();
         for joined in batches {
@@ -161,7 +161,7 @@ impl KeyLookup {
         Ok(keys)
     }
 
-    /// Reads the rows that keys name, each once; by whole primary keys within `range`.
+    /// Finds the rows of whole primary keys, each row once. Only keys within `range` are read.
     pub async fn find(
         &self,
         context: &StatementContext,
@@ -173,7 +173,7 @@ impl KeyLookup {
         let named = |at: &usize| encoded.key(*at).is_some_and(|key| range.is_none_or(|range| range.contains(key)));
         let mut in_order: Vec<usize> = (0..encoded.keys.len()).filter(named).collect();
         in_order.sort_unstable_by(|one, other| encoded.key(*one).cmp(&encoded.key(*other)));
-        // For each of those its number among the different ones.
+        // The position of each key among the distinct ones.
         let (mut keys, mut numbers) = (Vec::<Bytes>::new(), Vec::with_capacity(in_order.len()));
         for at in &in_order {
             let Some(key) = encoded.keys.get(*at).cloned().flatten() else { continue };
@@ -202,7 +202,8 @@ impl KeyLookup {
         Ok(NamedRows { batch, row_of })
     }
 
-    /// Reads all rows of `ranges`, which are of the table; `None` where there are more than `most`, or no `memory` for them.
+    /// Reads all rows of `ranges`, which belong to the table. `None` if there are more than `most`, or if `memory` is
+    /// exhausted.
     pub async fn everything(
         &self,
         context: &StatementContext,
@@ -223,7 +224,7 @@ impl KeyLookup {
                 bytes += key.len() + KEY_BYTES;
             }
             let batch = self.output.decode(pairs.iter())?;
-            // What was read becomes one batch, beside its parts for a moment.
+            // The batches are concatenated, so their rows briefly exist twice.
             if memory.try_grow(bytes + 2 * batch.get_array_memory_size()).is_err() {
                 return Ok(None);
             }
@@ -232,7 +233,7 @@ impl KeyLookup {
         Ok(Some(Everything { batch: concat_batches(&self.output.schema, &batches)?, rows }))
     }
 
-    /// The rows that keys name of those that are held.
+    /// Finds rows among those that are held.
     pub fn find_in(
         &self,
         everything: &Everything,
@@ -245,5 +246,5 @@ impl KeyLookup {
     }
 }
 
-/// What an entry of a table of keys takes beside the key.
+/// Bytes of a hash table entry besides the key.
 const KEY_BYTES: usize = 48;

@@ -1,9 +1,9 @@
-//! [`KeyTap`]: the join keys that the build side of a hash join saw, so that the probe side reads only
-//! the rows they name instead of the whole table.
+//! [`KeyTap`]: the join keys of a hash join's build side. With them, the probe side reads only matching rows instead of
+//! the whole table.
 //!
-//! [`KeyTapExec`] stands on top of the build side and notes keys as rows pass. A hash join reads its
-//! build side to the end before it asks its probe side for the first row. So does a nested loop, unless the rows are more than
-//! its memory holds: the keys are known once the build side has ended.
+//! [`KeyTapExec`] is put above the build side and records keys as rows pass. A hash join reads its build side to the
+//! end before it polls its probe side. So does a nested loop unless the rows exceed its memory. The keys are known once
+//! the build side has ended.
 
 use crate::types::array;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch};
@@ -28,7 +28,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::task::Poll;
 
-/// The keys of one execution: rows of one array per key column.
+/// The keys of one execution. Each entry is a batch with one array per key column.
 #[derive(Debug, Default)]
 pub struct KeyTap {
     state: Mutex<State>,
@@ -40,12 +40,12 @@ struct State {
     rows: usize,
     /// All rows of the build side have passed.
     ended: bool,
-    /// More keys than it pays to look up.
+    /// There are more keys than lookups pay for.
     overflowed: bool,
 }
 
 impl KeyTap {
-    /// Forgets the last execution's keys.
+    /// Drops the keys of the previous execution.
     pub fn clear(&self) {
         *self.state.lock() = State::default();
     }
@@ -65,19 +65,19 @@ impl KeyTap {
         }
     }
 
-    /// The keys noted, or none when there were too many, or are more to come.
+    /// The recorded keys. `None` if there are too many, or if the build side has not ended.
     pub fn keys(&self) -> Option<Vec<Vec<ArrayRef>>> {
         let state = self.state.lock();
         (state.ended && !state.overflowed).then(|| state.batches.clone())
     }
 }
 
-/// What a tap notes of a row.
+/// The values that a tap records for a row.
 #[derive(Clone, Debug)]
 pub enum TappedKeys {
-    /// A value for each key.
+    /// One value for each key column.
     Row(Vec<Arc<dyn PhysicalExpr>>),
-    /// Several values of one key, or arrays of them.
+    /// Several alternative values, or arrays of them, for one key column.
     Alternatives(Vec<Arc<dyn PhysicalExpr>>),
 }
 
@@ -105,14 +105,14 @@ impl TappedKeys {
     }
 }
 
-/// The elements of a column of arrays; another column as it is.
+/// The elements of a column of arrays. Another column stays.
 fn members(values: ArrayRef) -> DataFusionResult<ArrayRef> {
     if !matches!(values.data_type(), DataType::Struct(_)) {
         return Ok(values);
     }
     let lists = array::elements_of(&values)?;
     let lists = match lists.nulls() {
-        // A NULL may have elements beneath it.
+        // A NULL array may have hidden elements.
         Some(nulls) => filter(&lists, &BooleanArray::new(nulls.inner().clone(), None))?,
         None => Arc::new(lists),
     };
@@ -122,7 +122,7 @@ fn members(values: ArrayRef) -> DataFusionResult<ArrayRef> {
     Ok(lists.values().slice(from, to.saturating_sub(from)))
 }
 
-/// Passes rows through and notes the values of the join keys.
+/// Passes rows on and records the values of their join keys.
 #[derive(Debug)]
 pub struct KeyTapExec {
     input: Arc<dyn ExecutionPlan>,
@@ -132,12 +132,12 @@ pub struct KeyTapExec {
 }
 
 impl KeyTapExec {
-    /// Notes `keys` of the rows of `input` in `tap`, unless they are more than `most`.
+    /// Records `keys` of the rows of `input` in `tap`, up to `most` rows.
     pub fn new(input: Arc<dyn ExecutionPlan>, keys: TappedKeys, most: usize, tap: Arc<KeyTap>) -> Self {
         KeyTapExec { input, keys, most, tap }
     }
 
-    /// What it passes through.
+    /// The plan whose rows it passes on.
     pub fn input(&self) -> &Arc<dyn ExecutionPlan> {
         &self.input
     }

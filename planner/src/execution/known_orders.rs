@@ -1,8 +1,11 @@
-//! [`KnownOrdersExec`]: says less of its input's rows than DataFusion does, where DataFusion says too much, and hands the rows on. Of a
-//! hash join it says that its rows have the order of the probe side and then that of the build side, which is so only where no two rows
-//! of the probe side are equal in it; that constants of a side stay constant where rows of the other are extended with NULLs; of a
-//! maximum over a growing frame that it grows, though it may begin with NULL. Of the input of a window it does not say what its keys are:
-//! rows in the order of a key count as ordered by whatever stands behind it, which the window does not see.
+//! [`KnownOrdersExec`]: passes its input's rows on and corrects the properties that DataFusion claims wrongly.
+//! DataFusion makes these mistakes:
+//! - For a hash join, it claims the order of the probe side, then that of the build side. That holds only if no two
+//!   probe rows are equal in their order.
+//! - It claims that constants of a side stay constant, even if an outer join adds NULLs.
+//! - It claims that a maximum over a growing frame grows, although it may begin with NULL.
+//! - Given an input with a key, it treats rows in the order of the key as ordered by any further columns. A window
+//!   operator does not support that, so the keys of its input are hidden.
 
 use super::key_tap::KeyTapExec;
 use super::leaf::input_methods;
@@ -22,22 +25,22 @@ use datafusion::physical_plan::{
 use std::fmt;
 use std::sync::Arc;
 
-/// What is said of the rows.
+/// The properties that are still claimed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Known {
-    /// What is equal and constant, but no order: the side of a join that is built.
+    /// Equalities and constants, but no order: for a join's build side.
     NoOrder,
-    /// Orders alone: a side whose columns may be NULL beyond the join.
+    /// Only orders: for a side whose columns may become NULL in the join.
     OrdersAlone,
-    /// Nothing: both.
+    /// No property, if both cases above apply.
     Nothing,
-    /// Of a window operator the orders of its input.
+    /// For a window operator, only the orders of its input.
     OrdersOfInput,
-    /// Not that some columns tell all rows apart.
+    /// All properties except unique keys.
     NoKeys,
 }
 
-/// The plan with what DataFusion says too much of in joins and windows unsaid.
+/// Corrects the properties of joins and windows in a plan.
 pub fn with_known_orders(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     plan.transform_up(|plan| {
         if plan.is::<WindowAggExec>() || plan.is::<BoundedWindowAggExec>() {
@@ -67,7 +70,7 @@ pub fn with_known_orders(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn Executi
             JoinType::Full => (true, true),
             _ => (false, false),
         };
-        // A merge reads its left side in order; that what is behind has an order too is not relied upon.
+        // A merge join reads its left side in order. Further orders behind it are not relied on.
         let merges = plan.is::<SortMergeJoinExec>();
         let left = match (merges, left_extended) {
             (true, true) => Some(Known::OrdersAlone),
@@ -85,7 +88,7 @@ pub fn with_known_orders(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn Executi
 
 fn side(child: &Arc<dyn ExecutionPlan>, said: Option<Known>) -> Result<Arc<dyn ExecutionPlan>> {
     let Some(said) = said else { return Ok(Arc::clone(child)) };
-    // Whoever joins looks for the tap right below.
+    // The join expects the tap as its direct child.
     if child.is::<KeyTapExec>() {
         let below = child.children().into_iter().map(|input| known(Arc::clone(input), said)).collect();
         return replace_children_if_necessary(Arc::clone(child), below);
@@ -94,14 +97,14 @@ fn side(child: &Arc<dyn ExecutionPlan>, said: Option<Known>) -> Result<Arc<dyn E
 }
 
 fn known(plan: Arc<dyn ExecutionPlan>, said: Known) -> Arc<dyn ExecutionPlan> {
-    // Once is enough.
+    // Do not wrap the plan twice.
     match plan.downcast_ref::<KnownOrdersExec>() {
         Some(before) if before.said == said => plan,
         _ => Arc::new(KnownOrdersExec::new(plan, said)),
     }
 }
 
-/// The input of the window operator that a plan is, or that it only hands rows on from.
+/// The input of the window operator in a plan. Operators with one input may be above it.
 fn input_of_window(plan: &Arc<dyn ExecutionPlan>) -> Option<&Arc<dyn ExecutionPlan>> {
     let children = plan.children();
     let [input] = children.as_slice() else { return None };
@@ -111,7 +114,7 @@ fn input_of_window(plan: &Arc<dyn ExecutionPlan>) -> Option<&Arc<dyn ExecutionPl
     }
 }
 
-/// See the head of the module.
+/// Corrects properties, as the module head describes.
 #[derive(Debug)]
 pub struct KnownOrdersExec {
     input: Arc<dyn ExecutionPlan>,
@@ -135,7 +138,7 @@ impl KnownOrdersExec {
             Known::OrdersOfInput => {
                 let mut known = all.clone();
                 known.clear_orderings();
-                // Its columns come first in the window's.
+                // In the window's output, the input's columns come first.
                 known.add_orderings(
                     input_of_window(&input).map(|below| orders(below.equivalence_properties())).unwrap_or_default(),
                 );
@@ -146,12 +149,12 @@ impl KnownOrdersExec {
         KnownOrdersExec { input, said, properties }
     }
 
-    /// The same over another input.
+    /// The same operator over another input.
     fn with_other_input(&self, input: Arc<dyn ExecutionPlan>) -> Result<Self> {
         Ok(KnownOrdersExec::new(input, self.said))
     }
 
-    /// The same over an input of which the same is known.
+    /// The same operator over an input with the same properties.
     fn with_like_input(&self, input: Arc<dyn ExecutionPlan>) -> Self {
         KnownOrdersExec { input, said: self.said, properties: Arc::clone(&self.properties) }
     }
@@ -174,7 +177,7 @@ impl ExecutionPlan for KnownOrdersExec {
     fn reset_state(self: Arc<Self>) -> Result<Arc<dyn ExecutionPlan>> {
         Ok(self)
     }
-    /// It does; but an order that is asked for above must not be taken below for what is unsaid.
+    /// It keeps the order. But an order required above must not be derived below from the hidden properties.
     fn maintains_input_order(&self) -> Vec<bool> {
         vec![self.said == Known::OrdersAlone]
     }

@@ -1,5 +1,5 @@
-//! The rows of a subquery beside each row that it depends on: what an Apply of kind Lateral gives. One row of the input and
-//! one batch of the subquery are held at a time, and the rows of one batch of output.
+//! Lateral joins: the rows of a correlated subquery for each input row, for an Apply of kind Lateral. It holds one
+//! input row, one batch of the subquery and one batch of output at a time.
 
 use super::apply::{ApplyExec, ApplyKind};
 use super::interrupt::pause;
@@ -16,18 +16,18 @@ use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream};
 use futures::StreamExt;
 use std::sync::Arc;
 
-/// Rows of the input after which others get the thread.
+/// Input rows between two pauses that give the thread to others.
 const ROWS_BETWEEN_PAUSES: usize = 16;
 
-/// A row of the input.
+/// The current row of the input.
 struct OuterRow {
     batch: RecordBatch,
-    /// The columns that the subquery sees.
+    /// The columns that the subquery reads.
     seen: Vec<ArrayRef>,
     row: usize,
 }
 
-/// One execution.
+/// The state of one execution.
 struct Lateral {
     runs: Counter,
     apply: Arc<ApplyExec>,
@@ -35,7 +35,7 @@ struct Lateral {
     input: SendableRecordBatchStream,
     task: Arc<TaskContext>,
     schema: SchemaRef,
-    /// Rows without any of the subquery are kept.
+    /// Whether input rows without a match are kept.
     outer: bool,
     at: Option<OuterRow>,
     rows: Option<SendableRecordBatchStream>,
@@ -45,7 +45,7 @@ struct Lateral {
     target: usize,
 }
 
-/// The rows of the subquery beside those of the input.
+/// Joins the rows of the subquery to those of the input.
 pub fn lateral(
     apply: Arc<ApplyExec>,
     runs: Counter,
@@ -115,7 +115,7 @@ impl Lateral {
         }
     }
 
-    /// The subquery has no more rows for this one.
+    /// Ends the current input row: the subquery has no more rows.
     async fn end_row(&mut self) -> Result<()> {
         if self.outer && !self.matched {
             let width = self.at.as_ref().map_or(0, |at| at.batch.num_columns());
@@ -132,7 +132,7 @@ impl Lateral {
         Ok(())
     }
 
-    /// Puts rows beside the row of the input.
+    /// Joins rows of the subquery to the current input row.
     fn beside(&mut self, added: Vec<ArrayRef>, count: usize) -> Result<()> {
         let Some(at) = self.at.as_ref().filter(|_| count > 0) else { return Ok(()) };
         let row = u32::try_from(at.row).map_err(|error| datafusion::error::DataFusionError::External(error.into()))?;

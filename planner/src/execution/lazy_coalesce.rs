@@ -1,5 +1,6 @@
-//! [`LazyCoalesce`]: COALESCE as a function whose operands are each computed once, of the rows alone that have no value before. The function
-//! itself is given the values of all its operands. `lazy_junction` puts it in where an operand may fail or does something.
+//! [`LazyCoalesce`]: COALESCE as an expression that evaluates each operand once, only for rows without a value so far.
+//! A DataFusion function would receive the values of all operands. `lazy_junction` inserts it if an operand may fail or
+//! has side effects.
 
 use crate::functions::{COALESCE, filled};
 use datafusion::arrow::array::{Array, BooleanArray};
@@ -12,15 +13,15 @@ use datafusion::physical_expr::PhysicalExpr;
 use std::fmt;
 use std::sync::Arc;
 
-/// See the head of the module.
+/// COALESCE that evaluates an operand only for rows without a value.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct LazyCoalesce {
-    /// One at least, of one type.
+    /// The operands: at least one, all of the same type.
     operands: Vec<Arc<dyn PhysicalExpr>>,
 }
 
 impl LazyCoalesce {
-    /// Of these operands.
+    /// COALESCE of these operands.
     pub fn new(operands: Vec<Arc<dyn PhysicalExpr>>) -> Self {
         LazyCoalesce { operands }
     }

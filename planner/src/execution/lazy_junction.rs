@@ -1,7 +1,9 @@
-//! [`LazyJunction`]: AND and OR whose right side fails or does something for the rows alone that the left one leaves open, as in
-//! PostgreSQL: for `a <> 0 AND 10 / a > 1`. DataFusion's compute it for all rows of a batch unless few are open; these do so too where it
-//! does nothing, and compute it for the open rows again when that failed. [`guarded`] puts them in where a right side may fail, and asks
-//! what cannot fail first.
+//! [`LazyJunction`]: AND and OR that evaluate their right side only for rows that the left side leaves undecided, as in
+//! PostgreSQL. An example is `a <> 0 AND 10 / a > 1`. DataFusion evaluates the right side for all rows of a batch
+//! unless few are undecided. A lazy junction also does so if the right side has no side effects. If that fails, it
+//! evaluates the right side again for just the undecided rows.
+//!
+//! [`guarded`] inserts lazy junctions if a right side may fail. It moves operands that cannot fail to the front.
 
 use super::lazy_coalesce::LazyCoalesce;
 use super::one_value::{OneValue, takes_scalars};
@@ -23,7 +25,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// An expression whose ANDs and ORs compute no right side that may fail for rows that do not need it.
+/// Rewrites an expression so that AND and OR do not evaluate a right side that may fail for rows that do not need it.
 pub fn guarded(expr: &Arc<dyn PhysicalExpr>) -> Result<Arc<dyn PhysicalExpr>> {
     let junction = expr.downcast_ref::<BinaryExpr>().filter(|it| matches!(it.op(), Operator::And | Operator::Or));
     let Some(junction) = junction else {
@@ -47,20 +49,20 @@ pub fn guarded(expr: &Arc<dyn PhysicalExpr>) -> Result<Arc<dyn PhysicalExpr>> {
     }
     let mut parts = split_conjunction(expr).into_iter().map(guarded).collect::<Result<Vec<_>>>()?;
     if !parts.iter().any(has_effects) {
-        // Stable: what may fail stays as it is written.
+        // The sort is stable: operands that may fail keep their order.
         parts.sort_by_key(|part| !is_safe(part));
     }
     let all = parts.into_iter().reduce(|left, right| joined(left, Operator::And, right));
     all.map_or_else(|| internal_err!("an AND of nothing"), Ok)
 }
 
-/// The same of a condition that keeps what it is true of: what is unknown decides as what is false does.
+/// Like [`guarded`], for a condition that keeps the rows for which it is true. There NULL decides like false.
 pub fn guarded_condition(expr: &Arc<dyn PhysicalExpr>) -> Result<Arc<dyn PhysicalExpr>> {
     let guarded = guarded(expr)?;
     Ok(strict(&guarded))
 }
 
-/// The junctions at the top, as a condition's.
+/// Marks the top-level junctions as part of a condition.
 fn strict(expr: &Arc<dyn PhysicalExpr>) -> Arc<dyn PhysicalExpr> {
     match expr.downcast_ref::<LazyJunction>() {
         Some(junction) if junction.op == Operator::And => Arc::new(LazyJunction {
@@ -74,7 +76,7 @@ fn strict(expr: &Arc<dyn PhysicalExpr>) -> Arc<dyn PhysicalExpr> {
     }
 }
 
-/// An expression over rows of a schema, ready to be computed, with such ANDs and ORs.
+/// Compiles an expression over rows of a schema, with lazy junctions.
 pub fn compiled(expr: &Expr, schema: &DFSchema) -> Result<Arc<dyn PhysicalExpr>> {
     guarded(&create_physical_expr(expr, schema, &ExecutionProps::new(), &PhysicalPlanningContext::default())?)
 }
@@ -89,7 +91,7 @@ fn joined(left: Arc<dyn PhysicalExpr>, op: Operator, right: Arc<dyn PhysicalExpr
     }
 }
 
-/// Whether an expression cannot fail, whatever the row.
+/// Whether an expression cannot fail for any row.
 fn is_safe(expr: &Arc<dyn PhysicalExpr>) -> bool {
     const FUNCTIONS: [&str; 8] = [
         crate::functions::NUMERIC_KEY,
@@ -106,9 +108,9 @@ fn is_safe(expr: &Arc<dyn PhysicalExpr>) -> bool {
             || binary.op().supports_propagation()
             || *binary.op() == Operator::IsDistinctFrom
     } else if let Some(call) = expr.downcast_ref::<ScalarFunctionExpr>() {
-        // A slot's name is that of its placeholder.
+        // A slot function has the name of its placeholder.
         let matches = ["textregexeq", "texticregexeq"].contains(&call.fun().name());
-        // A pattern that is constant was looked at while planning; any other may be none.
+        // A constant pattern was checked while planning. Another pattern may be invalid.
         let pattern = call.args().get(1).is_some_and(|pattern| pattern.is::<Literal>());
         call.name().starts_with('$') || FUNCTIONS.contains(&call.fun().name()) || matches && pattern
     } else {
@@ -124,7 +126,7 @@ fn is_safe(expr: &Arc<dyn PhysicalExpr>) -> bool {
     safe && expr.children().into_iter().all(is_safe)
 }
 
-/// Whether it must not be asked more often than it is written.
+/// Whether it has side effects, so that it must be evaluated exactly once.
 pub fn has_effects(expr: &Arc<dyn PhysicalExpr>) -> bool {
     let mut found = false;
     let walked = expr.apply(|part| {
@@ -136,20 +138,20 @@ pub fn has_effects(expr: &Arc<dyn PhysicalExpr>) -> bool {
     found || walked.is_err()
 }
 
-/// See the head of the module.
+/// AND or OR with a lazy right side.
 #[derive(Debug)]
 struct LazyJunction {
     left: Arc<dyn PhysicalExpr>,
     op: Operator,
     right: Arc<dyn PhysicalExpr>,
-    /// Whether the right side may be computed for all rows first, and for those that need it only when that fails.
+    /// Whether the right side may be evaluated for all rows first, and again for just the undecided rows if that fails.
     whole: bool,
-    /// Whether it stands at the top of a condition, where NULL is as good as false.
+    /// Whether it is at the top level of a condition, where NULL counts as false.
     condition: bool,
 }
 
 impl LazyJunction {
-    /// The truth that decides.
+    /// The value of the left side that decides the result.
     fn decides(&self) -> bool {
         self.op == Operator::Or
     }
@@ -195,7 +197,8 @@ impl PhysicalExpr for LazyJunction {
         BinaryExpr::new(Arc::clone(&self.left), self.op, Arc::clone(&self.right)).return_field(schema)
     }
     fn evaluate(&self, batch: &RecordBatch) -> Result<ColumnarValue> {
-        /// Where one row in so many needs the right side, it costs less to compute it for all than to copy those.
+        /// If at least one in this many rows needs the right side, evaluating it for all rows is cheaper than copying
+        /// those rows.
         const FEW: usize = 5;
         let rows = batch.num_rows();
         let left = booleans(self.left.evaluate(batch)?, rows)?;

@@ -1,5 +1,5 @@
-//! What all leaves share: properties, batches, the one-row batch on which expressions without
-//! columns are evaluated; and what operators with one input share.
+//! Common parts of leaves: properties, batches, and the one-row batch for expressions without columns. Also common
+//! parts of operators with one input.
 
 use super::interrupt::paced;
 use super::returned::Counter;
@@ -20,8 +20,8 @@ use datafusion::physical_plan::{ExecutionPlan, PlanProperties, SendableRecordBat
 use futures::{Stream, StreamExt};
 use std::sync::Arc;
 
-/// Properties of a leaf: its partitions, the order in which rows leave each, and the columns
-/// (positions in `schema`) that have one value in the whole output.
+/// Properties of a leaf: its partitions, the order of rows in each, and the columns (positions in `schema`) that have
+/// one value in the whole output.
 pub fn properties(
     schema: &SchemaRef,
     ordering: Vec<PhysicalSortExpr>,
@@ -37,7 +37,7 @@ pub fn properties(
         let column = Arc::new(Column::new(field.name(), *position));
         Some(ConstExpr::new(column, AcrossPartitions::Uniform(None)))
     });
-    // The only error is an expression that does not fit the schema; these are its own columns.
+    // Adding constants fails only for expressions outside the schema. These are its own columns.
     let _ = equivalences.add_constants(constants.collect::<Vec<_>>());
     Arc::new(
         PlanProperties::new(
@@ -50,7 +50,7 @@ pub fn properties(
     )
 }
 
-/// A batch of `rows` rows; works for schemas without columns too.
+/// A batch of `rows` rows, also for schemas without columns.
 pub fn batch(schema: &SchemaRef, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
     RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)
@@ -64,9 +64,9 @@ pub fn one_row() -> RecordBatch {
     ONE.clone().unwrap_or_else(|| RecordBatch::new_empty(Arc::new(Schema::empty())))
 }
 
-/// The methods of `ExecutionPlan` that are alike in every leaf: `$name` is its name, its field
-/// `properties` holds its properties, its field `returned` counts rows. A leaf that runs again is the same; one that keeps
-/// more than that of an execution says `$forgotten`, a function that makes one without, where there is anything.
+/// The methods of `ExecutionPlan` that all leaves share. `$name` is the leaf's name. Its field `properties` holds its
+/// properties, and its field `returned` counts rows. A leaf without state of an execution is reused as it is. Otherwise
+/// `$forgotten` is a function that makes a leaf without that state, or `None` if there is none.
 macro_rules! leaf_methods {
     ($name:literal) => {
         crate::execution::leaf::leaf_methods!($name, |_: &Self| None);
@@ -119,8 +119,8 @@ macro_rules! leaf_methods {
 }
 pub(crate) use leaf_methods;
 
-/// The methods of `ExecutionPlan` that are alike in every operator with one input, whose rows it takes as they come: its field
-/// `input` is the input, and `fn with_input(&self, input) -> Self` makes the same operator over another.
+/// The methods of `ExecutionPlan` that operators with one input share. The field `input` is the input. `fn
+/// with_input(&self, input) -> Self` makes the same operator over another input.
 macro_rules! input_methods {
     () => {
         crate::execution::leaf::input_methods!(children);
@@ -138,7 +138,8 @@ macro_rules! input_methods {
             Ok(std::sync::Arc::new(self.with_input(crate::execution::leaf::one_input(children)?)))
         }
     };
-    // Of one whose properties are kept where the input's are: `with_like_input` does, `with_other_input` works them out anew.
+    // For an operator whose properties stay valid if the input's do. Then `with_like_input` applies, otherwise
+    // `with_other_input` computes them again.
     (keeping) => {
         crate::execution::leaf::input_methods!(children);
         fn replace_children(
@@ -171,13 +172,13 @@ macro_rules! input_methods {
 }
 pub(crate) use input_methods;
 
-/// The input of an operator that has one. Errors: there is none.
+/// The input of an operator that has one. Errors: there is not exactly one.
 pub fn one_input(children: Vec<Arc<dyn ExecutionPlan>>) -> datafusion::error::Result<Arc<dyn ExecutionPlan>> {
     let missing = || datafusion::error::DataFusionError::Internal("an operator lacks its input".into());
     children.into_iter().next().ok_or_else(missing)
 }
 
-/// Of which rows a condition is true: NULL is not.
+/// The rows for which a condition is true; NULL is not true.
 pub fn true_rows(condition: &Arc<dyn PhysicalExpr>, rows: &RecordBatch) -> datafusion::error::Result<BooleanArray> {
     let kept = condition.evaluate(rows)?.into_array(rows.num_rows())?;
     Ok(match kept.as_boolean() {
@@ -186,24 +187,24 @@ pub fn true_rows(condition: &Arc<dyn PhysicalExpr>, rows: &RecordBatch) -> dataf
     })
 }
 
-/// How many rows a leaf is expected to read and to leave.
+/// Expected numbers of rows of a leaf.
 #[derive(Clone, Debug)]
 pub struct Estimate {
     /// Rows that it reads.
     pub read: usize,
-    /// Those of them that the filter right above it leaves, where that is known: else as many.
+    /// Rows that the filter right above it keeps. Equal to `read` if unknown.
     pub left: usize,
-    /// By position in the output: how many different values there are, where that is known.
+    /// Number of distinct values by output position. `None` if unknown.
     pub distinct: Arc<[Option<usize>]>,
 }
 
 impl Estimate {
-    /// So many rows, of which nothing is known.
+    /// An estimate of `rows` rows without statistics.
     pub fn guess(rows: usize) -> Estimate {
         Estimate { read: rows, left: rows, distinct: Arc::default() }
     }
 
-    /// As DataFusion asks for it; `fetch` is how many rows are returned at most.
+    /// The estimate as DataFusion's statistics. `fetch` is the most rows that are returned.
     pub fn statistics(&self, schema: &SchemaRef, fetch: Option<usize>) -> Arc<Statistics> {
         let mut statistics = Statistics::new_unknown(schema);
         statistics.num_rows = Precision::Inexact(fetch.map_or(self.left, |fetch| fetch.min(self.left)));
@@ -223,7 +224,7 @@ pub fn estimate(schema: &SchemaRef, rows: usize) -> Arc<Statistics> {
     Arc::new(statistics)
 }
 
-/// A stream of batches, counted, and yielding to others now and then.
+/// Makes a stream of batches that counts rows and yields periodically.
 pub fn stream(
     schema: &SchemaRef,
     batches: impl Stream<Item = Result<RecordBatch>> + Send + 'static,

@@ -1,7 +1,7 @@
-//! LIMIT and OFFSET whose counts are known when the plan runs: parameters, expressions.
+//! LIMIT and OFFSET with counts that are known only at run time: parameters and expressions.
 //!
-//! [`limit`] chooses: counts that are literals become DataFusion's Limit, which is pushed into
-//! sorts and scans; others become [`LimitNode`], run by [`LimitExec`].
+//! [`limit`] chooses the node. Literal counts become DataFusion's Limit, which is pushed into sorts and scans. Other
+//! counts become [`LimitNode`], which [`LimitExec`] runs.
 
 use super::leaf;
 use crate::error::{Result as SqlResult, SqlError};
@@ -26,8 +26,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-/// Puts LIMIT (`fetch`) and OFFSET (`skip`), of type int8, on a plan. NULL means no limit, no offset.
-/// Errors: a negative literal (2201W, 2201X).
+/// Adds LIMIT (`fetch`) and OFFSET (`skip`), of type int8, to a plan. NULL means no limit and no offset. Errors: 2201W
+/// or 2201X for a negative literal.
 pub fn limit(input: LogicalPlan, skip: Option<Expr>, fetch: Option<Expr>) -> SqlResult<LogicalPlan> {
     let constant = |expression: &Option<Expr>| match expression {
         None => Some(None),
@@ -44,7 +44,7 @@ pub fn limit(input: LogicalPlan, skip: Option<Expr>, fetch: Option<Expr>) -> Sql
     Ok(LogicalPlan::Extension(Extension { node: Arc::new(LimitNode { input, skip, fetch }) }))
 }
 
-/// Which of the two counts.
+/// One of LIMIT and OFFSET.
 #[derive(Clone, Copy)]
 enum Bound {
     Limit,
@@ -72,11 +72,11 @@ fn checked(count: Option<i64>, bound: Bound) -> SqlResult<Option<usize>> {
 /// LIMIT and OFFSET with counts that are not literals.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LimitNode {
-    /// What is limited.
+    /// The plan of the rows.
     pub input: LogicalPlan,
-    /// OFFSET, int8, without columns.
+    /// OFFSET, an int8 expression without columns.
     pub skip: Option<Expr>,
-    /// LIMIT, int8, without columns.
+    /// LIMIT, an int8 expression without columns.
     pub fetch: Option<Expr>,
 }
 
@@ -122,7 +122,7 @@ impl UserDefinedLogicalNodeCore for LimitNode {
     }
 }
 
-/// Evaluates its counts when it starts, skips, and stops reading at the limit.
+/// Evaluates its counts at the start, skips rows, and stops reading at the limit.
 #[derive(Debug)]
 pub struct LimitExec {
     input: Arc<dyn ExecutionPlan>,

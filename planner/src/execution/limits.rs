@@ -1,7 +1,7 @@
-//! [`Limits`]: a range of one key column, behind columns whose values are known.
+//! [`Limits`]: a range of one key column. The values of the preceding columns are known.
 //!
-//! Computed once for a scan, it narrows any prefix of a key. A comparison with NULL is true of no row, so it leaves
-//! nothing.
+//! It is computed once for a scan and then applied to any prefix of a key. A comparison with NULL is true for no row,
+//! so it gives an empty range.
 
 use super::slots::StatementContext;
 use super::value::{Fitted, Value};
@@ -11,69 +11,69 @@ use bytes::Bytes;
 use std::fmt;
 use storage::{RowRange, prefix_end};
 
-/// A bound of the column.
+/// A lower or upper bound of the column.
 #[derive(Clone, Debug)]
 pub struct Limit {
-    /// The bounding value.
+    /// The value of the bound.
     pub value: Value,
     /// Whether it is a lower bound.
     pub lower: bool,
-    /// Whether the value itself is inside.
+    /// Whether the value itself is included.
     pub inclusive: bool,
 }
 
-/// Bytes of a key column's value, about.
+/// Approximate bytes of a key column's value.
 const PIECE_BYTES: usize = 16;
 
-/// What the filters say of a key column that no equality fixes.
+/// The filters' limits on the first key column without an equality.
 #[derive(Clone, Debug)]
 pub struct Limits {
     limits: Vec<Limit>,
     column: Option<KeyColumn>,
-    /// Of that column.
+    /// Encoder of that column.
     encoder: KeyEncoder,
 }
 
-/// A bound as the piece of a key that its value is.
+/// A bound, encoded as a piece of a key.
 #[derive(Debug)]
 struct Edge {
     piece: Vec<u8>,
-    /// Whether keys before it are out; else those behind it are.
+    /// Whether it excludes the keys before it. Otherwise it excludes those behind it.
     lower: bool,
     inclusive: bool,
 }
 
-/// [`Limits`] whose values are known.
+/// [`Limits`] whose values were computed.
 #[derive(Debug)]
 pub struct LimitedKeys {
     edges: Vec<Edge>,
 }
 
 impl Limits {
-    /// `limits` of `column`, the key column behind the known ones; without limits it need not be there.
+    /// `limits` of `column`, the key column behind the known ones. Without limits, `column` may be missing.
     pub fn new(limits: Vec<Limit>, column: Option<KeyColumn>) -> Limits {
         let encoder = KeyEncoder::new(column.into_iter().collect());
         Limits { limits, column, encoder }
     }
 
-    /// Whether nothing is bounded.
+    /// Whether there are no limits.
     pub fn is_empty(&self) -> bool {
         self.limits.is_empty()
     }
 
-    /// Whether they are the same in each execution.
+    /// Whether the limits are the same in each execution.
     pub fn are_constant(&self) -> bool {
         self.limits.iter().all(|limit| limit.value.is_constant())
     }
 
-    /// Computes the values. `None`: no key is within.
+    /// Computes the values. `None` if no key can be within the limits.
     pub fn evaluate(&self, context: &StatementContext) -> Result<Option<LimitedKeys>> {
         let mut edges = Vec::with_capacity(self.limits.len() + 1);
         if self.limits.is_empty() {
             return Ok(Some(LimitedKeys { edges }));
         }
         let column = self.column.ok_or_else(|| SqlError::internal("a range behind the last key column"))?;
-        // NULLs are left out: they stand at one end of the range.
+        // Exclude NULLs, which are at one end of the range.
         edges.push(Edge { piece: vec![column.null_marker()], lower: column.nulls_first, inclusive: false });
         for limit in &self.limits {
             let value = match (limit.value.evaluate(context)?, limit.lower) {
@@ -91,7 +91,7 @@ impl Limits {
         Ok(Some(LimitedKeys { edges }))
     }
 
-    /// As a person reads it: what it says of a column with this name, each after `and` was called.
+    /// Describes the limits of a column with this name for EXPLAIN. `and` is called before each.
     pub fn describe(
         &self,
         name: &str,
@@ -113,7 +113,7 @@ impl Limits {
 }
 
 impl LimitedKeys {
-    /// The keys behind `prefix` that are within; `None` when there can be none.
+    /// The range of keys with this prefix within the limits. `None` if it is empty.
     pub fn behind(&self, prefix: Bytes) -> Option<RowRange> {
         let mut end = prefix_end(&prefix);
         let mut start = prefix.clone();
@@ -121,7 +121,7 @@ impl LimitedKeys {
             let mut key = Vec::with_capacity(prefix.len() + edge.piece.len());
             key.extend_from_slice(&prefix);
             key.extend_from_slice(&edge.piece);
-            // Behind a key of 0xff bytes only there is nothing.
+            // There is no key behind one that consists only of 0xff bytes.
             if edge.lower {
                 start = start.max(if edge.inclusive { key.into() } else { prefix_end(&key)? });
                 continue;

@@ -1,8 +1,8 @@
-//! [`LookupJoinExec`]: a hash join whose probe side is looked up by key, when the other side turns out to have few rows. To set a
-//! hash join of DataFusion's up takes several times what joining some hundred rows does.
+//! [`LookupJoinExec`]: a hash join whose probe side is looked up by key, for a build side with few rows. Setting up
+//! DataFusion's hash join takes several times as long as joining some hundred rows.
 //!
-//! It stands for a [`HashJoinExec`] over a [`super::key_tap::KeyTapExec`] and gives the same rows in the same order; where the build side has more
-//! rows than [`FEW_ROWS`], the hash join itself runs over them.
+//! It replaces a [`HashJoinExec`] over a [`super::key_tap::KeyTapExec`] and returns the same rows in the same order. If
+//! the build side has more than [`FEW_ROWS`] rows, it runs the hash join itself over them.
 
 use super::key_tap::KeyTapExec;
 use super::leaf;
@@ -30,14 +30,14 @@ use std::fmt;
 use std::hash::{BuildHasher, Hash};
 use std::sync::Arc;
 
-/// Rows of the build side that are joined here, at most,
+/// Most rows of the build side that are joined here.
 const FEW_ROWS: usize = 1024;
-/// and of them with the same key: each row of the probe side may join with all of these, and leaves with them in one batch.
+/// Most build rows with the same key. Each probe row may join with all of these, and its results leave in one batch.
 const FEW_ALIKE: u32 = 64;
-/// Of no more rows than this the keys are compared one by one.
+/// Up to this many rows, keys are compared one by one.
 const COMPARED_ROWS: usize = 8;
 
-/// See the head of the module. Shown as the join that it stands for.
+/// A hash join that avoids its setup for few rows. EXPLAIN shows the replaced join.
 #[derive(Debug)]
 pub struct LookupJoinExec {
     join: Arc<HashJoinExec>,
@@ -47,7 +47,7 @@ pub struct LookupJoinExec {
 }
 
 impl LookupJoinExec {
-    /// In place of `join`; `None` where its probe side is not looked up, or unmatched rows of that side leave it.
+    /// Replaces `join`. `None` if its probe side is not looked up, or if unmatched rows of that side are returned.
     pub fn of(join: &Arc<dyn ExecutionPlan>) -> Result<Option<LookupJoinExec>> {
         let Some(hash) = join.downcast_ref::<HashJoinExec>() else { return Ok(None) };
         if !hash.left().is::<KeyTapExec>() {
@@ -71,7 +71,7 @@ impl LookupJoinExec {
         }))
     }
 
-    /// The join that it stands for. Its children may be those of an execution before.
+    /// The replaced join. Its children may belong to a previous execution.
     pub fn join(&self) -> &HashJoinExec {
         &self.join
     }
@@ -161,11 +161,11 @@ struct Run {
 }
 
 enum State {
-    /// The build side is read.
+    /// The build side is being read.
     Build(SendableRecordBatchStream),
-    /// Its few rows are compared with those looked up.
+    /// The few build rows are compared with the probe side.
     Few(Box<FewRows>, SendableRecordBatchStream),
-    /// It has more: a hash join.
+    /// There are more build rows: a hash join runs.
     Many(SendableRecordBatchStream),
     Over,
 }
@@ -216,7 +216,7 @@ impl Run {
         Ok(State::Few(Box::new(few), self.probe.execute(self.partition, Arc::clone(&self.context))?))
     }
 
-    /// The hash join itself, whose build side has given these batches.
+    /// Starts the hash join. Its build side begins with the batches that were read already.
     fn begin_many(&self, batches: Vec<RecordBatch>, rest: SendableRecordBatchStream) -> Result<State> {
         let schema = self.build.schema();
         let all = stream::iter(batches.into_iter().map(Ok)).chain(rest);
@@ -237,9 +237,9 @@ struct FewRows {
 
 /// The join keys of the build side.
 enum Keys {
-    /// One whole number each.
+    /// Keys of a single integer.
     Integers(KeyTable<i64>),
-    /// Anything else, as bytes that are alike where the keys are.
+    /// Other keys, as bytes that are equal if the keys are.
     Bytes(RowConverter, KeyTable<Box<[u8]>>),
 }
 
@@ -252,7 +252,7 @@ fn integers(array: &ArrayRef) -> Option<Vec<Option<i64>>> {
     })
 }
 
-/// With one zero for both, which are equal.
+/// Replaces -0 by 0, which is equal.
 fn with_one_zero(column: &ArrayRef) -> ArrayRef {
     match column.data_type() {
         DataType::Float32 => {
@@ -265,7 +265,7 @@ fn with_one_zero(column: &ArrayRef) -> ArrayRef {
     }
 }
 
-/// Bytes of each row's key, `None` where a part of it is NULL.
+/// The bytes of each row's key. `None` if a part of it is NULL.
 fn bytes(converter: &RowConverter, columns: &[ArrayRef]) -> Result<Vec<Option<Box<[u8]>>>> {
     let columns: Vec<ArrayRef> = columns.iter().map(with_one_zero).collect();
     let rows = converter.convert_columns(&columns)?;
@@ -286,7 +286,7 @@ impl Keys {
         Ok(Keys::Bytes(converter, KeyTable::new(keys)))
     }
 
-    /// Positions of equal keys here and in `columns`, in the order of those.
+    /// Positions of equal keys here and in `columns`, in the order of `columns`.
     fn pairs(&self, columns: &[ArrayRef]) -> Result<(Vec<u32>, Vec<u32>)> {
         match (self, columns) {
             (Keys::Integers(keys), [column]) => match integers(column) {
@@ -298,7 +298,7 @@ impl Keys {
         }
     }
 
-    /// How many rows have the key that most have; no more than that.
+    /// Upper bound of the number of rows with the same key.
     fn most_alike(&self) -> u32 {
         match self {
             Keys::Integers(keys) => keys.most_alike(),
@@ -307,12 +307,12 @@ impl Keys {
     }
 }
 
-/// Keys by row; NULL joins with nothing.
+/// Keys by row. A key with NULL matches nothing.
 struct KeyTable<T> {
     keys: Vec<Option<T>>,
-    /// For each hash the first row with it, and how many there are; `None` where so few rows are compared one by one.
+    /// For each hash, its first row and its number of rows. `None` for few rows, which are compared one by one.
     first: Option<HashMap<u64, (u32, u32), RandomState>>,
-    /// For each row the next with the same hash.
+    /// For each row, the next row with the same hash.
     next: Vec<Option<u32>>,
 }
 
@@ -323,7 +323,7 @@ impl<T: Hash + PartialEq> KeyTable<T> {
         }
         let mut first = HashMap::with_capacity_and_hasher(keys.len(), RandomState::default());
         let mut next = vec![None; keys.len()];
-        // From the last to the first, so that each leads to one behind it.
+        // Go from the last row to the first, so that each row links to a later one.
         for (at, (key, next)) in keys.iter().zip(&mut next).enumerate().rev() {
             let (Some(key), Ok(at)) = (key, u32::try_from(at)) else { continue };
             let hash = first.hasher().hash_one(key);
@@ -334,13 +334,13 @@ impl<T: Hash + PartialEq> KeyTable<T> {
         KeyTable { keys, first: Some(first), next }
     }
 
-    /// How many rows have the key that most have; no more than that.
+    /// Upper bound of the number of rows with the same key.
     fn most_alike(&self) -> u32 {
         let counts = self.first.as_ref().map(|first| first.values().map(|(_, count)| *count).max().unwrap_or(0));
         counts.unwrap_or(COMPARED_ROWS as u32)
     }
 
-    /// Positions of equal keys here and in `probe`, in the order of those.
+    /// Positions of equal keys here and in `probe`, in the order of `probe`.
     fn pairs(&self, probe: &[Option<T>]) -> (Vec<u32>, Vec<u32>) {
         let (mut left, mut right) = (Vec::with_capacity(probe.len()), Vec::with_capacity(probe.len()));
         let key = |row: u32| self.keys.get(row as usize).and_then(Option::as_ref);
@@ -373,7 +373,7 @@ impl FewRows {
         Ok(FewRows { matched: vec![false; batch.num_rows()], keys, batch })
     }
 
-    /// What a batch of the probe side joins to, as far as it can be told before all of them were seen.
+    /// The result rows of a probe batch that are known before the probe side ends.
     fn matches(&mut self, join: &HashJoinExec, probe: &RecordBatch) -> Result<RecordBatch> {
         let keys = join.on().iter().map(|(_, key)| key.evaluate(probe)?.into_array(probe.num_rows()));
         let (left, right) = self.keys.pairs(&keys.collect::<Result<Vec<_>>>()?)?;
@@ -403,7 +403,7 @@ impl FewRows {
         }
     }
 
-    /// What is left to say of the rows of the build side once all of the probe side was seen.
+    /// The result rows that are known only after the probe side has ended.
     fn rest(&self, join: &HashJoinExec) -> Result<RecordBatch> {
         let wanted = match join.join_type() {
             JoinType::LeftSemi => true,
@@ -420,7 +420,7 @@ fn filtered(rows: &UInt32Array, kept: &BooleanArray) -> UInt32Array {
     UInt32Array::from_iter_values(kept)
 }
 
-/// Rows of the join: those of the build side beside those of the probe side, or beside NULLs.
+/// Rows of the join: build rows combined with probe rows or with NULLs.
 fn output(
     join: &HashJoinExec,
     build: &RecordBatch,
@@ -445,7 +445,7 @@ fn output(
     Ok(leaf::batch(&schema, columns, left.len())?)
 }
 
-/// A side of the join that has begun to be read.
+/// A build side that was partly read.
 struct Rest {
     of: Arc<dyn ExecutionPlan>,
     rows: Mutex<Option<SendableRecordBatchStream>>,

@@ -1,5 +1,5 @@
-//! [`LookupScanExec`]: the probe side of a join by key: reads the rows of a table that the keys of the
-//! build side name, by the primary key or a secondary index, or the whole table when they are too many.
+//! [`LookupScanExec`]: the probe side of a join by key. It reads the table's rows with the keys of the build side, by
+//! the primary key or a secondary index. If there are too many keys, it reads the whole table.
 
 use super::bounds::KeyBounds;
 use super::index_scan::IndexScanExec;
@@ -33,29 +33,29 @@ use std::sync::Arc;
 use storage::RowRange;
 use txn::OwnWrites;
 
-/// Keys read in one call to the store, at most.
+/// Most keys read in one call to the store.
 const KEYS_AT_ONCE: usize = 1024;
 
-/// What is looked up in an index.
+/// The part of an index's key that is looked up.
 #[derive(Clone, Debug)]
 pub struct LookupKeys {
-    /// Its leading columns.
+    /// Sources of the leading columns.
     pub columns: Vec<LookupKey>,
-    /// Bounds of the column behind them.
+    /// Bounds of the next column.
     pub limits: Vec<Limit>,
 }
 
-/// The scan that a look-up stands for.
+/// A scan that a lookup may replace.
 #[derive(Clone, Copy)]
 pub enum Scan<'a> {
-    /// Of a table: all of it, or a range of its primary key.
+    /// A scan of a table or of a range of its primary key.
     Table(&'a TableScanExec),
-    /// Of a range of an index.
+    /// A scan of a range of an index.
     Index(&'a IndexScanExec),
 }
 
 impl Scan<'_> {
-    /// What it returns.
+    /// The columns that it returns.
     pub fn output(&self) -> &ScanOutput {
         match self {
             Scan::Table(scan) => scan.output(),
@@ -63,7 +63,7 @@ impl Scan<'_> {
         }
     }
 
-    /// How many rows are expected.
+    /// Expected number of rows.
     pub fn estimate(&self) -> &Estimate {
         match self {
             Scan::Table(scan) => scan.estimate(),
@@ -71,8 +71,8 @@ impl Scan<'_> {
         }
     }
 
-    /// Whether rows looked up by `index` can be told from those that it does not read. Not in place of a scan that goes backwards: what
-    /// is looked up comes forwards.
+    /// Whether a lookup by `index` can tell the scan's rows from others. A scan in reverse order cannot be replaced:
+    /// lookups return rows in forward order.
     pub fn can_be_looked_up_by(&self, index: &IndexDescriptor) -> bool {
         match self {
             Scan::Table(scan) => (self.is_whole() || scan.bounds().is_one_range()) && !scan.is_reverse(),
@@ -108,23 +108,23 @@ impl Scan<'_> {
         self.bounds().is_full()
     }
 
-    /// Whether it is known how much it reads: a range of parameters may be of few rows or of all.
+    /// Whether the amount of data is known: a range of parameters may include few rows or all.
     pub fn is_range_known(&self) -> bool {
         self.bounds().has_constant_limits()
     }
 }
 
-/// A range of no keys.
+/// An empty range of keys.
 fn nowhere() -> RowRange {
     RowRange { start: Bytes::new(), end: Some(Bytes::new()) }
 }
 
-/// Reads the rows that joined keys name.
+/// Reads the rows whose keys come from the other side of a join.
 #[derive(Clone, Debug)]
 pub struct LookupScanExec {
     lookup: KeyLookup,
     limits: Limits,
-    /// The range that the scan in its place reads, where that is not all: of the index, or of the primary key.
+    /// The range of the replaced scan, in the index or primary key. `None` if it reads the whole table.
     within: Option<Arc<KeyBounds>>,
     tap: Arc<KeyTap>,
     whole: Arc<dyn ExecutionPlan>,
@@ -135,15 +135,15 @@ pub struct LookupScanExec {
 }
 
 impl LookupScanExec {
-    /// In place of `whole`, a scan below the filters that `keys` has values of: by the leading columns of `index`, by which it
-    /// [can be looked up](Scan::can_be_looked_up_by).
+    /// Replaces `whole`, a scan below the filters whose values are in `keys`. It uses the leading columns of `index`,
+    /// by which `whole` [can be looked up](Scan::can_be_looked_up_by).
     pub fn new(whole: Scan<'_>, index: &IndexDescriptor, keys: LookupKeys, tap: Arc<KeyTap>) -> Self {
         let output = whole.output().clone();
         let columns = super::access_path::key_columns(&output.table, index);
         let encoder = KeyEncoder::new(columns.into_iter().map(|(_, column)| column).collect());
         let LookupKeys { columns, limits } = keys;
         let limits = Limits::new(limits, encoder.columns().get(columns.len()).copied());
-        // By the primary key, rows come in the order of the scan of the whole table, which may take its place.
+        // With the primary key, rows come in the order of the full scan, which may replace the lookup.
         let ordering = if index.primary { output.ordering(index, &[], false) } else { vec![] };
         LookupScanExec {
             properties: leaf::properties(&output.schema, ordering, &[], 1),
@@ -158,7 +158,7 @@ impl LookupScanExec {
         }
     }
 
-    /// The scan in its place may have run.
+    /// Drops the state of the replaced scan, which may have run.
     fn forgotten(&self) -> Option<LookupScanExec> {
         let whole = let_go(&self.whole).ok()?;
         (!Arc::ptr_eq(&whole, &self.whole)).then(|| LookupScanExec { whole, ..self.clone() })
@@ -174,7 +174,7 @@ impl LookupScanExec {
         &self.lookup.index.name
     }
 
-    /// The key columns looked up, as a person reads it: names of those joined, and what filters say of others.
+    /// The looked-up key columns for EXPLAIN: names of joined columns, and conditions of filters on others.
     pub fn key_names(&self) -> String {
         fmt::from_fn(|f| {
             let mut first = true;
@@ -201,32 +201,32 @@ impl LookupScanExec {
         .to_string()
     }
 
-    /// The slots it reads.
+    /// The slots that it reads.
     pub fn slots(&self) -> &Arc<Slots> {
         &self.slots
     }
 
-    /// Whether each key names one row at most.
+    /// Whether each key identifies at most one row.
     pub fn names_rows(&self) -> bool {
         self.lookup.names_rows()
     }
 
-    /// Whether the join's key at this position is looked up, rather than only compared.
+    /// Whether the join key at this position is looked up, rather than only compared.
     pub fn looks_up(&self, position: usize) -> bool {
         self.lookup.columns.iter().any(|column| matches!(column, LookupKey::Joined(of) if *of == position))
     }
 
-    /// Rows that the scan in its place would read, about.
+    /// Approximate number of rows that the replaced scan would read.
     pub fn rows_to_read(&self) -> usize {
         self.estimate.read
     }
 
-    /// Forgets what was counted.
+    /// Resets the row count.
     pub fn forget_counts(&self) {
         self.returned.clear();
     }
 
-    /// Where the rows stand that whole primary keys name, one array a join column.
+    /// Finds the rows of whole primary keys, given as one array per join column.
     pub async fn find(&self, context: &StatementContext, joined: &[ArrayRef]) -> Result<NamedRows> {
         let range = match &self.within {
             None => None,
@@ -237,7 +237,7 @@ impl LookupScanExec {
         Ok(named)
     }
 
-    /// All rows that the scan in its place would read, `most` at most, in `memory`; `None` where there are more, or no room.
+    /// All rows of the replaced scan. `None` if there are more than `most`, or if `memory` is exhausted.
     pub async fn everything(
         &self,
         context: &StatementContext,
@@ -253,7 +253,7 @@ impl LookupScanExec {
         Ok(everything)
     }
 
-    /// The same of rows that are held.
+    /// Finds rows by whole primary keys among those that are held.
     pub fn find_in(
         &self,
         everything: &Everything,
@@ -263,7 +263,7 @@ impl LookupScanExec {
         self.lookup.find_in(everything, context, joined)
     }
 
-    /// The rows that the keys noted name; the whole table when they were too many to note.
+    /// The rows of the recorded keys. If there were too many keys to record, the whole table.
     fn read(
         &self,
         context: &StatementContext,
@@ -300,7 +300,7 @@ impl LookupScanExec {
             Some(limits) => keys.into_iter().filter_map(|key| limits.behind(key)).collect(),
             None => vec![],
         };
-        // A range of the same index, or one of the primary key, of which the entries tell.
+        // A range of the same index, or a range of the primary key, which the entries contain.
         let of_index = |range: &RowRange| range.start.starts_with(&table_prefix(self.lookup.index.storage_id));
         let (of_index, of_rows): (Option<RowRange>, Option<RowRange>) = match within {
             Some(range) if of_index(&range) => (Some(range), None),
@@ -340,7 +340,7 @@ impl LookupScanExec {
     fn lookup(&self, task: Arc<TaskContext>, rows: Counter) -> Result<SendableRecordBatchStream> {
         let context = self.slots.get()?;
         let this = self.clone();
-        // At the first poll the build side has been read to its end, not before.
+        // At the first poll, and not before, the build side has been read to its end.
         let batches = stream::once(async move { this.read(&context, task) }).try_flatten();
         let batches = batches.try_filter(|batch| futures::future::ready(batch.num_rows() > 0));
         Ok(leaf::stream(&self.lookup.output.schema, batches, rows))

@@ -1,4 +1,4 @@
-//! Running plans: DataFusion's operators, and our own leaves and writers.
+//! Execution of plans: DataFusion's operators, and our own leaves and writers.
 
 pub mod access_path;
 pub mod apply;

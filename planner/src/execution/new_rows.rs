@@ -1,6 +1,6 @@
-//! [`NewRowsNode`]: of the rows of WITH RECURSIVE … UNION those that equal no row before them. It stands over both branches, which
-//! are joined by UNION ALL, and its two operators share what they have seen ([`NewRowsExec`]): DataFusion's own UNION compares
-//! bytes, and equal values may look different (numeric 1.0 and 1.00).
+//! [`NewRowsNode`]: removes duplicates in WITH RECURSIVE … UNION. It is put on both branches, which UNION ALL combines.
+//! Its two operators ([`NewRowsExec`]) share the set of rows seen. DataFusion's own UNION compares bytes, but equal
+//! values may have different bytes (numeric 1.0 and 1.00).
 
 use crate::error::SqlError;
 use datafusion::arrow::array::BooleanArray;
@@ -31,13 +31,13 @@ use std::sync::Arc;
 /// A branch of a recursive UNION.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd)]
 pub enum Branch {
-    /// The one that begins.
+    /// The branch that is not recursive.
     First,
-    /// The one that runs over what the last round gave.
+    /// The recursive branch, which runs over the rows of the previous round.
     Repeated,
 }
 
-/// See the head of the module.
+/// Passes on the rows that equal no earlier row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NewRowsNode {
     input: LogicalPlan,
@@ -46,17 +46,17 @@ pub struct NewRowsNode {
 }
 
 impl NewRowsNode {
-    /// A branch with this node on top; `keys`: by what rows are equal.
+    /// Puts this node on a branch. Rows with equal `keys` are equal.
     pub fn over(input: LogicalPlan, keys: Vec<Expr>, branch: Branch) -> LogicalPlan {
         LogicalPlan::Extension(Extension { node: Arc::new(NewRowsNode { input, keys, branch }) })
     }
 
-    /// By what rows are equal, over the columns of the input.
+    /// The keys by which rows are compared, over the input's columns.
     pub fn keys(&self) -> &[Expr] {
         &self.keys
     }
 
-    /// The branch.
+    /// The plan of the branch.
     pub fn input(&self) -> &LogicalPlan {
         &self.input
     }
@@ -90,7 +90,7 @@ impl UserDefinedLogicalNodeCore for NewRowsNode {
     }
 }
 
-/// The rows that were there, as the bytes of their keys.
+/// The rows seen so far, as bytes of their keys.
 struct Seen {
     converter: RowConverter,
     rows: HashSet<Box<[u8]>>,
@@ -98,7 +98,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// Which rows of a batch are new. What is new is seen from now on.
+    /// Selects the new rows of a batch and adds them to the set.
     fn sift(&mut self, batch: &RecordBatch, keys: &[Arc<dyn PhysicalExpr>]) -> Result<RecordBatch> {
         let evaluate = |key: &Arc<dyn PhysicalExpr>| key.evaluate(batch)?.into_array(batch.num_rows());
         let columns = keys.iter().map(evaluate).collect::<Result<Vec<_>>>()?;
@@ -118,7 +118,7 @@ impl Seen {
     }
 }
 
-/// What the operators of both branches share, once they know each other.
+/// The set that the operators of both branches share once they are connected.
 type Shared = Arc<Mutex<Option<Seen>>>;
 
 /// The operator of a [`NewRowsNode`].
@@ -137,7 +137,7 @@ impl fmt::Debug for NewRowsExec {
 }
 
 impl NewRowsExec {
-    /// Over the node's planned input, with its planned keys.
+    /// Makes the operator over the node's planned input and keys.
     pub fn new(node: &NewRowsNode, input: Arc<dyn ExecutionPlan>, keys: Vec<Arc<dyn PhysicalExpr>>) -> Self {
         Self::of(input, keys, node.branch, None)
     }
@@ -155,7 +155,7 @@ impl NewRowsExec {
 
     fn with_input(&self, input: Arc<dyn ExecutionPlan>) -> Self {
         if let (Branch::First, Some(shared)) = (self.branch, &self.shared) {
-            // A plan that is to run again keeps nothing of its last run.
+            // A plan that runs again must not keep the rows of its last run.
             *shared.lock() = None;
         }
         Self::of(input, self.keys.clone(), self.branch, self.shared.clone())
@@ -166,7 +166,7 @@ impl NewRowsExec {
     }
 }
 
-/// Makes the branches of each recursive query of a plan share what they have seen.
+/// Connects the branches of each recursive query in a plan, so that they share the set of rows.
 pub fn acquainted(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     let changed = plan.transform_up(|plan| {
         if !plan.is::<RecursiveQueryExec>() {

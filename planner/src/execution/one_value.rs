@@ -1,5 +1,6 @@
-//! [`OneValue`]: a text or bytea that no row changes, computed over one row. Planning leaves what is too large for a plan; over a batch it
-//! would be repeated for each row. [`takes_scalars`] says which expressions may be given one.
+//! [`OneValue`]: a text or bytea that is the same for all rows, computed once per batch. The planner does not fold
+//! values that are too large for a plan. Without this, each row of a batch would repeat the value. [`takes_scalars`]
+//! says which expressions accept a single value.
 
 use super::leaf::one_row;
 use super::value::is_slot;
@@ -16,12 +17,12 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// See the head of the module.
+/// An expression that is evaluated once for all rows.
 #[derive(Debug)]
 pub struct OneValue(Arc<dyn PhysicalExpr>);
 
 impl OneValue {
-    /// The same expression, as one value if it is a call that no row changes.
+    /// Wraps a call that does not depend on the row. Other expressions stay.
     pub fn of(expr: Arc<dyn PhysicalExpr>) -> Arc<dyn PhysicalExpr> {
         match is_call(&expr) && is_constant(&expr) {
             true => Arc::new(OneValue(expr)),
@@ -30,7 +31,7 @@ impl OneValue {
     }
 }
 
-/// Whether an expression takes one value for all rows, and makes no array of it: any other repeats it, and asks for no room.
+/// Whether an expression accepts one value for all rows. Others expand it to an array without reserving memory.
 pub fn takes_scalars(expr: &Arc<dyn PhysicalExpr>) -> bool {
     if let Some(binary) = expr.downcast_ref::<BinaryExpr>() {
         return matches!(
@@ -52,7 +53,7 @@ fn is_kernel(function: &ScalarUDF) -> bool {
     (function.inner().as_ref() as &dyn Any).is::<KernelFunction>()
 }
 
-/// Whether it is a call with arguments that makes what may be long.
+/// Whether it is a call with arguments whose result may be long.
 fn is_call(expr: &Arc<dyn PhysicalExpr>) -> bool {
     expr.downcast_ref::<ScalarFunctionExpr>().is_some_and(|call| {
         let long = matches!(call.return_type(), DataType::Utf8 | DataType::Binary | DataType::LargeBinary);
@@ -60,7 +61,7 @@ fn is_call(expr: &Arc<dyn PhysicalExpr>) -> bool {
     })
 }
 
-/// Whether no row changes it: constants, slots, and what functions make of them that depend on nothing else.
+/// Whether it is the same for all rows: a constant, a slot, or a function of such values.
 fn is_constant(expr: &Arc<dyn PhysicalExpr>) -> bool {
     if expr.is::<Literal>() {
         return true;
@@ -109,7 +110,7 @@ impl PhysicalExpr for OneValue {
     }
     fn evaluate(&self, batch: &RecordBatch) -> Result<ColumnarValue> {
         match self.0.evaluate(&one_row())? {
-            // It is counted where it lies.
+            // The value's memory is accounted for in its array.
             ColumnarValue::Array(array) if batch.num_rows() != 1 => Ok(ColumnarValue::Scalar(scalar(&array)?)),
             value => Ok(value),
         }

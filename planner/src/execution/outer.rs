@@ -1,4 +1,4 @@
-//! [`OuterValues`]: the columns of the row for which a correlated subquery runs.
+//! [`OuterValues`]: the columns of the outer row for which a correlated subquery runs.
 
 use crate::error::{Result, SqlError};
 use crate::types::Datum;
@@ -6,31 +6,31 @@ use parking_lot::RwLock;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The values of one outer row, read by the subquery's slots.
+/// The values of one outer row, which the subquery's slots read.
 #[derive(Debug, Default)]
 pub struct OuterValues {
     values: RwLock<Vec<Datum>>,
 }
 
 impl OuterValues {
-    /// Empty: no row yet.
+    /// Starts without a row.
     pub fn new() -> Arc<Self> {
         Arc::default()
     }
 
-    /// Moves on to another row.
+    /// Sets the values of the next outer row.
     pub fn set(&self, values: Vec<Datum>) {
         *self.values.write() = values;
     }
 
-    /// The value at a position.
+    /// The value at a position. Errors: XX000 if there is none.
     pub fn get(&self, position: usize) -> Result<Datum> {
         let values = self.values.read();
         values.get(position).cloned().ok_or_else(|| SqlError::internal("a subquery ran without its outer row"))
     }
 }
 
-/// A number that no other placeholder of an outer column has.
+/// A number that is unique among placeholders of outer columns.
 pub fn next_number() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)

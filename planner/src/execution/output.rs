@@ -1,4 +1,4 @@
-//! [`ScanOutput`]: which columns a leaf returns, and the batches it makes of keys and values.
+//! [`ScanOutput`]: the columns that a leaf returns. It decodes keys and values to batches.
 
 use super::leaf;
 use crate::catalog::{ColumnId, IndexDescriptor, TableDescriptor};
@@ -12,10 +12,10 @@ use datafusion::physical_expr::PhysicalSortExpr;
 use datafusion::physical_expr::expressions::Column;
 use std::sync::Arc;
 
-/// Name of the hidden last column of a table's scan schema: the raw storage key of the row.
+/// Name of the hidden last column of a table's scan schema: the row's storage key.
 pub const KEY_COLUMN: &str = "\u{1}key";
 
-/// The columns of a table as a scan exposes them: the live columns, then the row key.
+/// The columns of a table as a scan exposes them: live columns, then the row key.
 pub fn scan_schema(table: &TableDescriptor) -> SchemaRef {
     let mut fields: Vec<Field> =
         table.live_columns().map(|column| Field::new(&column.name, column.ty.arrow(), !column.not_null)).collect();
@@ -23,24 +23,24 @@ pub fn scan_schema(table: &TableDescriptor) -> SchemaRef {
     Arc::new(Schema::new(fields))
 }
 
-/// Rows that there is room for at once, at most.
+/// Most rows for which memory is reserved at once.
 const FIRST_ROWS: usize = 64;
 
-/// What a leaf returns of a table's rows.
+/// The columns that a leaf returns of a table's rows.
 #[derive(Clone, Debug)]
 pub struct ScanOutput {
-    /// The table.
+    /// Descriptor of the table.
     pub table: Arc<TableDescriptor>,
-    /// The columns returned, the row key not counted, in the order in which they are.
+    /// The returned columns in order, without the row key.
     pub columns: Vec<ColumnId>,
-    /// Where in the output the row key stands, when it is returned.
+    /// Position of the row key in the output, if it is returned.
     pub key_position: Option<usize>,
-    /// The output's schema.
+    /// Schema of the output.
     pub schema: SchemaRef,
 }
 
 impl ScanOutput {
-    /// The output made of these positions of the table's scan schema.
+    /// The output of these positions of the table's scan schema.
     pub fn new(table: Arc<TableDescriptor>, positions: &[usize]) -> Result<ScanOutput> {
         let all = scan_schema(&table);
         let schema = Arc::new(all.project(positions)?);
@@ -50,10 +50,10 @@ impl ScanOutput {
         Ok(ScanOutput { table, columns, key_position, schema })
     }
 
-    /// The output of which only these columns are left, by their places in it, as `schema` has them. `None`: it has one of them
-    /// twice, or the row key.
+    /// The output reduced to the columns at these positions, with `schema`. `None` if a column occurs twice or the row
+    /// key is among them.
     pub fn narrowed(&self, places: &[usize], schema: SchemaRef) -> Option<ScanOutput> {
-        // The key is left out of the columns: behind it they stand one place further on.
+        // `columns` lacks the row key, so positions behind the key are shifted by one.
         let column = |place: usize| match self.key_position {
             Some(key) if key == place => None,
             Some(key) if key < place => self.columns.get(place - 1).copied(),
@@ -65,19 +65,19 @@ impl ScanOutput {
         (!twice && !columns.is_empty()).then_some(ScanOutput { table, columns, key_position: None, schema })
     }
 
-    /// Position in the output of a column.
+    /// Position of a column in the output.
     pub fn position(&self, column: ColumnId) -> Option<usize> {
         let name = &self.table.column(column)?.name;
         self.schema.fields().iter().position(|field| field.name() == name)
     }
 
-    /// The positions in the output of these columns, those left out that it does not have.
+    /// Positions of these columns in the output. Columns that it lacks are left out.
     pub fn positions(&self, columns: &[ColumnId]) -> Vec<usize> {
         columns.iter().filter_map(|column| self.position(*column)).collect()
     }
 
-    /// The order in which rows leave a scan of an index (the primary key's included), as far as the
-    /// output shows it. `constants` have one value in all rows, so they are left out.
+    /// The order of rows from a scan of an index (or the primary key), as far as the output contains it. `constants`
+    /// have one value in all rows and are left out.
     pub fn ordering(&self, index: &IndexDescriptor, constants: &[ColumnId], reverse: bool) -> Vec<PhysicalSortExpr> {
         let mut ordering = Vec::new();
         for key in &index.columns {
@@ -98,14 +98,14 @@ impl ScanOutput {
         ordering
     }
 
-    /// Decodes rows as they are stored, with room for so many at once.
+    /// A decoder of stored rows with room for `rows` rows.
     pub fn decoder(&self, rows: usize) -> Result<RowDecoder> {
         RowDecoder::with_capacity(&self.table, &self.columns, self.key_position.is_some(), rows)
     }
 
-    /// A batch of rows as they are stored: key and value of each.
+    /// Decodes stored rows, given as key and value, to a batch.
     pub fn decode<'a>(&self, rows: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> Result<RecordBatch> {
-        // They are only counted.
+        // The rows are only counted.
         if self.columns.is_empty() && self.key_position.is_none() {
             return leaf::batch(&self.schema, Vec::new(), rows.count());
         }
@@ -117,7 +117,7 @@ impl ScanOutput {
         self.batch(decoder.finish()?, count)
     }
 
-    /// A batch of decoded columns; the row key, if returned, is the last of them.
+    /// A batch of decoded columns. The row key, if returned, comes last in `columns`.
     pub fn batch(&self, mut columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
         if let Some(position) = self.key_position {
             let key = columns.pop().ok_or_else(|| SqlError::internal("a row without its key"))?;
@@ -138,7 +138,7 @@ mod tests {
         let table = Arc::new(table());
         let live: Vec<ColumnId> = table.live_columns().map(|column| column.id).collect();
         let key = live.len();
-        // The row key stands in the middle.
+        // The row key is between other columns.
         let output = ScanOutput::new(Arc::clone(&table), &[0, key, 1]).unwrap();
         let narrowed = |places: &[usize]| {
             let schema = Arc::new(output.schema.project(places).unwrap());

@@ -1,4 +1,4 @@
-//! [`PointGetExec`]: reads rows by their primary key: one, or the few that IN lists name.
+//! [`PointGetExec`]: reads rows by their primary key: a single one, or the few of IN lists.
 
 use super::batch_decoder::BatchDecoder;
 use super::bounds::KeyBounds;
@@ -22,7 +22,7 @@ use std::fmt;
 use std::sync::Arc;
 use txn::OwnWrites;
 
-/// Rows read in one call to the store, at most.
+/// Most rows read in one call to the store.
 const KEYS_AT_ONCE: usize = 1024;
 
 /// Reads the rows whose whole primary key is given.
@@ -37,7 +37,7 @@ pub struct PointGetExec {
 }
 
 impl PointGetExec {
-    /// Reads the keys that `bounds` give of the primary key, which is the table's index number `index`.
+    /// Makes a read of the keys in `bounds`. The primary key is the table's index number `index`.
     pub fn new(
         output: ScanOutput,
         index: usize,
@@ -61,36 +61,36 @@ impl PointGetExec {
         self.output.table.oid
     }
 
-    /// The keys read.
+    /// The bounds of the keys read.
     pub fn bounds(&self) -> &Arc<KeyBounds> {
         &self.bounds
     }
 
-    /// Reads its row without a stream, where it has one key at most.
+    /// The reader without streams, if there is at most one key.
     pub fn reader(&self) -> Option<PointReader> {
         let one = self.bounds.single_values() == self.bounds.equalities();
         one.then(|| PointReader { rows: BatchDecoder::new(self.output.clone()), bounds: Arc::clone(&self.bounds) })
     }
 
-    /// Name of the primary key read.
+    /// Name of the primary key.
     pub fn index_name(&self) -> &str {
         self.output.table.indexes.get(self.index).map_or("", |index| &index.name)
     }
 }
 
-/// Reads the one row that a key names, time and again.
+/// Reads the row of a single key, for one execution after another.
 pub struct PointReader {
     rows: BatchDecoder,
     bounds: Arc<KeyBounds>,
 }
 
 impl PointReader {
-    /// Reads no more of the row than a projection above it keeps; `None` where that computes something, too.
+    /// A reader of only the columns that a projection keeps. `None` if the projection computes anything.
     pub fn narrowed(&self, projector: &Projector) -> Option<PointReader> {
         Some(PointReader { rows: self.rows.narrowed(projector)?, bounds: Arc::clone(&self.bounds) })
     }
 
-    /// The row with the key of this execution, if there is one.
+    /// The row with this execution's key, if there is one.
     pub async fn read(&mut self, context: &StatementContext) -> Result<Option<RecordBatch>> {
         let Some(key) = self.bounds.point(context)? else { return Ok(None) };
         let Some(value) = context.transaction.get(&key, OwnWrites::Before(context.command)).await? else {
@@ -100,7 +100,7 @@ impl PointReader {
     }
 }
 
-/// Reads and decodes rows by key; absent rows are left out.
+/// Reads and decodes rows by key. Missing rows are left out.
 pub(super) async fn read(
     output: &ScanOutput,
     transaction: &txn::Transaction,

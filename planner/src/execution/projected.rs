@@ -1,6 +1,6 @@
-//! [`Projected`]: the batches that a projection computes, in smaller ones where a row of them takes much memory: those between an operator
-//! and the client are counted, not weighed. Where a row cannot be computed, the rows before it come first, as in PostgreSQL, which computes
-//! one row after the other.
+//! [`Projected`]: the batches of a projection, made smaller if its rows take much memory. Batches between an operator
+//! and the client are limited in number, not in size. If a row fails, the rows before it are returned first, as in
+//! PostgreSQL, which computes row by row.
 
 use super::projection::Projector;
 use super::returned::Counter;
@@ -17,26 +17,26 @@ use futures::{Stream, StreamExt};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-/// Bytes of a batch, about, once some had more.
+/// Approximate bytes of a batch, once one was larger.
 const MOST_BYTES: usize = 1 << 20;
-/// A batch of so many rows is not cut.
+/// A batch of this many rows is not split.
 const FEW_ROWS: usize = 64;
 
-/// See the head of the module.
+/// The stream of a projection's batches.
 pub struct Projected {
     input: SendableRecordBatchStream,
     projector: Projector,
     rows: Counter,
-    /// Of the last batch of the input.
+    /// The rest of the last input batch.
     rest: Option<RecordBatch>,
-    /// Rows of a batch, at most.
+    /// Most rows of a batch.
     at_once: usize,
-    /// What the row behind those that were returned fails with.
+    /// The error of the row behind those that were returned.
     failed: Option<SqlError>,
 }
 
 impl Projected {
-    /// What `projector` makes of `input`; `rows` counts them.
+    /// Applies `projector` to `input`. `rows` counts the rows.
     pub fn new(input: SendableRecordBatchStream, projector: Projector, rows: Counter) -> Projected {
         Projected { input, projector, rows, rest: None, at_once: usize::MAX, failed: None }
     }
@@ -54,7 +54,7 @@ impl Projected {
             if !is_of_batch(&error) {
                 return self.rows_before(batch, rows, error);
             }
-            // For all of them at once there was no room.
+            // There was not enough memory for all rows at once.
             rows /= 2;
             self.at_once = rows;
         };
@@ -65,14 +65,14 @@ impl Projected {
         Ok(projected)
     }
 
-    /// The rows before the first that fails, which the next poll tells. `error`: what the first `rows` rows fail with. Errors: that of the
-    /// first row.
+    /// The rows before the first failing one, whose error the next poll returns. `error` is the error of the first
+    /// `rows` rows. Errors: the first row's.
     fn rows_before(&mut self, batch: &RecordBatch, mut rows: usize, mut error: SqlError) -> Result<RecordBatch> {
         if !is_of_row(&error) {
             return Err(error.into());
         }
         let (mut pieces, mut first) = (Vec::new(), 0);
-        // The first row that fails is among `rows` rows from `first` on.
+        // The first failing row is among `rows` rows from `first` on.
         while rows > 0 {
             let half = rows.div_ceil(2).min(self.at_once);
             let found = match self.projector.project(&batch.slice(first, half)) {
@@ -86,7 +86,7 @@ impl Projected {
             if is_of_batch(&found) && (half > 1 || !pieces.is_empty()) {
                 self.at_once = (half / 2).max(1);
                 if !pieces.is_empty() {
-                    // Once these are gone there is more room.
+                    // Once these rows are gone, there is more memory.
                     self.leave(batch, first);
                     return Ok(concat_batches(&self.projector.schema(), &pieces)?);
                 }
@@ -108,7 +108,7 @@ impl Projected {
         Ok(concat_batches(&self.projector.schema(), &pieces)?)
     }
 
-    /// Leaves what is behind the first `rows` rows of a batch for the next poll.
+    /// Keeps the rows behind the first `rows` of a batch for the next poll.
     fn leave(&mut self, batch: &RecordBatch, rows: usize) {
         let behind = batch.num_rows().saturating_sub(rows);
         self.rest = (behind > 0).then(|| batch.slice(rows, behind));
@@ -155,7 +155,7 @@ impl RecordBatchStream for Projected {
     }
 }
 
-/// Whether an error is of the values of a row (classes 21 to 23), and not of a limit of the statement.
+/// Whether an error is caused by a row's values (classes 21 to 23), not by a limit of the statement.
 fn is_of_row(error: &SqlError) -> bool {
     ["21", "22", "23"].contains(&error.state().get(..2).unwrap_or_default())
 }
@@ -173,7 +173,8 @@ mod tests {
     use futures::executor::block_on;
     use std::sync::Arc;
 
-    /// Rows of the batches that come of one of `rows` rows of so many bytes, and of another one; their texts are in order.
+    /// Sizes of the batches made from a batch of `rows` rows of `bytes` bytes each, and another one. Their texts are in
+    /// order.
     fn sizes(rows: usize, bytes: usize) -> Vec<usize> {
         let schema = Arc::new(Schema::new(vec![Field::new("text", DataType::Utf8, false)]));
         let batch = |first: usize| {

@@ -1,5 +1,5 @@
-//! [`LeanProjectionExec`]: DataFusion's projection without the metrics that it makes for each expression each time it runs, with a
-//! text of each: for a statement of one row they cost more than the expressions.
+//! [`LeanProjectionExec`]: DataFusion's projection without its metrics. DataFusion makes a metric with a text for each
+//! expression at each run. For a statement of one row, that costs more than the expressions.
 
 use super::evaluation_order::Order;
 use super::lazy_junction::guarded;
@@ -22,7 +22,7 @@ use datafusion::physical_plan::{
 use std::fmt;
 use std::sync::Arc;
 
-/// See the head of the module. Shown as what it stands for.
+/// A projection without metrics. EXPLAIN shows DataFusion's projection.
 #[derive(Debug)]
 pub struct LeanProjectionExec {
     projection: Arc<ProjectionExec>,
@@ -30,7 +30,7 @@ pub struct LeanProjectionExec {
     returned: Returned,
 }
 
-/// What a projection computes of a batch.
+/// Computes a projection of batches.
 #[derive(Clone, Debug)]
 pub struct Projector {
     schema: SchemaRef,
@@ -45,27 +45,27 @@ impl Projector {
         Projector { schema, expressions, order }
     }
 
-    /// Of what it makes.
+    /// Schema of the projected batches.
     pub fn schema(&self) -> SchemaRef {
         Arc::clone(&self.schema)
     }
 
-    /// The columns that it returns, by their places in what it is given, where it does nothing else.
+    /// The input positions of the columns, if the projection only selects columns.
     pub fn plain_columns(&self) -> Option<Vec<usize>> {
         self.expressions.iter().map(|expression| Some(expression.downcast_ref::<Column>()?.index())).collect()
     }
 
-    /// What it computes.
+    /// The expressions of the columns.
     pub fn expressions(&self) -> &[Arc<dyn PhysicalExpr>] {
         &self.expressions
     }
 
-    /// Whether it may compute the same rows again: whether computing a row twice cannot be told from computing it once.
+    /// Whether rows may be computed again: the projection has no side effects.
     pub fn is_repeatable(&self) -> bool {
         self.order.is_repeatable()
     }
 
-    /// The projected batch.
+    /// Computes the projection of a batch.
     pub fn project(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let columns = self.order.evaluate(&self.expressions, batch, batch.num_rows())?;
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
@@ -80,13 +80,13 @@ impl LeanProjectionExec {
         Ok(LeanProjectionExec { projection: Arc::new(projection), projector, returned: Returned::default() })
     }
 
-    /// What it computes.
+    /// The computation without the operator.
     pub fn projector(&self) -> Projector {
         self.projector.clone()
     }
 }
 
-/// A projection without such metrics; any other plan as it is.
+/// Replaces DataFusion's projection by a lean one. Other plans stay.
 pub fn lean(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     match plan.downcast_ref::<ProjectionExec>() {
         Some(projection) => Ok(Arc::new(LeanProjectionExec::of(projection.clone())?)),

@@ -1,4 +1,4 @@
-//! Reads key ranges one after another, up to a limit, and shares them out between partitions by tablet.
+//! Reads key ranges one after another, up to a limit. Shares ranges among partitions by tablet.
 
 use crate::error::Result;
 use futures::stream::{self, BoxStream, StreamExt, TryStreamExt};
@@ -8,21 +8,21 @@ use std::sync::Arc;
 use storage::RowRange;
 use txn::{OwnWrites, Pairs, Transaction, TxnScanOptions};
 
-/// Pairs in one batch, at most.
+/// Most pairs in one batch.
 pub const BATCH_ROWS: usize = 2048;
 
-/// How ranges are read.
+/// Options for reading ranges.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadOptions {
-    /// From the last key to the first.
+    /// Whether to read from the last key to the first.
     pub reverse: bool,
-    /// Pairs in all, at most.
+    /// Most pairs to read in total.
     pub fetch: Option<usize>,
-    /// Which own writes are seen.
+    /// The own writes that are visible.
     pub own: OwnWrites,
 }
 
-/// Streams the pairs of `ranges` (in key order, disjoint).
+/// Streams the pairs of `ranges`, which must be sorted by key and disjoint.
 pub fn read_ranges(
     transaction: Arc<Transaction>,
     mut ranges: Vec<RowRange>,
@@ -60,7 +60,7 @@ fn read(
                 });
                 futures::future::ready(Some((batch, *left == 0)))
             })
-            // The batch that reaches the limit still counts; nothing is read after it.
+            // The batch that reaches the limit still counts. Nothing is read after it.
             .scan(false, |done, (batch, last)| {
                 let item = (!*done).then_some(batch);
                 *done = last;
@@ -70,19 +70,19 @@ fn read(
     }
 }
 
-/// For each partition so many pieces at least, where a range can be cut: who is done with one takes the next, so that none waits long for
-/// another whose piece turned out larger.
+/// Least number of pieces per partition, if a range can be divided. A partition that finishes a piece takes the next
+/// one. So none waits long for another whose piece was larger.
 const PIECES_EACH: usize = 4;
 
-/// Pieces of ranges, in key order, that several partitions read: each takes the next when it is done with one, so that
-/// what one partition reads is in key order.
+/// Pieces of ranges in key order that several partitions read. Each partition takes the next piece when it has finished
+/// one. So each partition reads in key order.
 #[derive(Debug)]
 pub struct Pieces {
     left: Arc<Mutex<VecDeque<RowRange>>>,
 }
 
 impl Pieces {
-    /// Cuts `ranges` at the boundaries of tablets, and tablets where there are too few.
+    /// Splits `ranges` at tablet boundaries, and tablets if there are too few.
     pub async fn of(transaction: &Transaction, ranges: &[RowRange], partitions: usize) -> Result<Pieces> {
         let mut pieces = Vec::new();
         for range in ranges {
@@ -105,7 +105,7 @@ impl Pieces {
         Ok(Pieces { left: Arc::new(Mutex::new(pieces.into())) })
     }
 
-    /// Streams the pairs of those pieces that no other partition takes: a piece is taken when the one before is read.
+    /// Streams the pairs of the pieces that this partition takes. It takes a piece once the previous one is read.
     pub fn read(&self, transaction: Arc<Transaction>, options: ReadOptions) -> BoxStream<'static, Result<Pairs>> {
         let left = Arc::clone(&self.left);
         read(transaction, std::iter::from_fn(move || left.lock().pop_front()), options)

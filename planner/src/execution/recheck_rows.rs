@@ -1,5 +1,5 @@
-//! [`RecheckRows`]: rows of a table that a statement found, locked, and found changed: a plan runs again over their newest
-//! versions alone, to see whether they still are what it looks for.
+//! [`RecheckRows`]: rows of a table that changed before a statement locked them. A plan runs again over just their
+//! newest versions, to decide whether they still match.
 
 use super::leaf::{self, leaf_methods};
 use super::output::ScanOutput;
@@ -16,18 +16,18 @@ use parking_lot::Mutex;
 use std::fmt;
 use std::sync::Arc;
 
-/// The rows that stand for a table at the moment: keys and values as they are stored.
+/// The rows that currently replace a table, as stored keys and values.
 #[derive(Debug, Default)]
 pub struct RecheckRows(Mutex<Vec<(Bytes, Bytes)>>);
 
 impl RecheckRows {
-    /// From now on these.
+    /// Replaces the current rows by these.
     pub fn set(&self, rows: Vec<(Bytes, Bytes)>) {
         *self.0.lock() = rows;
     }
 }
 
-/// The leaf that reads them.
+/// The leaf that reads these rows.
 #[derive(Clone, Debug)]
 pub struct RecheckRowsExec {
     output: ScanOutput,
@@ -37,7 +37,7 @@ pub struct RecheckRowsExec {
 }
 
 impl RecheckRowsExec {
-    /// Reads `rows` as `output` says.
+    /// Makes a leaf that decodes `rows` by `output`.
     pub fn new(output: ScanOutput, rows: Arc<RecheckRows>) -> Self {
         let properties = leaf::properties(&output.schema, Vec::new(), &[], 1);
         RecheckRowsExec { output, rows, properties, returned: Returned::default() }

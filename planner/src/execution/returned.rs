@@ -1,8 +1,8 @@
-//! [`Returned`]: how many rows an operator returned, for EXPLAIN ANALYZE; and [`let_go`], which makes a plan ready to run
+//! [`Returned`]: the number of rows an operator returned, for EXPLAIN ANALYZE. [`let_go`] makes a plan ready to run
 //! again.
 //!
-//! DataFusion's metrics are made anew for each execution, and kept until the operator is: a plan that runs again is built
-//! again. For a statement of one row that costs as much as the row. Operators that count here stay as they are.
+//! DataFusion makes metrics for each execution and keeps them as long as the operator. So a plan had to be rebuilt
+//! before each run, which for one row costs as much as the row. Operators that count with [`Returned`] are reused.
 
 use datafusion::common::Result;
 use datafusion::physical_plan::metrics::{Count, Metric, MetricValue, MetricsSet};
@@ -10,16 +10,16 @@ use datafusion::physical_plan::{ChildrenPropertiesMode, ExecutionPlan, ReplaceCh
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Rows that an operator returned since it was told to forget them. A clone counts for itself.
+/// Number of rows an operator has returned since the last reset. A clone counts separately.
 #[derive(Debug, Default)]
 pub struct Returned(Counter);
 
-/// Counts for the operator that gave it.
+/// The shared counter of an operator's streams.
 #[derive(Clone, Debug, Default)]
 pub struct Counter(Arc<AtomicUsize>);
 
 impl Counter {
-    /// So many more.
+    /// Adds `rows` to the count.
     pub fn add(&self, rows: usize) {
         self.0.fetch_add(rows, Ordering::Relaxed);
     }
@@ -32,15 +32,15 @@ impl Clone for Returned {
 }
 
 impl Returned {
-    /// For an execution.
+    /// The counter for an execution's streams.
     pub fn counter(&self) -> Counter {
         self.0.clone()
     }
-    /// Forgets the executions before.
+    /// Resets the count to zero.
     pub fn clear(&self) {
         self.0.0.store(0, Ordering::Relaxed);
     }
-    /// As DataFusion shows it.
+    /// The count as DataFusion's metrics.
     pub fn metrics(&self) -> MetricsSet {
         let rows = Count::new();
         rows.add(self.0.0.load(Ordering::Relaxed));
@@ -50,8 +50,8 @@ impl Returned {
     }
 }
 
-/// The plan, of which nothing is left that belongs to an execution. What keeps nothing stays as it is: an operator is
-/// made anew only when it says so (`reset_state`), or when one below it was.
+/// A plan without the state of any execution. An operator is replaced only if it asks for it (`reset_state`) or if one
+/// below was replaced.
 pub fn let_go(plan: &Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     let children = plan.children();
     let mut kept = Vec::with_capacity(children.len());
@@ -62,7 +62,7 @@ pub fn let_go(plan: &Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
         kept.push(fresh);
     }
     match changed {
-        // What is said of the rows does not change with what is forgotten: to work it out again costs more than a short statement.
+        // The properties stay valid. Computing them again costs more than a short statement.
         true => {
             let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Keep);
             Arc::clone(plan).replace_children(kept, options)?.reset_state()

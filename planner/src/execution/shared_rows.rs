@@ -1,5 +1,6 @@
-//! A plan that runs once in an execution for all who read its rows: a WITH query that is to be computed once
-//! ([`SharedRowsNode`]). The first who asks runs it; its rows are held, and counted as memory, until the execution ends.
+//! A plan that runs once per execution for several readers: a WITH query that is to be evaluated once
+//! ([`SharedRowsNode`]). The first reader runs it. Its rows are held, and accounted for as memory, until the execution
+//! ends.
 
 use super::slots::{Slots, StatementContext};
 use datafusion::arrow::record_batch::RecordBatch;
@@ -22,14 +23,14 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Weak};
 
-/// The rows, and the execution they are of.
+/// The rows, and the execution that made them.
 struct Rows {
     execution: Weak<StatementContext>,
     batches: Vec<RecordBatch>,
     _held: MemoryReservation,
 }
 
-/// What all readers of one plan share.
+/// The state that all readers of one plan share.
 pub struct Shared {
     slots: Arc<Slots>,
     rows: tokio::sync::Mutex<Option<Rows>>,
@@ -42,7 +43,7 @@ impl fmt::Debug for Shared {
 }
 
 impl Shared {
-    /// The rows of the execution under way: computed by the first who asks.
+    /// The rows of the current execution. The first caller computes them.
     async fn rows(&self, input: Arc<dyn ExecutionPlan>, task: Arc<TaskContext>) -> Result<Vec<RecordBatch>> {
         let execution = self.slots.get()?;
         let mut rows = self.rows.lock().await;
@@ -61,7 +62,7 @@ impl Shared {
         Ok(batches)
     }
 
-    /// Lets go of rows whose execution has ended.
+    /// Drops the rows if their execution has ended.
     fn release(&self) {
         if self.slots.get().is_err()
             && let Ok(mut rows) = self.rows.try_lock()
@@ -71,7 +72,7 @@ impl Shared {
     }
 }
 
-/// A plan that runs once.
+/// A plan that runs once for all of its readers.
 #[derive(Clone, Debug)]
 pub struct SharedRowsNode {
     input: LogicalPlan,
@@ -79,7 +80,7 @@ pub struct SharedRowsNode {
 }
 
 impl SharedRowsNode {
-    /// Of a plan that is bound to these slots and sees no query around it.
+    /// Wraps an uncorrelated plan that is bound to these slots.
     pub fn new(input: LogicalPlan, slots: &Arc<Slots>) -> Self {
         let shared = Shared { slots: Arc::clone(slots), rows: tokio::sync::Mutex::new(None) };
         SharedRowsNode { input, shared: Arc::new(shared) }
@@ -134,7 +135,7 @@ pub struct SharedRowsExec {
 }
 
 impl SharedRowsExec {
-    /// Over the node's planned input.
+    /// Makes the operator over the node's planned input.
     pub fn new(node: &SharedRowsNode, input: Arc<dyn ExecutionPlan>) -> Self {
         Self::over(input, Arc::clone(&node.shared))
     }

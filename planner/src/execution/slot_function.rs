@@ -1,8 +1,8 @@
 //! [`SlotFunction`]: a function without arguments that reads one slot of its plan instance.
 //!
-//! DataFusion refuses placeholders in physical plans, so each becomes one of these once logical
-//! optimisation is over. Volatile, so that nothing folds it; named like the placeholder, so that
-//! schemas and `GROUP BY id + $1` stay as they were.
+//! DataFusion rejects placeholders in physical plans. So each becomes a slot function after logical optimization. It is
+//! volatile, so that it is not folded. It has the placeholder's name, so that schemas and `GROUP BY id + $1` stay
+//! valid.
 
 use super::outer::OuterValues;
 use super::slots::{Slots, StatementContext};
@@ -16,27 +16,27 @@ use datafusion::logical_expr::{
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// Which value of a [`StatementContext`] a slot holds.
+/// The value of a [`StatementContext`] that a slot holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SlotKey {
-    /// `$n`, counted from zero here.
+    /// The parameter `$n`, counted from zero here.
     Parameter(usize),
     /// `now()`, CURRENT_TIMESTAMP: start of the transaction.
     Now,
-    /// `statement_timestamp()`.
+    /// `statement_timestamp()`: start of the statement.
     StatementTimestamp,
-    /// `current_user`.
+    /// `current_user`: name of the current role.
     CurrentUser,
-    /// `session_user`.
+    /// `session_user`: name of the session's role.
     SessionUser,
-    /// `current_database()`.
+    /// `current_database()`: name of the database.
     CurrentDatabase,
-    /// `current_schema`.
+    /// `current_schema`: first schema of the search path that exists.
     CurrentSchema,
 }
 
 impl SlotKey {
-    /// The slot a placeholder's id names: `$1`, `$:now`. None for other ids.
+    /// The slot that a placeholder's id names: `$1`, `$:now`. `None` for other ids.
     pub fn parse(id: &str) -> Option<SlotKey> {
         let name = id.strip_prefix('$')?;
         if let Ok(number) = name.parse::<usize>() {
@@ -53,7 +53,7 @@ impl SlotKey {
         })
     }
 
-    /// The value in `context`.
+    /// Reads the value from `context`.
     pub fn read(&self, context: &StatementContext) -> Result<Datum> {
         let time = |micros| Datum::TimestampMicrosecond(Some(micros), Some("+00:00".into()));
         Ok(match self {
@@ -72,7 +72,7 @@ impl SlotKey {
     }
 }
 
-/// The function. Two are equal when they read the same slot of the same plan instance.
+/// A function that reads a slot. Two are equal if they read the same slot of the same plan instance.
 #[derive(Debug)]
 pub struct SlotFunction {
     name: String,
@@ -82,24 +82,24 @@ pub struct SlotFunction {
     signature: Signature,
 }
 
-/// Where a slot is.
+/// The place that a slot function reads.
 #[derive(Clone, Debug)]
 pub enum SlotSource {
-    /// In the statement's context.
+    /// The context of the statement.
     Statement(Arc<Slots>),
-    /// In the row for which a correlated subquery runs, at a position.
+    /// The current outer row of a correlated subquery, at a position.
     Outer(Arc<OuterValues>, usize),
 }
 
 impl SlotFunction {
-    /// The expression that reads the slot named by a placeholder's id.
-    /// Errors: an id that names no slot, or a placeholder whose type was never determined.
+    /// The expression that reads the slot of a placeholder's id. Errors: the id names no slot, or the placeholder's
+    /// type was not determined.
     pub fn expression(id: &str, field: Option<&FieldRef>, slots: &Arc<Slots>) -> Result<Expr> {
         let key = SlotKey::parse(id).ok_or_else(|| SqlError::internal(format!("unknown placeholder {id}")))?;
         Self::reading(id, field, key, SlotSource::Statement(Arc::clone(slots)))
     }
 
-    /// The expression that reads the column at `position` of an outer row.
+    /// The expression that reads the outer row's column at `position`.
     pub fn outer(id: &str, field: Option<&FieldRef>, row: &Arc<OuterValues>, position: usize) -> Result<Expr> {
         Self::reading(id, field, SlotKey::Parameter(position), SlotSource::Outer(Arc::clone(row), position))
     }
@@ -121,7 +121,7 @@ impl SlotFunction {
         Ok(ScalarUDF::from(function).call(vec![]))
     }
 
-    /// The slot's value in the execution under way, in the type of the placeholder.
+    /// The slot's value in the current execution, in the placeholder's type.
     pub fn value(&self) -> Result<Datum> {
         match &self.source {
             SlotSource::Statement(slots) => self.typed(self.key.read(slots.get()?.as_ref())?),
@@ -129,7 +129,7 @@ impl SlotFunction {
         }
     }
 
-    /// The slot's value in `context`, in the type of the placeholder.
+    /// The slot's value in `context`, in the placeholder's type.
     pub fn value_in(&self, context: &StatementContext) -> Result<Datum> {
         match &self.source {
             SlotSource::Statement(_) => self.typed(self.key.read(context)?),
@@ -196,7 +196,7 @@ impl ScalarUDFImpl for SlotFunction {
     }
 }
 
-/// The placeholder for a stable value such as `now`, for binders: replaced by a slot later.
+/// The placeholder for a stable value such as `now`. A slot function replaces it later.
 pub fn stable_placeholder(name: &str) -> Option<Expr> {
     let id = format!("$:{name}");
     let data_type = match SlotKey::parse(&id)? {

@@ -1,7 +1,8 @@
-//! [`SystemViewExec`]: reads a computed relation.
+//! [`SystemViewExec`]: reads a system view, whose rows are computed.
 //!
-//! Conditions `column = value`, IN and `= ANY` are its keys: their values are computed when a scan starts, and the view makes the
-//! rows that have them. So are the values of columns that a join equates, where the other side is built first ([`KeyTap`]).
+//! Conditions `column = value`, IN and `= ANY` are its keys. Their values are computed when a scan starts, and the view
+//! makes just the rows with these values. Columns that a join equates are keys too, if the other side is read first
+//! ([`KeyTap`]).
 
 use super::bounds::Equality;
 use super::condition::{Test, conditions};
@@ -27,10 +28,10 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
-/// Rows that a view is taken to have for one value of a key.
+/// Estimated rows of a view for one value of a key.
 const ROWS_OF_A_KEY: usize = 10;
 
-/// Values that a column of a view has in so many rows, where its name or type tells.
+/// Estimated number of distinct values of a view's column in `rows` rows. `None` if neither name nor type tells.
 fn distinct_values(view: &str, name: &str, ty: SqlType, rows: usize) -> Option<usize> {
     match ty {
         _ if unique_keys(view).contains(&&[name][..]) => Some(rows),
@@ -49,11 +50,11 @@ struct ViewKey {
     values: Equality,
 }
 
-/// The values of columns that a join equates with those of its other side.
+/// The columns whose values come from the other side of a join.
 #[derive(Clone, Debug)]
 struct Tapped {
     tap: Arc<KeyTap>,
-    /// By the place of the join's key: the column of the view, and its name.
+    /// By position of the join key: the column of the view, and its name.
     columns: Vec<(usize, usize, String)>,
 }
 
@@ -68,12 +69,12 @@ pub struct SystemViewExec {
     keys: Arc<[ViewKey]>,
     tapped: Vec<Tapped>,
     returned: Returned,
-    /// Rows made or looked at.
+    /// Number of rows computed or examined.
     examined: Returned,
 }
 
 impl SystemViewExec {
-    /// Reads the columns at these positions among the live ones; `schema` is theirs.
+    /// Reads the live columns at these positions, whose schema is `schema`.
     pub fn new(view: Arc<dyn SystemView>, positions: Vec<usize>, schema: SchemaRef, slots: Arc<Slots>) -> Self {
         let properties = leaf::properties(&schema, vec![], &[], 1);
         let (returned, examined) = (Returned::default(), Returned::default());
@@ -90,7 +91,7 @@ impl SystemViewExec {
         }
     }
 
-    /// Finds rows by what a conjunction of filters says of single columns. The filters are still to be applied.
+    /// Uses the filters (a conjunction) as keys where they test single columns. The filters must still be applied.
     pub fn with_filters(
         self,
         filters: &[Expr],
@@ -113,8 +114,8 @@ impl SystemViewExec {
         Ok(SystemViewExec { keys: keys.into(), ..self })
     }
 
-    /// The same, of rows alone whose values in these columns (by position in the output, each with the place of the key of the
-    /// join) a tap has noted.
+    /// Restricts the rows to those with values that a tap has recorded. `columns` are pairs of output position and
+    /// position of the join key.
     pub fn with_tap(&self, tap: Arc<KeyTap>, columns: &[(usize, usize)]) -> Option<Self> {
         let fields = self.schema.fields();
         let tapped = columns.iter().filter_map(|(key, position)| {
@@ -134,7 +135,7 @@ impl SystemViewExec {
         &self.view.descriptor().name
     }
 
-    /// What it finds rows by, for people; empty where it reads all.
+    /// The keys for EXPLAIN. Empty if it reads all rows.
     pub fn key_names(&self) -> String {
         let values = |values: &[Value]| values.iter().map(Value::to_string).collect::<Vec<_>>().join(", ");
         let keys = self.keys.iter().map(|key| match &key.values {
@@ -147,7 +148,7 @@ impl SystemViewExec {
         keys.chain(tapped).collect::<Vec<_>>().join(", ")
     }
 
-    /// Rows that were made or looked at since the plan was made ready to run.
+    /// Number of rows computed or examined since the plan was reset.
     pub fn examined(&self) -> Option<usize> {
         self.examined.metrics().output_rows()
     }
@@ -204,7 +205,7 @@ impl SystemViewExec {
     }
 }
 
-/// Whether values of a type are equal where they are the same.
+/// Whether equal values of a type are identical.
 fn is_key(ty: &DataType) -> bool {
     matches!(ty, DataType::Utf8 | DataType::Int16 | DataType::Int32 | DataType::Int64 | DataType::Boolean)
 }
@@ -241,9 +242,9 @@ impl ExecutionPlan for SystemViewExec {
         let context = self.slots.get()?;
         let this = self.clone();
         let examined = self.examined.counter();
-        // At the first poll the other side of a join has been read to its end, not before.
+        // At the first poll, and not before, the other side of the join has been read to its end.
         let read = async move {
-            // Also where no row can be found: a view may refuse to be read.
+            // Do this even if there can be no rows: a view may reject the read.
             let asked = this.asked(&context)?;
             let (rows, count) = context.view_rows.read(&this.view, &context, &asked).await?;
             examined.add(count);

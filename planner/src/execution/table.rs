@@ -1,4 +1,4 @@
-//! [`table_source`]: a table or system view as DataFusion sees it, and the leaf that a scan of it becomes.
+//! [`table_source`]: a table or system view as DataFusion sees it, and the leaf for a scan of it.
 
 use super::access_path::{self, AccessPath};
 use super::computed_indexes::ComputedIndexes;
@@ -28,16 +28,16 @@ use datafusion::physical_plan::filter::FilterExecBuilder;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-/// Rows that a scan without bounds is taken to return when nothing is known of the table.
+/// Estimated rows of a scan without bounds if nothing is known of the table.
 const UNKNOWN_ROWS: usize = 10_000;
-/// Rows that a table is taken to have at least.
+/// Least number of rows a table is assumed to have.
 const LEAST_ROWS: usize = 1000;
-/// Bytes that a row is taken to have on the medium.
+/// Estimated bytes of a row on disk.
 const ROW_BYTES: u64 = 100;
-/// How many times smaller rows are supposed to be on the medium.
+/// Estimated compression ratio of rows on disk.
 const COMPRESSION: u64 = 5;
 
-/// A relation as a plan's leaf; `slots` are those of the plan instance that will read it.
+/// A table as the source of a scan. `slots` belong to the plan instance that will read it.
 pub fn table_source(table: Arc<TableDescriptor>, slots: Arc<Slots>) -> Arc<dyn TableSource> {
     if table.kind == RelationKind::SystemView
         && let Some(view) = view_by_oid(table.oid)
@@ -47,7 +47,7 @@ pub fn table_source(table: Arc<TableDescriptor>, slots: Arc<Slots>) -> Arc<dyn T
     Arc::new(Table { schema: scan_schema(&table), table, view: None, slots, computed: None, recheck: None })
 }
 
-/// The same of a table with indexes over expressions or with conditions, whose expressions are bound.
+/// Like [`table_source`], for a table with expression or partial indexes, whose bound expressions are `computed`.
 pub fn computed_source(table: Arc<TableDescriptor>, slots: Arc<Slots>, computed: &Computed) -> Arc<dyn TableSource> {
     if computed.indexes.is_empty() || table.kind == RelationKind::SystemView {
         return table_source(table, slots);
@@ -56,7 +56,7 @@ pub fn computed_source(table: Arc<TableDescriptor>, slots: Arc<Slots>, computed:
     Arc::new(Table { schema: scan_schema(&table), table, view: None, slots, computed, recheck: None })
 }
 
-/// A system view as a plan's leaf. Its schema has no row key.
+/// A system view as the source of a scan. Its schema has no row key.
 pub fn view_source(view: Arc<dyn SystemView>, slots: Arc<Slots>) -> Arc<dyn TableSource> {
     let table = Arc::clone(view.descriptor());
     let all = scan_schema(&table);
@@ -71,9 +71,9 @@ pub struct Table {
     view: Option<Arc<dyn SystemView>>,
     slots: Arc<Slots>,
     schema: SchemaRef,
-    /// Indexes over expressions and partial ones.
+    /// Expression and partial indexes.
     computed: Option<ComputedIndexes>,
-    /// Rows that stand for the table.
+    /// Rows that replace the table's.
     recheck: Option<Arc<RecheckRows>>,
 }
 
@@ -83,8 +83,8 @@ impl TableSource for Table {
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> DataFusionResult<Vec<TableProviderFilterPushDown>> {
-        // What the bounds do not decide, a filter right above the leaf does. Filters that belong to a row further
-        // out stay where they can become a join.
+        // A filter right above the leaf applies what the bounds do not decide. Filters over outer rows stay where they
+        // can become a join.
         let outer = |filter: &&Expr| filter.exists(|inner| Ok(matches!(inner, Expr::OuterReferenceColumn(..))));
         filters
             .iter()
@@ -98,25 +98,25 @@ impl TableSource for Table {
     }
 }
 
-/// When and how far a scan is cut into partitions.
+/// When and how a scan is split into partitions.
 #[derive(Clone, Copy, Debug)]
 pub struct Parallelism {
-    /// Bytes from which a table is large.
+    /// Least bytes of a large table.
     pub from_bytes: u64,
-    /// Partitions of the scan of a large table.
+    /// Number of partitions of a large table's scan.
     pub partitions: usize,
 }
 
-/// Turns an expression over a schema into a physical one.
+/// Converts an expression over a schema to a physical one.
 pub type ToPhysical<'a> = &'a (dyn Fn(&Expr, &DFSchema) -> Result<Arc<dyn PhysicalExpr>> + Sync);
 
 impl Table {
-    /// The descriptor.
+    /// Descriptor of the table or view.
     pub fn descriptor(&self) -> &Arc<TableDescriptor> {
         &self.table
     }
 
-    /// The same table, but for its rows: `rows` stand for them.
+    /// The same table with its rows replaced by `rows`.
     pub fn rechecking(&self, rows: Arc<RecheckRows>) -> Table {
         Table {
             table: Arc::clone(&self.table),
@@ -128,8 +128,8 @@ impl Table {
         }
     }
 
-    /// The leaf, and the filter above it if any, for a scan of the columns at `projection` (all when
-    /// none is given) with `filters` (a conjunction, columns unqualified), `fetch` rows at most.
+    /// The leaf, and the filter above it if necessary, for a scan with `filters` (a conjunction, with unqualified
+    /// columns). `projection` gives the column positions; `None` means all. At most `fetch` rows are returned.
     pub async fn scan(
         &self,
         projection: Option<&[usize]>,
@@ -178,7 +178,7 @@ impl Table {
                 self.table_leaf(path, &positions, known, fetch_below, parallelism).await
             }
         }?;
-        /// More are many: they are no deep tree, which is walked by recursion.
+        /// More filters are joined as a balanced tree: walks of a deep tree are recursive.
         const FEW: usize = 64;
         let many = remaining.len() > FEW;
         let predicate = if many { Some(balanced(remaining, Operator::And)) } else { conjunction(remaining) };
@@ -189,7 +189,7 @@ impl Table {
         let narrow = (positions_differ(width, leaf.schema().fields().len())).then(|| (0..width).collect());
         let mut filter = FilterExecBuilder::new(predicate, leaf).apply_projection(narrow)?.with_fetch(fetch);
         if share.is_some() {
-            // What it leaves is what the leaf says already.
+            // The leaf's estimate already includes the filter.
             filter = filter.with_default_selectivity(100);
         }
         Ok(Arc::new(filter.build()?))
@@ -236,16 +236,17 @@ impl Table {
                 let bytes = self.bytes(parallelism.from_bytes).await;
                 let rows =
                     bytes.map_or(UNKNOWN_ROWS, |bytes| usize::try_from(bytes / ROW_BYTES).unwrap_or(UNKNOWN_ROWS));
-                // Rows take some five times as many bytes as they do on the medium, where they are compressed.
+                // Rows take about five times as many bytes in memory as on disk, where they are compressed.
                 let least_bytes = parallelism.from_bytes.saturating_mul(COMPRESSION);
                 let much = known.as_ref().is_some_and(|known| {
                     u64::try_from(known.read).unwrap_or(u64::MAX).saturating_mul(ROW_BYTES) >= least_bytes
                 });
-                // A part of a large table is large if it is known to be: to share few rows out costs more than to read them.
+                // A part of a large table counts as large only if that is known. Sharing few rows out costs more than
+                // reading them.
                 let whole = bounds.is_full() && bytes.is_some_and(|bytes| bytes >= parallelism.from_bytes);
                 let large = (whole || much) && bounds.equalities() == 0 && fetch.is_none();
                 let partitions = if large { parallelism.partitions.max(1) } else { 1 };
-                // What was written lately is not on the medium yet: few bytes say little.
+                // Recent writes are not on disk yet, so a small size says little.
                 let expected = known.unwrap_or_else(|| Estimate::guess(expected_rows(&bounds, rows.max(LEAST_ROWS))));
                 let scan = TableScanExec::new(output, bounds, constants, slots, partitions, expected).knowing(unused);
                 Arc::new(if large { scan.large() } else { scan })
@@ -257,8 +258,8 @@ impl Table {
         })
     }
 
-    /// What the leaf is expected to read and to leave, by what is known of the table: `left` is the share of its rows that all filters
-    /// leave, `remaining` are those right above the leaf.
+    /// Estimates the rows that the leaf reads and keeps, by the table's statistics. `left` is the share of rows that
+    /// all filters keep. `remaining` are the filters right above the leaf.
     fn estimate(
         &self,
         positions: &[usize],
@@ -271,7 +272,7 @@ impl Table {
         };
         let rows = known.rows.max(1.0);
         let count = |rows: f64| rows.round().max(1.0) as usize;
-        // DataFusion would count a filter twice whose columns it knows something of.
+        // If DataFusion has statistics of a filter's columns, it would apply the filter's selectivity twice.
         let filtered: HashSet<String> = columns_of(remaining)?.into_iter().map(|column| column.name).collect();
         let live: Vec<_> = self.table.live_columns().collect();
         let distinct = positions.iter().map(|position| {
@@ -285,8 +286,8 @@ impl Table {
         Ok(Some(Estimate { read, left: left.min(read), distinct: distinct.collect() }))
     }
 
-    /// Bytes of the table, when the plan is made for a transaction at hand: looked at closely where its tablets, which may hold
-    /// other tables too, have `large` bytes and more.
+    /// Approximate bytes of the table, if the plan is made for a running transaction. Tablets may hold other tables
+    /// too. So the table is examined more closely if its tablets have `large` bytes or more.
     async fn bytes(&self, large: u64) -> Option<u64> {
         let context = self.slots.get().ok()?;
         let range = storage::RowRange::prefix(crate::encoding::table_prefix(self.table.storage_id));
@@ -298,7 +299,7 @@ impl Table {
         Some(context.transaction.approximate_bytes(&range).await.map_or(bytes, |own| own.min(bytes)))
     }
 
-    /// The columns that the output and the filters need, and whether the row key is among them.
+    /// The columns that the output and the filters need, and whether they need the row key.
     fn needed(&self, positions: &[usize], filters: &[Expr]) -> Result<(BTreeSet<ColumnId>, bool)> {
         let live: Vec<ColumnId> = self.table.live_columns().map(|column| column.id).collect();
         let mut needed: BTreeSet<ColumnId> =

@@ -1,4 +1,4 @@
-//! [`TableScanExec`]: reads a table's rows in the order of their keys: all, or ranges of the primary key.
+//! [`TableScanExec`]: reads a table's rows in key order: all rows, or ranges of the primary key.
 
 use super::access_path::{Saying, key_columns};
 use super::bounds::KeyBounds;
@@ -25,18 +25,18 @@ use std::sync::Arc;
 use tokio::sync::OnceCell;
 use txn::OwnWrites;
 
-/// What the partitions of one execution share.
+/// The state that the partitions of one execution share.
 #[derive(Debug, Default)]
 struct Execution {
-    /// What they read, found out by the first of them.
+    /// The pieces to read. The first partition determines them.
     pieces: Arc<OnceCell<Pieces>>,
-    /// Those that have begun: one that begins again is of another execution.
+    /// Partitions that have started. One that starts again belongs to another execution.
     begun: HashSet<usize>,
 }
 
 type Shares = Arc<Mutex<Execution>>;
 
-/// Reads rows in key order.
+/// Reads a table's rows in key order.
 #[derive(Clone, Debug)]
 pub struct TableScanExec {
     output: ScanOutput,
@@ -55,7 +55,7 @@ pub struct TableScanExec {
 }
 
 impl TableScanExec {
-    /// Reads the keys in `bounds`, in `partitions` parts that are groups of tablets.
+    /// Reads the keys in `bounds`, in `partitions` groups of tablets.
     pub fn new(
         output: ScanOutput,
         bounds: Arc<KeyBounds>,
@@ -92,41 +92,40 @@ impl TableScanExec {
         leaf::properties(&output.schema, ordering.unwrap_or_default(), &output.positions(constants), partitions)
     }
 
-    /// The same; the filters above it also say this of columns that the bounds do not have.
+    /// Sets the filters' conditions on columns that the bounds do not use.
     pub fn knowing(mut self, unused: Vec<(ColumnId, Saying)>) -> Self {
         self.unused = unused.into();
         self
     }
 
-    /// What the filters above say of columns that the bounds do not have.
+    /// The filters' conditions on columns that the bounds do not use.
     pub fn unused(&self) -> &[(ColumnId, Saying)] {
         &self.unused
     }
 
-    /// The same, known to read so much that it pays to read it in parallel.
+    /// Marks the scan as large enough for parallel reading.
     pub fn large(mut self) -> Self {
         self.large = true;
         self
     }
 
-    /// Whether it reads so much that it pays to read it in parallel.
+    /// Whether the scan is large enough for parallel reading.
     pub fn is_large(&self) -> bool {
         self.large && self.fetch.is_none() && !self.reverse
     }
 
-    /// The same rows, last key first.
+    /// The same scan in reverse order.
     pub fn reversed(&self) -> Self {
         let mut reversed = self.clone();
         reversed.reverse = !self.reverse;
-        // An order is wanted over all rows: one partition.
+        // The order must hold for all rows, so there is one partition.
         reversed.partitions = 1;
         reversed.properties = Self::properties(&self.output, &self.constants, reversed.reverse, 1);
         reversed
     }
 
-    /// Full scans of indexes that return the same rows in other orders: those that hold every column
-    /// needed, and, when only the first few rows are wanted, those that do not. None when the bounds
-    /// use the primary key.
+    /// Full index scans that return the same rows in other orders. The index must hold all columns needed, unless
+    /// `first_rows` says that only a few rows are wanted. Empty if the bounds use the primary key.
     pub fn index_alternatives(&self, first_rows: bool) -> Vec<IndexScanExec> {
         let table = &self.output.table;
         if !self.bounds.is_full() {
@@ -159,12 +158,12 @@ impl TableScanExec {
         Arc::clone(&execution.pieces)
     }
 
-    /// What each partition reads is found out by each execution.
+    /// Drops the pieces of the last execution.
     fn forgotten(&self) -> Option<TableScanExec> {
         (self.partitions > 1).then(|| TableScanExec { shares: Shares::default(), ..self.clone() })
     }
 
-    /// Reads its rows without a stream, where they are few.
+    /// The reader without streams, if it returns few rows.
     pub fn first_rows(&self) -> Option<FirstRows> {
         let fetch = self.fetch.filter(|_| self.partitions == 1)?;
         FirstRows::new(self.output.clone(), Arc::clone(&self.bounds), self.reverse, fetch)
@@ -175,37 +174,37 @@ impl TableScanExec {
         &self.output.table.name
     }
 
-    /// The keys read.
+    /// The bounds of the keys read.
     pub fn bounds(&self) -> &Arc<KeyBounds> {
         &self.bounds
     }
 
-    /// Whether the last key comes first.
+    /// Whether it reads from the last key to the first.
     pub fn is_reverse(&self) -> bool {
         self.reverse
     }
 
-    /// What it returns.
+    /// The columns that it returns.
     pub fn output(&self) -> &ScanOutput {
         &self.output
     }
 
-    /// The slots it reads.
+    /// The slots that it reads.
     pub fn slots(&self) -> &Arc<Slots> {
         &self.slots
     }
 
-    /// How many rows are expected.
+    /// Expected number of rows.
     pub fn estimate(&self) -> &Estimate {
         &self.estimate
     }
 
-    /// How many partitions it has.
+    /// Number of partitions of the scan.
     pub fn partitions(&self) -> usize {
         self.partitions
     }
 
-    /// Name of the primary key, when the bounds use it or there is one.
+    /// Name of the primary key, if there is one.
     pub fn index_name(&self) -> Option<&str> {
         self.output.table.primary_key().map(|key| key.name.as_str())
     }

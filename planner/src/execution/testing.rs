@@ -17,7 +17,7 @@ use txn::{
     LockStrength, Oracle, Transaction, TransactionOptions, TransactionStore, TransactionStoreOptions, Write, WriteKind,
 };
 
-/// A store with the table `t (id int4 primary key, a int4, b text)`, indexed on `a` and unique on `b`.
+/// A store with the table `t (id int4 primary key, a int4, b text)`. It has an index on `a` and a unique index on `b`.
 pub struct World {
     pub store: Arc<TransactionStore>,
     pub table: Arc<TableDescriptor>,
@@ -98,13 +98,13 @@ impl World {
         world
     }
 
-    /// The same store with an engine that scans everything in parallel.
+    /// The same store, with an engine that scans every table in parallel.
     pub fn with_partitions(self, partitions: usize) -> World {
         let options = EngineOptions { partitions, parallel_bytes: 0, ..EngineOptions::default() };
         World { engine: Engine::new(options, vec![]).unwrap(), ..self }
     }
 
-    /// Begins a transaction.
+    /// Begins a transaction in this store.
     pub fn begin(&self) -> Arc<Transaction> {
         self.store.begin(TransactionOptions::default())
     }
@@ -131,7 +131,7 @@ impl World {
         transaction.write(writes).await.unwrap();
     }
 
-    /// A context for one statement.
+    /// A context for one statement with these parameters.
     pub fn context(&self, transaction: &Arc<Transaction>, parameters: Vec<Datum>) -> Arc<StatementContext> {
         self.context_at(transaction, parameters, 1_000_000)
     }

@@ -1,6 +1,6 @@
-//! [`Value`]: an expression without columns whose value bounds a scan; computed when the scan starts.
+//! [`Value`]: an expression without columns whose value bounds a scan. It is computed when the scan starts.
 //!
-//! Knows the column's type that it is compared with, and what to do when the value does not fit it.
+//! It knows the type of the column that it is compared with, and handles values that do not fit it.
 
 use super::leaf;
 use super::slot_function::SlotFunction;
@@ -14,29 +14,29 @@ use datafusion::logical_expr::Expr;
 use datafusion::physical_expr::PhysicalExpr;
 use std::sync::Arc;
 
-/// How the value's type relates to the column's.
+/// The relation of the value's type to the column's type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conversion {
-    /// It is the same.
+    /// Both types are the same.
     None,
-    /// The column was widened to compare: an integer of a wider type, to be narrowed.
+    /// The column was widened for the comparison. The value must be narrowed to its integer type.
     Integer,
-    /// The comparison is between `numeric_key`s: equal whatever the display scales, as keys are.
+    /// The comparison is between `numeric_key`s, so the display scale does not matter, as in keys.
     NumericKey,
 }
 
-/// What a value is for a column of a narrower type.
+/// A value fitted to a column of a narrower type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fitted {
-    /// The value in the column's type; may be NULL.
+    /// The value in the column's type. It may be NULL.
     Is(Datum),
-    /// Smaller than every value of the column.
+    /// Less than every value of the column.
     Below,
     /// Greater than every value of the column.
     Above,
 }
 
-/// A value known when the scan starts.
+/// A value that is known when the scan starts.
 #[derive(Clone, Debug)]
 pub struct Value {
     source: Source,
@@ -48,13 +48,13 @@ pub struct Value {
 #[derive(Clone, Debug)]
 enum Source {
     Constant(Datum),
-    /// The common case, read without evaluating an expression.
+    /// The frequent case, which needs no evaluation of an expression.
     Slot(Arc<datafusion::logical_expr::ScalarUDF>),
     Expression(Arc<dyn PhysicalExpr>),
 }
 
 impl Value {
-    /// A value for a column of type `target`. `physical` turns an expression into a physical one.
+    /// A value for a column of type `target`. `physical` converts an expression to a physical one.
     pub fn new(
         expression: &Expr,
         target: DataType,
@@ -74,7 +74,7 @@ impl Value {
         Ok(Value { source, text, target, conversion })
     }
 
-    /// Whether it is the same in each execution.
+    /// Whether the value is the same in each execution.
     pub fn is_constant(&self) -> bool {
         matches!(self.source, Source::Constant(_))
     }
@@ -93,13 +93,13 @@ impl Value {
         }
     }
 
-    /// The value, in the column's type.
+    /// Computes the value in the column's type.
     pub fn evaluate(&self, context: &StatementContext) -> Result<Fitted> {
         self.fit(self.raw(context)?)
     }
 
-    /// The elements of an array value without its NULLs, in the column's type; those that do not
-    /// fit equal nothing and are left out.
+    /// Computes the elements of an array value in the column's type. NULLs are left out, as are values that do not fit:
+    /// they equal nothing.
     pub fn evaluate_elements(&self, context: &StatementContext) -> Result<Vec<Datum>> {
         let Some(elements) = ArrayValue::of(&self.raw(context)?)? else { return Ok(vec![]) };
         let mut values = Vec::with_capacity(elements.len());
@@ -118,7 +118,7 @@ impl Value {
     }
 }
 
-/// A value in the type of the column that it is compared with.
+/// Converts a value to the type of the column that it is compared with.
 pub fn fit(value: Datum, target: &DataType, conversion: Conversion) -> Result<Fitted> {
     if value.is_null() {
         return Ok(Fitted::Is(Datum::try_new_null(target)?));
@@ -136,7 +136,7 @@ impl std::fmt::Display for Value {
     }
 }
 
-/// The slot that a function reads, if it is one.
+/// The slot function behind a function, if it is one.
 pub fn as_slot(function: &datafusion::logical_expr::ScalarUDF) -> Option<&SlotFunction> {
     (function.inner().as_ref() as &dyn std::any::Any).downcast_ref::<SlotFunction>()
 }

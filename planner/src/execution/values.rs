@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// Rows of expressions without columns.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ValuesNode {
-    /// What comes out.
+    /// Schema of the rows.
     pub schema: DFSchemaRef,
     /// One expression for each column of each row.
     pub rows: Vec<Vec<Expr>>,
@@ -60,43 +60,43 @@ impl UserDefinedLogicalNodeCore for ValuesNode {
     }
 }
 
-/// Evaluates its rows each time it runs.
+/// Evaluates its rows at each run.
 #[derive(Debug)]
 pub struct ValuesExec {
     rows: ValuesRows,
     properties: Arc<PlanProperties>,
 }
 
-/// Rows of expressions without columns.
+/// Compiled rows of expressions without columns.
 #[derive(Clone, Debug)]
 pub struct ValuesRows {
     schema: SchemaRef,
     rows: Arc<[Vec<Arc<dyn PhysicalExpr>>]>,
-    /// Of one row.
+    /// The evaluation order within a row.
     order: Order,
 }
 
 impl ValuesExec {
-    /// An operator for rows of expressions without columns, each as wide as `schema`.
+    /// Compiles rows of expressions without columns, each as wide as `schema`.
     pub fn new(schema: SchemaRef, rows: Vec<Vec<Arc<dyn PhysicalExpr>>>) -> Self {
         let properties = leaf::properties(&schema, vec![], &[], 1);
         let order = Order::of(rows.first().map_or(&[], Vec::as_slice));
         ValuesExec { rows: ValuesRows { schema, rows: rows.into(), order }, properties }
     }
 
-    /// How many rows there are.
+    /// Number of rows it returns.
     pub fn row_count(&self) -> usize {
         self.rows.rows.len()
     }
 
-    /// Its row, when it is one.
+    /// The rows, if there is exactly one.
     pub fn one_row(&self) -> Option<ValuesRows> {
         (self.row_count() == 1).then(|| self.rows.clone())
     }
 }
 
 impl ValuesRows {
-    /// Evaluates them.
+    /// Evaluates all rows to a batch.
     pub fn evaluate(&self) -> Result<RecordBatch> {
         let one_row = leaf::one_row();
         if let [only] = &self.rows[..] {
@@ -105,7 +105,7 @@ impl ValuesRows {
         }
         let width = self.schema.fields().len();
         let mut columns: Vec<Vec<ArrayRef>> = vec![Vec::with_capacity(self.rows.len()); width];
-        // Row by row, left to right: nextval() is called in the order in which it is written.
+        // Evaluate row by row and left to right, so that nextval() is called in the order in which it is written.
         for row in self.rows.iter() {
             for (expression, column) in row.iter().zip(columns.iter_mut()) {
                 column.push(expression.evaluate(&one_row)?.into_array(1)?);

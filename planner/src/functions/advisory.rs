@@ -1,4 +1,4 @@
-//! Advisory locks (PostgreSQL's manual, chapter 9.27.10). What they hold is the session's.
+//! Advisory locks (manual, 9.27.10). The session holds the locks.
 
 use super::kernel::{Call, Stability};
 use super::registry::ScalarFunction;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use txn::locks::LockWait;
 
-/// How often a wait looks whether its statement is to stop.
+/// Interval at which a waiting statement checks for cancellation.
 const LOOK: Duration = Duration::from_millis(20);
 
 fn locks(context: &StatementContext) -> Result<&AdvisoryLocks> {
@@ -23,7 +23,7 @@ fn locks(context: &StatementContext) -> Result<&AdvisoryLocks> {
     context.session.advisory().ok_or_else(|| SqlError::internal("a session without locks"))
 }
 
-/// The key in a row of the arguments; `None` when one of them is NULL.
+/// The lock key in a row of the arguments. `None` if an argument is NULL.
 fn key(call: &Call<'_>, context: &StatementContext, row: usize) -> Result<Option<AdvisoryKey>> {
     let database = context.session.database_oid;
     if call.arguments.len() == 1 {
@@ -36,7 +36,7 @@ fn key(call: &Call<'_>, context: &StatementContext, row: usize) -> Result<Option
     })
 }
 
-/// What a function does to a key.
+/// The action of a function on a lock key.
 #[derive(Clone, Copy)]
 struct Act {
     shared: bool,
@@ -56,7 +56,7 @@ fn lock(call: &Call<'_>, context: &StatementContext, key: AdvisoryKey, act: Act)
             tokio::pin!(look);
             match futures::future::select(taken.as_mut(), look).await {
                 futures::future::Either::Left((taken, _)) => return taken,
-                // A statement that is over has no context any more.
+                // A statement that has ended has no context any more.
                 futures::future::Either::Right(_) => call.context()?.session.check_interrupt()?,
             }
         }

@@ -1,4 +1,4 @@
-//! Checked arithmetic: what overflows is 22003, what divides by zero 22012.
+//! Checked arithmetic. Overflow is 22003; division by zero is 22012.
 
 use super::TypedExpr;
 use super::cast_kernel::out_of_range;
@@ -10,7 +10,7 @@ use crate::interrupt;
 use crate::types::numeric::{Numeric as NumericValue, division_by_zero, float_power};
 use crate::types::{BaseType, SqlType};
 
-/// The type in which both operands of an operator are brought. `None`: there is no such operator.
+/// The type to which both operands of an operator are converted. `None` if there is no such operator.
 pub(super) fn operand_type(symbol: &str, left: SqlType, right: SqlType) -> Option<SqlType> {
     use BaseType as B;
     let float = |ty: SqlType| matches!(ty.base, B::Float4 | B::Float8);
@@ -38,7 +38,7 @@ pub(super) fn operand_type(symbol: &str, left: SqlType, right: SqlType) -> Optio
     allowed.then_some(ty)
 }
 
-/// 22003 for floats.
+/// The error 22003 for floats.
 pub(super) fn overflow() -> SqlError {
     SqlError::new(state::NUMERIC_VALUE_OUT_OF_RANGE, "value out of range: overflow")
 }
@@ -60,7 +60,7 @@ macro_rules! integer_kernel {
             }),
             "%" => binary::<$marker, $marker, $marker, _>(move |a: $type, b: $type| match b {
                 0 => Err(division_by_zero()),
-                // The least value modulo -1 is 0.
+                // The lowest value modulo -1 is 0.
                 _ => Ok(a.checked_rem(b).unwrap_or(0)),
             }),
             "|" => binary::<$marker, $marker, $marker, _>(|a: $type, b: $type| Ok(a | b)),
@@ -73,9 +73,9 @@ macro_rules! integer_kernel {
 
 macro_rules! float_kernel {
     ($symbol:expr, $marker:ident, $type:ty) => {{
-        /// Infinity and zero are errors where no operand was.
+        /// Infinity is an error unless an operand was infinite; zero is an error on underflow.
         fn check(value: $type, infinite: bool, zero: bool) -> Result<$type> {
-            // One NaN, above everything: the machine makes negative ones, which sort below.
+            // Use one canonical NaN that sorts above everything: the processor makes negative ones, which sort below.
             if value.is_nan() {
                 return Ok(<$type>::NAN);
             }
@@ -108,7 +108,8 @@ macro_rules! float_kernel {
     }};
 }
 
-/// Lets a statement stop between operations on long numbers, which take longer than many rows. Errors: when the statement is to stop.
+/// Checks for cancellation before an operation on long numbers, which may take longer than many rows. Errors: those of
+/// a cancelled statement.
 fn unless_stopped(a: &NumericValue, b: &NumericValue) -> Result<()> {
     if a.is_long() && b.is_long() { interrupt::check() } else { Ok(()) }
 }
@@ -146,14 +147,14 @@ fn kernel(symbol: &str, ty: SqlType) -> Option<Kernel> {
     })
 }
 
-/// An operator whose operands are both of type `ty`.
+/// An operator call whose operands are both of type `ty`.
 pub(super) fn binary_operator(symbol: &str, left: TypedExpr, right: TypedExpr, ty: SqlType) -> Result<TypedExpr> {
     let kernel = kernel(symbol, ty).ok_or_else(|| super::operator::no_operator(symbol, Some(left.ty), right.ty))?;
     let function = KernelFunction::new(symbol, vec![ty, ty], ty, Stability::Immutable, kernel, None);
     Ok(function.strict(true).call(vec![left.expr, right.expr]))
 }
 
-/// `<<` and `>>`: the distance is int4, taken modulo the width.
+/// `<<` and `>>`. The distance is int4, modulo the width.
 pub(super) fn shift(symbol: &str, left: TypedExpr, right: TypedExpr) -> Result<TypedExpr> {
     let up = symbol == "<<";
     let ty = left.ty.plain();
@@ -177,14 +178,14 @@ pub(super) fn shift(symbol: &str, left: TypedExpr, right: TypedExpr) -> Result<T
 fn unary_call(name: &str, operand: TypedExpr, kernel: Kernel) -> Result<TypedExpr> {
     let ty = operand.ty.plain();
     let function = KernelFunction::new(name, vec![ty], ty, Stability::Immutable, kernel, None);
-    // `-1` is a constant, so that `column = -1` is a comparison with one.
+    // `-1` is folded to a constant, so that `column = -1` compares with a constant.
     match operand.constant() {
         Some(value) => Ok(TypedExpr::literal(function.evaluate(std::slice::from_ref(value))?, ty)),
         None => Ok(function.call(vec![operand.expr])),
     }
 }
 
-/// Unary minus.
+/// The operator `-` with one operand.
 pub(super) fn negate(operand: TypedExpr) -> Result<TypedExpr> {
     let kernel = match operand.ty.base {
         BaseType::Int2 => unary::<Int2, Int2, _>(|v: i16| v.checked_neg().ok_or_else(|| out_of_range("smallint"))),
@@ -198,7 +199,7 @@ pub(super) fn negate(operand: TypedExpr) -> Result<TypedExpr> {
     unary_call("-", operand, kernel)
 }
 
-/// Bitwise complement.
+/// The bitwise complement, `~`.
 pub(super) fn complement(operand: TypedExpr) -> Result<TypedExpr> {
     let kernel = match operand.ty.base {
         BaseType::Int2 => unary::<Int2, Int2, _>(|v: i16| Ok(!v)),

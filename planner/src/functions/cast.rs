@@ -1,4 +1,4 @@
-//! Casts: which exist in which context (`pg_cast`), and common types (manual, 10.3 to 10.5).
+//! Casts and common types (manual, 10.3 to 10.5). `pg_cast` defines which cast exists in which context.
 
 use super::kernel::{KernelFunction, Stability};
 use super::{Resolver, TypedExpr, cast_kernel};
@@ -11,18 +11,18 @@ use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::expr::Placeholder;
 use std::sync::Arc;
 
-/// Where a cast is asked for, from the most restrictive to the least.
+/// The context of a cast, from the most restrictive to the least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CastContext {
-    /// An operand or argument.
+    /// Conversion of an operand or argument.
     Implicit,
-    /// A value stored in a column.
+    /// Storing a value in a column.
     Assignment,
-    /// CAST or `::`.
+    /// CAST or `::` in the query.
     Explicit,
 }
 
-/// The least context in which `from` becomes `to`, modifiers aside; `None` when there is no cast.
+/// The most restrictive context in which `from` casts to `to`, without modifiers. `None` if there is no cast.
 pub(super) fn least_context(from: SqlType, to: SqlType) -> Option<CastContext> {
     use BaseType as B;
     use CastContext::{Assignment, Explicit, Implicit};
@@ -77,7 +77,7 @@ pub(super) fn least_context(from: SqlType, to: SqlType) -> Option<CastContext> {
         (B::Void, _) if to_string => Assignment,
         (B::Void, _) | (_, B::Void) | (_, B::Unknown) => return None,
         (_, B::Record(_)) if !from_string => return None,
-        // Anything is written to a string when stored, and read from one when asked.
+        // Any type casts to a string on assignment, and from a string explicitly.
         _ if to_string => Assignment,
         _ if from_string => Explicit,
         _ => return None,
@@ -85,7 +85,7 @@ pub(super) fn least_context(from: SqlType, to: SqlType) -> Option<CastContext> {
     Some(context)
 }
 
-/// Whether `from` becomes `to` in a context.
+/// Whether `from` casts to `to` in a context.
 pub fn cast_exists(from: SqlType, to: SqlType, context: CastContext) -> bool {
     least_context(from, to).is_some_and(|least| least <= context)
 }
@@ -94,7 +94,7 @@ fn no_cast(from: SqlType, to: SqlType) -> SqlError {
     SqlError::new(state::CANNOT_COERCE, format!("cannot cast type {} to {}", from.name(), to.name()))
 }
 
-/// See [`Resolver::cast`].
+/// The implementation of [`Resolver::cast`].
 pub(super) fn cast(resolver: &Resolver<'_>, expr: TypedExpr, to: SqlType, context: CastContext) -> Result<TypedExpr> {
     if expr.is_unknown() {
         return cast_unknown(resolver, expr, to, context);
@@ -104,7 +104,7 @@ pub(super) fn cast(resolver: &Resolver<'_>, expr: TypedExpr, to: SqlType, contex
         && any.is_any()
         && expr.ty.array == to.array
     {
-        // A record of any fields keeps its own, but is no relation's row any more.
+        // An anonymous record keeps its fields, but is not a relation's row any more.
         return Ok(match expr.ty.base {
             BaseType::Record(row) if row.row_of().is_some() => {
                 let record = SqlType::record(row.fields().to_vec());
@@ -121,15 +121,15 @@ pub(super) fn cast(resolver: &Resolver<'_>, expr: TypedExpr, to: SqlType, contex
     enforce_modifier(converted, to, context)
 }
 
-/// A conversion between different types, modifier left aside.
+/// Converts between different types, without the modifier.
 fn convert(resolver: &Resolver<'_>, expr: TypedExpr, to: SqlType, context: CastContext) -> Result<TypedExpr> {
     let from = expr.ty;
     let plain = to.plain();
-    // The same bytes: strings among each other, numbers that are oids.
+    // Nothing to compute: both types have the same Arrow form.
     if cast_kernel::same_bytes(from, to) {
         return Ok(TypedExpr::new(expr.expr, plain));
     }
-    // A text is read as a vector is, without braces.
+    // Text is parsed as a vector, without braces.
     let plain = if to.is_vector() && !from.array { to } else { plain };
     let (kernel, stability) = cast_kernel::kernel(from, plain)?;
     let slots = (stability == Stability::Stable).then(|| Arc::clone(resolver.slots));
@@ -138,7 +138,7 @@ fn convert(resolver: &Resolver<'_>, expr: TypedExpr, to: SqlType, context: CastC
     match expr.constant() {
         Some(value) if stability == Stability::Immutable => match function.evaluate(std::slice::from_ref(value)) {
             Ok(value) => Ok(TypedExpr::literal(value, plain)),
-            // Perhaps it is never asked for: COALESCE and CASE leave out what they do not need.
+            // Keep the call: COALESCE and CASE may never evaluate it.
             Err(_) => Ok(function.call(vec![expr.expr])),
         },
         _ => Ok(function.call(vec![expr.expr])),
@@ -152,7 +152,7 @@ fn context_name(context: CastContext) -> &'static str {
 /// Applies the modifier of `to` to a value of its base type.
 fn enforce_modifier(expr: TypedExpr, to: SqlType, context: CastContext) -> Result<TypedExpr> {
     if expr.ty.is_vector() && !to.is_vector() {
-        // An int2vector stands as the array that it becomes.
+        // An int2vector has the form of the array that it becomes.
         return enforce_modifier(TypedExpr::new(expr.expr, to.plain()), to, context);
     }
     if to.modifier < 0 || expr.ty.modifier == to.modifier {
@@ -183,7 +183,7 @@ fn cast_unknown(resolver: &Resolver<'_>, expr: TypedExpr, to: SqlType, context: 
         Expr::Literal(value, metadata) => {
             let placed = |error| super::place::error_at_literal(error, metadata.as_ref());
             let value = match value {
-                // An interval's fields say what its numbers are.
+                // The type's fields determine the meaning of the interval's numbers.
                 ScalarValue::Utf8(Some(text)) if to.base == BaseType::Interval || to.is_vector() => {
                     input(to, text, &resolver.input_context()).map_err(placed)?
                 }
@@ -213,12 +213,12 @@ fn cast_unknown(resolver: &Resolver<'_>, expr: TypedExpr, to: SqlType, context: 
             }
             None => Ok(TypedExpr::new(expr.expr, to)),
         },
-        // A column of type unknown (of a subquery's literal): it stands as text.
+        // A column of type unknown, from a subquery's literal, is stored as text.
         _ => cast(resolver, TypedExpr::new(expr.expr, SqlType::TEXT), to, CastContext::Explicit),
     }
 }
 
-/// PostgreSQL's categories, as far as our types go.
+/// PostgreSQL's type category, for the types that we have.
 pub(super) fn category(ty: SqlType) -> char {
     if ty.array {
         return 'A';
@@ -256,7 +256,7 @@ pub(super) fn preferred(ty: SqlType) -> bool {
         )
 }
 
-/// See [`Resolver::common_type`].
+/// The implementation of [`Resolver::common_type`].
 pub(super) fn common_type(context: &str, types: &[SqlType]) -> Result<SqlType> {
     let mut known = types.iter().copied().filter(|ty| *ty != SqlType::UNKNOWN);
     let Some(first) = known.next() else {
@@ -295,7 +295,7 @@ pub(super) fn common_type(context: &str, types: &[SqlType]) -> Result<SqlType> {
             chosen = ty;
         }
     }
-    // Every type must become the chosen one.
+    // All types must convert to the chosen one.
     for ty in types {
         if !cast_exists(*ty, chosen, CastContext::Implicit) {
             return Err(SqlError::new(
@@ -304,7 +304,7 @@ pub(super) fn common_type(context: &str, types: &[SqlType]) -> Result<SqlType> {
             ));
         }
     }
-    // Of unknown literals nothing is known that a modifier could rest on.
+    // The modifier of unknown literals is not known.
     let all_known = types.iter().all(|ty| *ty != SqlType::UNKNOWN);
     Ok(chosen.with_modifier(modifier.filter(|_| all_known).unwrap_or(-1)))
 }

@@ -1,4 +1,4 @@
-//! What casts compute.
+//! The kernels of casts.
 
 use super::kernel::{Call, Kernel, Stability};
 use super::typed::{
@@ -21,7 +21,7 @@ pub(super) fn out_of_range(type_name: &str) -> SqlError {
     SqlError::new(state::NUMERIC_VALUE_OUT_OF_RANGE, format!("{type_name} out of range"))
 }
 
-/// Whether values of both types are the same in Arrow and nothing is to be computed.
+/// Whether both types have the same Arrow form, so that a cast computes nothing.
 pub(super) fn same_bytes(from: SqlType, to: SqlType) -> bool {
     use BaseType as B;
     if from.array || to.array {
@@ -37,7 +37,7 @@ pub(super) fn same_bytes(from: SqlType, to: SqlType) -> bool {
         || from.base.is_oid() && (to.base.is_oid() || to.base == B::Int8)
 }
 
-/// Half to even, as floats are converted.
+/// Rounds half to even, as casts of floats do.
 fn float_to_integer(value: f64, min: f64, end: f64, type_name: &str) -> Result<i64> {
     let rounded = value.round_ties_even();
     if rounded >= min && rounded < end { Ok(rounded as i64) } else { Err(out_of_range(type_name)) }
@@ -71,8 +71,7 @@ fn float_from_numeric(value: &NumericValue) -> Result<f32> {
     Ok(narrow)
 }
 
-/// The kernel of a cast between different types, and how stable it is.
-/// Errors: 42846 where there is none.
+/// The kernel of a cast between different types, and its stability. Errors: 42846 if there is no cast.
 pub(super) fn kernel(from: SqlType, to: SqlType) -> Result<(Kernel, Stability)> {
     use BaseType as B;
     if from.array && to.array {
@@ -201,9 +200,9 @@ pub(super) fn kernel(from: SqlType, to: SqlType) -> Result<(Kernel, Stability)> 
             let depends = [from.base, to.base].iter().any(|base| {
                 matches!(base, B::Timestamptz | B::Timestamp | B::Date | B::Time | B::Timetz) || base.is_object_name()
             });
-            // Reading dates depends on 'now' and the zone, writing times on nothing.
+            // Parsing dates depends on 'now' and the zone. Writing times depends on nothing.
             let writes_plain = matches!(from.base, B::Time | B::Timetz);
-            // Intervals, floats and bytea are written in the session's style.
+            // The text of intervals, floats and bytea depends on the session's settings.
             let depends = depends || matches!(from.base, B::Interval | B::Float4 | B::Float8 | B::Bytea);
             let stability = if depends && !writes_plain { Stability::Stable } else { Stability::Immutable };
             return Ok((text_kernel(from, to), stability));
@@ -212,9 +211,9 @@ pub(super) fn kernel(from: SqlType, to: SqlType) -> Result<(Kernel, Stability)> 
     Ok((immutable, Stability::Immutable))
 }
 
-/// A jsonb that is a number or a boolean, as one. Errors: 22023 for other jsonb, null included.
+/// Casts a jsonb number or boolean. Errors: 22023 for other jsonb, null included.
 fn jsonb_scalar(to: SqlType) -> Result<(Kernel, Stability)> {
-    // By way of numeric, as PostgreSQL goes.
+    // The cast goes through numeric, as in PostgreSQL.
     let convert = if to.is_number() && to != SqlType::NUMERIC { Some(kernel(SqlType::NUMERIC, to)?.0) } else { None };
     let boolean = to == SqlType::BOOL;
     let name = to.name();
@@ -292,7 +291,7 @@ fn zoned(from: SqlType, to: SqlType) -> Kernel {
     })
 }
 
-/// A strict function of the first argument, within a kernel.
+/// Applies a strict function to the first argument, within a kernel.
 pub(super) fn map<A: super::typed::SqlRead, R: SqlWrite, O: Outcome<R::Owned>>(
     call: &Call<'_>,
     function: impl for<'a> Fn(A::Item<'a>) -> O,
@@ -306,12 +305,12 @@ pub(super) fn map<A: super::typed::SqlRead, R: SqlWrite, O: Outcome<R::Owned>>(
     Ok(R::finish(builder))
 }
 
-/// A cast through the text form: of anything to a string, of a string to anything.
+/// A cast through the text form: of any type to a string, or of a string to any type.
 fn text_kernel(from: SqlType, to: SqlType) -> Kernel {
     let to_string = !to.array && is_text(to);
     if to_string {
         return Arc::new(move |call: &Call<'_>| {
-            // Types whose text does not depend on the session are cast while planning too, where there is none.
+            // Casts whose text does not depend on the session also run while planning, without a statement's context.
             let context = call.context().ok();
             let context = match &context {
                 Some(context) => context.text_output(),
@@ -367,7 +366,7 @@ fn array_kernel(inner: Kernel, from: SqlType, to: SqlType) -> Kernel {
     })
 }
 
-/// The kernel that applies the modifier of a type; `None` when the type has no use for one.
+/// The kernel that applies a type's modifier. `None` if the type has no modifier.
 pub(super) fn modifier_kernel(to: SqlType, explicit: bool) -> Option<Kernel> {
     let modifier = to.modifier;
     let element = match to.base {

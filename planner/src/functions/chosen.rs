@@ -1,6 +1,6 @@
-//! Calls of functions and operators as PostgreSQL's own lists choose them: what takes no such arguments is refused, what several
-//! take equally is refused, strings become what the chosen one takes. Then the binder's own functions and operators, which know
-//! fewer types, are asked.
+//! Resolves calls by PostgreSQL's own lists of functions and operators. A call without a match is an error, and so is
+//! an ambiguous one. Unknown strings get the types of the chosen function. Then the call is resolved by our own
+//! functions, which know fewer types.
 
 use super::operator::no_operator;
 use super::{CastContext, Resolver, TypedExpr, operator, operator_names, registry};
@@ -10,10 +10,10 @@ use crate::types::{BaseType, Oid, SqlType};
 use datafusion::common::Column;
 use datafusion::logical_expr::Expr;
 
-/// See [`Resolver::function`].
+/// The implementation of [`Resolver::function`].
 pub(super) fn function(resolver: &Resolver<'_>, name: &str, args: Vec<TypedExpr>) -> Result<TypedExpr> {
     let types: Vec<SqlType> = args.iter().map(|arg| arg.ty).collect();
-    // `text('x')`, `date('2020-01-01')`: a type's name before a string is a cast.
+    // A type's name before a string is a cast: `text('x')`, `date('2020-01-01')`.
     let cast = matches!(types.as_slice(), [SqlType::UNKNOWN]) && registry::type_called(name).is_some();
     if cast || registry::has_own_rules(name) {
         return registry::resolve(resolver, name, args);
@@ -39,7 +39,7 @@ pub(super) fn function(resolver: &Resolver<'_>, name: &str, args: Vec<TypedExpr>
     }
 }
 
-/// A call of what is not here under this name, or not for these types as they are.
+/// A call whose function is not implemented here under this name, or not for these types.
 fn otherwise(
     resolver: &Resolver<'_>,
     name: &str,
@@ -62,7 +62,7 @@ fn otherwise(
     }
 }
 
-/// The arguments of a function of some kind, brought to the types that it takes. Errors: 42883, 42725.
+/// Converts arguments to the types of a function of some kind. Errors: 42883, 42725.
 pub(super) fn arguments(
     resolver: &Resolver<'_>,
     name: &str,
@@ -78,8 +78,8 @@ pub(super) fn arguments(
     }
 }
 
-/// A call whose last argument is an array of those of a function that takes any number of them, of what is said otherwise.
-/// `None` where it is none.
+/// A call of a variadic function that is implemented under another name. The last argument becomes an array. `None` if
+/// there is no such function.
 pub(super) fn spread(resolver: &Resolver<'_>, name: &str, args: &[TypedExpr]) -> Result<Option<TypedExpr>> {
     let types: Vec<SqlType> = args.iter().map(|arg| arg.ty).collect();
     match choice::function(resolver.catalog, name, &types, Kind::Spread) {
@@ -91,7 +91,7 @@ pub(super) fn spread(resolver: &Resolver<'_>, name: &str, args: &[TypedExpr]) ->
     }
 }
 
-/// See [`Resolver::operator`].
+/// The implementation of [`Resolver::operator`].
 pub(super) fn operator(
     resolver: &Resolver<'_>,
     symbol: &str,
@@ -110,7 +110,7 @@ pub(super) fn operator(
     if is_plain(symbol, left_type, right.ty) {
         return operator::resolve(resolver, symbol, left, right);
     }
-    // Values are told apart by their equality.
+    // Distinctness is decided by the types' equality operator.
     let listed = if matches!(symbol, "IS DISTINCT FROM" | "IS NOT DISTINCT FROM") { "=" } else { symbol };
     match choice::operator(resolver.catalog, listed, left_type, right.ty) {
         Choice::Unlisted | Choice::Undetermined => operator::resolve(resolver, symbol, left, right),
@@ -125,7 +125,7 @@ pub(super) fn operator(
                 None => Err(SqlError::internal("an operator without operands")),
             };
             let operands: Vec<TypedExpr> = left.into_iter().chain([right]).collect();
-            // What a column is compared with is brought to the column's own type, which its indexes have.
+            // The other operand of a comparison gets the column's own type, which its indexes have.
             let column = super::comparison::comparison_operator(symbol).is_some();
             let vector = arguments.iter().flatten().any(|ty| ty.is_vector());
             let operands = if column && !vector { operands } else { settled(resolver, operands, &arguments)? };
@@ -137,7 +137,8 @@ pub(super) fn operator(
     }
 }
 
-/// The type that the left operand gets of the operator that is chosen; its own where that takes it as it is.
+/// The type to which the chosen operator converts the left operand. It is the operand's own type if there is no
+/// conversion.
 pub(super) fn left_operand_type(resolver: &Resolver<'_>, symbol: &str, left: SqlType, right: SqlType) -> SqlType {
     let own = match (left, right) {
         (SqlType::UNKNOWN, SqlType::UNKNOWN) => SqlType::TEXT,
@@ -153,8 +154,8 @@ pub(super) fn left_operand_type(resolver: &Resolver<'_>, symbol: &str, left: Sql
     }
 }
 
-/// The types of the operands of what `left symbol ANY (array)` asks of each element; `None` where it takes several.
-/// Errors: 42883, 42725.
+/// The operand types of the operator that `left symbol ANY (array)` applies to each element. `None` if several
+/// operators match. Errors: 42883, 42725.
 pub(super) fn element_operator(
     resolver: &Resolver<'_>,
     symbol: &str,
@@ -172,7 +173,7 @@ pub(super) fn element_operator(
     }
 }
 
-/// Whether an operator of these types is found without looking: the most frequent ones.
+/// Whether the operands have the most frequent types, which need no search.
 fn is_plain(symbol: &str, left: Option<SqlType>, right: SqlType) -> bool {
     let Some(left) = left else { return right.is_number() };
     let compares = super::comparison::comparison_operator(symbol).is_some();
@@ -195,7 +196,7 @@ fn ambiguous(kind: &str, shown: &str) -> SqlError {
     SqlError::new(state::AMBIGUOUS_FUNCTION, message).hint(format!("{hint} You might need to add explicit type casts."))
 }
 
-/// Arguments whose type was open, brought to what the chosen function takes.
+/// Converts arguments of unknown type to the chosen function's types.
 fn settled(resolver: &Resolver<'_>, args: Vec<TypedExpr>, declared: &[Option<SqlType>]) -> Result<Vec<TypedExpr>> {
     let settle = |(at, arg): (usize, TypedExpr)| match declared.get(at) {
         Some(Some(ty)) if arg.is_unknown() => resolver.cast(arg, *ty, CastContext::Implicit),
@@ -204,7 +205,7 @@ fn settled(resolver: &Resolver<'_>, args: Vec<TypedExpr>, declared: &[Option<Sql
     args.into_iter().enumerate().map(settle).collect()
 }
 
-/// All arguments brought to what the chosen function takes.
+/// Converts all arguments to the chosen function's types.
 fn brought(resolver: &Resolver<'_>, args: Vec<TypedExpr>, declared: &[Option<SqlType>]) -> Result<Vec<TypedExpr>> {
     let bring = |(at, arg): (usize, TypedExpr)| match declared.get(at) {
         Some(Some(ty)) => resolver.cast(arg, *ty, CastContext::Implicit),
@@ -213,8 +214,8 @@ fn brought(resolver: &Resolver<'_>, args: Vec<TypedExpr>, declared: &[Option<Sql
     args.into_iter().enumerate().map(bring).collect()
 }
 
-/// Whether the binder takes arguments as they are: either they are what the chosen function takes, or it says so of values of
-/// their types.
+/// Whether our function accepts the arguments as they are. They have the chosen function's types, or resolution
+/// succeeds for values of their types.
 fn takes(args: &[TypedExpr], declared: &[Option<SqlType>], resolve: impl Fn(Vec<TypedExpr>) -> bool) -> bool {
     let same = |(arg, declared): (&TypedExpr, &Option<SqlType>)| match declared {
         Some(ty) => arg.is_unknown() || (arg.ty.base == ty.base && arg.ty.array == ty.array),
@@ -223,7 +224,7 @@ fn takes(args: &[TypedExpr], declared: &[Option<SqlType>], resolve: impl Fn(Vec<
     args.iter().zip(declared).all(same) || operates(args, resolve)
 }
 
-/// Whether the binder takes values of the types of arguments.
+/// Whether our function accepts values of the arguments' types.
 fn operates(args: &[TypedExpr], resolve: impl Fn(Vec<TypedExpr>) -> bool) -> bool {
     let stand_in = |arg: &TypedExpr| TypedExpr::new(Expr::Column(Column::from_name("value")), arg.ty);
     resolve(args.iter().map(stand_in).collect())

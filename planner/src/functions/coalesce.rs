@@ -1,6 +1,7 @@
-//! COALESCE. A CASE where a later operand may fail or do something, so that it is computed for the rows alone that have no value before;
-//! else a function, which computes each operand once, and so where an operand before another does something (see `execution::lazy_coalesce`); one within another is one. DataFusion's own exists in plans that it
-//! has simplified, and nowhere else. All operands have one type.
+//! COALESCE, as one of two plans. A CASE is used if a later operand may fail or has side effects: it evaluates an
+//! operand only for rows without a value so far. Otherwise a function evaluates each operand once. The function is also
+//! used if an operand before the last has side effects (see `execution::lazy_coalesce`). A nested COALESCE is
+//! flattened. DataFusion's own coalesce exists only in plans that it has simplified. All operands have the same type.
 
 use super::guarded_case;
 use datafusion::arrow::array::{Array, ArrayRef};
@@ -15,15 +16,15 @@ use datafusion::logical_expr::{
 use datafusion::scalar::ScalarValue;
 use std::sync::{Arc, LazyLock};
 
-/// The function's name.
+/// Name of the function.
 pub const COALESCE: &str = "coalesce";
 
-/// The first of `operands` that is not NULL; there is at least one.
+/// The first of `operands` that is not NULL. There must be at least one operand.
 pub fn coalesce(operands: Vec<Expr>) -> Expr {
     static FUNCTION: LazyLock<Arc<ScalarUDF>> = LazyLock::new(|| Arc::new(ScalarUDF::from(Coalesce::new())));
-    // One within another is one: a CASE has its operands twice.
+    // Flatten nested calls: a CASE evaluates its operands twice.
     let mut operands: Vec<Expr> = operands.into_iter().flat_map(operands_of).collect();
-    // In a CASE all but the last are computed twice.
+    // A CASE evaluates all operands but the last twice.
     let once = operands.iter().rev().skip(1).any(has_effects);
     if once || operands.iter().skip(1).all(is_harmless) {
         return if operands.len() == 1 { operands.remove(0) } else { FUNCTION.call(operands) };
@@ -33,7 +34,7 @@ pub fn coalesce(operands: Vec<Expr>) -> Expr {
     guarded_case::case(branches, last)
 }
 
-/// The operands of what [`coalesce`] made; else the expression itself.
+/// The operands of an expression that [`coalesce`] made. For others, the expression itself.
 fn operands_of(expr: Expr) -> Vec<Expr> {
     match expr {
         Expr::ScalarFunction(call) if call.name() == COALESCE => call.args,
@@ -55,7 +56,7 @@ fn has_effects(operand: &Expr) -> bool {
     operand.is_volatile()
 }
 
-/// Whether to compute an expression of a row that does not need it costs little, cannot fail, and does nothing.
+/// Whether evaluating an operand in vain is cheap, cannot fail and has no side effects.
 fn is_harmless(operand: &Expr) -> bool {
     match operand {
         Expr::Literal(..) | Expr::Column(_) | Expr::Placeholder(_) | Expr::OuterReferenceColumn(..) => true,
@@ -94,7 +95,8 @@ impl ScalarUDFImpl for Coalesce {
     }
     fn return_field_from_args(&self, arguments: ReturnFieldArgs) -> Result<FieldRef> {
         let types: Vec<DataType> = arguments.arg_fields.iter().map(|field| field.data_type().clone()).collect();
-        // Of what cannot be NULL nobody computes whether it is: an operand that fails would not be heard of.
+        // Declared nullable: DataFusion skips the evaluation of IS NULL for others, which would hide an operand's
+        // error.
         Ok(Arc::new(Field::new(self.name(), self.return_type(&types)?, true)))
     }
     fn invoke_with_args(&self, arguments: ScalarFunctionArgs) -> Result<ColumnarValue> {
@@ -115,7 +117,7 @@ impl ScalarUDFImpl for Coalesce {
     }
 }
 
-/// An array with the values of another where it has none.
+/// Fills the NULLs of an array with the values of another.
 pub fn filled(array: &ArrayRef, next: ColumnarValue, rows: usize) -> Result<ArrayRef> {
     let mask = is_not_null(array.as_ref())?;
     Ok(match next {

@@ -1,6 +1,7 @@
-//! Comparisons: operands brought to one type, on DataFusion's own operators, so that filters reach the indexes.
+//! Comparisons: operands are converted to one type and compared by DataFusion's own operators, so that indexes can use
+//! them.
 //!
-//! `column = constant` keeps the column's side untouched wherever the constant can be written in the column's type.
+//! In `column = constant`, the column stays unconverted if the constant can be written in the column's type.
 
 use super::array::key::{one_form, one_form_f32};
 use super::cast::cast_exists;
@@ -17,14 +18,14 @@ use crate::types::{BaseType, SqlType, interval, json, length, numeric_modifier};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 
-/// The name of the function that strips the display scale.
+/// Name of the function that strips the display scale.
 pub const NUMERIC_KEY: &str = "numeric_key";
-/// The name of the function that makes equal intervals the same.
+/// Name of the function that makes equal intervals identical.
 pub const INTERVAL_KEY: &str = "interval_key";
 
-/// A numeric in its one form among equals: without trailing zeros. Folded for constants.
+/// The canonical form of a numeric, without trailing zeros. Constants are folded.
 pub fn numeric_key(expr: TypedExpr) -> TypedExpr {
-    // The canonical form is made from the bytes: most values have it already.
+    // The canonical form is made from the bytes: most values already have it.
     let kernel = unary::<NumericBytes, NumericBytes, _>(|bytes: &[u8]| {
         let key = crate::types::numeric::key_of(bytes);
         Ok(NumericValue::from_key(key, 0)?.0.to_bytes())
@@ -32,13 +33,13 @@ pub fn numeric_key(expr: TypedExpr) -> TypedExpr {
     fold("numeric_key", kernel, expr, SqlType::NUMERIC)
 }
 
-/// An interval in the one form of all that equal it. Folded for constants.
+/// The canonical form of an interval. Constants are folded.
 fn interval_key(expr: TypedExpr) -> TypedExpr {
     let kernel = unary::<NumericBytes, NumericBytes, _>(|bytes: &[u8]| Ok(interval::canonical(bytes)));
     fold(INTERVAL_KEY, kernel, expr, SqlType::INTERVAL)
 }
 
-/// A float in the one form of all that equal it: there are two zeros, and many NaNs.
+/// The canonical form of a float: there are two zeros, and many NaNs.
 fn float_key(expr: TypedExpr) -> TypedExpr {
     let ty = expr.ty.plain();
     if ty.base == BaseType::Float4 {
@@ -47,7 +48,7 @@ fn float_key(expr: TypedExpr) -> TypedExpr {
     fold("float_key", unary::<Float8, Float8, _>(|v: f64| Ok(one_form(v))), expr, ty)
 }
 
-/// The key of a jsonb, as bytes.
+/// The sort key of a jsonb, as bytes.
 fn jsonb_key(expr: TypedExpr) -> TypedExpr {
     let kernel = unary::<Text, Bytea, _>(|text: &str| json::key(text));
     let function = KernelFunction::new("jsonb_key", vec![expr.ty], SqlType::BYTEA, Stability::Immutable, kernel, None);
@@ -71,14 +72,14 @@ fn trimmed(expr: TypedExpr) -> TypedExpr {
 
 fn padded(expr: TypedExpr, modifier: i32) -> TypedExpr {
     let kernel = unary::<Text, Text, _>(move |text: &str| {
-        // A longer value stays longer: it equals no value of the column.
+        // A value that is too long stays so: it equals no value of the column.
         let text = text.trim_end_matches(' ');
         Ok(length::character(text, modifier, false).map_or_else(|_| text.to_string(), |text| text.into_owned()))
     });
     fold(&format!("char_pad_{modifier}"), kernel, expr, SqlType::CHAR.with_modifier(modifier))
 }
 
-/// By what equal values are equal bytes, of the same type: see [`Resolver::group_key`].
+/// The key, of the same type, that is identical for equal values: see [`Resolver::group_key`].
 pub(super) fn canonical(expr: TypedExpr) -> TypedExpr {
     match expr.ty.base {
         _ if expr.ty.array => TypedExpr::new(super::array::key::array_key(expr.clone()).expr, expr.ty),
@@ -109,7 +110,7 @@ pub(super) fn comparison_type(symbol: &str, left: SqlType, right: SqlType) -> Re
         return Err(no_operator(symbol, Some(left), right));
     }
     if left.base == right.base {
-        // A json has no operators that compare.
+        // json and jsonpath have no comparison operators; xid and cid have no order.
         let unordered = matches!(left.base, B::Xid | B::Cid) && ["<", "<=", ">", ">="].contains(&symbol);
         let unequal = left.base == B::Cid && symbol == "<>";
         return if matches!(left.base, B::Json | B::Jsonpath) || unordered || unequal {
@@ -127,7 +128,7 @@ pub(super) fn comparison_type(symbol: &str, left: SqlType, right: SqlType) -> Re
     let oid = |base: B| base.is_oid();
     let oids = oid(left.base) && (oid(right.base) || integers.contains(&right.base))
         || oid(right.base) && integers.contains(&left.base);
-    // varchar has no operators of its own: beside char(n) it is char, beside text and name text.
+    // varchar has no operators of its own. Beside char(n) it is compared as char, beside text and name as text.
     if pair(&[B::Varchar], &[B::Char]) {
         return Ok(SqlType::CHAR.plain());
     }
@@ -155,7 +156,7 @@ pub(super) fn comparison_type(symbol: &str, left: SqlType, right: SqlType) -> Re
     Ok(ty.plain())
 }
 
-/// A constant written in the type of the other side, when that changes no comparison.
+/// Converts a constant to the other side's type. `None` if that would change a comparison.
 fn narrowed(constant: &TypedExpr, to: SqlType) -> Option<TypedExpr> {
     use BaseType as B;
     let value = constant.constant()?;
@@ -163,7 +164,7 @@ fn narrowed(constant: &TypedExpr, to: SqlType) -> Option<TypedExpr> {
     if value.is_null() {
         return literal(ScalarValue::try_from(&to.arrow()).ok()?);
     }
-    // An xid and an oid are held as numbers too, and are none.
+    // An xid and an oid are held as integers too, but are not numbers.
     if to.array || constant.ty.array || !matches!(constant.ty.base, B::Int2 | B::Int4 | B::Int8 | B::Numeric) {
         return None;
     }
@@ -188,8 +189,8 @@ fn narrowed(constant: &TypedExpr, to: SqlType) -> Option<TypedExpr> {
     }
 }
 
-/// What an operand of no type is beside another: names of objects are compared as the OIDs that they are, and varchar has no
-/// operators but those of text.
+/// The type for an unknown operand beside one of type `other`. Object names compare as OIDs. varchar has only the
+/// operators of text.
 pub(super) fn beside(other: SqlType) -> SqlType {
     match other.base {
         _ if other.array => other.plain(),
@@ -199,7 +200,7 @@ pub(super) fn beside(other: SqlType) -> SqlType {
     }
 }
 
-/// Brings both operands to one type. Errors: 42883 when there is none.
+/// Converts both operands to one type. Errors: 42883 if there is none.
 pub(super) fn balance(
     resolver: &Resolver<'_>,
     symbol: &str,
@@ -234,7 +235,7 @@ pub(super) fn balance(
         }
     }
     if left.ty == SqlType::of(BaseType::Xid) && right.ty.plain() == SqlType::INT4 && ["=", "<>"].contains(&symbol) {
-        // There is an operator for these two, though no cast.
+        // There is an operator for these types, but no cast.
         let number = resolver.cast(right, SqlType::OID, implicit)?;
         return Ok((left, number));
     }
@@ -251,7 +252,7 @@ pub(super) fn balance(
     };
     let (left, right) = (bring(left)?, bring(right)?);
     Ok(match ty.base {
-        // Of arrays that are in order NULL is behind everything.
+        // Among sorted arrays, NULL elements come last.
         _ if ty.array && matches!(symbol, "<" | "<=" | ">" | ">=") => {
             (super::array::key::array_order(left), super::array::key::array_order(right))
         }
@@ -274,7 +275,7 @@ fn balance_numeric(left: TypedExpr, right: TypedExpr) -> (TypedExpr, TypedExpr) 
     if declared(&left) && declared(&right) && scale(&left) == scale(&right) {
         return (left, right);
     }
-    // A constant is written with the column's scale when it has no more digits than that.
+    // The constant gets the column's scale if it has no more digits than that.
     let rescaled = |column: &TypedExpr, constant: &TypedExpr| -> Option<TypedExpr> {
         if !declared(column) {
             return None;
@@ -312,7 +313,7 @@ fn balance_char(left: TypedExpr, right: TypedExpr) -> (TypedExpr, TypedExpr) {
     }
 }
 
-/// DataFusion's operator of a comparison symbol.
+/// DataFusion's operator for a comparison symbol.
 pub(super) fn comparison_operator(symbol: &str) -> Option<Operator> {
     Some(match symbol {
         "=" => Operator::Eq,
@@ -327,7 +328,7 @@ pub(super) fn comparison_operator(symbol: &str) -> Option<Operator> {
     })
 }
 
-/// A comparison.
+/// A comparison, with its operands converted.
 pub(super) fn compare(
     resolver: &Resolver<'_>,
     symbol: &str,
@@ -346,8 +347,8 @@ pub(super) fn compare(
     ))
 }
 
-/// Members without columns, if there are several, are elements of one array, of the type that they and the left side have in common.
-/// The left side stays as it is: PostgreSQL has the operator choose what becomes of it.
+/// Converts list members without columns to the type that they and the left side have in common. One member is left as
+/// it is. The left side stays as well: in PostgreSQL, the operator determines its conversion.
 fn in_common(resolver: &Resolver<'_>, left: TypedExpr, list: Vec<TypedExpr>) -> Result<(TypedExpr, Vec<TypedExpr>)> {
     let fixed = |member: &TypedExpr| member.expr.column_refs().is_empty();
     let types: Vec<SqlType> =
@@ -371,7 +372,7 @@ fn in_common(resolver: &Resolver<'_>, left: TypedExpr, list: Vec<TypedExpr>) -> 
     Ok((left, list.into_iter().map(typed).collect::<Result<_>>()?))
 }
 
-/// Whether a member of a list is as good when it is computed in vain: it costs little and cannot fail.
+/// Whether evaluating a list member in vain is cheap and cannot fail.
 fn is_simple(member: &Expr) -> bool {
     match member {
         Expr::Literal(..) | Expr::Placeholder(_) | Expr::Column(_) => true,
@@ -383,7 +384,7 @@ fn is_simple(member: &Expr) -> bool {
     }
 }
 
-/// Operands joined by AND or OR as a tree of least depth: those who walk it go no deeper than they must.
+/// Joins operands by AND or OR into a tree of minimal depth, which limits recursion over it.
 pub(crate) fn balanced(mut operands: Vec<Expr>, operator: Operator) -> Expr {
     let of_none = || Expr::Literal(ScalarValue::Boolean(Some(operator == Operator::And)), None);
     while operands.len() > 1 {
@@ -400,7 +401,7 @@ pub(crate) fn balanced(mut operands: Vec<Expr>, operator: Operator) -> Expr {
     operands.pop().unwrap_or_else(of_none)
 }
 
-/// See [`Resolver::in_list`].
+/// The implementation of [`Resolver::in_list`].
 pub(super) fn in_list(
     resolver: &Resolver<'_>,
     left: TypedExpr,
@@ -411,7 +412,7 @@ pub(super) fn in_list(
     listed(resolver, left, list, negated)
 }
 
-/// Whether a value equals one of others, each of them beside it as `=` takes it. Errors: 42883, 42725.
+/// Whether a value equals one of a list. Each member is compared as `=` does it. Errors: 42883, 42725.
 pub(super) fn listed(
     resolver: &Resolver<'_>,
     left: TypedExpr,
@@ -419,7 +420,7 @@ pub(super) fn listed(
     negated: bool,
 ) -> Result<TypedExpr> {
     let symbol = if negated { "<>" } else { "=" };
-    // When every member takes the left side as it is, one list; else a chain of comparisons.
+    // A list if every member accepts the left side as it is. Otherwise a chain of comparisons.
     let mut members = Vec::with_capacity(list.len());
     let mut shared: Option<TypedExpr> = None;
     let mut uniform = true;
@@ -427,7 +428,7 @@ pub(super) fn listed(
     for member in list {
         let (balanced, member) = match balance(resolver, symbol, left.clone(), member.clone()) {
             Err(error) if error.state() == state::UNDEFINED_FUNCTION => {
-                // What is of no common type has an operator of another one perhaps.
+                // Without a common type, another operator may match.
                 let compared = super::chosen::operator(resolver, symbol, Some(left.clone()), member)?.expr;
                 chain.push(if negated { Expr::Not(Box::new(compared)) } else { compared });
                 uniform = false;
@@ -436,7 +437,7 @@ pub(super) fn listed(
             pair => pair?,
         };
         uniform &= shared.as_ref().is_none_or(|shared| shared.expr == balanced.expr);
-        // The members of a list are all computed, those of a chain until one is equal.
+        // A list evaluates all members; a chain stops at the first match.
         uniform &= is_simple(&member.expr);
         let equal = TypedExpr::new(
             Expr::BinaryExpr(BinaryExpr {

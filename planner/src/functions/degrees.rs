@@ -1,4 +1,4 @@
-//! Trigonometry in degrees, exact where the answer is: as PostgreSQL computes it, from 30 and 60 degrees.
+//! Trigonometry in degrees, exact where the result is. Like PostgreSQL, it derives values from 30 and 60 degrees.
 
 use crate::error::{Result, SqlError, state};
 use std::f64::consts::PI;
@@ -25,7 +25,7 @@ fn cos_quarter(x: f64) -> f64 {
     if x <= 60.0 { cos_to_60(x) } else { sin_to_30(90.0 - x) }
 }
 
-/// An angle brought to 0 to 90, and the signs that its sine and cosine have.
+/// An angle reduced to 0 to 90 degrees, and the signs of its sine and cosine.
 fn quarter(x: f64) -> Result<(f64, f64, f64)> {
     if x.is_infinite() {
         return Err(out_of_range());
@@ -46,13 +46,13 @@ fn quarter(x: f64) -> Result<(f64, f64, f64)> {
     Ok((x, sine, cosine))
 }
 
-/// sind
+/// The SQL function sind: sine of degrees.
 pub(super) fn sine(x: f64) -> Result<f64> {
     let (x, sine, _) = quarter(x)?;
     Ok(sine * sin_quarter(x))
 }
 
-/// cosd
+/// The SQL function cosd: cosine of degrees.
 pub(super) fn cosine(x: f64) -> Result<f64> {
     let (x, _, cosine) = quarter(x)?;
     Ok(cosine * cos_quarter(x))
@@ -62,14 +62,14 @@ fn no_negative_zero(value: f64) -> f64 {
     if value == 0.0 { 0.0 } else { value }
 }
 
-/// tand
+/// The SQL function tand: tangent of degrees.
 pub(super) fn tangent(x: f64) -> Result<f64> {
     let (x, sine, cosine) = quarter(x)?;
     let unit = sin_quarter(45.0) / cos_quarter(45.0);
     Ok(no_negative_zero(sine * cosine * ((sin_quarter(x) / cos_quarter(x)) / unit)))
 }
 
-/// cotd
+/// The SQL function cotd: cotangent of degrees.
 pub(super) fn cotangent(x: f64) -> Result<f64> {
     let (x, sine, cosine) = quarter(x)?;
     let unit = cos_quarter(45.0) / sin_quarter(45.0);
@@ -84,7 +84,7 @@ fn acos_quarter(x: f64) -> f64 {
     if x <= 0.5 { 90.0 - (x.asin() / 0.5f64.asin()) * 30.0 } else { (x.acos() / 0.5f64.acos()) * 60.0 }
 }
 
-/// asind
+/// The SQL function asind, in degrees.
 pub(super) fn arc_sine(x: f64) -> Result<f64> {
     if !x.is_nan() && !(-1.0..=1.0).contains(&x) {
         return Err(out_of_range());
@@ -92,7 +92,7 @@ pub(super) fn arc_sine(x: f64) -> Result<f64> {
     Ok(if x >= 0.0 { asin_quarter(x) } else { -asin_quarter(-x) })
 }
 
-/// acosd
+/// The SQL function acosd, in degrees.
 pub(super) fn arc_cosine(x: f64) -> Result<f64> {
     if !x.is_nan() && !(-1.0..=1.0).contains(&x) {
         return Err(out_of_range());
@@ -100,12 +100,12 @@ pub(super) fn arc_cosine(x: f64) -> Result<f64> {
     Ok(if x >= 0.0 { acos_quarter(x) } else { 90.0 + asin_quarter(-x) })
 }
 
-/// atand
+/// The SQL function atand, in degrees.
 pub(super) fn arc_tangent(x: f64) -> Result<f64> {
     Ok((x.atan() / 1.0f64.atan()) * 45.0)
 }
 
-/// atan2d
+/// The SQL function atan2d, in degrees.
 pub(super) fn arc_tangent2(y: f64, x: f64) -> Result<f64> {
     Ok((y.atan2(x) / 1.0f64.atan()) * 45.0)
 }

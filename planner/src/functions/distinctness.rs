@@ -1,5 +1,6 @@
-//! `IS NOT DISTINCT FROM` of two sides that read rows. Not DataFusion's operator, of which it makes a join in which NULLs are equal: it
-//! then takes other equalities of the same join for such ones, or the other way round. PostgreSQL joins by it row by row, too.
+//! `IS NOT DISTINCT FROM` between two sides that both read rows. DataFusion's operator would become a join in which
+//! NULLs are equal. Such a join treats all of its equalities alike, which is wrong for `=`. PostgreSQL also joins by
+//! this operator row by row.
 
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::tree_node::TreeNode;
@@ -10,10 +11,10 @@ use datafusion::logical_expr::{
 use datafusion::physical_expr_common::datum::apply_cmp;
 use std::sync::{Arc, LazyLock};
 
-/// The function's name.
+/// Name of the function.
 pub const NOT_DISTINCT: &str = "not distinct";
 
-/// `left IS [NOT] DISTINCT FROM right`, both of one Arrow type, where both read rows; `None` where one does not.
+/// `left IS [NOT] DISTINCT FROM right`, both of one Arrow type. `None` if a side does not read rows.
 pub fn distinctness(operator: Operator, left: &Expr, right: &Expr) -> Option<Expr> {
     static FUNCTION: LazyLock<Arc<ScalarUDF>> = LazyLock::new(|| Arc::new(ScalarUDF::from(NotDistinct::new())));
     let reads = |expr: &Expr| {

@@ -1,4 +1,4 @@
-//! enum_first, enum_last, enum_range.
+//! The functions enum_first, enum_last and enum_range.
 
 use super::kernel::{Call, Kernel, KernelFunction, Stability};
 use super::typed::Int8;
@@ -11,10 +11,10 @@ use crate::types::value::ValueRef;
 use datafusion::arrow::array::Int64Array;
 use std::sync::Arc;
 
-/// The names of the functions.
+/// Names of the functions.
 pub(super) const NAMES: [&str; 3] = ["enum_first", "enum_last", "enum_range"];
 
-/// A call of one of them: the type of the argument counts, not its value. Errors: 42883, 55000.
+/// Resolves a call. The argument's type counts, not its value. Errors: 42883, 55000.
 pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, args: Vec<TypedExpr>) -> Result<TypedExpr> {
     let count = args.len();
     if count == 0 || count > if name == "enum_range" { 2 } else { 1 } {
@@ -41,7 +41,7 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, args: Vec<TypedExpr>)
         "enum_last" => return one(known.last()),
         _ => {}
     }
-    // Those beyond the bounds of a call are not looked at in PostgreSQL; here a call with bounds is refused too.
+    // With bounds, PostgreSQL ignores labels outside them. Here such a call is rejected too.
     let places: Vec<i64> = known.iter().map(usable).collect::<Result<_>>()?;
     let args = args.into_iter().map(|arg| resolver.cast(arg, ty, CastContext::Implicit)).collect::<Result<Vec<_>>>()?;
     let kernel: Kernel = Arc::new(move |call: &Call<'_>| {

@@ -1,5 +1,6 @@
-//! Hashes of values by the names of PostgreSQL's functions: `hashtext('x')`, which programs take keys of advisory locks and shards
-//! from, so they answer its numbers. The hash is Bob Jenkins' lookup3 of 2006. Hash joins and grouping do not use it.
+//! Hash functions under PostgreSQL's names, such as `hashtext('x')`. Programs use them for advisory lock keys and
+//! shards, so the results equal PostgreSQL's. The hash is Bob Jenkins' lookup3 (2006). Hash joins and grouping do not
+//! use it.
 
 use super::kernel::Stability;
 use super::registry::ScalarFunction;
@@ -8,10 +9,10 @@ use crate::error::Result;
 use crate::types::numeric::Numeric as Number;
 use crate::types::{BaseType, SqlType};
 
-/// What a hash begins with, the length of the key beside.
+/// The initial state, without the key's length.
 const START: u32 = 0x9e37_79b9_u32.wrapping_add(3_923_095);
 
-/// The three words of a hash under way.
+/// The three words of a hash being computed.
 #[derive(Clone, Copy)]
 struct State {
     a: u32,
@@ -20,7 +21,7 @@ struct State {
 }
 
 impl State {
-    /// For a key of some bytes. Another seed than 0 gives another hash.
+    /// The state for a key of `length` bytes. A nonzero seed gives another hash.
     fn new(length: usize, seed: u64) -> Self {
         let start = START.wrapping_add(length as u32);
         let mut state = State { a: start, b: start, c: start };
@@ -35,7 +36,7 @@ impl State {
         self.b = self.b.wrapping_add(b);
         self.c = self.c.wrapping_add(c);
     }
-    /// Lets every bit of the words change the others, reversibly.
+    /// Mixes the words reversibly, so that every bit affects the others.
     fn mix(&mut self) {
         let State { mut a, mut b, mut c } = *self;
         for (first, second, third) in [(4, 6, 8), (16, 19, 4)] {
@@ -48,7 +49,8 @@ impl State {
         }
         *self = State { a, b, c };
     }
-    /// The last two words, on which every bit of the key works: together a hash of 64 bits, the last alone one of 32.
+    /// The last two words, which depend on every bit of the key. Together they are the 64-bit hash; the last one is the
+    /// 32-bit hash.
     fn finish(self) -> u64 {
         let State { mut a, mut b, mut c } = self;
         c = (c ^ b).wrapping_sub(b.rotate_left(14));
@@ -62,7 +64,7 @@ impl State {
     }
 }
 
-/// A number whose bytes are least significant first, absent ones zero.
+/// A little-endian number; missing bytes are zero.
 fn word(bytes: &[u8]) -> u32 {
     bytes.iter().take(4).rev().fold(0, |word, byte| word << 8 | u32::from(*byte))
 }
@@ -77,7 +79,7 @@ fn of_bytes(key: &[u8], seed: u64) -> u64 {
         state.add(part(block, 0, 4), part(block, 4, 8), part(block, 8, 12));
         state.mix();
     }
-    // The lowest byte of the last word is left to the length.
+    // The lowest byte of the last word is reserved for the length.
     let rest = blocks.remainder();
     state.add(part(rest, 0, 4), part(rest, 4, 8), part(rest, 8, 12) << 8);
     state.finish()
@@ -89,7 +91,7 @@ fn of_word(key: u32, seed: u64) -> u64 {
     state.finish()
 }
 
-/// Of a number that equals those of narrower types.
+/// Hashes an int8. An equal int4 or int2 has the same hash.
 fn of_int8(value: i64, seed: u64) -> u64 {
     let (low, high) = (value as u32, (value >> 32) as u32);
     of_word(low ^ if value >= 0 { high } else { !high }, seed)
@@ -103,7 +105,7 @@ fn of_float(value: f64, seed: u64) -> u64 {
     of_bytes(&one.to_le_bytes(), seed)
 }
 
-/// Of the digits to base 10000 without zeros around them, and of where the first of them stands.
+/// Hashes the base-10000 digits without surrounding zeros, and the weight of the first digit.
 fn of_numeric(value: &Number, seed: u64) -> u64 {
     if !value.is_finite() {
         return seed;
@@ -123,7 +125,7 @@ fn of_numeric(value: &Number, seed: u64) -> u64 {
     of_bytes(&bytes, seed) ^ i64::from(weight).wrapping_sub(zeros as i64) as u64
 }
 
-/// A hash of 32 bits and, of the name with the ending, one of 64 bits with a seed.
+/// The function with a 32-bit hash and, with the suffix of its name, the one with a 64-bit hash and a seed.
 fn both<T: SqlRead>(
     names: (&'static str, &'static str),
     ty: SqlType,

@@ -1,4 +1,4 @@
-//! [`Kernel`]: what a scalar function computes, and its DataFusion wrapping.
+//! [`Kernel`]: the computation of a scalar function, and its DataFusion wrapper.
 
 use super::TypedExpr;
 use super::typed::{Column, SqlRead};
@@ -18,22 +18,23 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// How far a function's result may be kept, from the longest to the shortest.
+/// How long a function's result stays valid, from the longest to the shortest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stability {
-    /// Depends on arguments alone: folded while planning.
+    /// Depends on the arguments alone, so it is folded while planning.
     Immutable,
-    /// The same within one statement: never folded, since plans outlive statements; computed once for constant arguments.
+    /// The same within one statement. It is not folded, because plans outlive statements, but is computed once for
+    /// constant arguments.
     Stable,
-    /// Computed for every row.
+    /// May differ in each row, so it is computed for every row.
     Volatile,
 }
 
 /// One evaluation of a function over a batch.
 pub struct Call<'a> {
-    /// Rows to compute.
+    /// Number of rows to compute.
     pub rows: usize,
-    /// Arguments: arrays of `rows` values, or of one value that counts for every row.
+    /// Arguments: arrays of `rows` values, or of one value that applies to every row.
     pub arguments: &'a [ArrayRef],
     /// SQL types of the arguments.
     pub types: &'a [SqlType],
@@ -44,22 +45,22 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// What the statement under way depends on. Errors: XX000 outside an execution.
+    /// The context of the current statement. Errors: XX000 outside an execution.
     pub fn context(&self) -> Result<Arc<StatementContext>> {
         match self.slots {
             Some(slots) => slots.get(),
             None => Err(SqlError::internal("a function that needs its session was made without slots")),
         }
     }
-    /// Which characters are letters in the database of the statement. Errors: XX000 for a function that was made without it.
+    /// The character classification of the statement's database. Errors: XX000 if the function was made without it.
     pub fn ctype(&self) -> Result<Ctype> {
         self.ctype.ok_or_else(|| SqlError::internal("a function that knows letters was made without LC_CTYPE"))
     }
-    /// An argument, read as `T`.
+    /// An argument as a column of type `T`. Errors: XX000 for another Arrow type.
     pub fn column<T: SqlRead>(&self, argument: usize) -> Result<Column<'_, T>> {
         Column::new(self.array(argument)?)
     }
-    /// An argument.
+    /// An argument as an Arrow array. Errors: XX000 if there is no such argument.
     pub fn array(&self, argument: usize) -> Result<&ArrayRef> {
         self.arguments.get(argument).ok_or_else(|| SqlError::internal("a function lacks an argument"))
     }
@@ -79,16 +80,16 @@ impl Call<'_> {
             ctype: self.ctype,
         }
     }
-    /// The row of an argument's array that counts for `row`.
+    /// The row of an argument's array that applies to `row`.
     pub fn row_of(array: &ArrayRef, row: usize) -> usize {
         if array.len() == 1 { 0 } else { row }
     }
 }
 
-/// What a scalar function computes: an array of `rows` values.
+/// The computation of a scalar function. It returns an array of `rows` values.
 pub type Kernel = Arc<dyn Fn(&Call<'_>) -> Result<ArrayRef> + Send + Sync>;
 
-/// A scalar function of ours.
+/// A scalar function that runs a [`Kernel`].
 #[derive(Clone)]
 pub struct KernelFunction {
     name: String,
@@ -103,7 +104,7 @@ pub struct KernelFunction {
 }
 
 impl KernelFunction {
-    /// A function; names of different kernels must differ, or their types must.
+    /// Makes a function. Functions with different kernels must differ in their names or types.
     pub fn new(
         name: impl Into<String>,
         types: Vec<SqlType>,
@@ -114,7 +115,7 @@ impl KernelFunction {
     ) -> Self {
         let volatility = match stability {
             Stability::Immutable => Volatility::Immutable,
-            // Stable would be folded while planning.
+            // DataFusion would fold stable functions while planning.
             Stability::Stable | Stability::Volatile => Volatility::Volatile,
         };
         let signature = if types.is_empty() {
@@ -134,29 +135,29 @@ impl KernelFunction {
             ctype: None,
         }
     }
-    /// The same function in a database whose letters are these: what a kernel that calls [`Call::ctype`] needs.
+    /// Sets the database's character classification, for a kernel that calls [`Call::ctype`].
     pub fn with_ctype(mut self, ctype: Ctype) -> Self {
         self.ctype = Some(ctype);
         self
     }
-    /// The same function, whose result is NULL if an argument is: where that is known it need not be called.
+    /// Sets whether the result is NULL if an argument is. The planner then skips the call if it knows of a NULL.
     pub fn strict(mut self, strict: bool) -> Self {
         self.strict = strict;
         self
     }
-    /// Whether its result is NULL if an argument is.
+    /// Whether the result is NULL if an argument is.
     pub fn is_strict(&self) -> bool {
         self.strict
     }
-    /// The type of its result.
+    /// SQL type of the result.
     pub fn result(&self) -> SqlType {
         self.result
     }
-    /// How far its result may be kept.
+    /// How long the result stays valid.
     pub fn stability(&self) -> Stability {
         self.stability
     }
-    /// The call of this function.
+    /// An expression that calls this function.
     pub fn call(self, arguments: Vec<Expr>) -> TypedExpr {
         let ty = self.result;
         TypedExpr::new(
@@ -164,7 +165,7 @@ impl KernelFunction {
             ty,
         )
     }
-    /// Evaluates the function for constants. Errors: whatever the function says of these values.
+    /// Evaluates the function for constants. Errors: those of the function for these values.
     pub fn evaluate(&self, arguments: &[ScalarValue]) -> Result<ScalarValue> {
         let arrays = arguments.iter().map(|value| Ok(value.to_array()?)).collect::<Result<Vec<_>>>()?;
         let array = self.compute(&arrays, 1).map_err(SqlError::of_values)?;
@@ -233,12 +234,12 @@ impl ScalarUDFImpl for KernelFunction {
         if constant && self.stability != Stability::Volatile {
             let array = self.compute(&arrays, 1)?;
             if value_size::is_large(array.as_ref()) && args.number_rows == 1 {
-                // A scalar would be a copy, and a large value is counted where it lies.
+                // A scalar would copy the value. A large value's memory is accounted for in its array.
                 return Ok(ColumnarValue::Array(array));
             }
             let value = ColumnarValue::Scalar(ScalarValue::try_from_array(&array, 0)?);
             return Ok(match value_size::is_long(array.as_ref()) {
-                // An operator would make an array of it without asking for room.
+                // An operator would expand it to an array without reserving memory.
                 true => ColumnarValue::Array(value_size::repeated(value, args.number_rows)?),
                 false => value,
             });

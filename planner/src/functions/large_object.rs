@@ -1,4 +1,4 @@
-//! The functions of large objects (PostgreSQL's manual, chapter 35). How they are kept is `large_object`'s.
+//! The functions of large objects (manual, 35). The module `large_object` stores them.
 
 use super::kernel::{Call, Kernel, Stability};
 use super::registry::ScalarFunction;
@@ -15,20 +15,20 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use std::sync::Arc;
 
-/// lo_open for reading.
+/// The mode of lo_open for reading.
 const INV_READ: i32 = 0x4_0000;
-/// lo_open for writing, and reading too.
+/// The mode of lo_open for writing, which includes reading.
 const INV_WRITE: i32 = 0x2_0000;
-/// Bytes that one call reads, at most: what a value may have.
+/// Most bytes that one call reads: the maximal size of a value.
 const MOST_READ: i64 = value_size::MOST as i64;
-/// A read of fewer bytes needs no room.
+/// Smaller reads reserve their full size without asking for the object's size.
 const SMALL_READ: i64 = 1 << 20;
 
 fn invalid(message: String) -> SqlError {
     SqlError::new(state::INVALID_PARAMETER_VALUE, message)
 }
 
-/// The arguments of one row. None is NULL.
+/// The arguments of one row, none of which is NULL.
 struct Arguments(Vec<Datum>);
 
 impl Arguments {
@@ -53,7 +53,7 @@ impl Arguments {
     }
 }
 
-/// What a function does for one row.
+/// The action of a function for one row.
 type Run = for<'a> fn(&'a StatementContext, &'a Arguments) -> BoxFuture<'a, Result<Datum>>;
 
 fn kernel(run: Run) -> Kernel {
@@ -82,7 +82,7 @@ fn kernel(run: Run) -> Kernel {
     })
 }
 
-/// Errors: 25006.
+/// Checks that the transaction may write. Errors: 25006.
 fn writable(context: &StatementContext, function: &str) -> Result<()> {
     if context.settings.transaction().read_only {
         let message = format!("cannot execute {function}() in a read-only transaction");
@@ -91,12 +91,12 @@ fn writable(context: &StatementContext, function: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whether privileges on large objects are asked for.
+/// Whether privileges on large objects are checked.
 fn is_checked(context: &StatementContext) -> bool {
     context.settings.is_checked() && !context.settings.is_on("lo_compat_privileges")
 }
 
-/// Errors: 42501.
+/// Checks the role's privileges on a large object. Errors: 42501.
 fn allowed(context: &StatementContext, oid: Oid, object: &LargeObject, rights: Rights) -> Result<()> {
     if !is_checked(context) || object.allows(&context.catalog, context.role(), rights) {
         return Ok(());
@@ -105,13 +105,13 @@ fn allowed(context: &StatementContext, oid: Oid, object: &LargeObject, rights: R
     Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message))
 }
 
-/// A new one, of the role in force. 0: under a new OID. Errors: 23505.
+/// Creates an object that the current role owns. 0 asks for a new OID. Errors: 23505.
 async fn create(context: &StatementContext, wanted: Oid) -> Result<Oid> {
     let objects = LargeObjects::of(context);
     let mut oid = wanted;
     while oid == 0 {
         let next = context.session.database()?.catalog().numbers().oid().await?;
-        // Somebody may have chosen that number.
+        // The user may have chosen that OID.
         if objects.find(next).await?.is_none() {
             oid = next;
         }
@@ -140,7 +140,7 @@ async fn open(context: &StatementContext, oid: Oid, mode: i32) -> Result<i32> {
     Ok(crate::large_object::large_objects_of(&context.session).lock().open(descriptor))
 }
 
-/// An open one, and how it is seen.
+/// An open descriptor and the view of large objects that it reads.
 fn opened(context: &StatementContext, number: i32) -> Result<(Descriptor, LargeObjects)> {
     let descriptor = crate::large_object::large_objects_of(&context.session).lock().get(number)?.clone();
     let objects = match &descriptor.seen {
@@ -152,7 +152,7 @@ fn opened(context: &StatementContext, number: i32) -> Result<(Descriptor, LargeO
     Ok((descriptor, objects))
 }
 
-/// The same of one opened for writing. Errors: 55000.
+/// Like [`opened`], for a descriptor opened for writing. Errors: 55000.
 fn opened_to_write(context: &StatementContext, number: i32) -> Result<(Descriptor, LargeObjects)> {
     let (descriptor, objects) = opened(context, number)?;
     if descriptor.seen.is_some() {
@@ -187,7 +187,7 @@ fn checked_place(place: i64) -> Result<i64> {
     }
 }
 
-/// A place as a function of the time of smaller ones answers it. Errors: 22003.
+/// A position as an int4, for the older functions. Errors: 22003.
 fn narrow(place: i64, function: &str, number: i32) -> Result<Datum> {
     let narrow = i32::try_from(place).map_err(|_| {
         let message = format!("{function} result out of range for large-object descriptor {number}");
@@ -196,7 +196,7 @@ fn narrow(place: i64, function: &str, number: i32) -> Result<Datum> {
     Ok(Datum::from(narrow))
 }
 
-/// How many bytes room is asked for, of those that are to be read from a place on.
+/// Number of bytes to reserve for a read of `count` bytes at `from`.
 async fn to_read(objects: &LargeObjects, oid: Oid, from: i64, count: i32) -> Result<i64> {
     let count = i64::from(count);
     if count <= SMALL_READ { Ok(count) } else { Ok(count.min(objects.size(oid).await?.saturating_sub(from))) }
@@ -242,7 +242,7 @@ async fn unlink(context: &StatementContext, oid: Oid) -> Result<Datum> {
     Ok(Datum::from(1))
 }
 
-/// lo_get: the bytes that the statement's snapshot shows, of the whole or of a part.
+/// lo_get: the whole object, or a part of it, in the statement's snapshot.
 async fn get(context: &StatementContext, oid: Oid, part: Option<(i64, i32)>) -> Result<Datum> {
     let objects = LargeObjects::of(context).before(context);
     let object = objects.known(oid).await?;
@@ -272,7 +272,7 @@ async fn put(context: &StatementContext, oid: Oid, at: i64, bytes: &[u8]) -> Res
     Ok(Datum::Null)
 }
 
-/// lo_import and lo_export, which read and write files of the server. Errors: 42501, 0A000.
+/// lo_import and lo_export, which would access the server's files. Errors: 42501, 0A000.
 fn of_files(context: &StatementContext, function: &str) -> Result<Datum> {
     if !context.catalog.is_superuser(context.role()) {
         let message = format!("permission denied for function {function}");

@@ -1,4 +1,4 @@
-//! Mathematical functions.
+//! Mathematical functions, with PostgreSQL's errors.
 
 use super::cast_kernel::out_of_range;
 use super::degrees;
@@ -25,9 +25,9 @@ fn numeric(name: &'static str, function: fn(N) -> Result<N>) -> ScalarFunction {
     immutable(name, &[SqlType::NUMERIC], SqlType::NUMERIC, unary::<Numeric, Numeric, _>(function))
 }
 
-/// From here on a power or a factorial may take long.
+/// A power or factorial of a larger number may take long.
 const LARGE_EXPONENT: i64 = 1000;
-/// PostgreSQL's limit: the factorial of the next number has too many digits.
+/// PostgreSQL's limit: the next number's factorial has too many digits.
 const GREATEST_FACTORIAL: i64 = 32_177;
 
 fn range(message: &str) -> SqlError {
@@ -59,19 +59,19 @@ fn gcd(mut a: i128, mut b: i128) -> i128 {
     a.abs()
 }
 
-/// Computes something of numbers that may be long.
+/// Runs a computation on numbers that may be long.
 fn of_long<T>(values: &[&N], work: impl FnOnce() -> T) -> T {
     if values.iter().any(|value| value.is_long()) { interrupt::long(work) } else { work() }
 }
 
-/// A power. A short number to a large one is long.
+/// A power. A short number to a large exponent has many digits.
 pub(super) fn power(base: &N, exponent: &N) -> Result<N> {
     let raised = || base.power(exponent);
     let large = exponent.abs() >= N::from(LARGE_EXPONENT) && exponent.is_finite();
     if large { interrupt::long(raised) } else { of_long(&[base, exponent], raised) }
 }
 
-/// With the longer fraction of the two. NaN where one is not finite.
+/// The greatest common divisor, with the larger scale of both. NaN unless both are finite.
 fn numeric_gcd(a: &N, b: &N) -> Result<N> {
     if !a.is_finite() || !b.is_finite() {
         return Ok(N::NaN);
@@ -104,7 +104,7 @@ fn sqrt(value: f64) -> Result<f64> {
     Ok(value.sqrt())
 }
 
-/// The digits after the point that are not zeros at the end.
+/// Number of decimal places without trailing zeros.
 fn least_scale(value: &N) -> i64 {
     let mut scale = i64::from(value.scale());
     while scale > 0 && value.round(scale - 1) == *value {
@@ -158,7 +158,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
         numeric("exp", |v| of_long(&[&v], || v.exp())),
         float("ln", |v| Ok(check_float_log(v)?.ln())),
         numeric("ln", |v| of_long(&[&v], || v.ln())),
-        // One rounding each, as in PostgreSQL: by what one degree is.
+        // One rounding each, as in PostgreSQL: divide or multiply by the size of one degree.
         float("degrees", |v| finite(v / (std::f64::consts::PI / 180.0), v)),
         float("radians", |v| match v.to_radians() {
             0.0 if v != 0.0 => Err(range("value out of range: underflow")),
@@ -174,14 +174,14 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
         float("sinh", |v| Ok(v.sinh())),
         float("cosh", |v| Ok(v.cosh())),
         float("tanh", |v| Ok(v.tanh())),
-        // The squares of large ones are too large.
+        // The square of a large value would overflow.
         float("asinh", |v| {
             let large = v.abs() > 1e150 && v.is_finite();
             Ok(if large { (v.abs().ln() + std::f64::consts::LN_2).copysign(v) } else { v.asinh() })
         }),
         float("acosh", |v| match v {
             _ if v < 1.0 => Err(range("input is out of range")),
-            // As C's library computes it, to the last digit.
+            // The formula of C's library, which agrees to the last digit.
             _ if v > f64::from(1 << 28) => Ok(v.ln() + std::f64::consts::LN_2),
             _ if v > 2.0 => Ok((2.0 * v - 1.0 / (v + (v * v - 1.0).sqrt())).ln()),
             _ => Ok((v - 1.0 + (2.0 * (v - 1.0) + (v - 1.0) * (v - 1.0)).sqrt()).ln_1p()),

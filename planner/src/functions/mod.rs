@@ -1,7 +1,7 @@
 //! Functions, operators and casts, resolved as in chapter 10 of PostgreSQL's manual.
 //!
-//! [`Resolver`] turns names, symbols and typed arguments into typed DataFusion expressions. Scalar functions are rows of
-//! [`registry`]; what they compute are [`kernel::Kernel`]s over Arrow arrays.
+//! [`Resolver`] converts names, symbols and typed arguments to typed DataFusion expressions. [`registry`] lists the
+//! scalar functions. Their computations are [`kernel::Kernel`]s over Arrow arrays.
 
 pub mod advisory;
 mod aggregate;
@@ -69,32 +69,32 @@ use datafusion::logical_expr::expr::Sort;
 use datafusion::logical_expr::{Expr, Volatility};
 use datafusion::scalar::ScalarValue;
 
-/// Whether an expression calls what differs from run to run, to DataFusion: parameters are not such calls until they are filled in.
+/// Whether DataFusion considers an expression volatile. Parameters are not volatile until they have values.
 pub(crate) fn differs_by_run(expr: &Expr) -> bool {
     let volatile = |part: &Expr| match part {
         Expr::ScalarFunction(call) => Ok(call.func.signature().volatility == Volatility::Volatile),
         _ => Ok(false),
     };
-    // What cannot be walked is not taken for fixed.
+    // An expression that cannot be walked is treated as volatile.
     expr.exists(volatile).unwrap_or(true)
 }
 
-/// An expression and its SQL type. Its Arrow type is `ty.arrow()`, except that a literal or
-/// placeholder of type unknown is not yet anything.
+/// An expression and its SQL type. Its Arrow type is `ty.arrow()`, except for a literal or placeholder whose type is
+/// still unknown.
 #[derive(Clone, Debug)]
 pub struct TypedExpr {
-    /// DataFusion's expression.
+    /// The expression for DataFusion.
     pub expr: Expr,
-    /// SQL type.
+    /// The expression's SQL type.
     pub ty: SqlType,
 }
 
 impl TypedExpr {
-    /// An expression of a type.
+    /// An expression of a given type.
     pub fn new(expr: Expr, ty: SqlType) -> Self {
         TypedExpr { expr, ty }
     }
-    /// A constant of a type.
+    /// A constant of a given type.
     pub fn literal(value: ScalarValue, ty: SqlType) -> Self {
         TypedExpr { expr: Expr::Literal(value, None), ty }
     }
@@ -102,7 +102,7 @@ impl TypedExpr {
     pub fn unknown(text: impl Into<String>) -> Self {
         Self::literal(ScalarValue::Utf8(Some(text.into())), SqlType::UNKNOWN)
     }
-    /// NULL whose type is not resolved yet.
+    /// A NULL whose type is not resolved yet.
     pub fn null() -> Self {
         Self::literal(ScalarValue::Utf8(None), SqlType::UNKNOWN)
     }
@@ -110,7 +110,7 @@ impl TypedExpr {
     pub fn is_unknown(&self) -> bool {
         self.ty.base == crate::types::BaseType::Unknown && !self.ty.array
     }
-    /// The constant, if this is one.
+    /// The value, if the expression is a constant.
     pub fn constant(&self) -> Option<&ScalarValue> {
         match &self.expr {
             Expr::Literal(value, _) => Some(value),
@@ -124,10 +124,10 @@ impl TypedExpr {
 pub struct AggregateCall {
     /// Arguments; none for `count(*)`.
     pub args: Vec<TypedExpr>,
-    /// DISTINCT.
+    /// Whether the call has DISTINCT.
     pub distinct: bool,
-    /// FILTER (WHERE …), boolean.
+    /// The condition of FILTER (WHERE …), of type bool.
     pub filter: Option<Expr>,
-    /// ORDER BY within the call.
+    /// The sort keys of ORDER BY within the call.
     pub order_by: Vec<Sort>,
 }

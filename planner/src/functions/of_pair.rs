@@ -1,5 +1,5 @@
-//! A condition of a join that is asked of each pair of rows although it names no column of one side, or of none: what it calls answers
-//! differently each time. Otherwise it would be asked once for a row of a side.
+//! A volatile join condition that must be evaluated for each pair of rows, although it lacks columns of one or both
+//! sides. Without this function, it would be evaluated once per row of a side.
 
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{Result, internal_err};
@@ -8,7 +8,7 @@ use datafusion::logical_expr::{
 };
 use std::sync::{Arc, LazyLock};
 
-/// The condition, tied to a column of each side.
+/// The condition, with a column of each side as dummy arguments.
 pub fn of_pair(condition: Expr, left: Expr, right: Expr) -> Expr {
     static FUNCTION: LazyLock<Arc<ScalarUDF>> = LazyLock::new(|| Arc::new(ScalarUDF::from(OfPair::new())));
     FUNCTION.call(vec![condition, left, right])

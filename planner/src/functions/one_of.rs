@@ -1,6 +1,6 @@
-//! `IN (list)`: whether a value equals one of others. Not DataFusion's list: that one keeps what a list of parameters was when its plan
-//! was made, and two of them over one value are cut against each other by their texts, without regard to NULL.
-//! [`constant_list`] makes DataFusion's of those that are constants, once nothing rewrites them any more.
+//! `IN (list)`: whether a value equals one of several. DataFusion's own list has two faults. It keeps the values that a
+//! list of parameters had when the plan was made. It also intersects two lists over one value by their text, ignoring
+//! NULL. [`constant_list`] converts lists of constants to DataFusion's once the rewrites are done.
 
 use datafusion::arrow::array::{ArrayRef, AsArray, BooleanArray};
 use datafusion::arrow::compute::or_kleene;
@@ -17,10 +17,10 @@ use datafusion::physical_expr_common::datum::apply_cmp;
 use datafusion::scalar::ScalarValue;
 use std::sync::{Arc, LazyLock};
 
-/// The function's name.
+/// Name of the function.
 pub const NAME: &str = "in list";
 
-/// `value IN (members)`: all of one Arrow type, which `=` compares.
+/// `value IN (members)`. All have one Arrow type, for which `=` compares correctly.
 pub fn one_of(value: Expr, members: Vec<Expr>) -> Expr {
     static FUNCTION: LazyLock<Arc<ScalarUDF>> = LazyLock::new(|| Arc::new(ScalarUDF::from(OneOf::new())));
     let mut arguments = vec![value];
@@ -28,7 +28,7 @@ pub fn one_of(value: Expr, members: Vec<Expr>) -> Expr {
     FUNCTION.call(arguments)
 }
 
-/// The value and the members of what [`one_of`] made.
+/// The value and the members of an expression that [`one_of`] made.
 pub fn parts(expr: &Expr) -> Option<(&Expr, &[Expr])> {
     let Expr::ScalarFunction(call) = expr else { return None };
     if call.name() != NAME {
@@ -37,7 +37,7 @@ pub fn parts(expr: &Expr) -> Option<(&Expr, &[Expr])> {
     call.args.split_first()
 }
 
-/// DataFusion's list in place of one whose members are literals, which it finds by their hashes; of NOT with it too.
+/// Converts a list of literals, or its negation, to DataFusion's list, which hashes them. `None` for other expressions.
 pub fn constant_list(expr: &Expr) -> Option<Expr> {
     let (inner, negated) = match expr {
         Expr::Not(inner) => (inner.as_ref(), true),
@@ -47,16 +47,16 @@ pub fn constant_list(expr: &Expr) -> Option<Expr> {
         return (!list.negated).then(|| Expr::InList(InList { negated: true, ..list.clone() }));
     }
     let (value, members) = parts(inner)?;
-    // It would tell 0 and -0 apart.
+    // DataFusion's list distinguishes 0 from -0.
     let exact = |value: &ScalarValue| !value.data_type().is_floating();
     let literals = members.iter().all(|member| matches!(member, Expr::Literal(value, _) if exact(value)));
     literals.then(|| Expr::InList(InList { expr: Box::new(value.clone()), list: members.to_vec(), negated }))
 }
 
-/// Operands of OR, those that say of one column that it equals literals as one: DataFusion would make its list of them.
+/// Merges the operands of OR that compare one column with literals. DataFusion would merge them into its own list.
 pub fn merged(operands: Vec<Expr>) -> Vec<Expr> {
     let mut merged: Vec<Expr> = Vec::with_capacity(operands.len());
-    // By column and type: where its list is, and its members.
+    // Per column and type: position of the list, and its members.
     let mut lists: Vec<(Expr, DataType, usize, Vec<Expr>)> = Vec::new();
     for operand in operands {
         let Some((column, members, data_type)) = literals_of(&operand) else {
@@ -79,7 +79,7 @@ pub fn merged(operands: Vec<Expr>) -> Vec<Expr> {
     merged
 }
 
-/// Of `column = literal` and a list of literals: the column, the literals and their type.
+/// The column, the literals and their type, of `column = literal` or of a list of literals.
 fn literals_of(operand: &Expr) -> Option<(Expr, Vec<Expr>, DataType)> {
     let (column, members) = match operand {
         Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) => match (left.as_ref(), right.as_ref()) {
@@ -139,9 +139,10 @@ impl ScalarUDFImpl for OneOf {
     }
 }
 
-/// The same of many members that are the same for all rows; `None` where it does not pay, or hashes would tell equal values apart.
+/// Looks the value up in a hash set of members that are the same for all rows. `None` if there are few members, or if
+/// equal values may hash differently.
 fn found_by_hash(value: &ColumnarValue, members: &[ColumnarValue]) -> Result<Option<ColumnarValue>> {
-    /// Up to here they are compared one by one.
+    /// Up to this many members are compared one by one.
     const FEW: usize = 8;
     let ColumnarValue::Array(array) = value else { return Ok(None) };
     let data_type = array.data_type();

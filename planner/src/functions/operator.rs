@@ -1,4 +1,4 @@
-//! Operators by symbol and operand types (manual, 10.2).
+//! Resolves operators by symbol and operand types (manual, 10.2).
 
 use super::comparison::{compare, comparison_operator};
 use super::{CastContext, Resolver, TypedExpr, arithmetic, time};
@@ -8,7 +8,7 @@ use datafusion::logical_expr::expr::Like;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 use datafusion::scalar::ScalarValue;
 
-/// 42883 for an operator.
+/// The error 42883 for an operator that does not exist.
 pub(super) fn no_operator(symbol: &str, left: Option<SqlType>, right: SqlType) -> SqlError {
     let text = match left {
         Some(left) => format!("{} {symbol} {}", left.name(), right.name()),
@@ -28,7 +28,7 @@ fn binary(left: TypedExpr, operator: Operator, right: TypedExpr, ty: SqlType) ->
     )
 }
 
-/// See [`Resolver::operator`].
+/// The implementation of [`Resolver::operator`].
 pub(super) fn resolve(
     resolver: &Resolver<'_>,
     symbol: &str,
@@ -41,7 +41,7 @@ pub(super) fn resolve(
     if let Some(operator) = comparison_operator(symbol) {
         return compare(resolver, symbol, operator, left, right);
     }
-    // An unknown operand of what only jsonb has is jsonb.
+    // Only jsonb has these operators, so an unknown operand is jsonb.
     let only = matches!(symbol, "?" | "?|" | "?&" | "@?" | "@@" | "#-")
         || symbol == "-" && (right.ty.plain() == SqlType::TEXT || right.ty == SqlType::TEXT.array_of());
     let left = match left.is_unknown() && only {
@@ -49,7 +49,7 @@ pub(super) fn resolve(
         false => left,
     };
     if super::json::is_operator(symbol) && (super::json::is_json(left.ty) || super::json::is_json(right.ty)) {
-        // A text beside a json is joined to it as text.
+        // A text beside a json is concatenated with it as text.
         let known_text = |typed: &TypedExpr| !typed.is_unknown() && Resolver::stringlike(typed.ty);
         let text = symbol == "||"
             && (left.ty != SqlType::JSONB && right.ty != SqlType::JSONB || known_text(&left) || known_text(&right));
@@ -123,7 +123,7 @@ fn prefix(resolver: &Resolver<'_>, symbol: &str, operand: TypedExpr) -> Result<T
     }
 }
 
-/// Both operands as text.
+/// Converts both operands to text.
 fn strings(resolver: &Resolver<'_>, symbol: &str, left: TypedExpr, right: TypedExpr) -> Result<(TypedExpr, TypedExpr)> {
     for operand in [&left, &right] {
         if !Resolver::stringlike(operand.ty) {
@@ -148,7 +148,7 @@ fn like(resolver: &Resolver<'_>, symbol: &str, left: TypedExpr, right: TypedExpr
     let simple = matches!(right.constant(), Some(ScalarValue::Utf8(Some(pattern)))
         if pattern.chars().rev().take_while(|c| *c == '\\').count() % 2 == 0);
     let known_later = matches!(right.constant(), Some(ScalarValue::Utf8(None))) || is_parameter(&right);
-    // DataFusion's ILIKE has Unicode's cases.
+    // DataFusion's ILIKE uses Unicode case folding.
     let other_cases = symbol.ends_with('*') && resolver.ctype() != Ctype::Unicode;
     if other_cases || !simple && !known_later {
         let name = match symbol {
@@ -171,12 +171,12 @@ fn like(resolver: &Resolver<'_>, symbol: &str, left: TypedExpr, right: TypedExpr
     ))
 }
 
-/// Whether it is a parameter: its value is known when a plan's bounds are made.
+/// Whether it is a parameter: its value is known when the bounds of a scan are computed.
 fn is_parameter(typed: &TypedExpr) -> bool {
     matches!(typed.expr, Expr::Placeholder(_))
 }
 
-/// A char(n) matches with its padding, as in PostgreSQL.
+/// As in PostgreSQL, a char(n) is matched with its padding.
 fn padded(text: TypedExpr) -> TypedExpr {
     if text.ty.base == BaseType::Char && !text.ty.array { TypedExpr::new(text.expr, SqlType::TEXT) } else { text }
 }
@@ -194,7 +194,7 @@ fn concatenate(resolver: &Resolver<'_>, left: TypedExpr, right: TypedExpr) -> Re
     if !Resolver::stringlike(left.ty) && !Resolver::stringlike(right.ty) {
         return Err(no_operator("||", Some(left.ty), right.ty));
     }
-    // What is not text is written as text: anynonarray || text.
+    // The operand that is not text is cast to it: anynonarray || text.
     let left = resolver.cast(left, SqlType::TEXT, CastContext::Assignment)?;
     let right = resolver.cast(right, SqlType::TEXT, CastContext::Assignment)?;
     resolver.function("textcat", vec![left, right])

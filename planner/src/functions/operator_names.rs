@@ -1,6 +1,6 @@
-//! Functions by the names that something else is implemented under in PostgreSQL: `int4pl(1, 2)` is `1 + 2`, `textlen('a')` is
-//! `length('a')`, `int4larger(1, 2)` is the greater of both, `btint4cmp(1, 2)` their order. Which name means what is read from
-//! PostgreSQL's own lists.
+//! Functions that implement operators and similar under other names in PostgreSQL. `int4pl(1, 2)` is `1 + 2`,
+//! `textlen('a')` is `length('a')`, `int4larger(1, 2)` is the greater value, and `btint4cmp(1, 2)` compares.
+//! PostgreSQL's own catalog lists say which name has which meaning.
 
 use super::{CastContext, Resolver, TypedExpr};
 use crate::error::Result;
@@ -9,15 +9,16 @@ use crate::types::{Oid, SqlType};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::Expr;
 
-/// Functions that count one up.
+/// Functions that add one.
 const INCREMENTS: [&str; 3] = ["int4inc", "int8inc", "numeric_inc"];
 
-/// Whether a function of this name means something else.
+/// Whether a function of this name has another meaning.
 pub(super) fn exists(name: &str) -> bool {
     INCREMENTS.contains(&name) || choice::has_meaning(name)
 }
 
-/// A call of a function by its OID, with arguments of the types that it takes; `None` where it means nothing else that is here.
+/// Resolves a call by the function's OID. The arguments have the declared types. `None` if the function has no meaning
+/// that is implemented here.
 pub(super) fn resolve(
     resolver: &Resolver<'_>,
     name: &str,
@@ -49,8 +50,8 @@ pub(super) fn resolve(
     Ok(None)
 }
 
-/// `interval(interval, modifier)`, `varchar(varchar, modifier, explicit)`: what casts call to apply a type's modifier, where that
-/// is a constant; and `timestamptz(date, time)`. `None` for another function.
+/// Functions by which casts apply a constant type modifier, `interval(interval, modifier)` and `varchar(varchar,
+/// modifier, explicit)`. Also `timestamptz(date, time)`. `None` for another function.
 pub(super) fn modified(resolver: &Resolver<'_>, name: &str, args: &[TypedExpr]) -> Result<Option<TypedExpr>> {
     let [value, second, rest @ ..] = args else { return Ok(None) };
     if name == "timestamptz" && rest.is_empty() && (value.ty, second.ty.plain()) == (SqlType::DATE, SqlType::TIME) {
@@ -78,7 +79,7 @@ fn case(whens: Vec<(Expr, Expr)>, otherwise: Option<Expr>) -> Expr {
     super::guarded_case::case(whens, otherwise)
 }
 
-/// -1, 0 or 1.
+/// The comparison of two values as -1, 0 or 1.
 fn order(resolver: &Resolver<'_>, left: &TypedExpr, right: &TypedExpr) -> Result<TypedExpr> {
     let compare = |symbol| -> Result<Expr> {
         Ok(super::operator::resolve(resolver, symbol, Some(left.clone()), right.clone())?.expr)
@@ -88,7 +89,7 @@ fn order(resolver: &Resolver<'_>, left: &TypedExpr, right: &TypedExpr) -> Result
     Ok(TypedExpr::new(case(whens, Some(Expr::Literal(ScalarValue::Int32(None), None))), SqlType::INT4))
 }
 
-/// Of two values that for which the comparison with the other holds, the second if both are equal; NULL beside NULL.
+/// The left value if the comparison holds, otherwise the right one. NULL if either is NULL.
 fn extreme(resolver: &Resolver<'_>, symbol: &str, left: &TypedExpr, right: &TypedExpr) -> Result<TypedExpr> {
     let holds = super::operator::resolve(resolver, symbol, Some(left.clone()), right.clone())?.expr;
     let nothing = Expr::Literal(ScalarValue::try_from(&left.ty.arrow())?, None);

@@ -1,4 +1,4 @@
-//! `pg_options_to_table`: options that were given as `name=value`, as rows. What psql and pg_dump ask of foreign data.
+//! `pg_options_to_table`: options in the form `name=value`, as rows. psql and pg_dump call it for foreign data.
 
 use super::kernel::{Call, Kernel, Stability};
 use super::registry::ScalarFunction;
@@ -14,18 +14,18 @@ use std::sync::Arc;
 const NAMES: &str = "pg_options_to_table names";
 const VALUES: &str = "pg_options_to_table values";
 
-/// Whether a function is this one.
+/// Whether `name` is this function.
 pub(super) fn exists(name: &str) -> bool {
     name == "pg_options_to_table"
 }
 
-/// Its columns, with their names, as arrays. Errors: 42883.
+/// The columns of a call, with their names, as arrays. Errors: 42883.
 pub(super) fn row_lists(resolver: &Resolver<'_>, args: &[TypedExpr]) -> Result<Vec<(&'static str, TypedExpr)>> {
     let list = |function: &str| resolver.function(function, args.to_vec());
     Ok(vec![("option_name", list(NAMES)?), ("option_value", list(VALUES)?)])
 }
 
-/// The columns as functions.
+/// The functions that compute the columns.
 pub(super) fn functions() -> Vec<ScalarFunction> {
     let texts = SqlType::TEXT.array_of();
     let function = |name, part| ScalarFunction::new(name, &[texts], texts, Stability::Immutable, parts(part));
@@ -35,7 +35,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
     ]
 }
 
-/// A part of every option. One without a value has NULL there.
+/// Extracts a part of each option. It is NULL for an option without a value.
 fn parts(part: fn(&str) -> Option<&str>) -> Kernel {
     Arc::new(move |call: &Call<'_>| {
         let lists = call.column::<List>(0)?;

@@ -1,4 +1,4 @@
-//! [`ParameterTypes`]: the types of `$1`, `$2`, … as one binding finds them out.
+//! [`ParameterTypes`]: the types of `$1`, `$2`, … as binding determines them.
 
 use crate::error::{Result, SqlError, state};
 use crate::types::SqlType;
@@ -9,7 +9,7 @@ use std::cell::RefCell;
 pub struct ParameterTypes(RefCell<Vec<Option<SqlType>>>);
 
 impl ParameterTypes {
-    /// With the types that the client gave; `None` where it left one open.
+    /// Starts with the types that the client gave. `None` marks an open type.
     pub fn new(types: Vec<Option<SqlType>>) -> Self {
         ParameterTypes(RefCell::new(types))
     }
@@ -24,7 +24,7 @@ impl ParameterTypes {
     pub fn get(&self, number: usize) -> Option<SqlType> {
         number.checked_sub(1).and_then(|at| self.0.borrow().get(at).copied().flatten())
     }
-    /// Determines the type of `$number` unless it is known, and answers it.
+    /// Sets the type of `$number` unless it is known. Answers its type.
     pub fn determine(&self, number: usize, ty: SqlType) -> SqlType {
         self.mention(number);
         let mut types = self.0.borrow_mut();
@@ -33,8 +33,7 @@ impl ParameterTypes {
             None => ty,
         }
     }
-    /// The types of all parameters. What stayed open in a statement that mentions it is text, as far as `lenient`.
-    /// Errors: 42P18 otherwise.
+    /// The types of all parameters. If `lenient`, a type that is still open becomes text. Errors: 42P18 otherwise.
     pub fn finish(&self, lenient: bool) -> Result<Vec<SqlType>> {
         self.0
             .borrow()
@@ -49,13 +48,13 @@ impl ParameterTypes {
     }
 }
 
-/// 42P18: nothing tells the type of a parameter.
+/// The error 42P18: the type of a parameter cannot be determined.
 pub(super) fn undetermined(number: usize) -> SqlError {
     let message = format!("could not determine data type of parameter ${number}");
     SqlError::new(state::INDETERMINATE_DATATYPE, message)
 }
 
-/// The number of a parameter's placeholder: 2 for `$2`; nothing for `$:now`.
+/// The number of a parameter's placeholder: 2 for `$2`, `None` for `$:now`.
 pub(crate) fn parameter_number(id: &str) -> Option<usize> {
     id.strip_prefix('$')?.parse().ok()
 }

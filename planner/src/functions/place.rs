@@ -1,4 +1,5 @@
-//! Where a string literal stands, kept with its value until it has a type: what its text violates is said there.
+//! Attaches the position in the query to a string literal until its type is known. An error in the literal's text then
+//! reports that position.
 
 use super::TypedExpr;
 use crate::error::SqlError;
@@ -9,7 +10,7 @@ use std::collections::BTreeMap;
 
 const PLACE: &str = "position";
 
-/// A string literal of unknown type with its position; whatever else is as it was.
+/// Attaches a position to a string literal of unknown type. Other expressions stay.
 pub fn place_literal(typed: TypedExpr, position: Option<usize>) -> TypedExpr {
     match (position, &typed.expr) {
         (Some(position), Expr::Literal(value @ ScalarValue::Utf8(Some(_)), None)) if typed.is_unknown() => {
@@ -20,7 +21,7 @@ pub fn place_literal(typed: TypedExpr, position: Option<usize>) -> TypedExpr {
     }
 }
 
-/// A literal without its position, so that it is equal to the same one elsewhere.
+/// Removes the position of a literal, so that it equals the same literal elsewhere.
 pub fn without_place(expr: Expr) -> Expr {
     match expr {
         Expr::Literal(value, Some(_)) => Expr::Literal(value, None),
@@ -28,12 +29,12 @@ pub fn without_place(expr: Expr) -> Expr {
     }
 }
 
-/// The position that a literal was given.
+/// The position attached to a literal.
 pub(super) fn position_of(metadata: &FieldMetadata) -> Option<usize> {
     metadata.inner().get(PLACE)?.parse().ok()
 }
 
-/// Puts the position of a literal into an error that has none.
+/// Adds a literal's position to an error that has none.
 pub(super) fn error_at_literal(error: SqlError, metadata: Option<&FieldMetadata>) -> SqlError {
     match metadata.and_then(position_of) {
         Some(position) if error.fields().position.is_none() && !error.fields().run_time => error.at(position),

@@ -1,4 +1,4 @@
-//! random and setseed, by PostgreSQL's generator (xoroshiro128**), so that a seed gives its numbers.
+//! random and setseed. They use PostgreSQL's generator (xoroshiro128**), so that a seed gives the same numbers.
 
 use super::kernel::{Call, Stability};
 use super::registry::ScalarFunction;

@@ -1,4 +1,4 @@
-//! Functions over records: making one, its fields, its key, whether it is NULL.
+//! Functions over records: construction, fields, sort keys and NULL tests.
 
 use super::TypedExpr;
 use super::kernel::{Call, Kernel, KernelFunction, Stability};
@@ -12,13 +12,13 @@ use datafusion::arrow::array::{Array, ArrayRef, AsArray, BinaryBuilder, BooleanB
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// `ROW(…)`: the fields and their names.
+/// `ROW(…)` with named fields.
 pub fn row(fields: Vec<(String, TypedExpr)>) -> TypedExpr {
     let result = SqlType::record(fields.iter().map(|(name, typed)| (name.clone(), typed.ty)).collect());
     row_of(fields.into_iter().map(|(_, typed)| typed).collect(), result)
 }
 
-/// A row of a type that has such fields.
+/// A row of the type `result`, from its fields.
 pub fn row_of(fields: Vec<TypedExpr>, result: SqlType) -> TypedExpr {
     let types: Vec<SqlType> = fields.iter().map(|typed| typed.ty).collect();
     let kernel: Kernel = Arc::new(|call: &Call<'_>| {
@@ -40,7 +40,7 @@ pub fn row_of(fields: Vec<TypedExpr>, result: SqlType) -> TypedExpr {
         .call(fields.into_iter().map(|typed| typed.expr).collect())
 }
 
-/// Lists in step as one list of records, with the names of their fields. NULL where one of them is NULL.
+/// Zips lists into one list of records with these field names. NULL if a list is NULL.
 pub fn rows(lists: Vec<(String, TypedExpr)>) -> TypedExpr {
     let types: Vec<SqlType> = lists.iter().map(|(_, list)| list.ty).collect();
     let fields = lists.iter().map(|(name, list)| (name.clone(), list.ty.element())).collect();
@@ -78,7 +78,7 @@ pub fn rows(lists: Vec<(String, TypedExpr)>) -> TypedExpr {
         .call(lists.into_iter().map(|(_, list)| list.expr).collect())
 }
 
-/// A field of a record by its place.
+/// The field of a record at a position.
 pub fn field(record: TypedExpr, place: usize, ty: SqlType) -> TypedExpr {
     let kernel: Kernel = Arc::new(move |call: &Call<'_>| {
         let array = call.array(0)?;
@@ -102,7 +102,7 @@ fn binary(array: &ArrayRef) -> Result<&datafusion::arrow::array::BinaryArray> {
     array.as_binary_opt::<i32>().ok_or_else(|| SqlError::internal("a record that is no bytes"))
 }
 
-/// IS NULL and IS NOT NULL of a record: all its fields are, or none is.
+/// IS NULL and IS NOT NULL of a record: true if all its fields are NULL, or none is.
 pub fn null_test(record: TypedExpr, negated: bool) -> TypedExpr {
     let kernel: Kernel = Arc::new(move |call: &Call<'_>| {
         let array = call.array(0)?;
@@ -123,7 +123,7 @@ pub fn null_test(record: TypedExpr, negated: bool) -> TypedExpr {
         .call(vec![record.expr])
 }
 
-/// By what equal records are equal bytes, in order.
+/// The record's sort key: equal records have equal keys.
 pub(super) fn record_key(record: TypedExpr) -> TypedExpr {
     let ty = record.ty;
     let untyped = ty.as_record().and_then(|record| record.types().position(|ty| ty.base == BaseType::Unknown));
@@ -136,8 +136,8 @@ pub(super) fn record_key(record: TypedExpr) -> TypedExpr {
     function.strict(true).call(vec![record.expr])
 }
 
-/// The same of records with a field that has no type, and so no comparison. Errors: 42883 when two records are alike up to
-/// there, so that it would have to be compared.
+/// Like [`record_key`], if the field at `place` has no type and cannot be compared. Errors: 42883 if two records are
+/// equal before that field.
 fn record_key_before(record: TypedExpr, place: usize) -> TypedExpr {
     let ty = record.ty;
     let kernel: Kernel = Arc::new(move |call: &Call<'_>| {
@@ -167,7 +167,7 @@ fn record_key_before(record: TypedExpr, place: usize) -> TypedExpr {
     KernelFunction::new("record_key_before", vec![ty], ty, Stability::Immutable, kernel, None).call(vec![record.expr])
 }
 
-/// 42804 for records that cannot be compared, 42883 for fields that cannot.
+/// Checks that records can be compared. Errors: 42804 for different fields, 42883 for a field without comparison.
 pub(super) fn comparable(_symbol: &str, left: RecordType, right: RecordType) -> Result<()> {
     if left.fields().len() != right.fields().len() {
         let message = "cannot compare record types with different numbers of columns";
@@ -188,7 +188,7 @@ pub(super) fn comparable(_symbol: &str, left: RecordType, right: RecordType) -> 
     has_order(left)
 }
 
-/// 42883 for records of fields that have no order.
+/// Checks that all fields have an order. Errors: 42883.
 pub(super) fn has_order(record: RecordType) -> Result<()> {
     for ty in record.types() {
         match ty.base {

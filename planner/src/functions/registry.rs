@@ -1,6 +1,6 @@
-//! Scalar functions by name, and the choice among those of one name (manual, 10.3).
+//! Scalar functions by name, and overload resolution (manual, 10.3).
 //!
-//! Other modules add theirs through [`tables`]: a [`ScalarFunction`] is plain data with a kernel.
+//! Other modules add functions through [`tables`]. A [`ScalarFunction`] is plain data with a kernel.
 
 use super::array::compatible::NAMES as COMPATIBLE;
 use super::cast::{cast_exists, category, preferred};
@@ -12,51 +12,51 @@ use crate::types::{BaseType, Oid, SqlType};
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
-/// A parameter of a function.
+/// The type of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Param {
-    /// This type, or what becomes it implicitly.
+    /// This type, or a type that converts to it implicitly.
     Is(SqlType),
     /// Any type (`"any"`); unknown becomes text.
     Any,
-    /// Any array.
+    /// An array of any element type.
     AnyArray,
 }
 
 /// The type of a function's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResultType {
-    /// This type.
+    /// A fixed result type.
     Is(SqlType),
-    /// The type of an argument.
+    /// The type of the argument at this index.
     Argument(usize),
-    /// The element type of an array argument.
+    /// The element type of the array argument at this index.
     Element(usize),
-    /// An array of an argument's type.
+    /// The array type of the argument at this index.
     ArrayOf(usize),
 }
 
-/// A scalar function.
+/// A scalar function: its signature and kernel.
 #[derive(Clone)]
 pub struct ScalarFunction {
-    /// Name, without schema.
+    /// Name without a schema.
     pub name: &'static str,
-    /// Parameters; with `variadic`, the last counts any number of times (one at least, unless it is `Any`).
+    /// Parameters. With `variadic`, the last one repeats: at least once, unless it is `Any`.
     pub arguments: Vec<Param>,
     /// Whether the last parameter repeats.
     pub variadic: bool,
     /// Type of the result.
     pub result: ResultType,
-    /// How far the result may be kept.
+    /// How long the result stays valid.
     pub stability: Stability,
-    /// Whether the result is NULL if an argument is, by PostgreSQL's list.
+    /// Whether the result is NULL if an argument is, by PostgreSQL's catalog.
     pub strict: bool,
-    /// What it computes.
+    /// The function's computation over a batch.
     pub kernel: Kernel,
 }
 
 impl ScalarFunction {
-    /// A function of fixed types.
+    /// A function whose parameters and result have fixed types.
     pub fn new(
         name: &'static str,
         arguments: &[SqlType],
@@ -86,11 +86,11 @@ impl ScalarFunction {
         ScalarFunction { name, arguments: arguments.to_vec(), variadic, result, stability, strict: false, kernel }
     }
 
-    /// Whether its parameters are of PostgreSQL's types.
+    /// Whether the parameters have these types of PostgreSQL.
     fn is_of(&self, types: &[Oid]) -> bool {
         let same = |(parameter, oid): (&Param, &Oid)| match parameter {
             Param::Is(ty) => ty.oid() == *oid,
-            // Pseudo-types have no type here.
+            // Pseudo-types do not exist here.
             Param::Any | Param::AnyArray => SqlType::from_oid(*oid).is_none(),
         };
         types.len() == self.arguments.len() && self.arguments.iter().zip(types).all(same)
@@ -109,7 +109,7 @@ impl ScalarFunction {
     }
 }
 
-/// The tables of functions. A module that has functions of its own adds a line here.
+/// The tables of functions. A module with functions adds a line here.
 fn tables() -> Vec<Vec<ScalarFunction>> {
     vec![
         super::math::functions(),
@@ -135,14 +135,15 @@ static REGISTRY: LazyLock<HashMap<&'static str, Vec<ScalarFunction>>> = LazyLock
     let kept = crate::pg_catalog::signature::kept();
     let strict = crate::pg_catalog::signature::strict();
     for mut function in tables().into_iter().flatten() {
-        // What is the same for the same arguments says PostgreSQL: plans keep it, indexes rely on it.
+        // PostgreSQL's catalog gives the volatility: plans and indexes rely on it.
         let same = kept.get(function.name).into_iter().flatten().find(|(types, _)| function.is_of(types));
         function.stability = same.map_or(function.stability, |(_, longest)| function.stability.max(*longest));
         let listed = strict.get(function.name).map_or(&[][..], Vec::as_slice);
         let alike = |types: &[Oid]| types.len() == function.arguments.len();
         function.strict = match listed.iter().find(|(types, _)| function.is_of(types)) {
             Some((_, strict)) => *strict,
-            // The list has other types: what all of one name and number of arguments are.
+            // The catalog has other types: use the property of all functions with the same name and number of
+            // arguments.
             None => {
                 let mut others = listed.iter().filter(|(types, _)| alike(types)).peekable();
                 others.peek().is_some() && others.all(|(_, strict)| *strict)
@@ -153,51 +154,51 @@ static REGISTRY: LazyLock<HashMap<&'static str, Vec<ScalarFunction>>> = LazyLock
     by_name
 });
 
-/// Functions that are resolved by rules of their own.
+/// Functions with resolution rules of their own.
 const SPECIAL: [&str; 3] = ["greatest", "least", "numeric_key"];
 
-/// Whether a function with this name exists.
+/// Whether a scalar function with this name exists.
 pub fn exists(name: &str) -> bool {
     let by_rules = SPECIAL.contains(&name) || COMPATIBLE.contains(&name) || ENUMERATIONS.contains(&name);
     by_rules || super::operator_names::exists(name) || (REGISTRY.contains_key(name) && !is_internal(name))
 }
 
-/// Whether functions of this name are among those that are computed here.
+/// Whether this registry has functions of this name.
 pub(super) fn is_listed(name: &str) -> bool {
     ENUMERATIONS.contains(&name) || COMPATIBLE.contains(&name) || REGISTRY.contains_key(name) || type_function(name)
 }
 
-/// Whether a name is one of a type, which casts.
+/// Whether a name is a type's name, so that a call is a cast.
 fn type_function(name: &str) -> bool {
     name.bytes().all(|byte| byte.is_ascii_alphanumeric()) && type_called(name).is_some()
 }
 
-/// The type that a function of this name casts to: a name written as a call is that of the catalog.
+/// The type that a function of this name casts to. In a call, a type has its catalog name.
 pub(super) fn type_called(name: &str) -> Option<SqlType> {
     if name == "char" { Some(SqlType::SINGLE_CHAR) } else { crate::types::type_named(name) }
 }
 
-/// Whether functions of this name are resolved by rules of their own, which no list has.
+/// Whether functions of this name have resolution rules of their own, which no catalog lists.
 pub(super) fn has_own_rules(name: &str) -> bool {
     SPECIAL.contains(&name) || ENUMERATIONS.contains(&name) || is_internal(name)
 }
 
-/// Whether a function is this program's own: such a name has a space.
+/// Whether a function is internal to PercoSQL: its name contains a space.
 pub fn is_internal(name: &str) -> bool {
     name.contains(' ')
 }
 
-/// Every function, for pg_proc.
+/// All functions, for pg_proc.
 pub fn all() -> impl Iterator<Item = &'static ScalarFunction> {
     REGISTRY.values().flatten().filter(|function| !is_internal(function.name))
 }
 
-/// The function with this name that takes any number of arguments.
+/// The variadic function with this name.
 pub(super) fn variadic_named(name: &str) -> Option<&'static ScalarFunction> {
     REGISTRY.get(name)?.iter().find(|function| function.variadic)
 }
 
-/// What the only function with this name computes.
+/// The kernel of the only function with this name.
 pub(super) fn kernel_named(name: &str) -> Option<Kernel> {
     match REGISTRY.get(name)?.as_slice() {
         [function] => Some(Arc::clone(&function.kernel)),
@@ -205,7 +206,7 @@ pub(super) fn kernel_named(name: &str) -> Option<Kernel> {
     }
 }
 
-/// See [`Resolver::function`].
+/// The implementation of [`Resolver::function`].
 pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, args: Vec<TypedExpr>) -> Result<TypedExpr> {
     match name {
         "greatest" | "least" => return super::array::extreme(resolver, name, args),
@@ -219,9 +220,9 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, args: Vec<TypedExpr>)
         _ => {}
     }
     let Some(candidates) = REGISTRY.get(name) else {
-        // `text(x)`, `int4(x)`: a type's name is a function that casts.
+        // A type's name called as a function is a cast: `text(x)`, `int4(x)`.
         return match (type_called(name), args.as_slice()) {
-            // A row is written as text by a cast alone.
+            // A record converts to text only by a cast.
             (Some(ty), [arg]) if arg.ty.as_record().is_none() => {
                 resolver.cast(arg.clone(), ty.plain(), CastContext::Explicit)
             }
@@ -232,7 +233,7 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, args: Vec<TypedExpr>)
     call(resolver, function, args)
 }
 
-/// Brings the arguments to a function's parameters and makes the call.
+/// Converts the arguments to a function's parameters and makes the call.
 fn call(resolver: &Resolver<'_>, function: &ScalarFunction, args: Vec<TypedExpr>) -> Result<TypedExpr> {
     let mut arguments = Vec::with_capacity(args.len());
     let mut types = Vec::with_capacity(args.len());
@@ -246,7 +247,7 @@ fn call(resolver: &Resolver<'_>, function: &ScalarFunction, args: Vec<TypedExpr>
                 let open = resolver.open_parameter(&arg);
                 match (open, function.result, function.name) {
                     (None, ..) => resolver.resolve_unknown(arg)?,
-                    // Of "any" nothing tells a parameter's type; of anyelement the function's does not.
+                    // "any" determines no type for a parameter; the function's result type may.
                     (Some(number), ResultType::Is(_), name) if !matches!(name, "to_json" | "to_jsonb") => {
                         return Err(super::parameters::undetermined(number).of_values());
                     }
@@ -270,7 +271,7 @@ fn call(resolver: &Resolver<'_>, function: &ScalarFunction, args: Vec<TypedExpr>
     Ok(made.strict(function.strict).with_ctype(resolver.ctype()).call(arguments))
 }
 
-/// 42804: an argument has no type that the others could follow.
+/// The error 42804: no argument determines the polymorphic type.
 fn untyped_element() -> SqlError {
     let message = "could not determine polymorphic type because input has type unknown";
     SqlError::new(state::DATATYPE_MISMATCH, message).of_values()
@@ -314,7 +315,7 @@ fn choose<'c>(
     if left.len() <= 1 {
         return left.pop().ok_or_else(|| resolver.no_function(name, args));
     }
-    // Most exact matches, then most preferred types where a conversion is needed.
+    // Prefer most exact matches, then most preferred types among conversions.
     let keep_best = |left: &mut Vec<&'c ScalarFunction>, score: &dyn Fn(&ScalarFunction) -> usize| {
         let best = left.iter().map(|function| score(function)).max().unwrap_or(0);
         left.retain(|function| score(function) == best);
@@ -342,7 +343,7 @@ fn choose<'c>(
         by_unknowns(&types, &mut left);
     }
     if left.len() > 1 {
-        // Unknown arguments are taken to be of the type of the known ones, if these agree.
+        // Assume that unknown arguments have the type of the known ones, if these agree.
         let mut known = types.iter().filter(|ty| **ty != SqlType::UNKNOWN);
         if let Some(first) = known.next()
             && known.all(|ty| ty == first)
@@ -370,9 +371,9 @@ fn choose<'c>(
     }
 }
 
-/// Keeps the candidates whose parameters agree with what unknown arguments are taken for: of each its category, strings where
-/// any candidate takes one, and a preferred type of it where there is one. Where a category is not agreed on nothing is left out
-/// (manual, 10.3, step 4e).
+/// Applies step 4e of the manual, 10.3: keeps candidates whose parameters agree with the unknown arguments. Each
+/// argument gets the category string if any candidate accepts it, otherwise the common category. Within a category, a
+/// preferred type wins. If a category is not agreed on, all candidates stay.
 fn by_unknowns(types: &[SqlType], left: &mut Vec<&ScalarFunction>) {
     // The category of pseudo-types.
     const ANY: char = 'P';

@@ -1,4 +1,4 @@
-//! [`Resolver`]: from names, symbols and typed arguments to typed expressions.
+//! [`Resolver`]: converts names, symbols and typed arguments to typed expressions.
 
 use super::parameters::parameter_number;
 use super::{AggregateCall, CastContext, ParameterTypes, TypedExpr, WindowCall};
@@ -20,21 +20,21 @@ use std::sync::Arc;
 pub struct Resolver<'a> {
     /// Types of the statement's parameters.
     pub parameters: &'a ParameterTypes,
-    /// Slots of the plan under construction: session functions read them when they run.
+    /// Slots of the plan under construction, which session functions read when they run.
     pub slots: &'a Arc<Slots>,
-    /// Settings while binding: constants of timestamptz are read in its time zone.
+    /// Settings while binding. Constants of timestamptz are read in their time zone.
     pub settings: &'a Settings,
-    /// The catalog while binding: constants of regclass are looked up in it.
+    /// The catalog while binding, in which constants of regclass are looked up.
     pub catalog: &'a Arc<Catalog>,
-    /// Start of the transaction: `'now'::timestamptz`, `'today'::date`.
+    /// Start of the transaction, for `'now'::timestamptz` and `'today'::date`.
     pub now: i64,
 }
 
-/// `information_schema._pg_expandarray`, by which JDBC finds the columns of keys.
+/// `information_schema._pg_expandarray`, which JDBC calls to find key columns.
 const EXPANDED: &str = "_pg_expandarray";
 
 impl<'a> Resolver<'a> {
-    /// A resolver.
+    /// A resolver for one statement.
     pub fn new(
         parameters: &'a ParameterTypes,
         slots: &'a Arc<Slots>,
@@ -45,12 +45,12 @@ impl<'a> Resolver<'a> {
         Resolver { parameters, slots, settings, catalog, now }
     }
 
-    /// Which characters are letters in the database of the statement.
+    /// The character classification of the statement's database.
     pub fn ctype(&self) -> Ctype {
         self.catalog.database().ctype()
     }
 
-    /// The expression `$number`, with its type as far as it is known.
+    /// The expression `$number`, with its type if that is known.
     pub fn parameter(&self, number: usize) -> TypedExpr {
         self.parameters.mention(number);
         let ty = self.parameters.get(number);
@@ -61,7 +61,7 @@ impl<'a> Resolver<'a> {
         )
     }
 
-    /// The type of a parameter that was open when its expression was made and has been determined since.
+    /// Updates the type of a parameter that was open when its expression was made.
     pub(super) fn settle(&self, expr: TypedExpr) -> TypedExpr {
         if !expr.is_unknown() {
             return expr;
@@ -75,7 +75,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// The number of the parameter that an expression is, where nothing told its type so far.
+    /// The number of a parameter whose type is still open. `None` for other expressions.
     pub(super) fn open_parameter(&self, expr: &TypedExpr) -> Option<usize> {
         match &expr.expr {
             Expr::Placeholder(placeholder) if expr.is_unknown() => {
@@ -89,24 +89,26 @@ impl<'a> Resolver<'a> {
         exprs.into_iter().map(|expr| self.settle(expr)).collect()
     }
 
-    /// What text input depends on while binding.
+    /// The settings for text input while binding.
     pub fn input_context(&self) -> InputContext<'_> {
         self.settings.text_input(Some(self.catalog.as_ref()), Moment::Is(self.now))
     }
 
-    /// An operator: `left` is absent for prefix operators. Symbols as PostgreSQL's (`~~` for LIKE, …), or the keywords
-    /// `LIKE`, `ILIKE`, `NOT LIKE`, `NOT ILIKE`, `AND`, `OR`, `NOT`, `IS DISTINCT FROM`, `IS NOT DISTINCT FROM`.
-    /// Errors: 42883 when there is none for these types.
+    /// Resolves an operator. `left` is absent for prefix operators. `symbol` is PostgreSQL's (`~~` for LIKE, …), or one
+    /// of the keywords `LIKE`, `ILIKE`, `NOT LIKE`, `NOT ILIKE`, `AND`, `OR`, `NOT`, `IS DISTINCT FROM`, `IS NOT
+    /// DISTINCT FROM`. Errors: 42883 if there is none for these types.
     pub fn operator(&self, symbol: &str, left: Option<TypedExpr>, right: TypedExpr) -> Result<TypedExpr> {
         super::chosen::operator(self, symbol, left.map(|left| self.settle(left)), self.settle(right))
     }
 
-    /// The type that the left operand of an operator gets, by PostgreSQL's lists; its own where it is taken as it is.
+    /// The type to which PostgreSQL's operator converts its left operand. It is the operand's own type if there is no
+    /// conversion.
     pub fn left_operand_type(&self, symbol: &str, left: &TypedExpr, right: &TypedExpr) -> SqlType {
         super::chosen::left_operand_type(self, symbol, self.settle(left.clone()).ty, self.settle(right.clone()).ty)
     }
 
-    /// A call whose last arguments are the elements of an array. Errors: 42883 when the function takes no such.
+    /// A call with VARIADIC: its last arguments are the elements of an array. Errors: 42883 if the function is not
+    /// variadic.
     pub fn variadic_function(&self, name: &str, args: Vec<TypedExpr>, array: TypedExpr) -> Result<TypedExpr> {
         super::variadic::resolve(self, name, self.settle_all(args), self.settle(array))
     }
@@ -116,18 +118,18 @@ impl<'a> Resolver<'a> {
         super::array::quantified(self, symbol, self.settle(left), self.settle(array), all)
     }
 
-    /// `expr LIKE pattern ESCAPE escape` and its kin: combine with [`Resolver::operator`].
+    /// The pattern of `expr LIKE pattern ESCAPE escape` and similar. Combine it with [`Resolver::operator`].
     pub fn like_escape(&self, pattern: TypedExpr, escape: TypedExpr) -> Result<TypedExpr> {
         self.function("like_escape", vec![pattern, escape])
     }
 
-    /// `left IN (list)`, with operands brought to one type. Errors: 42883.
+    /// `left IN (list)`, with the operands converted to one type. Errors: 42883.
     pub fn in_list(&self, left: TypedExpr, list: Vec<TypedExpr>, negated: bool) -> Result<TypedExpr> {
         super::comparison::in_list(self, self.settle(left), self.settle_all(list), negated)
     }
 
-    /// `left symbol ANY (ARRAY[elements])` where the symbol is `=`, or ALL where it is `<>`: as a list, which reaches the indexes.
-    /// Errors: 42883, 42804.
+    /// `left = ANY (ARRAY[elements])`, or `<>` with ALL. It becomes a list, which indexes can use. Errors: 42883,
+    /// 42804.
     pub fn in_array(&self, symbol: &str, left: TypedExpr, elements: Vec<TypedExpr>, all: bool) -> Result<TypedExpr> {
         let (elements, ty) = super::array::common(self, "ARRAY", self.settle_all(elements))?;
         let left = self.settle(left);
@@ -135,11 +137,11 @@ impl<'a> Resolver<'a> {
         super::comparison::listed(self, left, elements, all)
     }
 
-    /// A scalar function. Errors: 42883 when there is none, 42725 when several fit equally.
+    /// Resolves a scalar function. Errors: 42883 if there is none, 42725 if several match equally.
     pub fn function(&self, name: &str, args: Vec<TypedExpr>) -> Result<TypedExpr> {
         let args = self.settle_all(args);
         if let ("pg_typeof", [TypedExpr { expr: Expr::Literal(..), ty: SqlType::UNKNOWN }]) = (name, args.as_slice()) {
-            // Every other function takes a bare string for text; this one tells that it has no type yet.
+            // All other functions read a bare string as text; pg_typeof reports its unknown type.
             let oid = i64::from(SqlType::UNKNOWN.oid());
             let ty = SqlType::of(BaseType::Regtype);
             return Ok(TypedExpr { expr: Expr::Literal(Datum::Int64(Some(oid)), None), ty });
@@ -155,7 +157,7 @@ impl<'a> Resolver<'a> {
             && arg.is_unknown()
             && let Some(Datum::Utf8(Some(text))) = arg.constant()
         {
-            // A string that has no type yet ends in a zero, and has no collation.
+            // A string of unknown type ends in a zero byte and has no collation.
             let size = i32::try_from(text.len() + 1).ok();
             return Ok(match name {
                 "pg_column_size" => TypedExpr::literal(Datum::Int32(size), SqlType::INT4),
@@ -165,12 +167,12 @@ impl<'a> Resolver<'a> {
         super::chosen::function(self, name, args)
     }
 
-    /// The arguments of a function that returns rows, brought to the types that it takes. Errors: 42883, 42725.
+    /// Converts the arguments of a set-returning function to its declared types. Errors: 42883, 42725.
     pub fn row_arguments(&self, name: &str, args: Vec<TypedExpr>) -> Result<Vec<TypedExpr>> {
         super::chosen::arguments(self, name, self.settle_all(args), Kind::Plain)
     }
 
-    /// A function that the grammar calls for words of its own (`EXTRACT(… FROM …)`): errors name its schema.
+    /// A function that the grammar calls for a special form (`EXTRACT(… FROM …)`). Its errors name its schema.
     pub fn syntax_function(&self, name: &str, args: Vec<TypedExpr>) -> Result<TypedExpr> {
         let types: Vec<String> = args.iter().map(|arg| self.settle(arg.clone()).ty.name()).collect();
         self.function(name, args).map_err(|error| match error.state() == state::UNDEFINED_FUNCTION {
@@ -179,7 +181,7 @@ impl<'a> Resolver<'a> {
         })
     }
 
-    /// Whether a function returns rows that [`Resolver::listed_rows`] answers as arrays.
+    /// Whether a set-returning function has its rows as arrays from [`Resolver::listed_rows`].
     pub fn is_listed_rows(&self, name: &str) -> bool {
         super::json::is_row_function(name)
             || super::options::exists(name)
@@ -187,7 +189,7 @@ impl<'a> Resolver<'a> {
             || crate::pg_catalog::row_functions::exists(name)
     }
 
-    /// The columns of such a function, with their names (empty: the function's), as arrays.
+    /// The columns of such a function, with their names (empty: the function's name), as arrays.
     pub fn listed_rows(&self, name: &str, args: Vec<TypedExpr>) -> Result<Vec<(&'static str, TypedExpr)>> {
         let args = self.settle_all(args);
         if super::options::exists(name) {
@@ -202,7 +204,7 @@ impl<'a> Resolver<'a> {
         super::json::row_lists(self, name, &args)?.ok_or_else(|| self.no_function(name, &args))
     }
 
-    /// The elements of an array and their places, from 1.
+    /// The elements of an array and their positions, from 1.
     fn expanded(&self, args: Vec<TypedExpr>) -> Result<Vec<(&'static str, TypedExpr)>> {
         let [array] = args.as_slice() else { return Err(self.no_function(EXPANDED, &args)) };
         if !array.ty.array {
@@ -216,7 +218,7 @@ impl<'a> Resolver<'a> {
         Ok(vec![("x", array.clone()), ("n", places)])
     }
 
-    /// `ARRAY[a, b, …]`. Errors: 42804 when the elements have no type in common.
+    /// `ARRAY[a, b, …]`. Errors: 42804 if the elements have no common type.
     pub fn array(&self, elements: Vec<TypedExpr>) -> Result<TypedExpr> {
         super::array::construct(self, self.settle_all(elements))
     }
@@ -226,13 +228,13 @@ impl<'a> Resolver<'a> {
         super::registry::exists(name)
     }
 
-    /// An aggregate function. Errors: 42883.
+    /// Resolves an aggregate function. Errors: 42883.
     pub fn aggregate(&self, name: &str, call: AggregateCall) -> Result<TypedExpr> {
         let call = AggregateCall { args: self.settle_all(call.args), ..call };
         super::aggregate::resolve(self, name, call)
     }
 
-    /// The names of the aggregate functions that are called like functions.
+    /// Names of the aggregate functions that have an ordinary call.
     pub fn aggregate_names() -> impl Iterator<Item = &'static str> {
         super::aggregate::names()
     }
@@ -242,12 +244,12 @@ impl<'a> Resolver<'a> {
         super::aggregate::exists(name)
     }
 
-    /// Whether an aggregate takes its values in WITHIN GROUP.
+    /// Whether an aggregate is called with WITHIN GROUP.
     pub fn is_ordered_set(&self, name: &str) -> bool {
         super::aggregate::is_ordered_set(name)
     }
 
-    /// `name(direct) WITHIN GROUP (ORDER BY value)`; `direct` is of float8, or an array of it.
+    /// `name(direct) WITHIN GROUP (ORDER BY value)`. `direct` is float8 or an array of it.
     pub fn ordered_set(
         &self,
         name: &str,
@@ -259,29 +261,30 @@ impl<'a> Resolver<'a> {
         super::aggregate::ordered_set(self, name, direct, value, sort, filter)
     }
 
-    /// A window function, or an aggregate over a window. The result may wrap the `Expr::WindowFunction` in a cast.
+    /// Resolves a window function, or an aggregate over a window. The result may wrap the `Expr::WindowFunction` in a
+    /// cast.
     pub fn window_function(&self, name: &str, args: Vec<TypedExpr>, call: WindowCall) -> Result<TypedExpr> {
         super::window::resolve(self, name, self.settle_all(args), call)
     }
 
-    /// Whether a function with this name exists for windows alone (`row_number`, …).
+    /// Whether a function with this name is a pure window function (`row_number`, …).
     pub fn is_window(&self, name: &str) -> bool {
         super::window::exists(name)
     }
 
-    /// Brings an expression to a type with its modifier.
-    /// Errors: 42846 or 42804 where PostgreSQL has no such cast in this context; of constants also what their value violates.
+    /// Casts an expression to a type with its modifier. Errors: 42846 or 42804 if PostgreSQL has no such cast in this
+    /// context. A constant is folded, so its value may cause errors too.
     pub fn cast(&self, expr: TypedExpr, to: SqlType, context: CastContext) -> Result<TypedExpr> {
         super::cast::cast(self, self.settle(expr), to, context)
     }
 
-    /// Gives what is still unknown the type text, as a SELECT list does.
+    /// Converts an expression of unknown type to text, as a SELECT list does.
     pub fn resolve_unknown(&self, expr: TypedExpr) -> Result<TypedExpr> {
         let expr = self.settle(expr);
         if expr.is_unknown() { self.cast(expr, SqlType::TEXT, CastContext::Implicit) } else { Ok(expr) }
     }
 
-    /// A boolean, for WHERE, HAVING, AND and so on. Errors: 42804 naming `what`.
+    /// A boolean for WHERE, HAVING, AND and so on. Errors: 42804, which names `what`.
     pub fn boolean(&self, expr: TypedExpr, what: &str) -> Result<Expr> {
         let expr = self.settle(expr);
         if expr.ty != SqlType::BOOL && !expr.is_unknown() {
@@ -293,14 +296,12 @@ impl<'a> Resolver<'a> {
         Ok(self.cast(expr, SqlType::BOOL, CastContext::Implicit)?.expr)
     }
 
-    /// The type that the branches of `context` (`CASE`, `UNION`, `VALUES`, `ARRAY`, `COALESCE`…) have in common.
-    /// Errors: 42804.
+    /// The common type of the branches of `context` (`CASE`, `UNION`, `VALUES`, `ARRAY`, `COALESCE`…). Errors: 42804.
     pub fn common_type(&self, context: &str, types: &[SqlType]) -> Result<SqlType> {
         super::cast::common_type(context, types)
     }
 
-    /// By what an expression is sorted: what compares as PostgreSQL orders.
-    /// Errors: 42883 for a type without an order.
+    /// The sort key of an expression: its order is PostgreSQL's. Errors: 42883 for a type without an order.
     pub fn sort_key(&self, expr: TypedExpr) -> Result<Expr> {
         let expr = self.settle(expr);
         let ordered = !matches!(expr.ty.base, BaseType::Json | BaseType::Jsonpath | BaseType::Record(_));
@@ -315,13 +316,13 @@ impl<'a> Resolver<'a> {
         self.key(expr, "ordering").map_err(|error| error.hint("Use an explicit ordering operator or modify the query."))
     }
 
-    /// By what an expression is grouped or made distinct: equal values are equal bytes. The type is unchanged.
-    /// Errors: 42883 for a type whose values are not compared.
+    /// The key by which an expression is grouped or made distinct: equal values have equal bytes. It has the same type.
+    /// Errors: 42883 for a type without equality.
     pub fn group_key(&self, expr: TypedExpr) -> Result<Expr> {
         self.key(expr, "equality")
     }
 
-    /// By what rows are put in partitions: as [`Resolver::group_key`], of a type that is sorted too.
+    /// The key of PARTITION BY: like [`Resolver::group_key`], but the type must also have an order.
     pub fn partition_key(&self, expr: TypedExpr) -> Result<Expr> {
         let (array, key) = (expr.ty.array, self.group_key(expr.clone())?);
         Ok(if array { super::array::key::array_order(self.settle(expr)).expr } else { key })
@@ -339,13 +340,13 @@ impl<'a> Resolver<'a> {
         Ok(super::comparison::canonical(expr).expr)
     }
 
-    /// 42883: no function of this name takes these arguments.
+    /// The error 42883: no function of this name accepts these arguments.
     pub fn no_function(&self, name: &str, args: &[TypedExpr]) -> SqlError {
         let types: Vec<String> = args.iter().map(|arg| arg.ty.name()).collect();
         missing(name, &types)
     }
 
-    /// Whether a type is a character string or not known to be anything else.
+    /// Whether a type is a character string or unknown.
     pub(super) fn stringlike(ty: SqlType) -> bool {
         ty.is_string() || (!ty.array && ty.base == BaseType::SingleChar)
     }

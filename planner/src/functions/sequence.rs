@@ -1,4 +1,4 @@
-//! nextval, currval, lastval and setval. What they do is the catalog's.
+//! nextval, currval, lastval and setval. The catalog implements them.
 
 use super::TypedExpr;
 use super::kernel::{Call, KernelFunction, Stability};
@@ -17,7 +17,7 @@ fn oid(value: i64) -> Result<Oid> {
     Oid::try_from(value).map_err(|_| super::cast_kernel::out_of_range("OID"))
 }
 
-/// Sequences change what is stored: not in a read-only transaction, unless they are the session's own.
+/// Checks that the transaction may change a sequence. In a read-only transaction, only temporary sequences are allowed.
 fn writable(context: &StatementContext, sequence: Oid, what: &str) -> Result<()> {
     let temporary = || {
         let found = context.catalog.relation_by_oid(sequence);
@@ -32,7 +32,7 @@ fn writable(context: &StatementContext, sequence: Oid, what: &str) -> Result<()>
     Ok(())
 }
 
-/// Errors: 42501 for a role that has none of these privileges on a sequence.
+/// Checks that the role has one of these privileges on a sequence. Errors: 42501.
 fn allowed(context: &StatementContext, sequence: Oid, rights: Rights) -> Result<()> {
     if !context.settings.is_checked() {
         return Ok(());
@@ -46,7 +46,7 @@ fn allowed(context: &StatementContext, sequence: Oid, rights: Rights) -> Result<
     Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message))
 }
 
-/// The next value of an identity column's sequence: the privilege to insert is enough, and no name calls this.
+/// The next value of an identity column's sequence. The privilege to insert suffices, and SQL cannot call this.
 pub fn next_identity(sequence: Oid, slots: &Arc<Slots>) -> TypedExpr {
     let kernel = with_context::<Int8, Int8>(|context, sequence| {
         writable(context, oid(sequence)?, "nextval()")?;

@@ -1,5 +1,4 @@
-//! [`Series`]: the integers that `generate_series` counts through, and the list of them for calls that need
-//! all at once.
+//! [`Series`]: the integers of `generate_series`, and a list of them for callers that need all at once.
 
 use super::TypedExpr;
 use super::kernel::{Call, Kernel, KernelFunction, Stability};
@@ -18,10 +17,10 @@ use datafusion::logical_expr::{ColumnarValue, Expr, ScalarFunctionArgs, ScalarUD
 use datafusion::logical_expr::{TypeSignature, Volatility};
 use std::sync::Arc;
 
-/// Integers that one evaluation of [`list`] may hold in memory, over all its rows.
+/// Most integers that one evaluation of [`list`] may hold in memory, over all its rows.
 pub const LIST_LIMIT: u64 = 1 << 25;
 
-/// From a start to a stop, which is included, in steps. Ends where the next would leave int8.
+/// The integers from a start to an inclusive stop. The series ends where the next value would overflow int8.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Series {
     next: Option<i64>,
@@ -30,7 +29,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// A series. Errors: a step of zero (22023).
+    /// Makes a series. Errors: 22023 for a step of zero.
     pub fn new(start: i64, stop: i64, step: i64) -> Result<Series> {
         if step == 0 {
             return Err(SqlError::new(state::INVALID_PARAMETER_VALUE, "step size cannot equal zero"));
@@ -43,7 +42,7 @@ impl Series {
         self
     }
 
-    /// How many integers are left.
+    /// Number of integers left.
     pub fn remaining(&self) -> u64 {
         let Some(next) = self.next else { return 0 };
         let distance = (i128::from(self.stop) - i128::from(next)) / i128::from(self.step);
@@ -61,11 +60,11 @@ impl Iterator for Series {
     }
 }
 
-/// The integers as an array of int8; NULL when an argument is. All arguments are int8.
-/// Errors while running: a step of zero (22023), more than [`LIST_LIMIT`] integers (54000).
+/// The integers as an array of int8. NULL if an argument is NULL. All arguments are int8. Errors while running: 22023
+/// for a step of zero, 54000 for more than [`LIST_LIMIT`] integers.
 pub fn list(start: Expr, stop: Expr, step: Expr) -> Expr {
     let int8 = || DataType::Int64;
-    // Volatile: a constant list would be made while planning, kept in the plan, and printed in its names.
+    // Volatile, so that it is not folded: the plan would keep a constant list and print it in column names.
     let signature = Signature::new(TypeSignature::Exact(vec![int8(), int8(), int8()]), Volatility::Volatile);
     ScalarUDF::from(ListFunction { signature }).call(vec![start, stop, step])
 }
@@ -119,8 +118,8 @@ impl ScalarUDFImpl for ListFunction {
     }
 }
 
-/// The numerics from a start to a stop, as a list; NULL when an argument is. All arguments are numeric.
-/// Errors while running: as [`list`], and 22023 for what is not finite.
+/// The numerics from a start to a stop, as a list. NULL if an argument is NULL. All arguments are numeric. Errors while
+/// running: as [`list`], and 22023 for arguments that are not finite.
 pub fn numeric_list(start: TypedExpr, stop: TypedExpr, step: Option<TypedExpr>) -> TypedExpr {
     let kernel: Kernel = Arc::new(|call: &Call<'_>| {
         let (starts, stops) = (call.column::<Numeric>(0)?, call.column::<Numeric>(1)?);
@@ -163,14 +162,14 @@ pub fn numeric_list(start: TypedExpr, stop: TypedExpr, step: Option<TypedExpr>) 
     });
     let ty = SqlType::NUMERIC;
     let args: Vec<TypedExpr> = [Some(start), Some(stop), step].into_iter().flatten().collect();
-    // Volatile, for the reason that `list` is.
+    // Volatile for the same reason as `list`.
     KernelFunction::new("generate_series", vec![ty; args.len()], ty.array_of(), Stability::Volatile, kernel, None)
         .call(args.into_iter().map(|arg| arg.expr).collect())
 }
 
-/// The moments from a start to a stop in steps of an interval, as a list; NULL when an argument is. Start and stop are
-/// both timestamp or both timestamptz; of the latter days and months go by the clock of the session's zone.
-/// Errors while running: as [`list`], and 22008 beyond timestamps.
+/// The moments from a start to a stop by an interval, as a list. NULL if an argument is NULL. Start and stop are both
+/// timestamp or both timestamptz. For timestamptz, days and months follow the clock of the session's zone. Errors while
+/// running: as [`list`], and 22008 beyond timestamps.
 pub fn moment_list(start: TypedExpr, stop: TypedExpr, step: TypedExpr, slots: &Arc<Slots>) -> TypedExpr {
     let ty = start.ty.plain();
     let zoned = ty == SqlType::TIMESTAMPTZ;

@@ -1,4 +1,4 @@
-//! Functions that look at the session: settings, transaction, process.
+//! Functions about the session: settings, transaction, process.
 
 use super::kernel::{Call, Kernel, Stability};
 use super::registry::ScalarFunction;
@@ -20,7 +20,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What `version()` answers; clients look for `PostgreSQL` and a version in it.
+/// The answer of `version()`. Clients search it for `PostgreSQL` and a version.
 const VERSION: &str = concat!("PostgreSQL 15.0 (PercoSQL ", env!("CARGO_PKG_VERSION"), ")");
 
 fn no_recovery() -> SqlError {
@@ -36,7 +36,7 @@ fn fill<R: SqlWrite>(call: &Call<'_>, value: impl Fn() -> Result<Option<R::Owned
     Ok(R::finish(builder))
 }
 
-/// A function without arguments of the statement's context.
+/// A function without arguments that reads the statement's context.
 pub(super) fn of_context<R: SqlWrite>(value: fn(&StatementContext) -> Result<Option<R::Owned>>) -> Kernel {
     Arc::new(move |call: &Call<'_>| {
         let context = call.context()?;
@@ -72,7 +72,7 @@ fn current_setting(context: &StatementContext, name: &str, missing_ok: bool) -> 
     }
 }
 
-/// Runs a future of the store within a kernel. The server's runtime has several threads.
+/// Runs a future within a kernel and blocks this thread. The server's runtime has several threads.
 pub fn wait<T>(future: impl Future<Output = T>) -> T {
     match tokio::runtime::Handle::try_current() {
         Ok(handle) => tokio::task::block_in_place(|| handle.block_on(future)),
@@ -81,7 +81,7 @@ pub fn wait<T>(future: impl Future<Output = T>) -> T {
 }
 
 fn sleep(call: &Call<'_>, seconds: f64) -> Result<()> {
-    // In steps, so that a statement that is cancelled or over (which has no context any more) does not sleep on.
+    // Sleep in steps, so that a cancelled statement, or one that ended (without a context), stops sleeping.
     let mut left = seconds.clamp(0.0, 1e9);
     while left > 0.0 && !call.context()?.session.cancel.is_cancelled() {
         let step = left.min(0.05);
@@ -91,7 +91,7 @@ fn sleep(call: &Call<'_>, seconds: f64) -> Result<()> {
     Ok(())
 }
 
-/// A function that sleeps as many seconds as `seconds` says for each row.
+/// A function that sleeps, for each row, the number of seconds that `seconds` returns.
 fn sleeping(
     name: &'static str,
     argument: SqlType,
@@ -109,7 +109,7 @@ fn sleeping(
     ScalarFunction::new(name, &[argument], void, Stability::Volatile, Arc::new(kernel))
 }
 
-/// pg_notify: says something to those who listen, at COMMIT. Errors: 22023.
+/// pg_notify: sends a notification at COMMIT. Errors: 22023.
 fn notify() -> ScalarFunction {
     let kernel = move |call: &Call<'_>| {
         let context = call.context()?;
@@ -125,9 +125,8 @@ fn notify() -> ScalarFunction {
     ScalarFunction::new("pg_notify", &[SqlType::TEXT, SqlType::TEXT], void, Stability::Volatile, Arc::new(kernel))
 }
 
-/// A function that does something to the session of a process number; false, with a warning, when there is none.
-/// Errors: 42501 for who neither acts for the role of a session nor for pg_signal_backend; a superuser's session is for
-/// superusers.
+/// Checks that the role may signal a session of `owner`. It must be able to act for `owner` or for pg_signal_backend. A
+/// superuser's session requires a superuser. Errors: 42501.
 fn may_signal(context: &StatementContext, owner: Oid, function: &str) -> Result<()> {
     let (catalog, user) = (&context.catalog, context.role());
     let cancels = function.contains("cancel");
@@ -147,7 +146,7 @@ fn may_signal(context: &StatementContext, owner: Oid, function: &str) -> Result<
     Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message))
 }
 
-/// Does something to the sessions of process ids. Errors: 42501.
+/// A function that signals the session of a process id. False, with a warning, if there is none. Errors: 42501.
 fn signal(name: &'static str, act: fn(&Backend)) -> ScalarFunction {
     let kernel = move |call: &Call<'_>| {
         let context = call.context()?;
@@ -174,13 +173,13 @@ fn signal(name: &'static str, act: fn(&Backend)) -> ScalarFunction {
     ScalarFunction::new(name, &[SqlType::INT4], SqlType::BOOL, Stability::Volatile, Arc::new(kernel))
 }
 
-/// One end of the connection of the session's client; `None` where it has no client.
+/// One end of the client's connection. `None` if the session has no client.
 fn end(context: &StatementContext, of: fn(&Link) -> Option<SocketAddr>) -> Option<SocketAddr> {
     let database = context.session.database().ok()?;
     of(&database.activities().find(context.session.backend_pid)?.backend.link)
 }
 
-/// The address of an end, as text: there is no type inet.
+/// The address of an end as text, because the type inet does not exist here.
 fn address(name: &'static str, of: fn(&Link) -> Option<SocketAddr>) -> ScalarFunction {
     let kernel: Kernel = Arc::new(move |call: &Call<'_>| {
         let context = call.context()?;
@@ -189,7 +188,7 @@ fn address(name: &'static str, of: fn(&Link) -> Option<SocketAddr>) -> ScalarFun
     ScalarFunction::new(name, &[], SqlType::TEXT, Stability::Stable, kernel)
 }
 
-/// The port of an end.
+/// The port of an end as an int4.
 fn port(name: &'static str, of: fn(&Link) -> Option<SocketAddr>) -> ScalarFunction {
     let kernel: Kernel = Arc::new(move |call: &Call<'_>| {
         let context = call.context()?;
@@ -415,7 +414,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
     all
 }
 
-/// The identity of the transaction: of one that has written nothing yet only when it `must` have one.
+/// The transaction's id. A transaction that has written nothing gets one only if it `must`.
 fn transaction_id(context: &StatementContext, must: bool) -> Result<Option<u64>> {
     if !must && !context.transaction.has_writes() {
         return Ok(None);
@@ -423,7 +422,7 @@ fn transaction_id(context: &StatementContext, must: bool) -> Result<Option<u64>>
     Ok(Some(wait(context.transaction.start_ts())?.0))
 }
 
-/// The transaction's identity and what became of others, under the names of before PostgreSQL 13 (int8) and after (xid8).
+/// Functions for the ids and states of transactions: the names before PostgreSQL 13 (int8) and those since (xid8).
 fn transactions() -> Vec<ScalarFunction> {
     let (int8, xid8) = (SqlType::INT8, SqlType::of(BaseType::Xid8));
     let current = |name, ty, value| ScalarFunction::new(name, &[], ty, Stability::Stable, of_context::<Int8>(value));

@@ -1,4 +1,4 @@
-//! Sizes as text and back: pg_size_pretty of numeric, pg_size_bytes.
+//! Formats and parses sizes: pg_size_pretty of numeric, pg_size_bytes.
 
 use super::kernel::Stability;
 use super::registry::ScalarFunction;
@@ -7,14 +7,14 @@ use crate::error::{Result, SqlError, state};
 use crate::types::SqlType;
 use crate::types::numeric::Numeric as Number;
 
-/// Units, and the powers of two that they are.
+/// Units, and their sizes as powers of two.
 const UNITS: [(&str, u32); 6] = [("bytes", 0), ("kB", 10), ("MB", 20), ("GB", 30), ("TB", 40), ("PB", 50)];
-/// From how many of a unit on the next is used.
+/// From this amount of a unit on, the next one is used.
 const LIMIT: i64 = 10 * 1024;
 
 fn pretty(size: &Number) -> Result<String> {
     let half_up = |value: &Number| -> Result<Number> {
-        // Half of the unit before, rounded away from zero.
+        // Half of the previous unit, rounded away from zero.
         let one = Number::from(if value.signum() < 0 { -1 } else { 1 });
         value.add(&one).div_whole(&Number::from(2))
     };
@@ -25,7 +25,7 @@ fn pretty(size: &Number) -> Result<String> {
     if below(size, LIMIT) {
         return Ok(format!("{size} bytes"));
     }
-    // One bit more than the unit, for rounding.
+    // Keep one bit more than the unit, for rounding.
     let mut value = size.div_whole(&Number::from(512))?;
     for (at, (name, _)) in UNITS.iter().enumerate().skip(1) {
         if at + 1 == UNITS.len() || below(&value, LIMIT * 2 - 1) {
@@ -36,7 +36,7 @@ fn pretty(size: &Number) -> Result<String> {
     Ok(format!("{size} bytes"))
 }
 
-/// `10 MB` in bytes. Errors: 22023, 22003.
+/// Parses a size such as `10 MB` in bytes. Errors: 22023, 22003.
 fn bytes(text: &str) -> Result<i64> {
     let wrong = || SqlError::new(state::INVALID_PARAMETER_VALUE, format!("invalid size: \"{text}\""));
     let trimmed = text.trim();

@@ -1,5 +1,5 @@
-//! What the string literals of an expression were read as where they are dates and times: such a text may mean something else at another
-//! moment (`'now'`) and under other settings, and who keeps the expression keeps what it meant.
+//! Records how an expression's string literals were parsed as dates and times. Such a text may mean something else at
+//! another time (`'now'`) or with other settings. A stored expression must keep the original meaning.
 
 use super::place::position_of;
 use crate::types::{BaseType, SqlType};
@@ -7,32 +7,32 @@ use datafusion::common::metadata::FieldMetadata;
 use datafusion::scalar::ScalarValue;
 use std::cell::RefCell;
 
-/// A literal that was read.
+/// A date or time literal that was parsed.
 #[derive(Clone, Debug)]
 pub struct ReadTime {
-    /// Where it stands.
+    /// Position of the literal in the query.
     pub position: usize,
-    /// What it says.
+    /// Text of the literal.
     pub text: String,
-    /// Its type.
+    /// The type that it was parsed as.
     pub ty: SqlType,
-    /// Its value.
+    /// The value that it was parsed to.
     pub value: ScalarValue,
 }
 
 thread_local! {
-    /// What this thread has read, while somebody wants to know.
+    /// Literals parsed on this thread. `None` unless [`times_read`] is running.
     static READ: RefCell<Option<Vec<ReadTime>>> = const { RefCell::new(None) };
 }
 
-/// What `bind`, which must not leave this thread, answers, and the literals that it read as dates and times.
+/// Runs `bind` and answers its result and the date and time literals that it parsed. `bind` must stay on this thread.
 pub fn times_read<T>(bind: impl FnOnce() -> T) -> (T, Vec<ReadTime>) {
     let before = READ.replace(Some(Vec::new()));
     let answer = bind();
     (answer, READ.replace(before).unwrap_or_default())
 }
 
-/// Notes that a literal was read.
+/// Records a parsed literal if it is of a date or time type.
 pub(super) fn note(metadata: Option<&FieldMetadata>, text: &str, ty: SqlType, value: &ScalarValue) {
     let of_time = matches!(
         ty.base,

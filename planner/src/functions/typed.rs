@@ -1,6 +1,6 @@
-//! Typed access to Arrow arrays, so that a kernel is written as a Rust function over plain values.
+//! Typed access to Arrow arrays, so that kernels are Rust functions over plain values.
 //!
-//! `unary::<Text, Int4>(|text| Ok(text.len() as i32))` is a strict kernel: NULL for NULL.
+//! For example, `unary::<Text, Int4>(|text| Ok(text.len() as i32))` is a strict kernel: a NULL argument gives NULL.
 
 use super::kernel::{Call, Kernel};
 use crate::error::{Result, SqlError};
@@ -16,38 +16,38 @@ use datafusion::arrow::array::{
 };
 use std::sync::Arc;
 
-/// A type that kernels read.
+/// A SQL type that kernels read.
 pub trait SqlRead: 'static {
-    /// Its Arrow array.
+    /// The Arrow array that holds its values.
     type Array: Array + 'static;
-    /// Its value in Rust.
+    /// The Rust type of a borrowed value.
     type Item<'a>;
-    /// The value at a row, which is not NULL.
+    /// The value at a row, which must not be NULL.
     fn item(array: &Self::Array, row: usize) -> Result<Self::Item<'_>>;
 }
 
-/// A type that kernels write.
+/// A SQL type that kernels write.
 pub trait SqlWrite: 'static {
-    /// Its value in Rust.
+    /// The Rust type of an owned value.
     type Owned;
-    /// Its Arrow builder.
+    /// The builder of the Arrow array.
     type Builder;
-    /// An empty builder.
+    /// An empty builder with room for `rows` values.
     fn builder(rows: usize) -> Self::Builder;
-    /// Appends a value or NULL.
+    /// Appends a value. `None` appends NULL.
     fn append(builder: &mut Self::Builder, value: Option<Self::Owned>) -> Result<()>;
-    /// The array.
+    /// Finishes the builder and returns its array.
     fn finish(builder: Self::Builder) -> ArrayRef;
 }
 
-/// A column of arguments: one value a row, or one for all.
+/// A column of arguments: one value per row, or one for all rows.
 pub struct Column<'a, T: SqlRead> {
     array: &'a T::Array,
     broadcast: bool,
 }
 
 impl<'a, T: SqlRead> Column<'a, T> {
-    /// Errors: XX000 when the array is of another type.
+    /// Wraps an array. Errors: XX000 if it is of another type.
     pub fn new(array: &'a ArrayRef) -> Result<Self> {
         let typed = array
             .as_any()
@@ -55,7 +55,7 @@ impl<'a, T: SqlRead> Column<'a, T> {
             .ok_or_else(|| SqlError::internal(format!("a function got {}", array.data_type())))?;
         Ok(Column { array: typed, broadcast: array.len() == 1 })
     }
-    /// The value for a row; `None` for NULL.
+    /// The value for a row. `None` for NULL.
     pub fn get(&self, row: usize) -> Result<Option<T::Item<'a>>> {
         let row = if self.broadcast { 0 } else { row };
         if self.array.is_null(row) { Ok(None) } else { T::item(self.array, row).map(Some) }
@@ -91,25 +91,25 @@ macro_rules! copied {
 }
 
 copied! {
-    /// bool
+    /// The SQL type bool.
     Bool: bool, BooleanArray, BooleanBuilder;
-    /// int2
+    /// The SQL type int2.
     Int2: i16, Int16Array, Int16Builder;
-    /// int4
+    /// The SQL type int4.
     Int4: i32, Int32Array, Int32Builder;
-    /// int8, oid
+    /// The SQL types int8 and oid.
     Int8: i64, Int64Array, Int64Builder;
-    /// float4
+    /// The SQL type float4.
     Float4: f32, Float32Array, Float32Builder;
-    /// float8
+    /// The SQL type float8.
     Float8: f64, Float64Array, Float64Builder;
-    /// date
+    /// The SQL type date, in days since 2000-01-01.
     Date: i32, Date32Array, Date32Builder;
-    /// timestamp
+    /// The SQL type timestamp, in microseconds since 2000-01-01.
     Timestamp: i64, TimestampMicrosecondArray, TimestampMicrosecondBuilder;
 }
 
-/// timestamptz
+/// The SQL type timestamptz, in microseconds of UTC since 2000-01-01.
 pub struct Timestamptz;
 impl SqlRead for Timestamptz {
     type Array = TimestampMicrosecondArray;
@@ -168,13 +168,13 @@ macro_rules! borrowed {
 }
 
 borrowed! {
-    /// bytea
+    /// The SQL type bytea.
     Bytea: [u8], Vec<u8>, LargeBinaryArray, LargeBinaryBuilder, |rows| LargeBinaryBuilder::with_capacity(rows, rows * 16);
-    /// numeric as its bytes
+    /// The SQL type numeric as encoded bytes.
     NumericBytes: [u8], Vec<u8>, BinaryArray, BinaryBuilder, |rows| BinaryBuilder::with_capacity(rows, rows * 12);
 }
 
-/// text and its kin
+/// The SQL type text and other string types.
 pub struct Text;
 impl SqlRead for Text {
     type Array = StringArray;
@@ -204,7 +204,7 @@ impl SqlWrite for Text {
     }
 }
 
-/// numeric
+/// The SQL type numeric, decoded.
 pub struct Numeric;
 impl SqlRead for Numeric {
     type Array = BinaryArray;
@@ -265,13 +265,13 @@ macro_rules! of_bytes {
 }
 
 of_bytes! {
-    /// interval
+    /// The SQL type interval.
     Interval: crate::types::interval::Interval;
-    /// timetz
+    /// The SQL type timetz.
     TimeTz: crate::types::time::TimeTz;
 }
 
-/// uuid
+/// The SQL type uuid.
 pub struct Uuid;
 impl SqlRead for Uuid {
     type Array = FixedSizeBinaryArray;
@@ -298,7 +298,7 @@ impl SqlWrite for Uuid {
     }
 }
 
-/// An array of anything.
+/// An array of any element type.
 pub struct List;
 impl SqlRead for List {
     type Array = StructArray;
@@ -308,9 +308,9 @@ impl SqlRead for List {
     }
 }
 
-/// What a kernel's function returns: a value, or perhaps NULL.
+/// The result of a kernel's function: a value, or an optional one.
 pub trait Outcome<T> {
-    /// As an option.
+    /// The result with `None` for NULL.
     fn outcome(self) -> Result<Option<T>>;
 }
 
@@ -320,7 +320,7 @@ impl<T> Outcome<T> for Result<T> {
     }
 }
 
-/// NULL or a value, where a function may return NULL for arguments that are not.
+/// A result that may be NULL for non-NULL arguments.
 pub struct Nullable<T>(pub Result<Option<T>>);
 
 impl<T> Outcome<T> for Nullable<T> {
@@ -329,7 +329,7 @@ impl<T> Outcome<T> for Nullable<T> {
     }
 }
 
-/// Calls after which a function looks whether it is to stop.
+/// Number of rows between two checks for cancellation.
 const ROWS_BETWEEN_CHECKS: usize = 64;
 
 macro_rules! strict {
@@ -359,12 +359,12 @@ macro_rules! strict {
 }
 
 strict! {
-    /// A strict function of one argument.
+    /// Makes a strict kernel of one argument.
     unary(A 0);
-    /// A strict function of two arguments.
+    /// Makes a strict kernel of two arguments.
     binary(A 0, B 1);
-    /// A strict function of three arguments.
+    /// Makes a strict kernel of three arguments.
     ternary(A 0, B 1, C 2);
-    /// A strict function of four arguments.
+    /// Makes a strict kernel of four arguments.
     quaternary(A 0, B 1, C 2, D 3);
 }

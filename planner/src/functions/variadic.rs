@@ -1,4 +1,4 @@
-//! Calls whose last arguments are the elements of an array: `format('%s %s', VARIADIC a)`.
+//! Calls with VARIADIC, whose last arguments are the elements of an array: `format('%s %s', VARIADIC a)`.
 
 use super::kernel::{Call, Kernel, KernelFunction};
 use super::registry::{Param, ResultType, variadic_named};
@@ -12,7 +12,7 @@ use crate::types::value::value_at;
 use datafusion::arrow::array::{Array, ArrayRef};
 use std::sync::Arc;
 
-/// See [`Resolver::variadic_function`].
+/// The implementation of [`Resolver::variadic_function`].
 pub(super) fn resolve(
     resolver: &Resolver<'_>,
     name: &str,
@@ -21,7 +21,7 @@ pub(super) fn resolve(
 ) -> Result<TypedExpr> {
     let missing = |args: &[TypedExpr]| resolver.no_function(name, args);
     let all = |args: &[TypedExpr]| [args, std::slice::from_ref(&array)].concat();
-    // The place of the parameter that takes many.
+    // Position of the variadic parameter.
     let place = match name {
         "concat" | "num_nulls" | "num_nonnulls" => 0,
         "json_build_array" | "jsonb_build_array" | "json_build_object" | "jsonb_build_object" => 0,
@@ -36,7 +36,7 @@ pub(super) fn resolve(
         return Err(missing(&all(&args)));
     };
     let ResultType::Is(result) = function.result else { return Err(missing(&all(&args))) };
-    // What stands before the elements, then the array of what the function takes many of.
+    // The arguments before the elements, then the array.
     let mut exprs = Vec::new();
     let mut types = Vec::new();
     for (at, arg) in args.into_iter().enumerate() {
@@ -53,7 +53,7 @@ pub(super) fn resolve(
     };
     types.push(array.ty.plain());
     exprs.push(array.expr);
-    // Without an array there is nothing to do, but for format, to which it is one without elements.
+    // A NULL array gives NULL, except for format, which treats it as empty.
     let strict = name != "format";
     let inner = Arc::clone(&function.kernel);
     let kernel: Kernel = Arc::new(move |call: &Call<'_>| each(call, &inner, strict));
@@ -62,7 +62,7 @@ pub(super) fn resolve(
     Ok(made.with_ctype(resolver.ctype()).call(exprs))
 }
 
-/// The function of every row: with one value of each argument, and the elements of the array.
+/// Calls the function for each row with the fixed arguments and the array's elements.
 fn each(call: &Call<'_>, inner: &Kernel, strict: bool) -> Result<ArrayRef> {
     let last = call.arguments.len().saturating_sub(1);
     let arrays = call.column::<List>(last)?;

@@ -1,4 +1,5 @@
-//! `width_bucket` of four arguments: in which of a range's buckets a number lies. Of numerics it is computed exactly.
+//! `width_bucket` with four arguments: the number of a range's bucket that contains a value. Numerics are computed
+//! exactly.
 
 use super::cast_kernel::out_of_range;
 use super::kernel::{Kernel, Stability};
@@ -8,7 +9,7 @@ use crate::error::{Result, SqlError};
 use crate::types::SqlType;
 use crate::types::numeric::Numeric as Number;
 
-/// What is asked of the arguments before the bucket is: whether one is NaN, a bound infinite, both bounds the same. Errors: 2201G.
+/// Checks the arguments: NaN, infinite bounds, equal bounds. Errors: 2201G.
 fn check(count: i32, nan: bool, infinite: bool, equal: bool) -> Result<()> {
     let message = match (count, nan, infinite, equal) {
         (..=0, ..) => "count must be greater than zero",
@@ -33,7 +34,8 @@ fn of_floats(operand: f64, low: f64, high: f64, count: i32) -> Result<i32> {
     } else if operand >= high {
         beyond(count)?
     } else {
-        // In this order, as PostgreSQL computes it; what is no integer any more is what its processor makes of that.
+        // The order of operations is PostgreSQL's. A result outside int4 becomes what PostgreSQL's processor makes of
+        // it.
         let bucket = f64::from(count) * (operand - low) / (high - low) + 1.0;
         if bucket <= f64::from(i32::MAX) { bucket as i32 } else { i32::MIN }
     })

@@ -16,18 +16,19 @@ use datafusion::logical_expr::expr::{Sort, WindowFunction, WindowFunctionParams}
 use datafusion::logical_expr::{Expr, WindowFrame, WindowFunctionDefinition, WindowUDF, cast};
 use std::sync::Arc;
 
-/// What follows OVER, resolved.
+/// The resolved OVER clause of a window function.
 #[derive(Clone, Debug)]
 pub struct WindowCall {
     /// PARTITION BY, as group keys.
     pub partition_by: Vec<Expr>,
     /// ORDER BY, as sort keys.
     pub order_by: Vec<Sort>,
-    /// The frame; PostgreSQL's default: RANGE UNBOUNDED PRECEDING to CURRENT ROW (the whole partition without ORDER BY).
+    /// The frame. PostgreSQL's default is RANGE UNBOUNDED PRECEDING to CURRENT ROW, which is the whole partition
+    /// without ORDER BY.
     pub frame: Frame,
-    /// FILTER, of aggregates alone.
+    /// FILTER, which only aggregates allow.
     pub filter: Option<Expr>,
-    /// DISTINCT, refused as in PostgreSQL.
+    /// DISTINCT, which is rejected as in PostgreSQL.
     pub distinct: bool,
 }
 
@@ -65,7 +66,7 @@ pub(super) fn resolve(
         if !resolver.is_function(name) {
             return Err(resolver.no_function(name, &args));
         }
-        // An unknown call is told first, as everywhere.
+        // An unknown function is reported first, as everywhere.
         resolver.function(name, args)?;
         let message = format!("OVER specified, but {name} is not a window function nor an aggregate function");
         return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message));
@@ -78,7 +79,7 @@ pub(super) fn resolve(
     }
     let int8 = SqlType::INT8;
     let whole = |expr: TypedExpr| resolver.cast(expr, SqlType::INT4, CastContext::Implicit);
-    // The result is of the value's type, which has to be known.
+    // The result has the value's type, which must be known.
     let known = |expr: TypedExpr| match expr.is_unknown() {
         true => Err(super::array::compatible::undetermined()),
         false => resolver.resolve_unknown(expr),
@@ -110,7 +111,7 @@ pub(super) fn resolve(
             (nth_value_udwf(), vec![value.expr, at.expr], value.ty.plain())
         }
         ("lag" | "lead", [value, rest @ ..]) if rest.len() <= 2 => {
-            // The value and what stands where there is no row share a type.
+            // The value and the default share a type.
             let value = match rest.get(1) {
                 Some(default) if !default.is_unknown() => {
                     let common = resolver.common_type(name, &[value.ty, default.ty]);
@@ -142,7 +143,7 @@ pub(super) fn resolve(
         _ => None,
     };
     match place.and_then(number) {
-        // NULL buckets, the NULLth value, NULL rows away: NULL.
+        // A NULL number of buckets, row number or distance gives NULL.
         Some(None) => {
             let null = ScalarValue::try_from(&ty.arrow())?;
             return Ok(TypedExpr::literal(null, ty));
@@ -155,7 +156,7 @@ pub(super) fn resolve(
         }
         _ => {}
     }
-    // DataFusion's functions take constants alone.
+    // DataFusion's functions accept only constants.
     let constant = args.iter().skip(1).all(|arg| matches!(arg, Expr::Literal(..)));
     let inner = match name {
         "first_value" => Some(Inner::First),
@@ -191,7 +192,7 @@ pub(super) fn resolve(
     Ok(TypedExpr::new(expr, ty))
 }
 
-/// A call of a function of ours that does not look at the frame.
+/// A call of one of our functions that ignores the frame.
 fn own(function: Arc<WindowUDF>, args: Vec<Expr>, call: WindowCall) -> Expr {
     let frame = call.frame.ignored.clone();
     window(WindowFunctionDefinition::WindowUDF(function), args, frame, call, None)
@@ -223,7 +224,7 @@ fn aggregate(resolver: &Resolver<'_>, name: &str, args: Vec<TypedExpr>, call: Wi
     replace_aggregate(resolved, call)
 }
 
-/// Turns the aggregate call within an expression (it may be wrapped in a cast) into one over a window.
+/// Converts the aggregate call within an expression, which a cast may wrap, to one over a window.
 fn replace_aggregate(resolved: TypedExpr, call: WindowCall) -> Result<TypedExpr> {
     use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
     let ty = resolved.ty;
@@ -231,7 +232,7 @@ fn replace_aggregate(resolved: TypedExpr, call: WindowCall) -> Result<TypedExpr>
         .expr
         .transform_down(|expr| {
             Ok(match expr {
-                // The outermost alone: an argument may be an aggregate that the windows are over.
+                // Convert only the outermost call: an argument may be an aggregate below the windows.
                 Expr::AggregateFunction(function) => {
                     let args = function.params.args;
                     let expr = match call.frame.native.clone() {

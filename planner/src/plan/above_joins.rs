@@ -1,11 +1,11 @@
-//! Correlated subqueries in the select list of a derived table run above the joins of that table, for the rows that these leave:
-//! PostgreSQL does so too where it makes one query of both.
+//! Moves correlated subqueries in a derived table's select list above the joins of that table, so that they run only
+//! for the remaining rows. PostgreSQL does the same when it merges both queries.
 //!
 //! ```text
 //! Join(l, Projection(a, x AS b, Apply(t)))  =>  Projection(l, a, x AS b, Apply(Join(l, Projection(a, kept, t))))
 //! ```
 //!
-//! `kept` are the columns that the subquery and the moved expressions see, under names of their own.
+//! `kept` are the columns that the subquery and the moved expressions read, under new names.
 
 use super::correlated::subquery_of;
 use crate::bind::volatile::{calls, is_volatile, is_volatile_function};
@@ -17,7 +17,7 @@ use datafusion::logical_expr::{Expr, Extension, Join, JoinType, LogicalPlan, Log
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// The plan with its Applies above the joins whose conditions ask nothing of what they add.
+/// Moves Applies above joins whose conditions do not depend on the columns they add.
 pub fn above_joins(plan: LogicalPlan) -> Result<LogicalPlan> {
     let moved = plan.transform_up_with_subqueries(|node| match node {
         LogicalPlan::Join(join) => above_join(join),
@@ -29,9 +29,9 @@ pub fn above_joins(plan: LogicalPlan) -> Result<LogicalPlan> {
 /// One side of a join without its Applies.
 struct Side {
     plan: LogicalPlan,
-    /// The innermost first; their expressions are over the kept columns.
+    /// The Applies, innermost first. Their expressions are over the kept columns.
     applies: Vec<ApplyNode>,
-    /// By position in the side's own output: what is computed above.
+    /// Expressions to evaluate above the join, by position in the side's output.
     computed: HashMap<usize, Expr>,
 }
 
@@ -85,7 +85,7 @@ fn above_join(join: Join) -> Result<Transformed<LogicalPlan>> {
     Ok(Transformed::yes(LogicalPlanBuilder::from(plan).project(list)?.build()?))
 }
 
-/// The Apply over another input, which has the columns that it sees.
+/// The Apply over another input, which has the columns that it reads.
 fn applied(apply: ApplyNode, input: LogicalPlan) -> Result<LogicalPlan> {
     let mut fields: Vec<_> =
         input.schema().iter().map(|(qualifier, field)| (qualifier.cloned(), Arc::clone(field))).collect();
@@ -114,7 +114,7 @@ fn without_applies(side: &LogicalPlan, asked: &HashSet<Column>) -> Result<Option
     }
     let added: HashSet<Column> = applies.iter().filter_map(|apply| apply.schema.columns().pop()).collect();
     let is_computed = |expr: &Expr| expr.column_refs().into_iter().any(|column| added.contains(column));
-    // A subquery that is left in an expression sees columns by their names below.
+    // A subquery left in an expression refers to columns by their names below.
     let nested = |expr: &Expr| expr.exists(|part| Ok(subquery_of(part).is_some()));
     for operand in applies.iter().filter_map(|apply| apply.operand.as_ref()) {
         if nested(operand)? {
@@ -162,9 +162,9 @@ fn without_applies(side: &LogicalPlan, asked: &HashSet<Column>) -> Result<Option
     Ok(Some(Side { plan: plan.build()?, applies, computed }))
 }
 
-/// The columns of the rows below that are seen above, under names of their own.
+/// The columns from below that are read above, under new names.
 struct Kept {
-    /// What qualifies them above.
+    /// The qualifier of these columns above.
     alias: Option<TableReference>,
     /// Columns that the Applies add. They keep their names.
     added: HashSet<Column>,
@@ -172,7 +172,7 @@ struct Kept {
 }
 
 impl Kept {
-    /// An expression as it stands above.
+    /// Converts an expression for its place above the join.
     fn over(&mut self, expr: Expr) -> Result<Expr> {
         let over = expr.transform_up(|inner| {
             let column = match inner {

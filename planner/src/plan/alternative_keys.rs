@@ -1,10 +1,10 @@
-//! Nested loops over system views: of a view only those rows are made whose key one of several conditions names.
+//! Nested loops over system views: the view makes only rows whose key occurs in one of several alternative conditions.
 //!
 //! ```text
 //! NestedLoop(l, view, view.oid = l.a AND … OR view.oid = ANY (l.b) AND …)
 //! ```
 //!
-//! PostgreSQL reads such rows by an index too, for each condition (a BitmapOr).
+//! PostgreSQL also reads such rows by an index for each alternative (a BitmapOr).
 
 use super::lookup_join::rows_of;
 use super::passed_columns::beneath_projection;
@@ -21,8 +21,8 @@ use datafusion::physical_plan::joins::utils::JoinFilter;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use std::sync::Arc;
 
-/// The join with the view's side read by keys. The other side is read first and kept, so the join is turned unless that has many rows.
-/// `None`: there is no such view.
+/// Reads the view's side of the join by keys. The other side is read first and kept in memory, so the join is swapped
+/// unless that side has many rows. `None` if there is no such view.
 pub(super) fn of_nested_loop(join: &NestedLoopJoinExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let single = [join.left(), join.right()].iter().all(|side| side.output_partitioning().partition_count() == 1);
     if *join.join_type() != JoinType::Inner || !single {
@@ -57,8 +57,8 @@ fn with_right_by_keys(join: &NestedLoopJoinExec) -> Result<Option<Arc<dyn Execut
     Ok(None)
 }
 
-/// A column of the right side, by its place, whose value a condition names: it is that of a column of the left side, or one of its
-/// elements.
+/// A column of the right side, by position, and the value that a condition gives it: a column of the left side, or an
+/// element of one.
 #[derive(Clone, Debug)]
 struct Named {
     column: usize,
@@ -91,7 +91,7 @@ fn by_keys(
     Ok(Some(Arc::new(read)))
 }
 
-/// The columns of the right side whose values a condition names.
+/// The columns of the right side whose values a condition determines.
 fn names(condition: &Arc<dyn PhysicalExpr>, filter: &JoinFilter) -> Vec<Named> {
     let side = |expr: &Arc<dyn PhysicalExpr>| {
         let column = expr.downcast_ref::<Column>()?;

@@ -1,5 +1,5 @@
-//! Conditions move below an [`ApplyNode`], so that its subquery does not run for rows that they take away. DataFusion moves none
-//! through nodes of others.
+//! Moves conditions below an [`ApplyNode`], so that its subquery does not run for rows that they reject. DataFusion
+//! pushes no conditions through extension nodes.
 
 use super::correlated::subquery_of;
 use crate::bind::volatile::{calls, is_volatile_function};
@@ -10,7 +10,7 @@ use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{Expr, Extension, Filter, LogicalPlan};
 use std::sync::Arc;
 
-/// A filter, or several on each other, right above an Apply, with the conditions below that ask nothing of what the Apply adds.
+/// Moves conditions of filters right above an Apply below it, if they do not depend on the column that it adds.
 pub fn beneath_apply(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     let mut below = &plan;
     let mut conditions = Vec::new();
@@ -32,9 +32,9 @@ pub fn beneath_apply(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     }))
 }
 
-/// Whether a condition asks of these columns alone, and the same of each row whenever it is asked.
+/// Whether a condition depends only on these columns, and has the same result whenever it is evaluated.
 fn may_move(condition: &Expr, input: &DFSchema) -> bool {
-    // What a subquery sees of the row is not among the columns of the expression.
+    // The outer columns that a subquery reads are not among the expression's columns.
     let has_subquery = condition.exists(|inner| Ok(subquery_of(inner).is_some())).unwrap_or(true);
     !has_subquery
         && condition.column_refs().into_iter().all(|column| input.has_column(column))

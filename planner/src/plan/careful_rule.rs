@@ -1,4 +1,5 @@
-//! [`CarefulRule`]: a rule of DataFusion's that is not asked where a plan calls volatile functions: it would change how often.
+//! [`CarefulRule`]: a DataFusion rule that is skipped for plans with volatile calls. The rule would change how often
+//! these run.
 
 use crate::functions::differs_by_run;
 use datafusion::common::Result;
@@ -7,7 +8,7 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 use std::sync::Arc;
 
-/// The rule.
+/// A rule that is skipped for plans with volatile calls.
 #[derive(Debug)]
 pub struct CarefulRule(pub Arc<dyn OptimizerRule + Send + Sync>);
 
@@ -25,7 +26,7 @@ impl OptimizerRule for CarefulRule {
     }
 }
 
-/// Whether a plan gives other rows each time it runs.
+/// Whether a plan may return other rows each time it runs.
 pub(super) fn is_volatile(plan: &LogicalPlan) -> Result<bool> {
     let mut found = false;
     plan.apply(|node| {

@@ -1,4 +1,4 @@
-//! Relations that a plan reads.
+//! Determines the relations that a plan reads.
 
 use crate::catalog::RelationKind;
 use crate::execution::table::Table;

@@ -1,7 +1,8 @@
-//! [`ColumnFirst`]: DataFusion's rule that moves conditions down, given comparisons of a column with a constant in one form only. It
-//! takes two equalities of one column for a contradiction unless they are the same expression: `3 = a AND a = 3` is not one, nor is the
-//! same text that stands at two places of a statement. And it does not say of one of two floats that a join equates what a condition says of
-//! the other: 0 and -0 are equal, and differ. Conditions move below an Apply too.
+//! [`ColumnFirst`]: DataFusion's predicate pushdown, guarded against three faults:
+//! - It takes two different equalities of one column for a contradiction. `3 = a AND a = 3` is not one, nor are equal
+//!   texts at different positions. So all comparisons with constants get the column first.
+//! - It transfers conditions between two joined floats. But 0 and -0 are equal and still differ.
+//! - It pushes nothing below an Apply; this rule does.
 
 use super::beneath_apply::beneath_apply;
 use crate::functions::place::without_place;
@@ -12,7 +13,7 @@ use datafusion::logical_expr::{BinaryExpr, Expr, Filter, Join, LogicalPlan};
 use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 use std::sync::Arc;
 
-/// The rule.
+/// DataFusion's predicate pushdown rule with the corrections of this module.
 #[derive(Debug)]
 pub struct ColumnFirst(pub Arc<dyn OptimizerRule + Send + Sync>);
 
@@ -39,10 +40,10 @@ impl OptimizerRule for ColumnFirst {
     }
 }
 
-/// The name that hides a key of a join from the rule, which looks at columns.
+/// The name that hides a join key from the rule, which examines columns.
 const HIDDEN: &str = "\u{1}float";
 
-/// A plan with its join at the top, or below filters there, changed.
+/// Changes the join at the top of a plan, or below filters there.
 fn with_joins(plan: LogicalPlan, change: &dyn Fn(Join) -> Join) -> LogicalPlan {
     match plan {
         LogicalPlan::Join(join) => LogicalPlan::Join(change(join)),
@@ -54,7 +55,7 @@ fn with_joins(plan: LogicalPlan, change: &dyn Fn(Join) -> Join) -> LogicalPlan {
     }
 }
 
-/// A join with the left side of each pair of keys changed.
+/// Changes the left expression of each pair of join keys.
 fn map_keys(mut join: Join, change: impl Fn(Expr, &DFSchema) -> Expr) -> Join {
     let schema = Arc::clone(join.left.schema());
     join.on = join.on.into_iter().map(|(left, right)| (change(left, &schema), right)).collect();
@@ -76,18 +77,18 @@ fn shown(key: Expr) -> Expr {
     }
 }
 
-/// A filter and those right below, which the rule joins with it.
+/// Merges a filter with those right below, as the rule does, with comparisons in canonical form.
 fn in_one_form(filter: Filter) -> Filter {
     let Filter { predicate, mut input, .. } = filter;
     if let LogicalPlan::Filter(below) = input.as_ref() {
         input = Arc::new(LogicalPlan::Filter(in_one_form(below.clone())));
     }
     let parts = split_conjunction_owned(predicate.clone()).into_iter().map(column_first);
-    // A conjunction of nothing there is not: split gives one part at least.
+    // Splitting gives at least one part, so the conjunction is not empty.
     Filter::new(conjunction(parts).unwrap_or(predicate), input)
 }
 
-/// `constant op column` the other way round.
+/// Swaps `constant op column`, so that the column comes first.
 fn column_first(condition: Expr) -> Expr {
     let Expr::BinaryExpr(BinaryExpr { left, op, right }) = condition else { return condition };
     let (left, op, right) = match (left.as_ref(), op.swap(), right.as_ref()) {

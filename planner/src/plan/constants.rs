@@ -1,9 +1,8 @@
-//! [`check_constants`]: computes what a statement says of constants alone while it is planned, so that it fails as in
-//! PostgreSQL even where no row comes to it: `SELECT 1/0 FROM t` of an empty table is 22012. Must not change the plan: the
-//! optimiser folds what can be computed.
+//! [`check_constants`]: evaluates a statement's constant expressions while it is planned. So `SELECT 1/0 FROM t` fails
+//! with 22012 even if the table is empty, as in PostgreSQL. It does not change the plan: the optimizer folds constants.
 //!
-//! The order is that of PostgreSQL (manual, chapters 4.2.14 and 38.7): CASE, COALESCE, AND and OR leave out what constants
-//! before rule out, and only that; what depends on a row or on the session waits for it.
+//! The order is PostgreSQL's (manual, 4.2.14 and 38.7). Constants exclude branches of CASE, COALESCE, AND and OR; such
+//! branches are not evaluated. Expressions that depend on a row or on the session are not evaluated either.
 
 use super::correlated::subquery_of;
 use super::strict::{folded, strict_type};
@@ -25,10 +24,10 @@ use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 use datafusion::physical_expr::create_physical_expr;
 use std::sync::Arc;
 
-/// Errors: what a constant expression of the plan says when it is computed.
+/// Evaluates the constant expressions of a plan. Errors: those of the expressions.
 pub fn check_constants(plan: &LogicalPlan, optimizer: &dyn OptimizerConfig) -> Result<()> {
     let Err(error) = Constants { needed: None }.check(plan) else { return Ok(()) };
-    // PostgreSQL does not compute columns of subqueries that nobody asks for.
+    // PostgreSQL does not evaluate subquery columns that are not used.
     let needed = Constants { needed: Some(optimizer) };
     match pruned(plan, optimizer) {
         Ok(pruned) => needed.check(&pruned),
@@ -36,13 +35,13 @@ pub fn check_constants(plan: &LogicalPlan, optimizer: &dyn OptimizerConfig) -> R
     }
 }
 
-/// The plan without columns that are not needed.
+/// The plan without unused columns.
 fn pruned(plan: &LogicalPlan, optimizer: &dyn OptimizerConfig) -> Result<LogicalPlan> {
     Ok(OptimizeProjections::new().rewrite(plan.clone(), optimizer)?.data)
 }
 
 struct Constants<'a> {
-    /// What leaves out the columns that are not needed; `None`: all count.
+    /// The optimizer that removes unused columns. `None` keeps all columns.
     needed: Option<&'a dyn OptimizerConfig>,
 }
 
@@ -61,7 +60,7 @@ impl Constants<'_> {
         }
     }
 
-    /// Nobody asks for columns of EXISTS.
+    /// The columns of EXISTS are not used.
     fn check_exists(&self, plan: &LogicalPlan) -> Result<()> {
         match plan {
             LogicalPlan::Projection(projection) if self.needed.is_some() => self.check_exists(&projection.input),
@@ -69,7 +68,7 @@ impl Constants<'_> {
         }
     }
 
-    /// The expression with its constant parts computed.
+    /// Evaluates the constant parts of an expression.
     fn fold(&self, expression: Expr) -> DataFusionResult<Expr> {
         match expression {
             Expr::Literal(..) | Expr::Column(_) | Expr::Placeholder(_) => Ok(expression),
@@ -110,7 +109,7 @@ impl Constants<'_> {
                 Ok(expression)
             }
             other if strict_type(&other).is_some() => {
-                // A NULL among the operands is found before their subqueries are looked at.
+                // A NULL operand is found before the other operands' subqueries are evaluated.
                 let subqueries = |child: &Expr| child.exists(|part| Ok(subquery_of(part).is_some()));
                 let fold = |child: Expr| self.fold(child).map(Transformed::yes);
                 let plain = |child: Expr| if subqueries(&child)? { Ok(Transformed::no(child)) } else { fold(child) };
@@ -132,9 +131,9 @@ impl Constants<'_> {
         }
     }
 
-    /// Branches that a constant condition rules out are not computed, all others are: a row may choose any of them.
+    /// Evaluates all branches except those that a constant condition excludes: a row may choose any of them.
     fn fold_case(&self, case: Case) -> DataFusionResult<Expr> {
-        // `CASE x WHEN y` compares: what is equal is known by those who compare.
+        // `CASE x WHEN y` compares values, which is left to DataFusion.
         if !is_searched(&case) {
             return Ok(Expr::Case(case));
         }
@@ -163,7 +162,7 @@ impl Constants<'_> {
     }
 }
 
-/// What a constant condition says; `None` for NULL too.
+/// The truth value of a constant condition. `None` for NULL and for other expressions.
 fn truth(expression: &Expr) -> Option<bool> {
     match expression {
         Expr::Literal(ScalarValue::Boolean(value), _) => *value,
@@ -207,11 +206,11 @@ fn computed(expression: Expr) -> DataFusionResult<Expr> {
         &PhysicalPlanningContext::default(),
     ) {
         Ok(physical) => physical,
-        // What cannot be computed without its surroundings is no constant.
+        // An expression that needs its context is not a constant.
         Err(_) => return Ok(expression),
     };
     let value = match folding(|| physical.evaluate(&row)) {
-        // What is too large for a plan is computed when it runs.
+        // A value that is too large for a plan is computed at run time.
         (_, true) => return Ok(expression),
         (value, false) => value?.into_array(1)?,
     };

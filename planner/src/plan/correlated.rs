@@ -1,5 +1,5 @@
-//! Turns correlated subqueries that DataFusion cannot make joins of into [`ApplyNode`]s, before it
-//! optimises: their outer columns become placeholders, so that inside them filters reach keys.
+//! Converts correlated subqueries that DataFusion cannot turn into joins to [`ApplyNode`]s, before its optimization.
+//! Outer columns become placeholders, so that filters inside can use keys.
 
 use super::above_joins::above_joins;
 use super::catalog_scans::reads_catalogs_alone;
@@ -22,8 +22,7 @@ use datafusion::logical_expr::{
 use datafusion::scalar::ScalarValue;
 use std::sync::Arc;
 
-/// The plan with its correlated subqueries as [`ApplyNode`]s: those that DataFusion would refuse, or
-/// `all`.
+/// Converts correlated subqueries to [`ApplyNode`]s: `all` of them, or only those that DataFusion would reject.
 pub fn apply_subqueries(plan: LogicalPlan, all: bool) -> Result<LogicalPlan> {
     if !has_subqueries(&plan)? {
         return Ok(plan);
@@ -45,7 +44,7 @@ fn has_subqueries(plan: &LogicalPlan) -> Result<bool> {
     Ok(found)
 }
 
-/// Whether correlated subqueries are left that only an operator of ours can run.
+/// Whether the plan has correlated subqueries that only our operator can run.
 pub fn has_correlated(plan: &LogicalPlan) -> Result<bool> {
     let mut found = false;
     plan.apply_with_subqueries(|node| {
@@ -53,7 +52,8 @@ pub fn has_correlated(plan: &LogicalPlan) -> Result<bool> {
             found |= expression.exists(|inner| {
                 Ok(match inner {
                     Expr::OuterReferenceColumn(..) | Expr::Exists(_) | Expr::InSubquery(_) => true,
-                    // Also one whose outer columns went with a condition that is never true: nobody would run it.
+                    // This includes a subquery whose outer columns vanished with a condition that is never true: no
+                    // operator would run it.
                     Expr::ScalarSubquery(subquery) => !subquery.outer_ref_columns.is_empty(),
                     _ => false,
                 })
@@ -65,7 +65,7 @@ pub fn has_correlated(plan: &LogicalPlan) -> Result<bool> {
     Ok(found)
 }
 
-/// The subquery that an expression is.
+/// The subquery in an expression, if it is one.
 pub fn subquery_of(expr: &Expr) -> Option<&Subquery> {
     match expr {
         Expr::ScalarSubquery(subquery)
@@ -80,7 +80,7 @@ pub(super) fn is_subquery(expression: &Expr) -> bool {
     matches!(expression, Expr::ScalarSubquery(_)) || is_test(expression)
 }
 
-/// EXISTS, and IN a subquery.
+/// Whether the expression is EXISTS or IN with a subquery.
 fn is_test(expression: &Expr) -> bool {
     matches!(expression, Expr::Exists(_) | Expr::InSubquery(_))
 }
@@ -115,7 +115,7 @@ fn rewrite(node: LogicalPlan, all: bool) -> DataFusionResult<Transformed<Logical
     let mut input: LogicalPlan = LogicalPlan::clone(input);
     let schema = Arc::clone(node.schema());
     if let LogicalPlan::Filter(filter) = &node {
-        // What needs no subquery is filtered first.
+        // Conditions without subqueries are evaluated first.
         let (mut plain, mut rest) = (vec![], vec![]);
         for conjunct in split_conjunction(&filter.predicate) {
             if applies(conjunct)? { rest.push(conjunct.clone()) } else { plain.push(conjunct.clone()) }
@@ -144,7 +144,7 @@ fn rewrite(node: LogicalPlan, all: bool) -> DataFusionResult<Transformed<Logical
     Ok(Transformed::yes(restore(node, &schema)?))
 }
 
-/// The plan with the columns, names and qualifiers of `schema`: its own first ones.
+/// The plan with just the columns of `schema`, which are its own first ones, with their names and qualifiers.
 fn restore(plan: LogicalPlan, schema: &DFSchemaRef) -> DataFusionResult<LogicalPlan> {
     if plan.schema() == schema {
         return Ok(plan);
@@ -158,12 +158,12 @@ fn restore(plan: LogicalPlan, schema: &DFSchemaRef) -> DataFusionResult<LogicalP
     LogicalPlanBuilder::from(plan).project(restored.collect::<Vec<_>>())?.build()
 }
 
-/// Whether an expression is a subquery that only an Apply runs, or that runs better in one. `guarded`: it is asked for few rows, those
-/// that take its branch of a CASE. A join would make the whole catalog for them.
+/// Whether a subquery must or should run in an Apply. `guarded` means that only rows of a CASE branch need it, which
+/// are few. A join would compute the whole catalog for them.
 fn needs_apply(expression: &Expr, in_filter: bool, all: bool, guarded: bool) -> bool {
     match expression {
         Expr::ScalarSubquery(subquery) if subquery.outer_ref_columns.is_empty() => {
-            // DataFusion would run it once for all outer rows.
+            // DataFusion would run it only once for all outer rows.
             sees_outer_row(&subquery.subquery)
         }
         Expr::ScalarSubquery(subquery) => {
@@ -171,9 +171,9 @@ fn needs_apply(expression: &Expr, in_filter: bool, all: bool, guarded: bool) -> 
                 || guarded && reads_catalogs_alone(&subquery.subquery)
                 || !becomes_join(&subquery.subquery, true)
         }
-        // A join's condition has no place for such a subquery within the operand.
+        // A join's condition cannot contain such a subquery within the operand.
         Expr::InSubquery(InSubquery { expr, .. }) if expr.exists(|inner| Ok(is_test(inner))).unwrap_or(true) => true,
-        // Once it turns out to be NULL, the join has no key any more that would ask for unknown matches.
+        // If the operand turns out to be NULL, the join has no key that would find unknown matches.
         Expr::InSubquery(InSubquery { expr, negated: true, .. }) if expr.exists(is_null).unwrap_or(true) => true,
         Expr::Exists(Exists { subquery, .. }) | Expr::InSubquery(InSubquery { subquery, .. }) => {
             !in_filter || !subquery.outer_ref_columns.is_empty() && (all || !becomes_join(&subquery.subquery, false))
@@ -186,7 +186,7 @@ fn is_null(expression: &Expr) -> DataFusionResult<bool> {
     Ok(matches!(expression, Expr::Literal(value, _) if value.is_null()))
 }
 
-/// Whether a plan reads the row of an Apply around it.
+/// Whether a plan reads the outer row of an Apply.
 pub(super) fn sees_outer_row(plan: &LogicalPlan) -> bool {
     let mut found = false;
     let walked = plan.apply_with_subqueries(|node| {
@@ -202,11 +202,11 @@ pub(super) fn sees_outer_row(plan: &LogicalPlan) -> bool {
     walked.is_err() || found
 }
 
-/// How placeholders of outer columns begin.
+/// Prefix of the placeholders for outer columns.
 const OUTER: &str = "$@";
 
-/// Whether DataFusion makes a join of a correlated subquery: its outer columns stand in filters only (for a
-/// scalar one in equalities, below one aggregate without groups that cannot fail), and nothing limits its rows.
+/// Whether DataFusion turns a correlated subquery into a join. Its outer columns must occur only in filters. For a
+/// scalar subquery these must be equalities below one ungrouped aggregate that cannot fail. There must be no limit.
 pub(super) fn becomes_join(plan: &LogicalPlan, scalar: bool) -> bool {
     let has_outer =
         |expression: &Expr| expression.exists(|e| Ok(matches!(e, Expr::OuterReferenceColumn(..)))).unwrap_or(true);
@@ -232,7 +232,7 @@ pub(super) fn becomes_join(plan: &LogicalPlan, scalar: bool) -> bool {
                 fits &= !may_fail(aggregate);
             }
             LogicalPlan::Projection(_) => {
-                // Beside an aggregate it would be NULL where there are no rows.
+                // Combined with an aggregate, it would be NULL if there are no rows.
                 let constant = |expression: &Expr| expression.column_refs().is_empty();
                 let beside = scalar && aggregates == 0 && expressions.iter().any(constant);
                 fits &= !(outer_here || beside);
@@ -247,8 +247,8 @@ pub(super) fn becomes_join(plan: &LogicalPlan, scalar: bool) -> bool {
     walked.is_ok() && fits && (!scalar || aggregates == 1) && are_told_apart(plan)
 }
 
-/// Whether what a join asks of the subquery's rows is told apart by name alone: the columns in its correlated conditions, and those
-/// that it gives. The join knows all of them by one qualifier (`FROM a, b WHERE a.id = x AND b.id > y`).
+/// Whether the names alone distinguish the columns that the join would use: those in correlated conditions and the
+/// result columns. The join gives all of them the same qualifier (`FROM a, b WHERE a.id = x AND b.id > y`).
 fn are_told_apart(plan: &LogicalPlan) -> bool {
     let mut asked: Vec<Column> = Vec::new();
     if let LogicalPlan::Projection(projection) = plan {
@@ -288,8 +288,8 @@ fn is_equality(expression: &Expr, has_outer: &dyn Fn(&Expr) -> bool) -> bool {
     }
 }
 
-/// Puts an Apply on `input` for each subquery in an expression, which then reads the added columns. `guard`: of which rows the
-/// expression is computed at all.
+/// Adds an Apply to `input` for each subquery in an expression, which then reads the added columns. `guard` is true for
+/// rows for which the expression is evaluated.
 fn replace(
     expression: Expr,
     input: &mut LogicalPlan,
@@ -319,7 +319,7 @@ fn replace(
     Ok(replaced.data)
 }
 
-/// A CASE whose subqueries run for those rows alone that take their branches.
+/// A CASE whose subqueries run only for rows that take their branches.
 fn guarded_branches(
     case: Case,
     input: &mut LogicalPlan,
@@ -328,16 +328,17 @@ fn guarded_branches(
     guard: Option<&Expr>,
 ) -> DataFusionResult<Case> {
     let expr = case.expr.map(|expr| replace(*expr, input, in_filter, all, guard).map(Box::new)).transpose()?;
-    // Which rows take a branch is asked again for the guard.
+    // The guard repeats the conditions of the previous branches, so they must be repeatable.
     let again =
         |expr: &Expr| !calls(expr, is_volatile_function) && !expr.exists(|e| Ok(is_subquery(e))).unwrap_or(true);
-    // Guards repeat what stands before: they are made only where a subquery asks for one.
+    // Guards repeat previous conditions, so they are made only if a subquery needs them.
     let asks = |expr: &Expr| expr.exists(|part| Ok(needs_apply(part, in_filter, all, true))).unwrap_or(true);
     let mut known = expr.as_deref().is_none_or(again);
     let truth = |value: bool| Expr::Literal(ScalarValue::Boolean(Some(value)), None);
     let mut branches: Vec<(Box<Expr>, Box<Expr>)> = Vec::new();
     let mut taken: Vec<(Box<Expr>, Box<Expr>)> = Vec::new();
-    // The rows that come as far as a part of the CASE: all before the first condition; then what takes no branch before it.
+    // The condition for reaching a part of the CASE: true for the first condition, then true if no previous branch was
+    // taken.
     let reaching = |taken: &[(Box<Expr>, Box<Expr>)], last: bool| -> Expr {
         let own = Expr::Case(Case {
             expr: expr.clone(),
@@ -403,7 +404,7 @@ fn apply(
     Ok(Column::new_unqualified(name))
 }
 
-/// The plan with the outer columns that `schema` has as placeholders; those of rows further out stay.
+/// Replaces the outer columns that `schema` has by placeholders. Columns of outer rows further out stay.
 pub(super) fn outer_to_placeholders(
     plan: LogicalPlan,
     schema: &DFSchema,
@@ -430,7 +431,7 @@ pub(super) fn outer_to_placeholders(
                     let field = Arc::new(field.as_ref().clone().with_nullable(true));
                     Ok(Transformed::yes(Expr::Placeholder(Placeholder::new_with_field(id, Some(field)))))
                 }
-                // Nested subqueries depend on fewer columns now.
+                // Nested subqueries now depend on fewer columns.
                 Expr::ScalarSubquery(subquery) => Ok(Transformed::yes(Expr::ScalarSubquery(refreshed(subquery)?))),
                 Expr::Exists(Exists { subquery, negated }) => {
                     Ok(Transformed::yes(Expr::Exists(Exists { subquery: refreshed(subquery)?, negated })))
@@ -443,7 +444,7 @@ pub(super) fn outer_to_placeholders(
         })?
         .transform_data(|node| match node {
             LogicalPlan::Subquery(subquery) => Ok(Transformed::yes(LogicalPlan::Subquery(refreshed(subquery)?))),
-            // What is read from a row may be NULL for all that is known. Windows and aggregates are named after what they say.
+            // An outer column may be NULL, as far as is known. Windows and aggregates are named after their contents.
             other => {
                 let plan = other.recompute_schema()?;
                 let named = matches!(plan, LogicalPlan::Window(_) | LogicalPlan::Aggregate(_));

@@ -1,4 +1,4 @@
-//! Correlated subqueries, over a store in memory, with hand-made logical plans.
+//! Correlated subqueries over an in-memory store, with hand-made logical plans.
 
 use super::PreparedPlan;
 use crate::Result;
@@ -12,7 +12,7 @@ use datafusion::logical_expr::{
 };
 use std::sync::Arc;
 
-/// Makes the scan of the table under an alias.
+/// Makes a scan of the table with an alias.
 type Scan<'a> = &'a dyn Fn(&str) -> LogicalPlanBuilder;
 
 fn prepare(world: &World, build: fn(Scan) -> Result<LogicalPlan>) -> Arc<PreparedPlan> {

@@ -1,11 +1,12 @@
-//! [`CrossJoins`]: gives inner joins of three and more relations the equalities that ON and WHERE say of them.
+//! [`CrossJoins`]: gives inner joins of three or more relations the equalities of ON and WHERE.
 //!
-//! A tree of inner joins is taken apart into its relations, its equalities and its other conditions. The relations are joined anew, one after
-//! the other; each takes the first relation that an equality ties to what is there already. Every equality of ON that no join can take is
-//! asked above the joins, for instance `c.n = a.k + b.i` where `c` was joined before `b`.
+//! It splits a tree of inner joins into relations, equalities and other conditions. Then it joins the relations again
+//! one after the other. The next relation is the first one that an equality ties to those already joined. An equality
+//! of ON that no join can use becomes a filter above the joins, for instance `c.n = a.k + b.i` if `c` was joined before
+//! `b`.
 //!
-//! Stands for DataFusion's `eliminate_cross_join`. That rule forgets such an equality, and applies the treatment of NULL of the topmost join
-//! to all joins of the tree. Joins that take NULL for equal to NULL are leaves here.
+//! It replaces DataFusion's `eliminate_cross_join`. That rule loses such an equality. It also applies the topmost
+//! join's treatment of NULL to all joins of the tree. Here, joins in which NULLs are equal are leaves.
 
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{NullEquality, Result};
@@ -17,7 +18,7 @@ use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// The rule.
+/// The rule that replaces DataFusion's `eliminate_cross_join`.
 #[derive(Debug, Default)]
 pub struct CrossJoins;
 
@@ -57,26 +58,26 @@ fn is_plain(plan: &LogicalPlan) -> bool {
     matches!(plan, LogicalPlan::Join(join) if is_plain_join(join))
 }
 
-/// Whether the two sides may be joined with others in any order.
+/// Whether both sides may be joined with others in any order.
 fn is_plain_join(join: &Join) -> bool {
     join.join_type == JoinType::Inner
         && join.null_equality == NullEquality::NullEqualsNothing
         && !join.null_aware
-        // A subquery may see the left side.
+        // A subquery may refer to the left side.
         && !matches!(join.right.as_ref(), LogicalPlan::Subquery(_))
 }
 
-/// Two expressions that are equal in every row, and the positions of the relations that each of them reads.
+/// Two expressions that are equal in every row, and the positions of the relations that each reads.
 struct Equality {
     left: Expr,
     right: Expr,
     of_left: BTreeSet<usize>,
     of_right: BTreeSet<usize>,
-    /// Some join asks for it, or a condition that stays.
+    /// Whether a join or a remaining condition applies it.
     asked: bool,
 }
 
-/// A tree of joins, taken apart.
+/// A tree of joins, split into its parts.
 #[derive(Default)]
 struct Tree {
     relations: Vec<LogicalPlan>,
@@ -113,7 +114,7 @@ impl Tree {
     }
 }
 
-/// The joins of a tree and what `predicate` asks of their rows.
+/// Joins a tree's relations again and applies `predicate`.
 fn joined(plan: LogicalPlan, predicate: Option<Expr>) -> Result<LogicalPlan> {
     let schema = Arc::clone(plan.schema());
     let mut tree = Tree::default();
@@ -127,7 +128,7 @@ fn joined(plan: LogicalPlan, predicate: Option<Expr>) -> Result<LogicalPlan> {
         }
     }
     let of_joins = equalities.len();
-    // What WHERE asks, with the position of the equality that it is.
+    // The conditions of WHERE, each with the position of its equality if it is one.
     let mut parts = Vec::new();
     for part in predicate.into_iter().flat_map(split_conjunction_owned) {
         let mut position = None;
@@ -156,7 +157,7 @@ fn joined(plan: LogicalPlan, predicate: Option<Expr>) -> Result<LogicalPlan> {
     Ok(plan)
 }
 
-/// Equalities that hold wherever a condition does.
+/// Equalities that hold whenever a condition does.
 fn equal_in(condition: &Expr) -> Vec<(Expr, Expr)> {
     let Expr::BinaryExpr(BinaryExpr { left, op, right }) = condition else { return vec![] };
     match op {
@@ -176,7 +177,7 @@ fn equal_in(condition: &Expr) -> Vec<(Expr, Expr)> {
     }
 }
 
-/// The relations joined, each with the equalities that tie it to those before it.
+/// Joins the relations, each by the equalities that tie it to the previous ones.
 fn in_order(relations: Vec<LogicalPlan>, equalities: &mut [Equality]) -> Result<LogicalPlan> {
     let mut rest = relations.into_iter().enumerate().collect::<std::collections::VecDeque<_>>();
     let Some((first, mut plan)) = rest.pop_front() else {
@@ -212,7 +213,7 @@ fn in_order(relations: Vec<LogicalPlan>, equalities: &mut [Equality]) -> Result<
     Ok(plan)
 }
 
-/// The equalities of what is joined already and one more relation: their positions, and the expressions of both.
+/// The equalities between the joined relations and one more: their positions, and the expressions of both sides.
 fn keys(
     plan: &LogicalPlan,
     known: &BTreeSet<usize>,

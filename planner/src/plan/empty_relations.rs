@@ -1,6 +1,6 @@
-//! [`EmptyRelations`]: DataFusion's rule that takes away what has no rows, but for UNION. Its own projection of the one input that is
-//! left of a UNION asks that input for the UNION's names, which it need not have: inputs of a UNION match by place. And what is LATERAL
-//! no more is no subquery.
+//! [`EmptyRelations`]: DataFusion's rule that removes empty relations, except for UNION. If one input of a UNION is
+//! left, the rule projects it by the UNION's names. But inputs of a UNION match by position and may have other names.
+//! This rule also unwraps subqueries that are no longer LATERAL.
 
 use super::correlated::sees_outer_row;
 use datafusion::common::Result;
@@ -10,7 +10,7 @@ use datafusion::optimizer::propagate_empty_relation::PropagateEmptyRelation;
 use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 use std::sync::Arc;
 
-/// The rule.
+/// DataFusion's rule with the corrections of this module.
 #[derive(Debug, Default)]
 pub struct EmptyRelations(PropagateEmptyRelation);
 
@@ -29,7 +29,7 @@ impl OptimizerRule for EmptyRelations {
             && !sees_outer_row(&subquery.subquery)
             && !has_outer_columns(&subquery.subquery)?
         {
-            // What it saw of the row around went with a condition that is never true.
+            // Its outer columns vanished with a condition that is never true.
             let right = Arc::clone(&subquery.subquery);
             return Ok(Transformed::yes(LogicalPlan::Join(Join { right, ..join.clone() })));
         }

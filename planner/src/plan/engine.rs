@@ -1,4 +1,4 @@
-//! [`Engine`]: the one DataFusion environment of a database: optimiser rules, memory, spill space.
+//! [`Engine`]: the DataFusion environment of a database: optimizer rules, memory, spill space.
 
 use super::careful_rule::CarefulRule;
 use super::column_first::ColumnFirst;
@@ -51,30 +51,30 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How an [`Engine`] is made.
+/// Settings from which an [`Engine`] is made.
 #[derive(Clone, Debug)]
 pub struct EngineOptions {
-    /// Memory that the operators of all statements together may hold, in bytes. Beyond it they
-    /// spill, or fail with 53200 where they cannot.
+    /// Memory limit, in bytes, for the operators of all statements together. Beyond it they spill, or fail with 53200
+    /// if they cannot.
     pub memory_bytes: usize,
-    /// Memory that the whole process is to stay within, in bytes.
+    /// Memory limit of the whole process, in bytes.
     pub process_bytes: usize,
-    /// Memory that statements which sessions keep by name may take together, in bytes.
+    /// Memory limit, in bytes, for all named prepared statements together.
     pub prepared_bytes: usize,
-    /// Where operators spill; the system's temporary directory when there is none.
+    /// The spill directory. `None` is the system's temporary directory.
     pub spill_directory: Option<PathBuf>,
-    /// Bytes on disk that spilling may take.
+    /// Most bytes on disk for spilling.
     pub spill_bytes: u64,
-    /// Partitions of a plan, at most: how many cores a statement may use that scans large tables. Others
-    /// use one.
+    /// Most partitions of a plan, which is the number of cores for a statement that scans large tables. Other
+    /// statements use one.
     pub partitions: usize,
-    /// Bytes on the medium from which a table is scanned in parallel.
+    /// Least bytes on disk of a table that is scanned in parallel.
     pub parallel_bytes: usize,
-    /// Rows in one batch, at most.
+    /// Most rows in one batch.
     pub batch_rows: usize,
-    /// Whether the store can be read backwards.
+    /// Whether the store can scan in reverse order.
     pub reverse_scans: bool,
-    /// Where long computations run; beside everything else when there is none.
+    /// The threads for long computations. The default is the caller's runtime.
     pub workers: Workers,
 }
 
@@ -95,17 +95,17 @@ impl Default for EngineOptions {
     }
 }
 
-/// A planner of logical nodes.
+/// A planner of extension nodes.
 pub type NodePlanner = Arc<dyn ExtensionPlanner + Send + Sync>;
 
-/// Makes a planner of logical nodes for the plan instance that owns the slots.
+/// Makes a planner of extension nodes for the plan instance that owns the slots.
 pub type NodePlannerFactory = Box<dyn Fn(&Arc<Slots>) -> NodePlanner + Send + Sync>;
 
-/// Plans and runs. One for each database; shared by its sessions.
+/// Plans and runs statements. Each database has one engine, which its sessions share.
 pub struct Engine {
-    /// Plans with one partition.
+    /// Planner state with one partition.
     state: SessionState,
-    /// Plans with several, for large scans.
+    /// Planner state with several partitions, for large scans.
     parallel: Option<SessionState>,
     task: Arc<TaskContext>,
     planners: Vec<NodePlannerFactory>,
@@ -123,8 +123,8 @@ impl std::fmt::Debug for Engine {
 }
 
 impl Engine {
-    /// An engine that plans the nodes of `execution` and, with what `planners` make, those of others
-    /// (`execution::dml`). Errors: the spill directory cannot be made.
+    /// Makes an engine. It plans the nodes of `execution`, and further nodes (`execution::dml`) with the planners that
+    /// `planners` make. Errors: the spill directory cannot be created.
     pub fn new(options: EngineOptions, planners: Vec<NodePlannerFactory>) -> Result<Arc<Engine>> {
         pass_on_to_tasks();
         let runtime = runtime(&options)?;
@@ -153,13 +153,13 @@ impl Engine {
         }))
     }
 
-    /// Optimises a logical plan; its placeholders stay. Correlated subqueries become joins where
-    /// DataFusion can, and are run row by row where it cannot.
+    /// Optimizes a logical plan; its placeholders stay. Correlated subqueries become joins if DataFusion can do that.
+    /// Otherwise they run row by row.
     pub fn optimize(&self, plan: &LogicalPlan) -> Result<LogicalPlan> {
         let held = hold_filters(plan)?;
         let optimized = self.optimize_as_written(held.as_ref().unwrap_or(plan))?;
         let Some(ordered) = order_joins(&optimized)? else { return Ok(optimized) };
-        // Leaves out the columns that the joins in their new order do not need any more.
+        // Remove columns that the joins do not need in their new order.
         let pruned = OptimizeProjections::new().rewrite(ordered, &self.state)?;
         Ok(pruned.data)
     }
@@ -170,7 +170,7 @@ impl Engine {
             Ok(optimized) if !has_correlated(&optimized)? => Ok(optimized),
             first => {
                 let applied = apply_subqueries(plan.clone(), true)?;
-                // The first error is the telling one when both fail.
+                // If both fail, the first error is more informative.
                 let optimized = match self.rewrite(&applied).or(first) {
                     Ok(optimized) => optimized,
                     Err(error) => {
@@ -189,11 +189,11 @@ impl Engine {
         }
     }
 
-    /// DataFusion's rules. Errors: a rule made a plan of subqueries that cannot be; DataFusion itself looks after each rule in debug
-    /// builds only, and release builds must plan alike. 54001 for subqueries of expressions that stand too deep in each other: each
-    /// look at a plan takes twice as long for one more.
+    /// Applies DataFusion's rules. Errors: a rule made an invalid plan of subqueries. DataFusion checks after each rule
+    /// only in debug builds, but release builds must plan alike. Also 54001 for subqueries nested too deeply: each
+    /// level doubles the time of a check.
     fn rewrite(&self, plan: &LogicalPlan) -> DataFusionResult<LogicalPlan> {
-        /// Up to here a look after each rule is short.
+        /// Up to this depth, a check after each rule is fast.
         const LOOKED_AT: usize = 8;
         const MOST: usize = 16;
         let state = &self.state;
@@ -217,7 +217,7 @@ impl Engine {
         fault.map_or(Ok(optimized), Err)
     }
 
-    /// The whole way from a bound plan to one that can run, again and again, with `slots`.
+    /// Optimizes and plans a bound plan. The result reads `slots` and can run repeatedly.
     pub async fn plan(&self, plan: &LogicalPlan, slots: &Arc<Slots>) -> Result<Arc<dyn ExecutionPlan>> {
         check_constants(plan, &self.state)?;
         let (optimized, _) = folding(|| self.optimize(&fold_nulls(plan.clone())?));
@@ -235,7 +235,7 @@ impl Engine {
         Ok(interruptible(acquainted(plan)?, slots)?)
     }
 
-    /// Plans what has been optimised and whose placeholders read `slots`, in one partition.
+    /// Plans an optimized plan whose placeholders read `slots`, with one partition.
     pub async fn plan_filled(&self, filled: &LogicalPlan, slots: &Arc<Slots>) -> Result<Arc<dyn ExecutionPlan>> {
         let plan = folding_within(self.planner(slots).create_physical_plan(filled, &self.state)).await?;
         Ok(interruptible(acquainted(plan)?, slots)?)
@@ -247,48 +247,48 @@ impl Engine {
         DefaultPhysicalPlanner::with_extension_planners(planners)
     }
 
-    /// Memory that operators and large values may hold, in bytes.
+    /// Memory limit for operators and large values, in bytes.
     pub fn memory_bytes(&self) -> usize {
         self.memory_bytes
     }
 
-    /// Memory that the whole process is to stay within, in bytes.
+    /// Memory limit of the whole process, in bytes.
     pub fn process_bytes(&self) -> usize {
         self.process_bytes
     }
 
-    /// Bytes of all statements' idle plan instances, about, and how many they may take.
+    /// Approximate bytes of all idle plan instances, and their limit.
     pub fn idle_plans(&self) -> (usize, usize) {
         (self.idle_plan_bytes.load(Ordering::Relaxed), IDLE_BYTES)
     }
 
-    /// Memory of all statements' idle plan instances, about, in bytes.
+    /// Approximate bytes of all statements' idle plan instances.
     pub(super) fn idle_plan_bytes(&self) -> &AtomicUsize {
         &self.idle_plan_bytes
     }
 
-    /// Counts what was asked of a plan that goes.
+    /// Adds the counters of a plan that is dropped.
     pub(super) fn count_departed(&self, uses: Uses) {
         *self.departed.lock() += uses;
     }
 
-    /// What was asked of the plans that are gone, in sum.
+    /// The summed counters of all dropped plans.
     pub fn departed(&self) -> Uses {
         *self.departed.lock()
     }
 
-    /// Where long computations run.
+    /// The threads for long computations.
     pub fn workers(&self) -> &Workers {
         &self.workers
     }
 
-    /// What operators run with: memory pool, spill space, batch size.
+    /// The context of operators: memory pool, spill space, batch size.
     pub fn task_context(&self) -> &Arc<TaskContext> {
         &self.task
     }
 }
 
-/// How deep subqueries of expressions stand in each other, as far as `most` and one more.
+/// Nesting depth of subqueries in expressions, counted up to `most` + 1.
 fn depth_of_subqueries(plan: &LogicalPlan, most: usize) -> DataFusionResult<usize> {
     let mut deepest = 0;
     plan.apply(|node| {
@@ -305,15 +305,15 @@ fn depth_of_subqueries(plan: &LogicalPlan, most: usize) -> DataFusionResult<usiz
     Ok(deepest)
 }
 
-/// Errors: 0A000 for a FULL JOIN without an equality of its sides, as in PostgreSQL: unless its condition is a constant, or
-/// what is asked of its rows makes another join of it.
+/// Rejects a FULL JOIN without an equality between its sides, as PostgreSQL does. It is allowed if its condition is
+/// constant, or if filters turn it into another join. Errors: 0A000.
 fn refuse_full_joins(plan: &LogicalPlan) -> Result<()> {
     let mut refused = false;
     plan.apply_with_subqueries(|node| {
         if let LogicalPlan::Join(join) = node
             && join.join_type == JoinType::Full
         {
-            // IS NOT DISTINCT FROM is no equality.
+            // IS NOT DISTINCT FROM does not count as an equality.
             let equality = !join.on.is_empty() && join.null_equality == NullEquality::NullEqualsNothing;
             let constant =
                 join.on.is_empty() && join.filter.as_ref().is_none_or(|filter| matches!(filter, Expr::Literal(..)));
@@ -328,14 +328,15 @@ fn refuse_full_joins(plan: &LogicalPlan) -> Result<()> {
     Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message))
 }
 
-/// Whether a plan reads a large table from end to end.
+/// Whether a plan fully scans a large table.
 fn scans_much(plan: &Arc<dyn ExecutionPlan>) -> bool {
     plan.downcast_ref::<TableScanExec>().is_some_and(TableScanExec::is_large)
         || plan.children().into_iter().any(scans_much)
 }
 
 fn runtime(options: &EngineOptions) -> Result<Arc<RuntimeEnv>> {
-    // Fair: a statement that can spill leaves room for the others; the greediest are named when memory runs out.
+    // A fair pool: a statement that can spill leaves room for others. The largest consumers are named when memory runs
+    // out.
     let top = NonZeroUsize::MIN.saturating_add(2);
     let pool = TrackConsumersPool::new(FairSpillPool::new(options.memory_bytes), top);
     let mode = match &options.spill_directory {
@@ -353,39 +354,39 @@ fn config(options: &EngineOptions, partitions: usize) -> SessionConfig {
         .with_information_schema(false)
         .with_create_default_catalog_and_schema(false);
     let all = config.options_mut();
-    // Planning happens inside a server's task: it must not fan out on its own.
+    // Planning runs inside a task of the server and must not spawn others.
     all.execution.planning_concurrency = 1;
-    // What cannot be NULL is known better to physical expressions than to logical ones, or the other way round: no fault.
+    // Physical and logical expressions may differ in nullability. That is not an error.
     all.execution.skip_physical_aggregate_schema_check = true;
-    // The memory that one sort keeps back for its merge; the default of 10 MB times many sessions is the pool.
+    // Memory that a sort reserves for its merge. The default of 10 MB times many sessions would fill the pool.
     all.execution.sort_spill_reservation_bytes = 1 << 20;
     let optimizer = &mut all.optimizer;
-    // Filters that a running join or sort pushes into its scans: state that a plan which runs again
-    // would carry from one run to the next.
+    // A running join or sort would push filters into its scans. A plan that runs again would carry this state from one
+    // run to the next.
     optimizer.enable_dynamic_filter_pushdown = false;
     optimizer.enable_join_dynamic_filter_pushdown = false;
     optimizer.enable_topk_dynamic_filter_pushdown = false;
     optimizer.enable_aggregate_dynamic_filter_pushdown = false;
-    // Both push a limit through windows that need rows beyond it: all groups, and what frames of several windows reach in sum.
+    // Both push a limit through windows that need rows beyond it: all groups, or the sum of what several frames reach.
     optimizer.enable_topk_aggregation = false;
     optimizer.enable_window_limits = false;
-    // Orders are taken from keys by a rule of ours.
+    // A rule of ours derives orders from keys.
     optimizer.enable_sort_pushdown = false;
-    // Only pays for nested columns in files.
+    // It pays only for nested columns in files.
     optimizer.enable_leaf_expression_pushdown = false;
-    // From which size a table is scanned in parallel: tables of ours read it as files do.
+    // Least size of a table for a parallel scan. Our tables read the setting for files.
     optimizer.repartition_file_min_size = options.parallel_bytes;
     // Scans are partitioned by tablets or not at all.
     optimizer.enable_round_robin_repartition = false;
     config
 }
 
-/// DataFusion's, some of them mended.
+/// DataFusion's logical rules, some of them corrected.
 fn logical_rules() -> Vec<Arc<dyn OptimizerRule + Send + Sync>> {
     let mended: Arc<dyn OptimizerRule + Send + Sync> = Arc::new(EmptyRelations::default());
     let rules = Optimizer::new().rules.into_iter();
     let rules = rules.map(|rule| if rule.name() == mended.name() { Arc::clone(&mended) } else { rule });
-    // A join of which only different rows are asked for becomes a look for one match.
+    // A join of which only distinct rows are needed becomes a semi-join.
     let rules = rules.map(|rule| match rule.name() {
         "eliminate_join" => Arc::new(CarefulRule(rule)) as Arc<dyn OptimizerRule + Send + Sync>,
         "push_down_filter" => Arc::new(ColumnFirst(rule)),
@@ -399,17 +400,17 @@ fn physical_rules(reverse_scans: bool) -> Vec<Arc<dyn PhysicalOptimizerRule + Se
     let key_order = KeyOrder { reverse_scans };
     let mut rules: Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> = vec![Arc::new(key_order)];
     let kept_orders = KeptOrders::default();
-    // Moves conditions by the names of columns, so that of two columns of one name another is asked (`b.name IS NULL` above a join with
-    // a second `name`). Where conditions can be moved, the logical rules have done it.
+    // The rule matches columns by name, so with two columns of one name it may test the wrong one (`b.name IS NULL`
+    // above a join with a second `name`). The logical rules have already pushed conditions down.
     let by_name = |rule: &str| rule.starts_with("FilterPushdown");
-    // Counts a constant NULL as one of the different values of its column.
+    // The rule counts a constant NULL as a distinct value of its column.
     let by_statistics = |rule: &str| rule == "aggregate_statistics";
     let known = PhysicalOptimizer::new().rules.into_iter();
     let known = known.filter(|rule| !by_name(rule.name()) && !by_statistics(rule.name()));
     for rule in known.filter(|rule| rule.name() != kept_orders.name()) {
         let joins_are_chosen = rule.name() == JoinSelection::new().name();
         let enforces = rule.name() == WrittenOrders::default().name();
-        // Columns that are taken along for nothing cost time, and where two joins have columns of one name it may fail.
+        // It only removes unused columns, and may fail if two joins have columns with the same name.
         let optional = rule.name() == "ProjectionPushdown";
         rules.push(match (enforces, optional) {
             (true, _) => Arc::new(WrittenOrders::default()),

@@ -1,8 +1,8 @@
-//! [`InOrder`]: the branches of UNION ALL one after the other, as they are written.
+//! [`InOrder`]: runs the branches of UNION ALL in the written order.
 //!
-//! DataFusion reads the branches of a union at once and mixes their rows. PostgreSQL appends them, and what it shows
-//! of equal rows (the first it meets) follows from that. Only in plans with one partition, where a merge of
-//! partitions can be nothing else.
+//! DataFusion reads all branches at once and mixes their rows. PostgreSQL appends them. Of equal rows it shows the
+//! first one, so the order matters. The rule applies only to plans with one partition, where every merge of partitions
+//! comes from a UNION.
 
 use crate::error::SqlError;
 use datafusion::common::Result;
@@ -23,7 +23,7 @@ use futures::{StreamExt, TryStreamExt};
 use std::fmt;
 use std::sync::Arc;
 
-/// The rule. Runs last.
+/// The rule. It runs last.
 #[derive(Debug)]
 pub struct InOrder;
 
@@ -40,7 +40,7 @@ impl PhysicalOptimizerRule for InOrder {
                 None => appended,
             }))
         })?;
-        // Whoever runs the plan would merge what is left of several partitions.
+        // Otherwise the plan's consumer would merge the remaining partitions.
         let plan = ordered.data;
         if plan.output_partitioning().partition_count() > 1 { Ok(Arc::new(AppendExec::new(plan))) } else { Ok(plan) }
     }
@@ -52,7 +52,7 @@ impl PhysicalOptimizerRule for InOrder {
     }
 }
 
-/// The partitions of its input one after the other.
+/// Reads the partitions of its input one after the other.
 #[derive(Debug)]
 pub struct AppendExec {
     input: Arc<dyn ExecutionPlan>,
@@ -61,7 +61,7 @@ pub struct AppendExec {
 
 impl AppendExec {
     fn new(input: Arc<dyn ExecutionPlan>) -> Self {
-        // What is the same in every partition stays so: plans above were made knowing it.
+        // Properties that hold in every partition stay: plans above rely on them.
         let mut known = input.equivalence_properties().clone();
         known.clear_orderings();
         known.clear_per_partition_constants();

@@ -1,5 +1,4 @@
-//! [`PlanInstance`]: a finished physical plan and the slots it reads, which runs again and again,
-//! once at a time.
+//! [`PlanInstance`]: a finished physical plan with its slots. It runs repeatedly, one execution at a time.
 
 use super::engine::Engine;
 use crate::error::Result;
@@ -18,11 +17,12 @@ use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, SendableRecordBatchStream};
 use std::sync::Arc;
 
-/// What an operator and an expression in one take, in bytes: estimates, which only have to tell a large plan from a small one.
+/// Estimated bytes of an operator and of an expression in one. The estimates only distinguish large plans from small
+/// ones.
 const OPERATOR_BYTES: usize = 3 << 10;
 const EXPRESSION_BYTES: usize = 512;
 
-/// The memory of a plan, about, in bytes.
+/// Approximate memory of a plan in bytes.
 fn bytes_of(plan: &Arc<dyn ExecutionPlan>) -> Result<usize> {
     let mut bytes = 0;
     plan.apply(|operator| {
@@ -42,7 +42,7 @@ fn sleeps(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
     plan.apply(|operator| {
         operator.apply_expressions(&mut |expression| {
             expression.apply(|inner| {
-                // They wait in a thread.
+                // These functions block their thread.
                 let waits = |name: &str| {
                     ["pg_sleep", "pg_advisory_lock", "pg_advisory_xact_lock"].iter().any(|wait| name.starts_with(wait))
                 };
@@ -54,16 +54,16 @@ fn sleeps(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
     Ok(found)
 }
 
-/// A plan that can run. `&mut self` where it runs: one execution at a time.
+/// A plan that can run. Running takes `&mut self`, so there is one execution at a time.
 pub struct PlanInstance {
     engine: Arc<Engine>,
     slots: Arc<Slots>,
     plan: Arc<dyn ExecutionPlan>,
-    /// Runs it without streams, where it has one row at most.
+    /// Runs the plan without streams, if it has at most one row.
     direct: Option<Direct>,
-    /// The same, where it has the first few of a range.
+    /// Runs the plan without streams, if it reads the first few rows of a range.
     first_rows: Option<FirstRows>,
-    /// Whether it writes or locks: that is not left to others, who could not be told to stop at once.
+    /// Whether it writes or locks rows. Then it stays on its thread, where it can be stopped at once.
     writes: bool,
     /// Whether it calls a function that blocks.
     sleeps: bool,
@@ -85,7 +85,7 @@ impl PlanInstance {
             writes: writes(&plan),
             sleeps,
             bytes: bytes_of(&plan)?,
-            // What blocks leaves the thread of its connection first.
+            // A blocking call must first leave the connection's thread.
             direct: if sleeps { None } else { Direct::of(&plan) },
             first_rows: if sleeps { None } else { FirstRows::of(&plan) },
             plan,
@@ -93,8 +93,9 @@ impl PlanInstance {
         })
     }
 
-    /// Runs an execution in `context` from its beginning to its end, where the plan has few rows: the batch that it returns,
-    /// if any. `None`: it has to be started, nothing was done. [`PlanInstance::finish`] must be called before the next.
+    /// Runs a whole execution in `context` if the plan has few rows, and returns its batch, if any. `None` means that
+    /// nothing was done and [`PlanInstance::start`] is needed. [`PlanInstance::finish`] must be called before the next
+    /// execution.
     pub async fn run_directly(&mut self, context: &Arc<StatementContext>) -> Option<Result<Option<RecordBatch>>> {
         if let Some(direct) = &mut self.direct {
             self.slots.fill(Arc::clone(context));
@@ -102,7 +103,7 @@ impl PlanInstance {
         }
         let first_rows = self.first_rows.as_mut()?;
         self.slots.fill(Arc::clone(context));
-        // Whoever reads one row does not move the future of several about.
+        // The future is boxed, so that the single-row case need not move a large future.
         match Box::pin(first_rows.read(context)).await {
             Ok(Found::Rows(rows)) => Some(Ok(rows)),
             Ok(Found::NotAtOnce) => None,
@@ -110,8 +111,8 @@ impl PlanInstance {
         }
     }
 
-    /// Starts an execution in `context`. The stream must be dropped and [`PlanInstance::finish`]
-    /// called before the next.
+    /// Starts an execution in `context`. Before the next one, the stream must be dropped and [`PlanInstance::finish`]
+    /// called.
     pub fn start(&mut self, context: Arc<StatementContext>) -> Result<SendableRecordBatchStream> {
         self.slots.fill(context);
         if self.used {
@@ -123,8 +124,8 @@ impl PlanInstance {
         Ok(if self.writes { stream } else { detached(stream, workers, &self.slots, self.sleeps) })
     }
 
-    /// Ends an execution: the slots are empty, no transaction is kept alive, and operators let go of what they hold (a
-    /// join of its build side). Errors: the plan cannot run again.
+    /// Ends an execution. It clears the slots, so that no transaction stays alive, and makes operators release their
+    /// memory (a join its build side). Errors: the plan cannot run again.
     pub fn finish(&mut self) -> Result<()> {
         self.slots.clear();
         if self.used {
@@ -134,22 +135,22 @@ impl PlanInstance {
         Ok(())
     }
 
-    /// What it returns.
+    /// Schema of the rows it returns.
     pub fn schema(&self) -> SchemaRef {
         self.plan.schema()
     }
 
-    /// The physical plan, as it last ran: its metrics are those of that run.
+    /// The physical plan. Its metrics are those of the last run.
     pub fn plan(&self) -> &Arc<dyn ExecutionPlan> {
         &self.plan
     }
 
-    /// The memory that it takes, about, in bytes.
+    /// Approximate memory of the plan in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// The slots it reads.
+    /// The slots that the plan reads.
     pub fn slots(&self) -> &Arc<Slots> {
         &self.slots
     }

@@ -1,5 +1,5 @@
-//! [`InterruptibleRule`], [`InterruptiblePhysicalRule`]: optimiser rules that end with their statement. Planning a large statement takes seconds, and looks
-//! nowhere else whether it is to stop.
+//! [`InterruptibleRule`] and [`InterruptiblePhysicalRule`]: optimizer rules that check for cancellation. Planning a
+//! large statement takes seconds and has no other checks.
 
 use crate::interrupt;
 use datafusion::common::Result;
@@ -11,7 +11,7 @@ use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
 
-/// See the head of the module.
+/// A logical optimizer rule that checks for cancellation.
 #[derive(Debug)]
 pub struct InterruptibleRule(pub Arc<dyn OptimizerRule + Send + Sync>);
 
@@ -28,7 +28,7 @@ impl OptimizerRule for InterruptibleRule {
     }
 }
 
-/// The same of a rule over physical plans.
+/// A physical optimizer rule that checks for cancellation.
 #[derive(Debug)]
 pub struct InterruptiblePhysicalRule(pub Arc<dyn PhysicalOptimizerRule + Send + Sync>);
 

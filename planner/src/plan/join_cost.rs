@@ -1,4 +1,4 @@
-//! [`Joining`]: what it costs to join tables in some order, in rows that are read or made.
+//! [`Joining`]: the cost of join orders, in rows that are read or made.
 
 use crate::catalog::{IndexState, TableDescriptor};
 use crate::execution::condition::conditions;
@@ -6,28 +6,28 @@ use crate::statistics::selectivity::{distinct_values, rows_left};
 use datafusion::logical_expr::Expr;
 use std::collections::HashMap;
 
-/// A look-up by a key costs about as much as scanning this many rows.
+/// A lookup by a key costs about as much as scanning this many rows.
 const LOOKUP: f64 = 4.0;
-/// The share of pairs that a condition leaves of which nothing is known.
+/// The estimated share of pairs that a condition keeps without statistics.
 const SOME: f64 = 1.0 / 3.0;
 
-/// A table and what its filters leave.
+/// A table and the effect of its filters.
 #[derive(Debug)]
 pub struct JoinedTable {
-    /// Rows in all.
+    /// Number of rows in the table.
     all: f64,
-    /// Rows that are read to find those that its filters leave, as many in order as cost the same.
+    /// Cost of finding the rows that its filters keep, in rows read in order.
     read: f64,
-    /// Rows that its filters leave.
+    /// Rows that its filters keep.
     rows: f64,
-    /// By column: different values.
+    /// Number of distinct values by column.
     distinct: HashMap<String, f64>,
-    /// The columns of each index, and whether they are all different.
+    /// Columns of each index, and whether it is unique.
     indexes: Vec<(Vec<String>, bool)>,
 }
 
 impl JoinedTable {
-    /// A table behind filters. `None`: nothing is known of it.
+    /// A table with filters. `None` without statistics.
     pub fn new(table: &TableDescriptor, filters: &[Expr]) -> Option<JoinedTable> {
         let all = table.statistics.as_ref()?.rows.max(1.0);
         let distinct = table
@@ -51,19 +51,19 @@ impl JoinedTable {
         Some(JoinedTable { all, read, rows, distinct: distinct.collect(), indexes })
     }
 
-    /// Different values of a column among all rows, as far as that is known: else all of them.
+    /// Distinct values of a column among all rows, if known. Otherwise the number of rows.
     fn of_all(&self, column: &str) -> f64 {
         self.distinct.get(column).copied().unwrap_or(self.all).max(1.0)
     }
 
-    /// Different values of a column among those rows that its filters leave.
+    /// Distinct values of a column among the rows that its filters keep.
     fn distinct(&self, column: &str) -> f64 {
         let known = self.distinct.get(column).copied();
         known.unwrap_or(self.rows).min(self.rows).max(1.0)
     }
 }
 
-/// A column of one of the tables.
+/// A table's position and one of its columns.
 type Place = (usize, String);
 
 /// Tables and the conditions between them.
@@ -71,11 +71,11 @@ type Place = (usize, String);
 pub struct Joining {
     tables: Vec<JoinedTable>,
     equalities: Vec<(Place, Place)>,
-    /// Other conditions: the tables that each is about, as bits.
+    /// Other conditions, each as the bit set of its tables.
     conditions: Vec<u32>,
 }
 
-/// What is joined so far.
+/// The state after joining some tables.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     rows: f64,
@@ -83,22 +83,22 @@ struct Step {
 }
 
 impl Joining {
-    /// Tables, at most 32, without conditions.
+    /// Starts with at most 32 tables and no conditions.
     pub fn new(tables: Vec<JoinedTable>) -> Joining {
         Joining { tables, equalities: Vec::new(), conditions: Vec::new() }
     }
 
-    /// Columns of two tables are equal.
+    /// Adds an equality between columns of two tables.
     pub fn equality(&mut self, one: Place, other: Place) {
         self.equalities.push((one, other));
     }
 
-    /// There is another condition about these tables, given as bits.
+    /// Adds another condition on these tables, given as a bit set.
     pub fn condition(&mut self, tables: u32) {
         self.conditions.push(tables);
     }
 
-    /// What it costs to join the tables in this order.
+    /// The cost of joining the tables in this order.
     pub fn cost_of(&self, order: &[usize]) -> f64 {
         let mut set = 0;
         let mut step: Option<Step> = None;
@@ -109,7 +109,7 @@ impl Joining {
         step.map_or(0.0, |step| step.cost)
     }
 
-    /// The order that costs least, and what it costs.
+    /// The cheapest order and its cost.
     pub fn best_order(&self) -> (Vec<usize>, f64) {
         let count = self.tables.len();
         let mut best: Vec<Option<(Step, Vec<usize>)>> = vec![None; 1 << count];
@@ -121,7 +121,7 @@ impl Joining {
                 continue;
             };
             let left = (0..count).filter(|table| set & 1 << table == 0);
-            // As in PostgreSQL, what has no condition that ties it to the others waits for what has one.
+            // As in PostgreSQL, a table without a tying condition waits until no table has one.
             let tied: Vec<usize> = left.clone().filter(|table| self.is_tied(set, *table)).collect();
             for table in if tied.is_empty() { left.collect() } else { tied } {
                 let Some(next) = self.with(step, set, table) else { continue };
@@ -147,12 +147,12 @@ impl Joining {
             || self.conditions.iter().any(|tables| tables & 1 << table != 0 && tables & set != 0)
     }
 
-    /// What comes of joining one more table to those of `set`.
+    /// The state after joining one more table to those of `set`.
     fn with(&self, before: Option<Step>, set: u32, next: usize) -> Option<Step> {
         let table = self.tables.get(next)?;
         let Some(before) = before else { return Some(Step { rows: table.rows, cost: table.read }) };
         let inside = |place: &Place| set & 1 << place.0 != 0;
-        // Each equality as the place that is joined already and the new table's column.
+        // The equalities, as a joined column and the new table's column.
         let joined: Vec<(&Place, &str)> = self
             .equalities
             .iter()
@@ -165,7 +165,7 @@ impl Joining {
         let fixes = |columns: &[String]| columns.iter().all(|column| joined.iter().any(|(_, name)| name == column));
         let unique = table.indexes.iter().any(|(columns, unique)| *unique && !columns.is_empty() && fixes(columns));
         let mut rows = if unique {
-            // One partner at most for each row, if the new table's filters leave it.
+            // Each row has at most one partner, if the new table's filters keep it.
             before.rows * (table.rows / table.all)
         } else {
             let share = |((other, theirs), ours): &(&Place, &str)| {
@@ -179,7 +179,7 @@ impl Joining {
         rows *= SOME.powi(i32::try_from(self.conditions.iter().filter(ready).count()).unwrap_or(i32::MAX));
         let rows = rows.max(1.0);
         let scanned = table.read + before.rows;
-        // A look-up reads what begins with its key, whatever other conditions leave of it.
+        // A lookup reads all rows with its key prefix, whatever other conditions reject.
         let named = |columns: &Vec<String>| {
             let known = columns.iter().take_while(|column| joined.iter().any(|(_, name)| name == *column));
             known.map(|column| table.of_all(column)).reduce(f64::max)
@@ -189,7 +189,7 @@ impl Joining {
             let each = (table.all / distinct).max(1.0);
             scanned.min(before.rows * (LOOKUP + each - 1.0))
         });
-        // What meets without any condition makes all pairs.
+        // Without any condition, all pairs are made.
         Some(Step { rows, cost: before.cost + read + rows })
     }
 }
@@ -205,7 +205,7 @@ mod tests {
         JoinedTable { all, read: rows, rows, distinct, indexes }
     }
 
-    /// A million order lines of a hundred thousand orders of a thousand customers, of whom one is wanted.
+    /// A million order lines of 100,000 orders by a thousand customers, of whom one is wanted.
     fn shop() -> Joining {
         let mut lines = table(1e6, 1e6, &["order", "line"]);
         lines.distinct.insert("order".into(), 1e5);
@@ -227,7 +227,7 @@ mod tests {
         assert!((cost - shop.cost_of(&[2, 1, 0])).abs() < 1e-6);
     }
 
-    /// The newest of 300,000 trades of one of 5000 accounts, with their kinds and states: five of each, and all trades in one.
+    /// The newest of 300,000 trades of one of 5000 accounts, with five kinds and five states, and all trades in one.
     #[test]
     fn small_tables_are_not_crossed_and_a_look_up_reads_all_that_has_its_key() {
         let mut trades = table(3e5, 60.0, &["id"]);

@@ -1,9 +1,10 @@
-//! [`order_joins`]: puts the tables of inner joins in the order that reads and makes the fewest rows, by what ANALYZE found out.
+//! [`order_joins`]: orders the tables of inner joins so that the fewest rows are read and made, by ANALYZE's
+//! statistics.
 //!
-//! Runs over the optimised logical plan, whose filters lie in the scans. A tree of inner joins over tables of which everything is known is
-//! taken apart and built anew, one table after the other (left-deep: what is there already is the side that is built, and the next table is
-//! looked up by its keys or scanned); all other trees stay as they are written. Every set of up to [`MOST`] tables has one best order of its
-//! own, from which larger ones are made (Selinger et al. 1979).
+//! It runs over the optimized logical plan, whose filters are in the scans. A tree of inner joins over analyzed tables
+//! is split and rebuilt one table after the other. The tree is left-deep: the joined part is the build side, and the
+//! next table is looked up by its keys or scanned. All other trees keep their written order. Each set of up to [`MOST`]
+//! tables has one best order, from which larger ones are made (Selinger et al. 1979).
 
 use super::join_cost::{JoinedTable, Joining};
 use crate::error::Result;
@@ -16,14 +17,14 @@ use datafusion::logical_expr::{Expr, Join, JoinConstraint, JoinType, LogicalPlan
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Tables of one tree that are put in order, at most: the sets of so many are looked at.
+/// Most tables of a tree that is ordered: all sets of this many are examined.
 const MOST: usize = 10;
-/// An order is taken if it costs less than so much of the written one's: estimates are not better than that.
+/// An order is used if its cost is below this share of the written order's. Estimates are not more precise.
 const WORTH: f64 = 0.7;
 
-/// The plan with its joins in order; `None` when it stays as it is.
+/// The plan with ordered joins. `None` if it stays as it is.
 pub fn order_joins(plan: &LogicalPlan) -> Result<Option<LogicalPlan>> {
-    // From the top, so that a tree is seen whole; inside a tree that was ordered there are no others but below its leaves.
+    // Go from the top, so that a tree is seen whole. An ordered tree has other trees only below its leaves.
     let ordered = plan.clone().transform_down_with_subqueries(|node| {
         let LogicalPlan::Join(join) = &node else { return Ok(Transformed::no(node)) };
         match ordered(join)? {
@@ -34,7 +35,7 @@ pub fn order_joins(plan: &LogicalPlan) -> Result<Option<LogicalPlan>> {
     Ok(ordered.transformed.then_some(ordered.data))
 }
 
-/// A tree of joins, taken apart.
+/// A tree of joins, split into its parts.
 #[derive(Default)]
 struct Tree {
     leaves: Vec<LogicalPlan>,
@@ -43,7 +44,7 @@ struct Tree {
 }
 
 impl Tree {
-    /// Takes a node apart; false when it cannot be.
+    /// Splits a node. False if that is impossible.
     fn take(&mut self, node: &LogicalPlan) -> bool {
         match node {
             LogicalPlan::Join(join) if is_plain(join) => {
@@ -51,7 +52,7 @@ impl Tree {
                 self.filters.extend(join.filter.iter().cloned().flat_map(split_conjunction_owned));
                 self.take(&join.left) && self.take(&join.right)
             }
-            // Columns that are not needed any more were left out: they are put back, and left out again at the end.
+            // Unused columns were removed: they are restored, and removed again at the end.
             LogicalPlan::Projection(projection)
                 if matches!(projection.input.as_ref(), LogicalPlan::Join(join) if is_plain(join))
                     && projection.expr.iter().all(|item| matches!(item, Expr::Column(_))) =>
@@ -79,7 +80,7 @@ fn ordered(join: &Join) -> std::result::Result<Option<LogicalPlan>, DataFusionEr
     tree.equalities.extend(join.on.iter().cloned());
     tree.filters.extend(join.filter.iter().cloned().flat_map(split_conjunction_owned));
     if !whole || tree.leaves.len() < 3 {
-        // Which of two is built is decided by whoever plans the join.
+        // The physical planner decides which of two tables is the build side.
         return Ok(None);
     }
     let Some(joining) = joining(&tree) else { return Ok(None) };
@@ -91,7 +92,7 @@ fn ordered(join: &Join) -> std::result::Result<Option<LogicalPlan>, DataFusionEr
     Ok(Some(build(tree, &best, &join.schema)?))
 }
 
-/// What is known of the tables and of the conditions between them; `None` when that is not enough.
+/// The statistics of the tables and the conditions between them. `None` if some are missing.
 fn joining(tree: &Tree) -> Option<Joining> {
     let tables: Vec<JoinedTable> = tree.leaves.iter().map(joined_table).collect::<Option<_>>()?;
     let leaf_of = |column: &Column| {
@@ -125,7 +126,7 @@ fn joining(tree: &Tree) -> Option<Joining> {
     Some(joining)
 }
 
-/// The table that a leaf reads, all of whose columns keep their names.
+/// The table that a leaf reads, if all of its columns keep their names.
 fn joined_table(leaf: &LogicalPlan) -> Option<JoinedTable> {
     let mut filters = Vec::new();
     let mut node = leaf;
@@ -151,14 +152,14 @@ fn joined_table(leaf: &LogicalPlan) -> Option<JoinedTable> {
     }
 }
 
-/// The joins, one leaf after the other, and the columns as they were.
+/// Joins one leaf after the other and restores the columns.
 fn build(tree: Tree, order: &[usize], schema: &DFSchema) -> std::result::Result<LogicalPlan, DataFusionError> {
     let Tree { leaves, mut equalities, mut filters } = tree;
     let mut leaves: HashMap<usize, LogicalPlan> = leaves.into_iter().enumerate().collect();
     let mut built: Option<LogicalPlan> = None;
     for position in order {
         let Some(leaf) = leaves.remove(position) else { continue };
-        // Within a leaf there may be other trees.
+        // A leaf may contain other trees.
         let leaf = match order_joins(&leaf).map_err(DataFusionError::from)? {
             Some(ordered) => ordered,
             None => leaf,

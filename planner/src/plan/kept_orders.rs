@@ -1,5 +1,5 @@
-//! [`KeptOrders`]: DataFusion's last look at a plan, and what it finds missing put in. Its rules leave out sorts by what is constant,
-//! and one of them may then move a projection to where the constant is no longer known.
+//! [`KeptOrders`]: DataFusion's final sanity check, which adds missing sorts instead of failing. DataFusion's rules
+//! omit sorts by constants. One of them may then move a projection to where the constant is not known any more.
 
 use super::met_orders::with_met_orders;
 use super::written_orders::WrittenOrders;
@@ -11,7 +11,7 @@ use datafusion::physical_optimizer::sanity_checker::SanityCheckPlan;
 use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
 
-/// The rule, in the place of DataFusion's own look.
+/// The rule that replaces DataFusion's sanity check.
 #[derive(Debug, Default)]
 pub struct KeptOrders {
     look: SanityCheckPlan,
@@ -23,7 +23,7 @@ impl PhysicalOptimizerRule for KeptOrders {
         match self.look.optimize(Arc::clone(&plan), config) {
             Ok(plan) => Ok(plan),
             Err(_) => {
-                // In between, the plan's own order is something that it is asked for.
+                // Meanwhile, make the plan's own order a requirement.
                 let plan = OutputRequirements::new_add_mode().optimize(plan, config)?;
                 let plan = self.enforce.optimize(plan, config)?;
                 let plan = OutputRequirements::new_remove_mode().optimize(plan, config)?;

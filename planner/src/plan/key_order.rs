@@ -1,7 +1,6 @@
-//! [`KeyOrder`]: takes orders from keys. Turns the scan below a sort round, or onto another index, where it then delivers the order
-//! that the sort is for.
-//!
-//! DataFusion itself drops a sort whose input is in order, later. Must not change what rows a scan returns.
+//! [`KeyOrder`]: derives orders from keys. It reverses the scan below a sort, or switches it to another index, if that
+//! scan delivers the sort's order. DataFusion later drops a sort whose input is in order. The rows of a scan must stay
+//! the same.
 
 use crate::execution::index_scan::IndexScanExec;
 use crate::execution::key_join::KeyJoinExec;
@@ -19,10 +18,10 @@ use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use std::sync::Arc;
 
-/// The rule. Runs before the rules that enforce orders; again when it is known which joins keep one.
+/// The rule. It runs before the rules that enforce orders, and again once it is known which joins keep an order.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyOrder {
-    /// Whether scans can be turned round.
+    /// Whether scans can be reversed.
     pub reverse_scans: bool,
 }
 
@@ -41,7 +40,7 @@ impl PhysicalOptimizerRule for KeyOrder {
 }
 
 impl KeyOrder {
-    /// Rewrites a plan of which only the first rows are wanted when `limited`.
+    /// Rewrites a plan. `limited` says that only its first rows are wanted.
     fn rewrite(&self, plan: Arc<dyn ExecutionPlan>, limited: bool) -> Result<Arc<dyn ExecutionPlan>> {
         let below = plan.is::<LimitExec>() || limited && plan.is::<ProjectionExec>();
         let children = plan
@@ -61,8 +60,8 @@ impl KeyOrder {
         }
     }
 
-    /// The plan with its scan turned so that rows come in `order`, when that can be had from a chain
-    /// of operators that keep order down to one scan.
+    /// Changes the plan's scan so that rows come in `order`. It must be the only scan below a chain of order-preserving
+    /// operators. `None` otherwise.
     fn ordered(
         &self,
         plan: &Arc<dyn ExecutionPlan>,
@@ -79,7 +78,7 @@ impl KeyOrder {
         Ok(None)
     }
 
-    /// The plan with each way of reading its scan.
+    /// The plan with each alternative for its scan.
     fn alternatives(&self, plan: &Arc<dyn ExecutionPlan>, limited: bool) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
         if let Some(scan) = plan.downcast_ref::<TableScanExec>() {
             let mut all: Vec<Arc<dyn ExecutionPlan>> = vec![Arc::clone(plan)];
@@ -114,7 +113,8 @@ impl KeyOrder {
         if !keeps_order {
             return Ok(vec![]);
         }
-        // Looking rows up one by one through an index pays for the first few rows, not when a filter may drop most.
+        // Looking up rows one by one through an index pays for the first few rows, but not if a filter may drop most of
+        // them.
         let keeps_most = filter.is_none() && join.is_none_or(KeyJoinExec::drops_few);
         self.alternatives(input, limited && keeps_most)?
             .into_iter()

@@ -1,5 +1,5 @@
-//! Joins that see what is on their left, or whose conditions have subqueries, and which DataFusion cannot plan: as filters, or
-//! as [`ApplyNode`]s that run the right side for each row of the left.
+//! Joins that DataFusion cannot plan: lateral ones and those with subqueries in their conditions. They become filters,
+//! or [`ApplyNode`]s that run the right side for each left row.
 
 use super::correlated::{becomes_join, outer_to_placeholders, sees_outer_row, subquery_of};
 use super::one_row::hold_filters;
@@ -16,18 +16,18 @@ use datafusion::logical_expr::{
 };
 use std::sync::Arc;
 
-/// The join as it can be planned; `all`: without DataFusion's own rule for what is lateral.
+/// Rewrites the join so that it can be planned. `all` avoids DataFusion's own rule for lateral joins.
 pub fn rewrite(mut join: Join, all: bool) -> Result<Transformed<LogicalPlan>> {
     let lateral = match join.right.as_ref() {
         LogicalPlan::Subquery(subquery) if !subquery.outer_ref_columns.is_empty() => {
-            // A join knows of no row that is there although nothing was aggregated.
+            // A join cannot represent the row that an aggregate returns for an empty input.
             let always_there = join.join_type == JoinType::Left
                 && (!join.on.is_empty() || join.filter.as_ref().is_some_and(|filter| !is_true(filter)))
                 && is_ungrouped_aggregate(&subquery.subquery);
             all || always_there || !(becomes_join(&subquery.subquery, false) || becomes_join(&subquery.subquery, true))
         }
         LogicalPlan::Subquery(subquery) => {
-            // It sees nothing of the left.
+            // It does not refer to the left side.
             join.right = Arc::clone(&subquery.subquery);
             return Ok(Transformed::yes(rewrite(join, all)?.data));
         }
@@ -46,7 +46,7 @@ pub fn rewrite(mut join: Join, all: bool) -> Result<Transformed<LogicalPlan>> {
         return Ok(Transformed::yes(plan));
     }
     match join.join_type {
-        // What a join cannot ask is asked of its rows.
+        // The remaining conditions become a filter above the join.
         JoinType::Inner if !lateral => {
             join.filter = conjunction(plain);
             let filter = conjunction(hard);
@@ -58,7 +58,7 @@ pub fn rewrite(mut join: Join, all: bool) -> Result<Transformed<LogicalPlan>> {
         }
         JoinType::Inner | JoinType::Left => Ok(Transformed::yes(applied(join)?)),
         JoinType::Right if !is_lateral => {
-            // The other way round, then the columns in their order.
+            // Swap the sides, then restore the order of columns.
             let schema = Arc::clone(&join.schema);
             let on = join.on.into_iter().map(|(left, right)| (right, left)).collect();
             let turned = Join::try_new(
@@ -80,8 +80,8 @@ pub fn rewrite(mut join: Join, all: bool) -> Result<Transformed<LogicalPlan>> {
     }
 }
 
-/// `A JOIN B JOIN LATERAL s`, where `s` sees one of the two alone, as `(A JOIN LATERAL s) JOIN B`: it runs for each row of that one,
-/// not for each pair.
+/// Rewrites `A JOIN B JOIN LATERAL s`, where `s` refers to only one of the two, to `(A JOIN LATERAL s) JOIN B`. It then
+/// runs for each row of that one, not for each pair.
 fn beside_what_it_sees(join: &Join, all: bool) -> Result<Option<LogicalPlan>> {
     let (LogicalPlan::Join(pair), LogicalPlan::Subquery(subquery)) = (join.left.as_ref(), join.right.as_ref()) else {
         return Ok(None);
@@ -124,7 +124,7 @@ fn beside_what_it_sees(join: &Join, all: bool) -> Result<Option<LogicalPlan>> {
     Ok(Some(LogicalPlan::Projection(Projection::try_new(columns, Arc::new(whole))?)))
 }
 
-/// Whether a condition has subqueries that no join asks.
+/// Whether a condition has subqueries that a join cannot evaluate.
 fn needs_more(expression: &Expr) -> bool {
     let hard = |inner: &Expr| match inner {
         Expr::ScalarSubquery(subquery) => !subquery.outer_ref_columns.is_empty() || sees_outer_row(&subquery.subquery),
@@ -134,7 +134,7 @@ fn needs_more(expression: &Expr) -> bool {
     expression.exists(|inner| Ok(hard(inner))).unwrap_or(true)
 }
 
-/// Whether a condition, the subqueries in it included, sees columns of a side.
+/// Whether a condition, including its subqueries, refers to columns of a side.
 fn sees(condition: &Expr, side: &LogicalPlan) -> Result<bool> {
     let mut any = false;
     condition.apply(|inner| {
@@ -149,19 +149,19 @@ fn sees(condition: &Expr, side: &LogicalPlan) -> Result<bool> {
     Ok(any)
 }
 
-/// Expressions over one side of a join, computed beneath it.
+/// Expressions over one side of a join, evaluated below it.
 #[derive(Default)]
 struct Beforehand(Vec<Expr>);
 
 impl Beforehand {
-    /// The column that an expression is computed as.
+    /// The column that will hold an expression.
     fn column(&mut self, expr: Expr) -> Expr {
         let name = format!("__asked_{}", next_number());
         self.0.push(expr.alias(&name));
         Expr::Column(Column::new_unqualified(name))
     }
 
-    /// The side with its columns.
+    /// The side with these columns added.
     fn beside(self, side: Arc<LogicalPlan>) -> Result<Arc<LogicalPlan>> {
         if self.0.is_empty() {
             return Ok(side);
@@ -171,9 +171,9 @@ impl Beforehand {
     }
 }
 
-/// A join with an equality that compares something of one side with a subquery that sees the other side alone. The subquery is
-/// computed for each row of that side, and its result is a key of the join. Conditions of a LEFT JOIN about its right side alone are
-/// asked beneath it. `None`: there is neither.
+/// A join with an equality between one side and a subquery that refers only to the other side. The subquery is
+/// evaluated for each row of that side, and its result becomes a join key. Conditions of a LEFT JOIN on its right side
+/// only are evaluated below it. `None` if there is neither.
 fn computed_beforehand(join: &Join, hard: &[Expr], plain: &[Expr]) -> Result<Option<LogicalPlan>> {
     if !matches!(join.join_type, JoinType::Inner | JoinType::Left | JoinType::Right) {
         return Ok(None);
@@ -213,7 +213,7 @@ fn computed_beforehand(join: &Join, hard: &[Expr], plain: &[Expr]) -> Result<Opt
     Ok(Some(LogicalPlan::Projection(Projection::try_new(columns, plan)?)))
 }
 
-/// An equality whose sides see one side of a join each, with those that have subqueries as columns.
+/// An equality of which each side refers to one side of the join. A side with subqueries is replaced by a column.
 fn key_beforehand(
     join: &Join,
     left: &Expr,
@@ -246,7 +246,7 @@ fn is_volatile_condition(condition: &Expr) -> Result<bool> {
     Ok(volatile)
 }
 
-/// A FULL JOIN whose subqueries see one side each, as columns of that side.
+/// A FULL JOIN whose subqueries each refer to one side; they become columns of that side.
 fn asked_beforehand(mut join: Join, hard: Vec<Expr>, mut plain: Vec<Expr>) -> Result<Transformed<LogicalPlan>> {
     let columns = join.schema.columns().into_iter().map(Expr::Column).collect();
     let (mut of_left, mut of_right) = (Beforehand::default(), Beforehand::default());
@@ -266,7 +266,7 @@ fn asked_beforehand(mut join: Join, hard: Vec<Expr>, mut plain: Vec<Expr>) -> Re
     Ok(Transformed::yes(LogicalPlan::Projection(Projection::try_new(columns, plan)?)))
 }
 
-/// The right side run for each row of the left, with the condition in it.
+/// Runs the right side, including the condition, for each row of the left.
 fn applied(join: Join) -> Result<LogicalPlan> {
     let mut plan = match join.right.as_ref() {
         LogicalPlan::Subquery(subquery) => subquery.subquery.as_ref().clone(),
@@ -277,7 +277,7 @@ fn applied(join: Join) -> Result<LogicalPlan> {
     let condition = conjunction(pairs.chain(join.filter));
     if let Some(condition) = condition.filter(|condition| !is_true(condition)) {
         plan = LogicalPlanBuilder::from(plan).filter(of_outer_row(condition, &left)?)?.build()?;
-        // What it asks of the left row alone is not to move below an aggregate either.
+        // Conditions on just the left row must not move below an aggregate either.
         if let Some(held) = hold_filters(&plan)? {
             plan = held;
         }
@@ -302,7 +302,7 @@ fn is_true(expression: &Expr) -> bool {
     matches!(expression, Expr::Literal(datafusion::scalar::ScalarValue::Boolean(Some(true)), _))
 }
 
-/// A condition over both sides as one over the right side, which sees the left as its outer row.
+/// Rewrites a condition over both sides as one over the right side, whose outer row is the left one.
 fn of_outer_row(condition: Expr, left: &DFSchema) -> Result<Expr> {
     let replaced = condition.transform_up(|inner| match inner {
         Expr::Column(column) if left.has_column(&column) => {

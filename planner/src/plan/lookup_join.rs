@@ -1,9 +1,10 @@
-//! [`LookupJoin`]: makes hash joins look their probe side up by key.
+//! [`LookupJoin`]: hash joins that look up their probe side by key.
 //!
-//! Where a hash join would scan a whole table to probe, and the join's columns are a key of the table or
-//! the beginning of one (with columns that the table's filters fix between them, and a range of the next), the keys of the build
-//! side are noted and only rows with these keys are read; so are those of a range of the primary key or of the same index. Where they name single rows, the join keeps the order of the
-//! other side ([`KeyJoinExec`]). Too many keys, and the table is scanned after all: that is found out while the join runs, not guessed.
+//! It applies if a hash join would scan a whole table as its probe side, and the join columns are a key of the table or
+//! a prefix of one. Filters of the table may fix further key columns, and a range may restrict the next. Ranges of the
+//! primary key or of the same index are supported too. The keys of the build side are recorded, and only rows with
+//! these keys are read. If keys identify single rows, the join keeps the order of the other side ([`KeyJoinExec`]). If
+//! there are too many keys, the table is scanned after all. That is decided at run time, not guessed.
 
 use super::passed_columns::{beneath_projection, column_beneath, over};
 use super::{alternative_keys, view_lookup};
@@ -28,21 +29,21 @@ use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use std::sync::Arc;
 
-/// Keys looked up in one join, at most.
+/// Most keys looked up in one join.
 const MOST_KEYS: usize = 20_000;
-/// To look a whole key up costs about as much as scanning this many rows, of which most are in memory,
+/// Looking up a whole key costs about as much as scanning this many rows, most of which are in memory.
 const ROWS_PER_KEY: usize = 2;
-/// to look at all rows with the beginning of a key as scanning this many, and those rows themselves,
+/// Looking up a key prefix costs about as much as scanning this many rows, plus the rows found.
 const ROWS_PER_LOOKUP: usize = 8;
-/// each of which costs so much when an index only says where it is.
+/// Each of these rows costs this much if an index only refers to it.
 const ROWS_PER_INDEXED_ROW: usize = 8;
-/// A join is turned so that the other side is built if that has this many rows at most.
+/// A join is swapped, so that the other side is the build side, if that side has at most this many rows.
 const TURNED_ROWS: usize = 1000;
-/// Keys looked up whatever the size of the table.
+/// This many keys are looked up whatever the size of the table.
 const ALWAYS_KEYS: usize = 64;
 
-/// The rule. Runs once it is known which side is built, and before orders are enforced: a look-up may have
-/// another order than the scan that it stands for.
+/// The rule. It runs once the build side is known, and before orders are enforced: a lookup may have another order than
+/// the scan that it replaces.
 #[derive(Debug)]
 pub struct LookupJoin;
 
@@ -74,7 +75,7 @@ impl PhysicalOptimizerRule for LookupJoin {
     }
 }
 
-/// Whether rows of the probe side that match nothing leave the join's result as it is.
+/// Whether probe rows without a match do not affect the join's result.
 fn drops_unmatched_probe_rows(join_type: JoinType) -> bool {
     match join_type {
         JoinType::Inner
@@ -87,19 +88,19 @@ fn drops_unmatched_probe_rows(join_type: JoinType) -> bool {
     }
 }
 
-/// Whether a join builds a side of which it is not known how many rows there are, while the other has few.
+/// Whether a join builds the side of unknown size although the other one is small.
 fn is_built_from_unknown(join: &HashJoinExec) -> Result<bool> {
     Ok(rows_of(join.left())?.is_none() && rows_of(join.right())?.is_some_and(|rows| rows <= ALWAYS_KEYS))
 }
 
-/// How many rows a side is expected to have; `None` where that is not known.
+/// Expected number of rows of a side. `None` if unknown.
 pub(super) fn rows_of(side: &Arc<dyn ExecutionPlan>) -> Result<Option<usize>> {
     let known = StatisticsContext::new().compute(side.as_ref(), &StatisticsArgs::new())?;
     Ok(known.num_rows.get_value().copied())
 }
 
-/// The same join the other way round, where that lets a small table be looked up instead of scanned: to begin a scan takes as long as
-/// some look-ups of rows that are in memory, and of a small table there are no more keys than rows.
+/// Swaps a join if that lets a small table be looked up instead of scanned. Starting a scan takes as long as some
+/// lookups of cached rows, and a small table has at most as many keys as rows.
 fn turned_to_small(join: &HashJoinExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let small = match probe_scan(join.left()) {
         Some((scan, _)) => scan
@@ -113,7 +114,7 @@ fn turned_to_small(join: &HashJoinExec) -> Result<Option<Arc<dyn ExecutionPlan>>
     }
 }
 
-/// The join the other way round with what is its probe side then looked up; `None` where that cannot be.
+/// Swaps a join and looks up its new probe side. `None` if that is impossible.
 fn turned(join: &HashJoinExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     if *join.join_type() != JoinType::Inner || *join.partition_mode() != PartitionMode::CollectLeft {
         return Ok(None);
@@ -126,15 +127,15 @@ fn turned(join: &HashJoinExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     })
 }
 
-/// The join with its probe side looked up; `None` where that cannot be, or does not pay.
+/// Looks up the probe side of a join. `None` if that is impossible or does not pay.
 fn by_lookup(join: &HashJoinExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let single = join.left().output_partitioning().partition_count() == 1
         && join.right().output_partitioning().partition_count() == 1;
-    // NOT IN looks at whether the probe side has NULLs or any rows at all.
+    // NOT IN depends on whether the probe side has NULLs or any rows at all.
     let null_aware = join.null_aware;
     if !drops_unmatched_probe_rows(*join.join_type())
         || null_aware
-        // Keys that are NULL are not looked up.
+        // NULL keys are not looked up.
         || join.null_equality() != NullEquality::NullEqualsNothing
         || !single
         || *join.partition_mode() != PartitionMode::CollectLeft
@@ -153,7 +154,7 @@ fn by_lookup(join: &HashJoinExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
         (None, Some(scan)) => Scan::Index(scan),
         (None, None) => return Ok(None),
     };
-    // Which column of the table each join key is, where it is one of the same type.
+    // For each join key the table's column, if it has the same type.
     let build_schema = join.left().schema();
     let names: Vec<Option<String>> = join
         .on()
@@ -170,7 +171,7 @@ fn by_lookup(join: &HashJoinExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let Some((index, looked_up)) = best_index(table, &names, scan) else { return Ok(None) };
     let whole = looked_up.columns.len() == index.columns.len() && (index.primary || index.unique);
     let rows = if whole { ROWS_PER_KEY } else { rows_per_lookup(scan, index, &looked_up) };
-    // A range of few rows is read sooner than it is looked into; where it may be of many, a few keys cost little.
+    // Reading a small range is faster than lookups in it. If it may be large, a few keys cost little.
     let least = if scan.is_whole() || !scan.is_range_known() { ALWAYS_KEYS } else { 0 };
     let most = (scan.estimate().read / rows).clamp(least, MOST_KEYS);
     if most == 0 {
@@ -189,8 +190,8 @@ fn by_lookup(join: &HashJoinExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     Ok(Some(join.builder().with_new_children(vec![build, probe])?.build_exec()?))
 }
 
-/// What it costs to read the rows that begin with a key, in rows scanned. Nothing is added for the rows themselves where
-/// nothing is known of how many there are.
+/// The cost of reading the rows with a key prefix, in rows scanned. Without statistics the rows themselves are not
+/// counted.
 fn rows_per_lookup(scan: Scan<'_>, index: &IndexDescriptor, keys: &LookupKeys) -> usize {
     let table = &scan.output().table;
     let columns = index.columns.iter().take(keys.columns.len()).filter_map(|key| table.column(key.column));
@@ -198,13 +199,13 @@ fn rows_per_lookup(scan: Scan<'_>, index: &IndexDescriptor, keys: &LookupKeys) -
     let (Some(known), Some(distinct)) = (&table.statistics, distinct) else { return ROWS_PER_LOOKUP };
     let covers = index.primary || crate::execution::index_scan::covers(scan.output(), index);
     let each = if covers { 1 } else { ROWS_PER_INDEXED_ROW };
-    // Fewer than a row for each key are no gain; the conversion saturates.
+    // Fewer than one row per key brings no gain. The conversion saturates.
     let rows = (known.rows / distinct.max(1.0)) as usize;
     ROWS_PER_LOOKUP.saturating_add(rows.saturating_mul(each))
 }
 
-/// The scan at the bottom of a chain of filters, projections, sorts and groupings, and for each output column of the
-/// chain its position in the scan's output.
+/// The scan below a chain of filters, projections, sorts and groupings. Also, for each output column of the chain, its
+/// position in the scan's output.
 fn probe_scan(plan: &Arc<dyn ExecutionPlan>) -> Option<(Arc<dyn ExecutionPlan>, Vec<Option<usize>>)> {
     if plan.is::<TableScanExec>() || plan.is::<IndexScanExec>() {
         return Some((Arc::clone(plan), (0..plan.schema().fields().len()).map(Some).collect()));
@@ -222,8 +223,8 @@ fn replace_scan(plan: &Arc<dyn ExecutionPlan>, scan: &Arc<dyn ExecutionPlan>) ->
     }
 }
 
-/// The index whose leading columns are the join's keys or fixed by filters: the primary key or a unique index in full,
-/// else the longest beginning. Answers where the values of these columns come from.
+/// The index whose leading columns are join keys or fixed by filters. A complete primary key or unique index is
+/// preferred, otherwise the longest prefix. Also answers the sources of these columns' values.
 fn best_index<'a>(
     table: &'a TableDescriptor,
     names: &[Option<String>],

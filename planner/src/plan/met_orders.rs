@@ -1,6 +1,6 @@
-//! Sorts where an operator asks for an order that its input does not have. DataFusion's rule for that leaves keys out of sorts below a
-//! UNION that are constant or equal in one branch, and then does not see that the branches have the whole order, however often it
-//! is asked.
+//! Adds sorts below operators whose required order their input lacks. DataFusion's rule omits sort keys below a UNION
+//! that are constant or equal in one branch. Then it does not see that the branches have the whole order, however often
+//! it runs.
 
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
@@ -10,7 +10,7 @@ use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use std::sync::Arc;
 
-/// A plan whose operators have their inputs in the orders that they ask for.
+/// Makes sure that the inputs of all operators have the required orders.
 pub fn with_met_orders(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     plan.transform_up(|plan| {
         let mut sorted = false;

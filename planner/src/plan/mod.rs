@@ -1,9 +1,8 @@
-//! From a bound logical plan to one that runs again and again.
-//!
-//! logical plan -> [`Engine::optimize`] (DataFusion's rules; parameters stay placeholders, so that
-//! filters reach the tables) -> [`slotting`] (placeholders become functions that read slots) ->
-//! physical plan, once -> [`PlanInstance`] -> pooled in a [`PreparedPlan`], which fills the slots,
-//! runs, and clears them.
+//! Turns a bound logical plan into one that runs repeatedly.
+//! 1. [`Engine::optimize`] applies DataFusion's rules. Parameters stay placeholders, so that filters reach the tables.
+//! 2. [`slotting`] replaces placeholders by functions that read slots.
+//! 3. The physical plan is made once and becomes a [`PlanInstance`].
+//! 4. A [`PreparedPlan`] pools instances. It fills the slots, runs the plan, and clears the slots.
 
 mod above_joins;
 mod alternative_keys;

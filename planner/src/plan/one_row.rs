@@ -1,11 +1,12 @@
-//! [`hold_filters`]: keeps conditions above aggregates that have a row even where their input has none.
+//! [`hold_filters`]: keeps conditions above aggregates that return a row even for an empty input.
 //!
-//! DataFusion moves a condition below an aggregate when the columns it asks for are group keys. One that asks for no columns
-//! (`HAVING $1`, `HAVING (SELECT …)`, or what a condition becomes when a column turns out to be a constant) passes that test
-//! everywhere; below an aggregate without groups it would leave the one row that it should take away. One that calls a volatile
-//! function asks anew for each row that it is given, so it must be given those that stand below it (`WHERE random() < 0.5`
-//! over a join, a window, groups). Nothing moves below LIMIT, so what must stay above something has one between, of no fewer
-//! rows than there are.
+//! DataFusion moves a condition below an aggregate if all of its columns are group keys. A condition without columns
+//! always passes that test. Examples are `HAVING $1`, `HAVING (SELECT …)`, and a condition on a column that became a
+//! constant. Below an aggregate without groups, it would not remove the aggregate's single row.
+//!
+//! A condition with a volatile call has another result for each row. It must see the rows at its place (`WHERE random()
+//! < 0.5` over a join, a window or groups). DataFusion moves nothing below LIMIT. So a LIMIT that keeps all rows is put
+//! below each condition that must stay.
 
 use crate::bind::volatile::{calls, is_volatile_function};
 use datafusion::common::Result;
@@ -13,8 +14,8 @@ use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{Aggregate, Expr, Filter, LogicalPlan, LogicalPlanBuilder, SubqueryAlias};
 
-/// The plan with a LIMIT above each aggregate that has a row of no input and stands below a condition, and below each volatile
-/// condition; `None` where there is neither.
+/// Adds a LIMIT above each aggregate that returns a row for an empty input and is below a condition. Also adds one
+/// below each volatile condition. `None` if there is neither.
 pub fn hold_filters(plan: &LogicalPlan) -> Result<Option<LogicalPlan>> {
     let mut found = false;
     plan.apply_with_subqueries(|node| {
@@ -28,7 +29,7 @@ pub fn hold_filters(plan: &LogicalPlan) -> Result<Option<LogicalPlan>> {
     found.then(|| held(plan.clone(), false)).transpose()
 }
 
-/// `below`: whether a condition stands above that nothing but this LIMIT would keep from moving below the aggregate.
+/// `below` says whether a condition above could move below the aggregate without this LIMIT.
 fn held(plan: LogicalPlan, below: bool) -> Result<LogicalPlan> {
     use LogicalPlan as P;
     let limit = match &plan {
@@ -37,7 +38,7 @@ fn held(plan: LogicalPlan, below: bool) -> Result<LogicalPlan> {
     };
     let beneath = match &plan {
         P::Filter(_) | P::Join(_) => true,
-        // A subquery that sees the other side of its join is made part of it, which a LIMIT would prevent.
+        // A lateral subquery becomes part of its join, which a LIMIT would prevent.
         P::Limit(_) | P::Subquery(_) => false,
         _ => below && limit.is_none(),
     };
@@ -45,7 +46,7 @@ fn held(plan: LogicalPlan, below: bool) -> Result<LogicalPlan> {
     let plan = plan.map_children(|child| Ok(Transformed::yes(held(child, beneath)?)))?.data;
     let mut plan = plan.map_subqueries(|inner| Ok(Transformed::yes(held(inner, false)?)))?.data;
     if let (P::Filter(filter), true) = (&plan, stays) {
-        // What joins are made of, and keys are found by, goes down as ever.
+        // Conditions for joins and keys are pushed down as usual.
         let parts = split_conjunction_owned(filter.predicate.clone());
         let (volatile, others): (Vec<Expr>, Vec<Expr>) = parts.into_iter().partition(calls_volatile);
         let mut builder = LogicalPlanBuilder::from(filter.input.as_ref().clone());
@@ -64,7 +65,7 @@ fn held(plan: LogicalPlan, below: bool) -> Result<LogicalPlan> {
     }
 }
 
-/// Whether a condition calls a volatile function over something other than a table's rows.
+/// Whether a condition has a volatile call and its input is not just a table's rows.
 fn is_volatile_filter(filter: &Filter) -> Result<bool> {
     let mut input = filter.input.as_ref();
     while let LogicalPlan::SubqueryAlias(SubqueryAlias { input: inner, .. })
@@ -78,13 +79,13 @@ fn is_volatile_filter(filter: &Filter) -> Result<bool> {
     Ok(calls_volatile(&filter.predicate))
 }
 
-/// Whether a condition calls a function that may answer otherwise for another row of the same moment, or that does something.
+/// Whether a condition calls a function that varies between rows of one statement or has side effects.
 fn calls_volatile(condition: &Expr) -> bool {
     let is_clock = |name: &str| matches!(name, "clock_timestamp" | "timeofday");
     calls(condition, |name| is_volatile_function(name) && !is_clock(name))
 }
 
-/// No fewer rows than an aggregate has, if it has any where its input has none.
+/// An upper bound of an aggregate's rows, if it returns a row for an empty input.
 fn rows_of_nothing(aggregate: &Aggregate) -> Option<usize> {
     match aggregate.group_expr.as_slice() {
         [] => Some(1),

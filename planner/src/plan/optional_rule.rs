@@ -1,4 +1,4 @@
-//! [`OptionalRule`]: a rule of DataFusion's that a plan can do without, which fails for some plans: those stay as they were.
+//! [`OptionalRule`]: a DataFusion rule that is not essential and fails for some plans. Those plans stay unchanged.
 
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
@@ -6,7 +6,7 @@ use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
 
-/// The rule.
+/// A rule whose errors are ignored.
 #[derive(Debug)]
 pub struct OptionalRule(pub Arc<dyn PhysicalOptimizerRule + Send + Sync>);
 

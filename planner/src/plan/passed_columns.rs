@@ -1,4 +1,4 @@
-//! [`column_beneath`]: operators that pass the rows of their input on or group them, so that keys of their columns may be chosen beneath.
+//! [`column_beneath`]: operators that pass on or group the rows of their input. Rows may be selected by key below them.
 
 use crate::execution::apply::ApplyExec;
 use crate::execution::key_tap::KeyTapExec;
@@ -16,10 +16,10 @@ use datafusion::physical_plan::unnest::UnnestExec;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// The column of the input that a column of the output is, by its place.
+/// Maps a position of the output to the position of the same column in the input.
 pub(super) type Beneath<'p> = Box<dyn Fn(usize) -> Option<usize> + 'p>;
 
-/// For such an operator; `None` for any other, and for one that may stop before its input ends.
+/// The mapping of such an operator. `None` for other operators, and for one that may stop before its input ends.
 pub(super) fn column_beneath(plan: &Arc<dyn ExecutionPlan>) -> Option<Beneath<'_>> {
     if plan.fetch().is_some() {
         return None;
@@ -33,11 +33,11 @@ pub(super) fn column_beneath(plan: &Arc<dyn ExecutionPlan>) -> Option<Beneath<'_
     if let Some(projection) = plan.downcast_ref::<ProjectionExec>() {
         return Some(Box::new(|column| Some(projection.expr().get(column)?.expr.downcast_ref::<Column>()?.index())));
     }
-    // What is chosen beneath a sort is sorted in place of all.
+    // A sort then sorts only the selected rows.
     if plan.is::<SortExec>() || plan.is::<CooperativeExec>() || plan.is::<KeyTapExec>() {
         return Some(Box::new(Some));
     }
-    // A subquery runs for each row by itself. The input's columns come first.
+    // A subquery runs for each row separately. The input's columns come first.
     if let Some(apply) = plan.downcast_ref::<ApplyExec>() {
         let width = apply.input().schema().fields().len();
         return apply
@@ -60,7 +60,7 @@ pub(super) fn column_beneath(plan: &Arc<dyn ExecutionPlan>) -> Option<Beneath<'_
             (alone(&from) && alone(&to) && !multiplied.contains(&place)).then_some(place)
         }));
     }
-    // A group has all rows of its key or none, so that keys may be chosen before grouping.
+    // A group contains all rows of its key or none, so keys may be selected before grouping.
     let aggregate = plan.downcast_ref::<AggregateExec>()?;
     let groups = aggregate.group_expr();
     if groups.has_grouping_set() || groups.expr().is_empty() || aggregate.limit_options().is_some() {
@@ -69,13 +69,14 @@ pub(super) fn column_beneath(plan: &Arc<dyn ExecutionPlan>) -> Option<Beneath<'_
     Some(Box::new(|column| Some(groups.expr().get(column)?.0.downcast_ref::<Column>()?.index())))
 }
 
-/// Such an operator over another input.
+/// The same operator over another input.
 pub(super) fn over(plan: &Arc<dyn ExecutionPlan>, input: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     let others = plan.children().into_iter().skip(1).map(Arc::clone);
     replace_children_if_necessary(Arc::clone(plan), std::iter::once(input).chain(others).collect())
 }
 
-/// Changes a join that was turned; a projection may put its columns back in order. `None`: the change makes nothing of it.
+/// Changes a join whose sides were swapped. A projection above it may restore the order of columns. `None` if the
+/// change does not apply.
 pub(super) fn beneath_projection(
     turned: &Arc<dyn ExecutionPlan>,
     change: impl FnOnce(&Arc<dyn ExecutionPlan>) -> Result<Option<Arc<dyn ExecutionPlan>>>,

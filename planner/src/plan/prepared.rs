@@ -1,5 +1,5 @@
-//! [`PreparedPlan`]: a statement's pool of plan instances. One that is busy serves nobody else, so
-//! another is built when all are.
+//! [`PreparedPlan`]: a statement's pool of plan instances. An instance serves one execution at a time. If all are busy,
+//! another one is built.
 
 use super::engine::Engine;
 use super::instance::PlanInstance;
@@ -20,19 +20,19 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 
-/// Binds a statement to slots. Called again for each instance of a pool.
+/// Binds a statement to slots. It is called for each instance of a pool.
 pub type PlanBuilder = Box<dyn Fn(&Arc<Slots>) -> Result<LogicalPlan> + Send + Sync>;
 
-/// Idle instances that a statement keeps, at most: many sessions may run it at a time, each waiting for a row that the one
-/// before has locked, and planning it costs a hundred times what running it does.
+/// Most idle instances of a statement. Many sessions may run it at the same time, each waiting for a row lock of the
+/// previous one. Planning costs a hundred times as much as running.
 const MOST_IDLE_INSTANCES: usize = 128;
-/// Bytes of all statements' idle instances, about, at most. One each is kept beyond.
+/// Approximate limit, in bytes, for the idle instances of all statements. One instance per statement is kept beyond it.
 pub(super) const IDLE_BYTES: usize = 48 << 20;
 
-/// How often a plan was asked for.
+/// Counters of plan reuse.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Uses {
-    /// Runs that found a finished plan.
+    /// Runs that found an idle plan instance.
     pub hits: u64,
     /// Runs that had to plan first.
     pub misses: u64,
@@ -48,12 +48,12 @@ impl AddAssign for Uses {
 #[derive(Default)]
 struct Idle {
     instances: Vec<PlanInstance>,
-    /// Theirs, which the engine counts too.
+    /// Bytes of the idle instances, which the engine counts too.
     bytes: usize,
     uses: Uses,
 }
 
-/// A planned statement.
+/// A planned statement with its pool of instances.
 pub struct PreparedPlan {
     engine: Arc<Engine>,
     builder: PlanBuilder,
@@ -61,12 +61,12 @@ pub struct PreparedPlan {
 }
 
 impl PreparedPlan {
-    /// A statement without instances yet; `builder` binds it to the slots of each.
+    /// A statement without instances. `builder` binds it to the slots of each instance.
     pub fn new(engine: Arc<Engine>, builder: PlanBuilder) -> Arc<PreparedPlan> {
         Arc::new(PreparedPlan { engine, builder, idle: Mutex::default() })
     }
 
-    /// Runs the statement in `context`. Errors while planning come at once, errors while running with the rows.
+    /// Runs the statement in `context`. Planning errors are returned at once, run-time errors with the rows.
     pub async fn run(self: &Arc<Self>, context: Arc<StatementContext>) -> Result<PlanRows> {
         let mut lease = self.lease(&context).await?;
         let Some(instance) = lease.instance.as_mut() else {
@@ -80,14 +80,14 @@ impl PreparedPlan {
         Ok(PlanRows::Stream(Box::pin(LeasedStream { stream: Some(stream), lease: Some(lease), schema })))
     }
 
-    /// An instance for one execution: an idle one, or a new one, planned for `context`.
+    /// Leases an instance for one execution: an idle one, or a new one that is planned for `context`.
     pub async fn lease(self: &Arc<Self>, context: &Arc<StatementContext>) -> Result<Lease> {
         let instance = match self.take_idle() {
             Some(instance) => instance,
             None => {
                 let slots = Slots::new();
                 let logical = (self.builder)(&slots)?;
-                // Filled while planning, so that access paths can look at sizes.
+                // The context is set while planning, so that access paths can consider table sizes.
                 slots.fill(Arc::clone(context));
                 let built = PlanInstance::build(&self.engine, &logical, Arc::clone(&slots)).await;
                 slots.clear();
@@ -123,13 +123,13 @@ impl PreparedPlan {
         idle.instances.push(instance);
     }
 
-    /// How many instances wait for their next execution, and the memory that they take, about, in bytes.
+    /// Number of idle instances, and their approximate memory in bytes.
     pub fn idle_instances(&self) -> (usize, usize) {
         let idle = self.idle.lock();
         (idle.instances.len(), idle.bytes)
     }
 
-    /// How often it was asked for.
+    /// Counters of plan reuse.
     pub fn uses(&self) -> Uses {
         self.idle.lock().uses
     }
@@ -143,14 +143,14 @@ impl Drop for PreparedPlan {
     }
 }
 
-/// An instance on loan; goes back to its pool, with empty slots, when dropped.
+/// A leased instance. It returns to its pool with empty slots when it is dropped.
 pub struct Lease {
     pool: Arc<PreparedPlan>,
     instance: Option<PlanInstance>,
 }
 
 impl Lease {
-    /// The instance.
+    /// The leased instance. `None` once it was returned.
     pub fn instance(&mut self) -> Option<&mut PlanInstance> {
         self.instance.as_mut()
     }
@@ -160,7 +160,7 @@ impl Drop for Lease {
     fn drop(&mut self) {
         if let Some(mut instance) = self.instance.take() {
             let reset = instance.finish();
-            // A task that was aborted in the middle of a batch may still look at the slots: nobody else gets them.
+            // A task aborted in the middle of a batch may still read the slots, so the instance is not reused.
             if instance.slots().is_running() || reset.is_err() {
                 return;
             }
@@ -169,21 +169,21 @@ impl Drop for Lease {
     }
 }
 
-/// What an execution returns.
+/// The result of an execution.
 pub enum PlanRows {
-    /// It ran to its end.
+    /// The execution has ended.
     Done {
-        /// Of the batch.
+        /// Schema of the batch.
         schema: SchemaRef,
-        /// All rows, if there are any, or what it failed with.
+        /// All rows, if any, or the error.
         batch: Result<Option<RecordBatch>>,
     },
-    /// It runs as its stream is polled. The stream holds an instance until its end or its drop.
+    /// The execution proceeds as the stream is polled. The stream holds an instance until it ends or is dropped.
     Stream(SendableRecordBatchStream),
 }
 
 impl PlanRows {
-    /// Of the rows.
+    /// Schema of the rows.
     pub fn schema(&self) -> SchemaRef {
         match self {
             PlanRows::Done { schema, .. } => Arc::clone(schema),
@@ -191,7 +191,7 @@ impl PlanRows {
         }
     }
 
-    /// All batches.
+    /// Collects all batches. Errors: those of the execution.
     pub async fn collect(self) -> Result<Vec<RecordBatch>> {
         Ok(match self {
             PlanRows::Done { batch, .. } => batch?.into_iter().collect(),
@@ -199,7 +199,7 @@ impl PlanRows {
         })
     }
 
-    /// As a stream, whatever it is.
+    /// Converts the rows to a stream.
     pub fn into_stream(self) -> SendableRecordBatchStream {
         match self {
             PlanRows::Done { schema, batch } => Box::pin(DoneStream { schema, batch: batch.transpose() }),
@@ -208,7 +208,7 @@ impl PlanRows {
     }
 }
 
-/// Rows that are there.
+/// A stream of rows that are already available.
 struct DoneStream {
     schema: SchemaRef,
     batch: Option<Result<RecordBatch>>,
@@ -228,9 +228,9 @@ impl RecordBatchStream for DoneStream {
     }
 }
 
-/// The rows of one execution. Ends the lease at the last row, at an error, and when dropped.
+/// The rows of one execution. The lease ends at the last row, at an error, or on drop.
 struct LeasedStream {
-    // Dropped before the lease: operators stop before their instance serves the next execution.
+    // Dropped before the lease: operators must stop before their instance serves the next execution.
     stream: Option<SendableRecordBatchStream>,
     lease: Option<Lease>,
     schema: SchemaRef,
@@ -256,7 +256,7 @@ impl RecordBatchStream for LeasedStream {
     }
 }
 
-/// Gives errors of DataFusion that PostgreSQL has too PostgreSQL's SQLSTATE and words.
+/// Converts DataFusion's errors that PostgreSQL also has to PostgreSQL's SQLSTATE and message.
 pub(crate) fn plain(error: DataFusionError) -> DataFusionError {
     let root = error.find_root().to_string();
     if root.contains("Scalar subquery returned more than one row") {

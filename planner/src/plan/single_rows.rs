@@ -1,4 +1,4 @@
-//! [`may_fail`]: whether a join may compute the single row of a correlated subquery for all groups at once.
+//! [`may_fail`]: whether a join must not compute a correlated subquery's single row for all groups at once.
 
 use crate::catalog::{ColumnId, IndexDescriptor, IndexState, RelationKind, TableDescriptor};
 use crate::execution::condition::column_of;
@@ -9,8 +9,8 @@ use datafusion::logical_expr::utils::split_conjunction;
 use datafusion::logical_expr::{Aggregate, BinaryExpr, Expr, LogicalPlan, Operator};
 use std::collections::HashSet;
 
-/// Whether an aggregate may fail: the one that takes the single row of a scalar subquery does where there are several. A join
-/// computes it for all groups, also for those that no outer row asks for.
+/// Whether an aggregate may fail. The one that takes a scalar subquery's single row fails if there are several rows. A
+/// join would compute it for all groups, even those that no outer row needs.
 pub fn may_fail(aggregate: &Aggregate) -> bool {
     let is_single = |part: &Expr| {
         Ok(matches!(part, Expr::AggregateFunction(call) if call.func.name() == crate::bind::SINGLE_VALUE))
@@ -19,7 +19,7 @@ pub fn may_fail(aggregate: &Aggregate) -> bool {
     aggregate.aggr_expr.iter().any(single) && !finds_one_row(&aggregate.input)
 }
 
-/// Whether equalities with outer columns or constants hold a unique key of the plan's only table.
+/// Whether equalities with outer columns or constants cover a unique key of the plan's only table.
 fn finds_one_row(plan: &LogicalPlan) -> bool {
     let mut asked: Vec<&Expr> = Vec::new();
     let mut node = plan;
@@ -29,7 +29,7 @@ fn finds_one_row(plan: &LogicalPlan) -> bool {
                 asked.extend(split_conjunction(&filter.predicate));
                 &filter.input
             }
-            // Names above it need not be those below.
+            // Names above a projection may differ from those below.
             LogicalPlan::Projection(projection) if asked.is_empty() => &projection.input,
             LogicalPlan::SubqueryAlias(alias) => &alias.input,
             LogicalPlan::TableScan(scan) => {
@@ -56,7 +56,7 @@ fn is_unique(index: &IndexDescriptor) -> bool {
         && index.deferral.is_none()
 }
 
-/// The column that a condition equates with something that is the same for all rows of the subquery.
+/// The column that a condition equates with a value that is the same for all rows of the subquery.
 fn equated(condition: &Expr, table: &TableDescriptor) -> Option<ColumnId> {
     let Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) = condition else { return None };
     let (column, other) = match (column_of(left, table), column_of(right, table)) {

@@ -1,6 +1,6 @@
-//! Replaces placeholders by functions that read a plan instance's slots, after logical
-//! optimisation and before physical planning. VALUES whose expressions are not constant become an
-//! operator of ours, because DataFusion evaluates VALUES while it plans.
+//! Replaces placeholders by functions that read a plan instance's slots. It runs between logical optimization and
+//! physical planning. VALUES with expressions that are not constant become an operator of ours, because DataFusion
+//! evaluates VALUES while planning.
 
 use crate::bind::nullable::nullable;
 use crate::error::Result;
@@ -19,17 +19,17 @@ use datafusion::logical_expr::{BinaryExpr, Expr, Extension, Filter, LogicalPlan,
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The plan with every placeholder replaced, in subqueries and extension nodes too.
+/// Replaces all placeholders in a plan, including subqueries and extension nodes.
 pub fn fill_placeholders(plan: LogicalPlan, slots: &Arc<Slots>) -> Result<LogicalPlan> {
     let outer = outer_slots(&plan)?;
     let filled = plan.transform_up_with_subqueries(|node| {
         use LogicalPlan as P;
         let names = matches!(node, P::Window(_) | P::Projection(_)).then(|| NamePreserver::new(&node));
-        // Elsewhere an expression has a name, which would be another.
+        // Elsewhere an expression has a name, which the change would alter.
         let filters = matches!(node, P::Filter(_) | P::TableScan(_));
         let final_form = matches!(node, P::Filter(_) | P::Join(_) | P::TableScan(_) | P::Projection(_));
         let node = node.map_expressions(|expression| {
-            // What is above knows a window function by its name, which shows the keys and so the placeholders in them.
+            // The plan above refers to a window function by its name, which contains the keys and their placeholders.
             let name = names.as_ref().map(|names| names.save(&expression));
             let replaced = replace(expression, slots, &outer)?;
             let replaced = if final_form { replaced.transform_data(in_final_form)? } else { replaced };
@@ -44,12 +44,12 @@ pub fn fill_placeholders(plan: LogicalPlan, slots: &Arc<Slots>) -> Result<Logica
     Ok(filled.data)
 }
 
-/// The expression with every placeholder replaced: for expressions that nodes of ours keep to themselves.
+/// Replaces all placeholders in an expression that one of our nodes holds.
 pub fn fill_expression(expression: Expr, slots: &Arc<Slots>) -> Result<Expr> {
     Ok(replace(expression, slots, &OuterSlots::new())?.data)
 }
 
-/// By placeholder: the row and the position in it.
+/// The outer row and the position in it, by placeholder.
 type OuterSlots = HashMap<String, (Arc<OuterValues>, usize)>;
 
 /// The placeholders of outer columns that the plan's Apply nodes define.
@@ -85,7 +85,7 @@ fn replace(
     })
 }
 
-/// DataFusion's own expressions in place of those that its rules were not to see.
+/// Replaces expressions that were hidden from DataFusion's rules by DataFusion's own forms.
 fn in_final_form(expression: Expr) -> std::result::Result<Transformed<Expr>, DataFusionError> {
     expression.transform_up(|expression| {
         match one_of::constant_list(&expression).or_else(|| guarded_case::plain(&expression)) {
@@ -95,8 +95,8 @@ fn in_final_form(expression: Expr) -> std::result::Result<Transformed<Expr>, Dat
     })
 }
 
-/// A column that is equal to something computed from it (`abs(a) = a`): within a function, so that DataFusion does not put the one for
-/// the other in orders, in which it would find the column again and again.
+/// Wraps a column that is equal to a function of itself (`abs(a) = a`) in a function. Otherwise DataFusion would
+/// substitute one for the other in orders endlessly.
 fn without_circles(condition: Expr) -> std::result::Result<Transformed<Expr>, DataFusionError> {
     condition.transform_up(|condition| {
         let Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) = &condition else {
@@ -113,8 +113,8 @@ fn without_circles(condition: Expr) -> std::result::Result<Transformed<Expr>, Da
     })
 }
 
-/// Moves what DataFusion leaves above scans into them: filters with uncorrelated subqueries and with
-/// functions that read the session, whose values are known when a scan of ours starts.
+/// Moves filters that DataFusion leaves above scans into them. These are filters with uncorrelated subqueries, and with
+/// functions of the session whose values are known when a scan starts.
 pub fn filters_to_scans(plan: LogicalPlan) -> Result<LogicalPlan> {
     let moved = plan.transform_up_with_subqueries(|node| {
         let LogicalPlan::Filter(filter) = node else { return Ok(Transformed::no(node)) };
@@ -137,7 +137,7 @@ pub fn filters_to_scans(plan: LogicalPlan) -> Result<LogicalPlan> {
     Ok(moved.data)
 }
 
-/// Whether an expression needs more than its row and values known beforehand.
+/// Whether an expression needs more than its row and values known in advance.
 fn depends_on_outside(expression: &Expr) -> bool {
     expression
         .exists(|inner| {

@@ -1,7 +1,7 @@
-//! Calls of strict operators and functions with a constant NULL among their operands: they are NULL, and no operand is evaluated.
+//! Replaces calls of strict operators and functions with a constant NULL operand by NULL. No operand is evaluated.
 //!
-//! PostgreSQL computes such calls while it plans: `(a * 2147483647 * NULL::int) IS NOT NULL` overflows for no row. The value of a parameter
-//! is unknown to a plan, so a parameter that is NULL is evaluated as any other.
+//! PostgreSQL folds such calls while planning: `(a * 2147483647 * NULL::int) IS NOT NULL` overflows for no row. A plan
+//! does not know its parameters' values, so a NULL parameter is evaluated like any other.
 
 use crate::error::Result;
 use crate::functions::kernel::KernelFunction;
@@ -13,7 +13,7 @@ use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, Operator};
 
-/// The plan with NULL in the place of such calls.
+/// Replaces such calls in a plan by NULL.
 pub fn fold_nulls(plan: LogicalPlan) -> Result<LogicalPlan> {
     let folded = plan.transform_up_with_subqueries(|node| {
         let mut any = false;
@@ -34,7 +34,7 @@ pub fn fold_nulls(plan: LogicalPlan) -> Result<LogicalPlan> {
     Ok(folded.data)
 }
 
-/// The expression, or the NULL that it is for certain.
+/// The expression, or NULL if that is certain.
 pub(super) fn folded(expression: Expr) -> DataFusionResult<Transformed<Expr>> {
     Ok(match certain_null(&expression)? {
         Some(null) => Transformed::yes(Expr::Literal(null, None)),
@@ -42,7 +42,7 @@ pub(super) fn folded(expression: Expr) -> DataFusionResult<Transformed<Expr>> {
     })
 }
 
-/// The NULL that a strict call is because an operand is the constant NULL.
+/// The typed NULL of a strict call with a constant NULL operand.
 fn certain_null(expression: &Expr) -> DataFusionResult<Option<ScalarValue>> {
     let Some(ty) = strict_type(expression) else { return Ok(None) };
     let mut null = false;
@@ -57,7 +57,7 @@ fn is_null(expression: &Expr) -> bool {
     matches!(expression, Expr::Literal(value, _) if value.is_null())
 }
 
-/// The type of a call that is NULL if an operand is; `None` for others.
+/// The result type of a strict call. `None` for other expressions.
 pub(super) fn strict_type(expression: &Expr) -> Option<DataType> {
     use Operator as O;
     match expression {
@@ -66,7 +66,7 @@ pub(super) fn strict_type(expression: &Expr) -> Option<DataType> {
             compares.then_some(DataType::Boolean)
         }
         Expr::Not(_) | Expr::Like(_) => Some(DataType::Boolean),
-        // A list of one is a comparison.
+        // A list with one member is a comparison.
         Expr::InList(InList { list, .. }) if list.len() == 1 => Some(DataType::Boolean),
         Expr::Cast(cast) => Some(cast.field.data_type().clone()),
         Expr::ScalarFunction(call) => {

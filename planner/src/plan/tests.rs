@@ -1,4 +1,4 @@
-//! Plans that run again: over a store in memory, with hand-made logical plans.
+//! Plans that run repeatedly, over an in-memory store, with hand-made logical plans.
 
 use super::{Engine, PlanRows, PreparedPlan};
 use crate::execution::limit::limit;
@@ -52,7 +52,7 @@ fn ints(batches: &[RecordBatch], column: usize) -> Vec<Option<i32>> {
         .collect()
 }
 
-/// The physical plan, one line an operator.
+/// The physical plan, with one line per operator.
 async fn explain(world: &World, shape: Shape) -> String {
     let slots = Slots::new();
     let logical = shape(scan(world, &slots)).build().unwrap();
@@ -138,7 +138,8 @@ async fn the_first_rows_of_a_range_are_read_without_a_stream_and_as_a_stream_wou
     let many = prepare(&world, |t| t.limit(0, Some(65)).unwrap());
     assert!(matches!(many.run(world.context(&world.begin(), vec![])).await.unwrap(), PlanRows::Stream(_)));
 
-    // Its own rows are among them: a stream puts them where they belong, and is asked again some times before another look.
+    // The range contains own writes. A stream inserts them at their place, and is used some times before the next
+    // attempt.
     let plan = prepare(&world, backwards);
     let writer = world.begin();
     world.insert(&writer, 100, 102).await;
@@ -474,7 +475,7 @@ async fn scans_in_parallel_return_the_same_rows() {
     assert_eq!(ints(&rows, 0), (0..20_000).map(Some).collect::<Vec<_>>());
 }
 
-/// The physical plan as it is made for a transaction at hand.
+/// The physical plan for a running transaction.
 async fn explain_with(world: &World, shape: Shape) -> String {
     let slots = Slots::new();
     let logical = shape(scan(world, &slots)).build().unwrap();
@@ -525,7 +526,7 @@ async fn a_subquery_bounds_a_scan() {
     }
 }
 
-/// Resident memory of this process, in bytes.
+/// Resident memory of this process in bytes.
 fn resident() -> usize {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap();
     text.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
@@ -539,7 +540,7 @@ async fn reuse_keeps_memory() {
         filtered.sort([col("b").sort(false, false)]).unwrap()
     });
     let transaction = world.begin();
-    // Other tests use memory meanwhile; a leak shows in every window, they do not.
+    // Other tests use memory meanwhile. A leak shows in every window; their use does not.
     let mut grown = usize::MAX;
     for _window in 0..12 {
         let before = resident();

@@ -1,11 +1,12 @@
-//! [`UnsoundSteps`]: takes steps out of a finished plan that DataFusion cannot run, and that change nothing.
+//! [`UnsoundSteps`]: removes steps from a finished plan that DataFusion cannot run and that have no effect.
 //!
 //! | step | why it cannot run |
 //! |---|---|
-//! | a sort of rows without columns, as `row_number() OVER (ORDER BY outer.a)` without FROM asks for | Arrow makes no batch without columns |
-//! | the limit in an aggregation whose input got an order after the limit was put there | the limit of ordered groups needs a direction |
+//! | a sort of rows without columns | Arrow cannot sort a batch without columns |
+//! | the limit in an aggregation whose input was ordered later | the limit of ordered groups needs a direction |
 //!
-//! Rows without columns are alike, so each order of them is the order asked for. The limit stands above the aggregation, too.
+//! An example of the first is `row_number() OVER (ORDER BY outer.a)` without FROM.
+//! Rows without columns are equal, so any order is the required one. The limit is also applied above the aggregation.
 
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
@@ -17,7 +18,7 @@ use datafusion::physical_plan::limit::GlobalLimitExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use std::sync::Arc;
 
-/// The rule. Runs last: nothing looks at the orders of a plan behind it.
+/// The rule. It runs last: no later rule depends on a plan's orders.
 #[derive(Debug)]
 pub struct UnsoundSteps;
 
@@ -38,7 +39,7 @@ impl PhysicalOptimizerRule for UnsoundSteps {
     }
 }
 
-/// What stands for a sort of rows without columns.
+/// The replacement of a sort of rows without columns.
 fn unsorted(plan: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn ExecutionPlan>> {
     let sort = plan.downcast_ref::<SortExec>().filter(|sort| sort.input().schema().fields().is_empty())?;
     let input = Arc::clone(sort.input());
@@ -48,7 +49,7 @@ fn unsorted(plan: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn ExecutionPlan>> {
     })
 }
 
-/// An aggregation without the limit that it cannot keep.
+/// An aggregation without the limit that it cannot apply.
 fn without_limit(plan: &Arc<dyn ExecutionPlan>) -> Option<Arc<dyn ExecutionPlan>> {
     let aggregate = plan.downcast_ref::<AggregateExec>()?;
     let undirected = aggregate.limit_options().is_some_and(|limit| limit.descending().is_none());

@@ -1,9 +1,9 @@
-//! Hash joins over system views: of a view on the probe side only those rows are made that have the keys of the build side.
+//! Hash joins over system views: a view on the probe side makes only the rows with keys of the build side.
 //!
-//! The view may lie beneath other joins. There its rows may be left out where every row of the result that they would be part of is left
-//! out by the join above: on both sides of an inner join, and on that side of an outer, semi or anti join whose rows stay. A
-//! hash join reads its build side to the end before it asks the probe side for the first row, so the keys are known when the
-//! view is read.
+//! The view may be below other joins. There its rows may be dropped if the join above would drop all result rows made
+//! from them. That holds for both sides of an inner join, and for the preserved side of an outer, semi or anti join. A
+//! hash join reads its build side to the end before it polls the probe side. So the keys are known when the view is
+//! read.
 
 use super::passed_columns::{column_beneath, over};
 use crate::execution::key_tap::{KeyTap, KeyTapExec, TappedKeys};
@@ -18,10 +18,10 @@ use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use std::sync::Arc;
 
-/// Keys by which rows of a system view are made, at most.
+/// Most keys by which rows of a system view are made.
 pub(super) const MOST_KEYS: usize = 4096;
 
-/// A key of the join above: its place there, the column of the plan that it is compared with, and the type of its values.
+/// A key of the join above: its position there, the column of the plan that it is compared with, and its type.
 #[derive(Clone, Debug)]
 pub(super) struct Key {
     pub(super) place: usize,
@@ -29,8 +29,8 @@ pub(super) struct Key {
     pub(super) ty: DataType,
 }
 
-/// The join with the rows of system views on its probe side made for the keys of its build side, which drops rows of the probe side that
-/// match nothing. `None`: there is no such view.
+/// Reads the system views on a join's probe side by the keys of its build side. The join must drop probe rows without a
+/// match. `None` if there is no such view.
 pub(super) fn of_views(join: &HashJoinExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let build_schema = join.left().schema();
     let keys = join.on().iter().enumerate().filter_map(|(place, (left, right))| {
@@ -44,7 +44,7 @@ pub(super) fn of_views(join: &HashJoinExec) -> Result<Option<Arc<dyn ExecutionPl
     Ok(Some(join.builder().with_new_children(vec![build, probe])?.build_exec()?))
 }
 
-/// The plan with its views reading only rows that have the keys; `None` where none does.
+/// Restricts a plan's views to rows with the keys. `None` if it has none.
 pub(super) fn tapped(
     plan: &Arc<dyn ExecutionPlan>,
     keys: Vec<Key>,
@@ -71,7 +71,7 @@ pub(super) fn tapped(
     }
 }
 
-/// The sides of a join whose rows may be left out by their values, together with all rows of the result that have these.
+/// The sides of a join whose rows may be dropped by value, because all result rows with these values are dropped too.
 fn sides(join_type: JoinType) -> &'static [JoinSide] {
     match join_type {
         JoinType::Inner => &[JoinSide::Left, JoinSide::Right],
@@ -81,7 +81,7 @@ fn sides(join_type: JoinType) -> &'static [JoinSide] {
     }
 }
 
-/// Which side a column of a join's output is from, and its place there.
+/// The side of a join's output column, and its position there.
 fn origin(join: &HashJoinExec, column: usize) -> Option<(JoinSide, usize)> {
     let column = match join.projection.as_deref() {
         None => column,
@@ -109,7 +109,7 @@ fn beneath_join(
     keys: Vec<Key>,
     tap: &Arc<KeyTap>,
 ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-    // NOT IN looks at whether a side has any rows at all.
+    // NOT IN depends on whether a side has any rows at all.
     if join.null_aware || plan.fetch().is_some() || *join.partition_mode() != PartitionMode::CollectLeft {
         return Ok(None);
     }

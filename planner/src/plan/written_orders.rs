@@ -1,6 +1,7 @@
-//! [`WrittenOrders`]: DataFusion's rule that puts sorts where orders are asked for, kept from what is written. To it, as to the standard,
-//! a subquery's ORDER BY means nothing; PostgreSQL computes it, and row numbers, joins, limits, rows inserted and aggregates see its
-//! rows in that order. The rule also moves an order of the outside below a limit, and loses the limit of a sort that goes.
+//! [`WrittenOrders`]: keeps written orders from DataFusion's rule that enforces orders. To that rule, as to the
+//! standard, a subquery's ORDER BY has no meaning. PostgreSQL sorts the subquery. Row numbers, joins, limits, inserted
+//! rows and aggregates see its rows in that order. DataFusion's rule also moves an outer order below a limit, and loses
+//! the limit of a sort that it removes.
 
 use crate::execution::known_orders::with_known_orders;
 use crate::execution::leaf::input_methods;
@@ -21,7 +22,7 @@ use datafusion::physical_plan::{
 use std::fmt;
 use std::sync::Arc;
 
-/// The rule, in the place of DataFusion's own, whose name it has.
+/// The rule that replaces DataFusion's own and has its name.
 #[derive(Debug)]
 pub struct WrittenOrders {
     enforce: EnsureRequirements,
@@ -74,7 +75,8 @@ impl PhysicalOptimizerRule for WrittenOrders {
     }
 }
 
-/// Asks for the order of the sort below it, and lets no other through. Stands in plans while the rule works, and never runs.
+/// Requires the order of the sort below it and passes no other requirement down. It exists only while the rule runs,
+/// and never executes.
 #[derive(Debug)]
 struct FenceExec {
     input: Arc<dyn ExecutionPlan>,
@@ -111,7 +113,7 @@ impl ExecutionPlan for FenceExec {
     fn required_input_ordering(&self) -> Vec<Option<OrderingRequirements>> {
         vec![self.order.clone().map(OrderingRequirements::from)]
     }
-    /// It does, but orders that are asked for above it must not be brought about below.
+    /// It keeps the order, but orders required above must not be established below it.
     fn maintains_input_order(&self) -> Vec<bool> {
         vec![false]
     }
@@ -143,7 +145,7 @@ mod tests {
         LexOrdering::new([PhysicalSortExpr::new(Arc::new(Column::new(column, place)), options)]).unwrap()
     }
 
-    /// What becomes of a limited sort by `id` over a sort by another column, over rows in the order of `id`.
+    /// The result for a limited sort by `id` over a sort by another column, over rows in the order of `id`.
     fn planned(rule: &dyn PhysicalOptimizerRule) -> String {
         let fields = ["id", "v"].map(|name| Field::new(name, DataType::Int32, false));
         let rows = MemorySourceConfig::try_new(&[vec![]], Arc::new(Schema::new(fields.to_vec())), None).unwrap();
@@ -160,7 +162,7 @@ mod tests {
         assert!(plan.contains("fetch=3") && plan.contains("expr=[v@1 DESC]"), "{plan}");
     }
 
-    /// Once DataFusion keeps both, this rule is not needed any more.
+    /// If DataFusion keeps both, this rule is not needed any more.
     #[test]
     fn the_original_loses_both() {
         let plan = planned(&EnsureRequirements::new());

@@ -1,4 +1,4 @@
-//! [`Changes`] counts what is written to a table; [`keep_fresh`] gathers statistics of tables of which much has changed.
+//! [`Changes`] counts the rows written to a table. [`keep_fresh`] gathers the statistics of tables that changed much.
 
 use super::gather::{DEFAULT_TARGET, Gathered, Wanted, gather};
 use crate::catalog::{Catalog, CatalogStore, Persistence, RelationKind, TableDescriptor};
@@ -9,14 +9,14 @@ use std::sync::Arc;
 use std::time::Duration;
 use txn::TransactionOptions;
 
-/// How long it rests between two looks (`autovacuum_naptime`).
+/// Interval between two passes (`autovacuum_naptime`).
 const REST: Duration = Duration::from_secs(60);
-/// Rows that must have changed (`autovacuum_analyze_threshold`),
+/// Rows that must have changed (`autovacuum_analyze_threshold`).
 const THRESHOLD: f64 = 50.0;
-/// and which share of the table besides (`autovacuum_analyze_scale_factor`).
+/// The additional share of the table that must have changed (`autovacuum_analyze_scale_factor`).
 const SHARE: f64 = 0.1;
 
-/// Gathers in the background what is known of tables, where nothing is or much has changed since, until the store is closed.
+/// Gathers statistics in the background for tables that have none or changed much, until the store is closed.
 pub fn keep_fresh(store: &Arc<CatalogStore>) {
     let (weak, env) = (Arc::downgrade(store), Arc::clone(store.env()));
     let task = async move {
@@ -36,14 +36,14 @@ pub fn keep_fresh(store: &Arc<CatalogStore>) {
     env.spawn("statistics", Box::pin(task));
 }
 
-/// One look at all tables of all databases. `looked_at` remembers, by database and table, those that nothing was known of.
-/// Errors of the store.
+/// One pass over all tables of all databases. `looked_at` remembers, by database and table, those without statistics.
+/// Errors: those of the store.
 pub(crate) async fn look(store: &Arc<CatalogStore>, looked_at: &mut HashSet<(u32, u32)>) -> Result<()> {
     let reader = || store.transactions().begin(TransactionOptions { read_only: true, ..TransactionOptions::default() });
     let first = reader();
     let databases = store.databases(&first).await;
     first.rollback().await;
-    // Of several nodes one looks at what nobody has written to.
+    // Of several nodes, only one examines tables without writes.
     let first_node = store.nodes().is_none_or(|nodes| nodes.is_first());
     let mut there = HashSet::new();
     for database in databases? {
@@ -58,7 +58,7 @@ pub(crate) async fn look(store: &Arc<CatalogStore>, looked_at: &mut HashSet<(u32
                 && !is_left_alone(table);
             let unknown = first_node && table.statistics.is_none() && looked_at.insert((database.oid, table.oid));
             if kept && (unknown || is_stale(table)) {
-                // Somebody else may define or analyze it at the same time; the next look finds what is left to do.
+                // Another transaction may define or analyze the table at the same time. The next pass finds the rest.
                 if let Err(error) = refresh(store, &catalog, table).await {
                     tracing::info!(%error, table = table.name, "its statistics were not gathered");
                 }
@@ -69,7 +69,7 @@ pub(crate) async fn look(store: &Arc<CatalogStore>, looked_at: &mut HashSet<(u32
     Ok(())
 }
 
-/// Whether its `autovacuum_enabled` is off.
+/// Whether the table's `autovacuum_enabled` is off.
 fn is_left_alone(table: &TableDescriptor) -> bool {
     let off = |value: &str| parse_bool(value).is_ok_and(|on| !on);
     table.parameters.iter().any(|(name, value)| name == "autovacuum_enabled" && off(value))
@@ -80,7 +80,7 @@ fn is_stale(table: &TableDescriptor) -> bool {
     table.changes.count() as f64 > THRESHOLD + SHARE * rows
 }
 
-/// Gathers and stores what is known of one table.
+/// Gathers and stores the statistics of one table.
 async fn refresh(store: &Arc<CatalogStore>, catalog: &Catalog, table: &TableDescriptor) -> Result<()> {
     let transaction = store.transactions().begin(TransactionOptions::default());
     let counted = table.changes.count();
@@ -88,10 +88,10 @@ async fn refresh(store: &Arc<CatalogStore>, catalog: &Catalog, table: &TableDesc
         let wanted = Wanted { columns: None, target: DEFAULT_TARGET, automatic: true };
         let Gathered { statistics, .. } = gather(store.env().as_ref(), &transaction, table, &wanted).await?;
         if statistics.rows == 0.0 && table.statistics.is_none() {
-            // Nothing to be said of it; nobody's plans need to be made again.
+            // There is nothing to store, so plans stay valid.
             return Ok(false);
         }
-        // Nobody is waited for: the next look finds what is left to do.
+        // Do not wait for locks: the next pass finds the rest.
         let mut writer = store.writer(&transaction, catalog.database().oid).impatient();
         writer.store_statistics(table.oid, &statistics).await
     };

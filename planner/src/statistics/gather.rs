@@ -1,4 +1,4 @@
-//! [`gather`]: reads a table and says what its rows are like.
+//! [`gather`]: reads a table and computes statistics of its rows.
 
 use super::sample::Sample;
 use super::values::{Sampled, summarize};
@@ -12,35 +12,35 @@ use storage::RowRange;
 use storage::env::Env;
 use txn::{OwnWrites, Transaction, TxnScanOptions};
 
-/// Common values and histogram bounds of a column, unless it says otherwise (`default_statistics_target`).
+/// Default number of common values and of histogram bounds of a column (`default_statistics_target`).
 pub const DEFAULT_TARGET: usize = 100;
-/// Rows looked at for each of them, as in PostgreSQL: enough for a histogram whose parts are right within a half with
-/// a probability of 99 % (Chaudhuri, Motwani, Narasayya 1998).
+/// Rows sampled per common value, as in PostgreSQL. The histogram's bins are then within 50 % with a probability of 99
+/// % (Chaudhuri, Motwani, Narasayya 1998).
 const ROWS_PER_TARGET: usize = 300;
-/// Bytes of rows that are kept to be looked at; of larger rows there are fewer.
+/// Most bytes of sampled rows. Larger rows give a smaller sample.
 const KEPT_BYTES: usize = 64 << 20;
-/// Of a table of more bytes on the medium only as many are read, in tablets that are drawn.
+/// Most bytes read of a larger table, in randomly chosen tablets.
 const MOST_BYTES: u64 = 256 << 20;
 
-/// What is to be found out.
+/// The statistics to gather.
 pub struct Wanted<'a> {
-    /// The columns; all when there are none.
+    /// The columns to analyze. `None` means all.
     pub columns: Option<&'a [ColumnId]>,
-    /// `default_statistics_target`.
+    /// The number of common values: `default_statistics_target`.
     pub target: usize,
-    /// Whether the server asks by itself.
+    /// Whether the server gathers them on its own.
     pub automatic: bool,
 }
 
-/// What was found out.
+/// The statistics that were gathered.
 pub struct Gathered {
-    /// Of the table.
+    /// Statistics of the table.
     pub statistics: TableStatistics,
-    /// Rows that were looked at.
+    /// Number of rows that were sampled.
     pub sampled: usize,
 }
 
-/// Reads a table, own writes included, as `transaction` sees it. What is known of columns that are not asked for is kept.
+/// Reads a table as `transaction` sees it, including own writes. Statistics of columns that are not wanted are kept.
 pub async fn gather(
     env: &dyn Env,
     transaction: &Arc<Transaction>,
@@ -65,7 +65,7 @@ pub async fn gather(
     let mut known = Vec::with_capacity(columns.len());
     for (column, values) in columns.iter().zip(&arrays) {
         let target = target(column);
-        // Of no rows nothing is learnt: what was known before may be true again.
+        // An empty sample tells nothing. The previous statistics may apply again later.
         if target > 0 && !sample.is_empty() {
             let sampled = Sampled { column: column.id, ty: column.ty, values, rows, target };
             known.push(summarize(&sampled)?);
@@ -80,7 +80,7 @@ pub async fn gather(
     Ok(Gathered { statistics, sampled: sample.len() })
 }
 
-/// Some rows, `most` at most, and about how many there are.
+/// Samples at most `most` rows, and estimates their total number.
 async fn read(
     env: &dyn Env,
     transaction: &Arc<Transaction>,
@@ -99,11 +99,11 @@ async fn read(
                 bytes -= sample.offer(row).as_ref().map_or(0, size);
             }
             if bytes > KEPT_BYTES {
-                // Below the bound by a half, so that it is not met again with each batch.
+                // Shrink to half the limit, so that the next batches do not exceed it again.
                 sample.keep_at_most(sample.kept().len() * (KEPT_BYTES / 2) / bytes);
                 bytes = sample.kept().iter().map(size).sum();
             }
-            // A store that answers at once must not keep the thread.
+            // A store that answers at once must not occupy the thread.
             tokio::task::yield_now().await;
         }
     }
@@ -111,7 +111,7 @@ async fn read(
     Ok((sample.into_kept(), rows))
 }
 
-/// What is read of a table, and which part of it that is, above 0 to 1.
+/// The key ranges to read, and their share of the table, above 0 and up to 1.
 async fn chosen_ranges(env: &dyn Env, transaction: &Transaction, all: RowRange) -> Result<(Vec<RowRange>, f64)> {
     let mut tablets = transaction.tablets(&all).await?;
     let bytes: u64 = tablets.iter().map(|tablet| tablet.bytes).sum();

@@ -1,5 +1,5 @@
-//! What is known of tables' rows: gathered by ANALYZE (`gather`, `sample`, `values`) or by the server itself (`automatic`), asked when a
-//! statement is planned (`selectivity`). Hints only.
+//! Statistics of tables. ANALYZE (`gather`, `sample`, `values`) or the server itself (`automatic`) gathers them. The
+//! planner uses them (`selectivity`) as hints only.
 
 pub mod automatic;
 pub mod gather;

@@ -1,6 +1,6 @@
-//! [`Sample`]: some of many, each as likely as any other.
+//! [`Sample`]: a uniform random sample of a stream of items.
 
-/// Keeps so many of what is offered (reservoir sampling: Vitter 1985, algorithm R).
+/// Keeps a fixed number of the offered items (reservoir sampling: Vitter 1985, algorithm R).
 #[derive(Debug)]
 pub struct Sample<T> {
     kept: Vec<T>,
@@ -10,19 +10,20 @@ pub struct Sample<T> {
 }
 
 impl<T> Sample<T> {
-    /// Keeps `most` at most; `seed` is any number.
+    /// Keeps at most `most` items. `seed` is any number.
     pub fn new(most: usize, seed: u64) -> Sample<T> {
         Sample { kept: Vec::new(), most, offered: 0, random: seed }
     }
 
-    /// Takes one, or not; answers what is not kept for it.
+    /// Offers an item. Answers the item that is not kept, if any.
     pub fn offer(&mut self, item: T) -> Option<T> {
         self.offered += 1;
         if self.kept.len() < self.most {
             self.kept.push(item);
             return None;
         }
-        // One in `offered` for each place; the remainder's bias is below 2^-32 for what a table can have.
+        // Each place has the probability of one in `offered`. The bias of the remainder is below 2^-32 for any possible
+        // table.
         let place = usize::try_from(self.next() % self.offered).unwrap_or(usize::MAX);
         match self.kept.get_mut(place) {
             Some(kept) => Some(std::mem::replace(kept, item)),
@@ -30,7 +31,7 @@ impl<T> Sample<T> {
         }
     }
 
-    /// Keeps fewer from now on: no more than `most`, drawn from what is kept.
+    /// Reduces the sample to at most `most` items, chosen at random.
     pub fn keep_at_most(&mut self, most: usize) {
         self.most = self.most.min(most.max(1));
         while self.kept.len() > self.most {
@@ -39,22 +40,22 @@ impl<T> Sample<T> {
         }
     }
 
-    /// What is kept.
+    /// The items that are kept.
     pub fn kept(&self) -> &[T] {
         &self.kept
     }
 
-    /// How many were offered.
+    /// Number of items offered so far.
     pub fn offered(&self) -> u64 {
         self.offered
     }
 
-    /// What was kept.
+    /// Takes the items that are kept.
     pub fn into_kept(self) -> Vec<T> {
         self.kept
     }
 
-    /// The next of a series of numbers that look random (SplitMix64: Steele, Lea, Flood 2014).
+    /// The next pseudorandom number (SplitMix64: Steele, Lea, Flood 2014).
     fn next(&mut self) -> u64 {
         self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.random;
@@ -93,7 +94,7 @@ mod tests {
         }
         let late = fewer.kept().iter().filter(|number| **number >= 500).count();
         assert!(fewer.kept().len() == 100 && (30..70).contains(&late), "{late}");
-        // Each tenth is drawn from about as often as any other: 100 expected, a standard deviation of 9.5.
+        // Each tenth is drawn about equally often: 100 times are expected, with a standard deviation of 9.5.
         for tenth in 0..10 {
             let drawn = kept.iter().filter(|number| **number / 10_000 == tenth).count();
             assert!((60..=140).contains(&drawn), "{drawn} of the tenth {tenth}");

@@ -1,7 +1,7 @@
-//! [`selectivity`]: which share of a table's rows filters leave, by what ANALYZE found out.
+//! [`selectivity`]: estimates the share of a table's rows that filters keep, by ANALYZE's statistics.
 //!
-//! Columns are taken to be independent of each other (the manual's chapter 76.1 tells how PostgreSQL estimates; what is not known here
-//! either is guessed as there). A value that is only known when the statement runs counts as an average one.
+//! Columns are assumed to be independent. Without statistics, the guesses are PostgreSQL's (manual, 76.1). A value that
+//! is known only at run time counts as an average one.
 
 use crate::catalog::{ColumnId, ColumnStatistics, Constant, TableDescriptor};
 use crate::encoding::{KeyColumn, KeyEncoder};
@@ -12,18 +12,18 @@ use crate::types::SqlType;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 use std::collections::BTreeMap;
 
-/// Share of rows on one side of a value that is not known.
+/// Estimated share of rows on one side of an unknown value.
 const ONE_SIDE: f64 = 1.0 / 3.0;
-/// Share of rows between two values that are not known.
+/// Estimated share of rows between two unknown values.
 const BETWEEN: f64 = 0.005;
-/// Share of rows that match a pattern.
+/// Estimated share of rows that match a pattern.
 const PATTERN: f64 = 0.005;
-/// Share of rows of which some condition is true that says nothing about their number.
+/// Estimated share of rows for a condition without a better estimate.
 const SOME: f64 = 1.0 / 3.0;
-/// Elements of an array that is not known.
+/// Estimated number of elements of an unknown array.
 const ELEMENTS: f64 = 10.0;
 
-/// The share of rows that are left by filters (a conjunction, columns unqualified), 0 to 1. `None`: nothing is known of the table.
+/// The share of rows that filters keep (a conjunction, with unqualified columns), 0 to 1. `None` without statistics.
 pub fn selectivity(table: &TableDescriptor, filters: &[Expr]) -> Option<f64> {
     let mut all = Vec::new();
     let mut left = 1.0;
@@ -36,7 +36,7 @@ pub fn selectivity(table: &TableDescriptor, filters: &[Expr]) -> Option<f64> {
     Some((left * selectivity_of(table, all.iter())?).clamp(0.0, 1.0))
 }
 
-/// The same of conditions that all must hold.
+/// The share of rows that satisfy all conditions. `None` without statistics.
 pub fn selectivity_of<'a>(table: &TableDescriptor, all: impl Iterator<Item = &'a Condition>) -> Option<f64> {
     table.statistics.as_ref()?;
     let mut sides: BTreeMap<ColumnId, Sides> = BTreeMap::new();
@@ -53,7 +53,7 @@ pub fn selectivity_of<'a>(table: &TableDescriptor, all: impl Iterator<Item = &'a
     Some((left * sides.iter().map(between).product::<f64>()).clamp(0.0, 1.0))
 }
 
-/// The rows of a table that filters leave; at least one. `None`: nothing is known of the table.
+/// The number of rows that filters keep, at least one. `None` without statistics.
 pub fn rows_left(table: &TableDescriptor, filters: &[Expr]) -> Option<f64> {
     let rows = table.statistics.as_ref()?.rows;
     Some((rows * selectivity(table, filters)?).max(1.0))
@@ -65,12 +65,12 @@ fn known(table: &TableDescriptor, column: ColumnId) -> Option<(&ColumnStatistics
     Some((statistics.column(column, ty)?, statistics.rows))
 }
 
-/// What is said of the two ends of a column's values.
+/// The bounds on a column's values.
 #[derive(Default)]
 struct Sides {
-    /// The share of values below the least one, where that is known.
+    /// The share of values below the lower bound, if that is known.
     below: Option<Option<f64>>,
-    /// The share of values above the greatest one.
+    /// The share of values above the upper bound, if that is known.
     above: Option<Option<f64>>,
 }
 
@@ -80,7 +80,7 @@ impl Sides {
             let (known, _) = known(table, condition.column)?;
             known.share_below(&constant(table, condition, value)?, with_equal)
         };
-        // Of several limits on one side the last that is known counts.
+        // Of several bounds on one side, the last known one counts.
         match &condition.test {
             Test::Above { value, inclusive } => {
                 let outside = share(value, !inclusive);
@@ -105,12 +105,12 @@ impl Sides {
                 1.0 - one(below) - one(above)
             }
         };
-        // Never nothing: the ends of the histogram are those of a sample.
+        // Never zero: the histogram's ends are those of a sample.
         share.clamp(1e-9, 1.0) * present
     }
 }
 
-/// A constant in the column's type, as it lies in an ascending key; `None` when it is not known before the statement runs.
+/// A constant in the column's type, encoded as an ascending key. `None` if it is known only at run time.
 fn constant(table: &TableDescriptor, condition: &Condition, value: &Expr) -> Option<Constant> {
     let Expr::Literal(value, _) = value else { return None };
     let ty = table.column(condition.column)?.ty;
@@ -147,7 +147,7 @@ fn of_condition(table: &TableDescriptor, condition: &Condition) -> f64 {
     share.clamp(0.0, 1.0)
 }
 
-/// The share of rows of which any expression is true.
+/// The share of rows for which an expression is true.
 fn of_expression(table: &TableDescriptor, expression: &Expr) -> f64 {
     let of = |expression: &Expr| selectivity(table, std::slice::from_ref(expression)).unwrap_or(SOME);
     let present = |expression: &Expr| {
@@ -190,7 +190,7 @@ fn of_expression(table: &TableDescriptor, expression: &Expr) -> f64 {
     }
 }
 
-/// How many different values a column of a table has; `None` when that is not known.
+/// Number of distinct values of a table's column. `None` if unknown.
 pub fn distinct_values(table: &TableDescriptor, column: ColumnId, ty: SqlType) -> Option<f64> {
     let statistics = table.statistics.as_deref()?;
     Some(statistics.column(column, ty)?.distinct_among(statistics.rows))

@@ -1,7 +1,7 @@
-//! [`summarize`]: from a sample of a column's values to what is known of the column.
+//! [`summarize`]: computes a column's statistics from a sample of its values.
 //!
-//! Most common values and a histogram of the others, as the manual tells of `pg_stats` (chapter 54.27); the number of different
-//! values by the estimator of Haas and Stokes (1998, "Duj1").
+//! They are the most common values and a histogram of the others, as in `pg_stats` (manual, 54.27). The number of
+//! distinct values follows the estimator of Haas and Stokes (1998, "Duj1").
 
 use crate::catalog::{ColumnId, ColumnStatistics, StoredValue};
 use crate::encoding::{KeyColumn, KeyEncoder};
@@ -10,35 +10,35 @@ use crate::types::text::{OutputContext, output_string};
 use crate::types::{BaseType, SqlType};
 use datafusion::arrow::array::{Array, ArrayRef};
 
-/// Values with longer keys are counted, and not kept.
+/// Values with longer keys are counted but not kept.
 const LONGEST_KEY: usize = 1024;
-/// A common value is so many times as common as values are on average.
+/// A common value is at least this many times as frequent as the average.
 const COMMON: f64 = 1.25;
-/// From this share of rows on, the number of different values is taken to grow with the table.
+/// From this share of rows on, the number of distinct values is assumed to grow with the table.
 const GROWING: f64 = 0.1;
 
 /// A column of a sample.
 pub struct Sampled<'a> {
-    /// The column.
+    /// Id of the column.
     pub column: ColumnId,
-    /// Its type.
+    /// SQL type of the column.
     pub ty: SqlType,
-    /// Its values in the sample.
+    /// The column's values in the sample.
     pub values: &'a ArrayRef,
-    /// Rows of the table.
+    /// Number of rows of the table.
     pub rows: f64,
-    /// Common values and histogram bounds kept, at most.
+    /// Most common values and most histogram bounds to keep.
     pub target: usize,
 }
 
-/// A value of the sample and how often it is there.
+/// A distinct value of the sample and its number of occurrences.
 struct Run {
     key: Vec<u8>,
     row: usize,
     times: usize,
 }
 
-/// What is known of a column; of values that have no order only how long they are.
+/// Computes the statistics of a column. Values without an order give only their average length.
 pub fn summarize(sampled: &Sampled<'_>) -> Result<ColumnStatistics> {
     let Sampled { column, ty, values, rows, target } = *sampled;
     let sampled_rows = values.len();
@@ -75,7 +75,7 @@ pub fn summarize(sampled: &Sampled<'_>) -> Result<ColumnStatistics> {
             text: output_string(ty, values.as_ref(), run.row, &OutputContext::PLAIN)?,
         })
     };
-    // All of them, when these are all there are; else those that stand out.
+    // All values if the sample contains every one. Otherwise only those that stand out.
     let complete = statistics.distinct > 0.0 && runs.len() <= target && statistics.distinct <= runs.len() as f64;
     let least = if complete { 1.0 } else { (COMMON * present as f64 / runs.len() as f64).max(2.0) };
     let mut common: Vec<&Run> =
@@ -108,7 +108,7 @@ pub fn summarize(sampled: &Sampled<'_>) -> Result<ColumnStatistics> {
     Ok(statistics)
 }
 
-/// The values in order, each once, and the bytes of all.
+/// The distinct values in order, and the bytes of all values.
 fn runs(ty: SqlType, values: &ArrayRef) -> Result<(Vec<Run>, usize)> {
     let encoder = KeyEncoder::new(vec![KeyColumn::ascending(ty)]);
     let arrays = std::slice::from_ref(values);
@@ -117,7 +117,7 @@ fn runs(ty: SqlType, values: &ArrayRef) -> Result<(Vec<Run>, usize)> {
     for row in (0..values.len()).filter(|row| values.is_valid(*row)) {
         let mut key = Vec::new();
         encoder.encode_row(arrays, row, &mut key)?;
-        // The marker before a value is not its own.
+        // The key's marker byte is not part of the value.
         bytes += key.len() - 1;
         keys.push((key, row));
     }
@@ -136,8 +136,8 @@ fn share(part: usize, whole: usize) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// How many different values there are in `all`, when of `sampled` ones `found` differ and `once` of those came once; below zero when
-/// that is to be taken as a multiple of `rows`.
+/// Estimates the number of distinct values in `all` rows. The sample of `sampled` rows has `found` distinct values, of
+/// which `once` occur once. A negative result is a multiple of `rows`.
 fn different(found: usize, once: usize, sampled: usize, all: f64, rows: f64) -> f64 {
     let (n, d, f1) = (sampled as f64, found as f64, once as f64);
     let estimate = if once == found && all > n { all } else { (n * d / (n - f1 + f1 * n / all)).clamp(d, all.max(d)) };
@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(known.distinct, -1.0);
         assert!(known.common.is_empty());
         assert_eq!(texts(&known.histogram), ["0", "249", "499", "749", "999"]);
-        // Nothing came twice in the sample: so it will be in the table.
+        // No value occurs twice in the sample, so all values of the table are assumed to be distinct.
         assert_eq!(of((0..1000).map(Some).collect(), 1e6, 4).distinct, -1.0);
     }
 
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn the_number_of_values_is_estimated_from_those_that_came_once() {
-        // 30,000 of a million rows, 5,000 different values: almost all came several times.
+        // 30,000 of a million rows with 5,000 distinct values: almost all occur several times.
         let known = of((0..30_000).map(|number: i32| Some((number * 7919) % 5000)).collect(), 1e6, 100);
         assert_eq!(known.distinct, 5000.0);
     }

@@ -1,43 +1,43 @@
-//! [`Ctype`]: which characters are letters and blanks, and what their cases are, by the LC_CTYPE of a database.
+//! [`Ctype`]: character classes and letter case by a database's LC_CTYPE.
 
-/// How characters are classified. One database has one, for as long as it exists.
+/// How characters are classified. A database keeps its `Ctype` for its whole life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ctype {
-    /// `C`: characters beyond ASCII are in no class and have no case.
+    /// The locale `C`: characters beyond ASCII are in no class and have no case.
     Ascii,
-    /// `C.UTF-8`: as Unicode has it.
+    /// The locale `C.UTF-8`: classes and cases follow Unicode.
     Unicode,
 }
 
 impl Ctype {
-    /// The one that a locale names.
+    /// The classification of the locale named `locale`.
     pub fn of_locale(locale: &str) -> Ctype {
         if matches!(locale, "C" | "POSIX") { Ctype::Ascii } else { Ctype::Unicode }
     }
-    /// Whether a character may be in a class.
+    /// Whether a character can be in any class.
     fn classifies(self, c: char) -> bool {
         self == Ctype::Unicode || c.is_ascii()
     }
-    /// Whether a character is a letter.
+    /// Whether the character is a letter.
     pub fn is_alphabetic(self, c: char) -> bool {
         self.classifies(c) && c.is_alphabetic()
     }
-    /// Whether a character is a letter or a digit.
+    /// Whether the character is a letter or a digit.
     pub fn is_alphanumeric(self, c: char) -> bool {
         self.classifies(c) && c.is_alphanumeric()
     }
-    /// Whether a character is white space.
+    /// Whether the character is white space.
     pub fn is_whitespace(self, c: char) -> bool {
         self.classifies(c) && c.is_whitespace()
     }
-    /// The one capital letter of a letter, as C's `towupper` has it: letters without one (`ß`) stay.
+    /// The upper-case letter, as C's `towupper` gives it. Letters without a single one (`ß`) stay.
     pub fn upper(self, c: char) -> char {
         match self {
             Ctype::Ascii => c.to_ascii_uppercase(),
             Ctype::Unicode => unicode_upper(c),
         }
     }
-    /// The one small letter of a letter, as C's `towlower` has it, wherever in a word it stands.
+    /// The lower-case letter, as C's `towlower` gives it: it does not depend on the position in the word.
     pub fn lower(self, c: char) -> char {
         match self {
             Ctype::Ascii => c.to_ascii_lowercase(),
@@ -50,7 +50,8 @@ fn unicode_upper(c: char) -> char {
     let mut mapped = c.to_uppercase();
     match (mapped.next(), mapped.next(), c) {
         (Some(one), None, _) => one,
-        // Greek with iota below has capitals of its own, which the full mapping writes as two letters.
+        // Greek letters with iota subscript have title-case letters of their own. Full case mapping would write two
+        // letters.
         (_, _, '\u{1f80}'..='\u{1faf}') => char::from_u32(u32::from(c) | 8).unwrap_or(c),
         (_, _, '\u{1fb3}') => '\u{1fbc}',
         (_, _, '\u{1fc3}') => '\u{1fcc}',
@@ -65,7 +66,7 @@ mod tests {
 
     #[test]
     fn letters_have_one_capital_and_one_small_letter() {
-        // As PostgreSQL 15 answers.
+        // PostgreSQL 15 gives the same answers.
         let upper = |ctype: Ctype| "straße ǰ ᾳé".chars().map(|c| ctype.upper(c)).collect::<String>();
         assert_eq!(upper(Ctype::Unicode), "STRAßE ǰ ᾼÉ");
         assert_eq!(upper(Ctype::Ascii), "STRAßE ǰ ᾳé");

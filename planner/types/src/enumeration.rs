@@ -1,8 +1,8 @@
 //! Enums: types whose values are labels, ordered as they were declared.
 //!
-//! A value stands as an Int64, the label's place: places grow in the order of labels and never change, so a value stays what
-//! it is while labels are added between others or renamed. Types are small numbers that are copied everywhere, so the
-//! definition behind one lives as long as the process: one for each different definition that was ever seen.
+//! A value is an Int64, the position of its label. Positions grow in the order of labels and never change. So stored
+//! values stay valid while labels are added or renamed. A type must be small and `Copy`. So each distinct definition is
+//! kept for the life of the process.
 
 use crate::Oid;
 use crate::keyword::quote;
@@ -15,66 +15,66 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::LazyLock;
 
-/// Between the places of labels that are declared one after the other.
+/// Distance between the positions of consecutively declared labels.
 const GAP: i64 = 1 << 32;
 
-/// A label.
+/// A label of an enum.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct EnumLabel {
-    /// OID in pg_enum.
+    /// OID of the label in pg_enum.
     pub oid: Oid,
-    /// What its values are.
+    /// The value that stands for the label in rows.
     pub place: i64,
-    /// The label.
+    /// Name of the label.
     pub name: String,
-    /// The transaction that added it (`start_ts`), unless it was there from the beginning.
+    /// `start_ts` of the transaction that added the label. `None` if it was declared by CREATE TYPE.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub added_by: Option<u64>,
-    /// Added by the transaction that looks: it may be undone yet, and must not be stored before.
+    /// The current transaction added the label. It may be rolled back, so no row may store it yet.
     #[serde(skip)]
     pub uncommitted: bool,
 }
 
 impl EnumLabel {
-    /// A label that is there from the beginning.
+    /// A label that CREATE TYPE declares.
     pub fn new(oid: Oid, place: i64, name: String) -> Self {
         EnumLabel { oid, place, name, added_by: None, uncommitted: false }
     }
 
-    /// As pg_enum numbers labels: from 1, with fractions for those that were added between others.
+    /// The label's `enumsortorder` in pg_enum: from 1, with fractions for labels that were added between others.
     #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation)]
     pub fn sort_order(&self) -> f32 {
         (self.place as f64 / GAP as f64 + 1.0) as f32
     }
 }
 
-/// An enum as the catalog has it.
+/// An enum's descriptor in the catalog.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct EnumDescriptor {
-    /// OID in pg_type.
+    /// OID of the type in pg_type.
     pub oid: Oid,
-    /// OID of the type of its arrays.
+    /// OID of its array type in pg_type.
     pub array_oid: Oid,
-    /// OID of the schema.
+    /// OID of the schema that contains it.
     pub schema_oid: Oid,
-    /// Name of the schema.
+    /// Name of the schema that contains it.
     pub schema: String,
-    /// Name.
+    /// Name of the type within its schema.
     pub name: String,
-    /// OID of the owning role.
+    /// OID of the role that owns it.
     pub owner: Oid,
-    /// By place.
+    /// Labels, sorted by position.
     pub labels: Vec<EnumLabel>,
-    /// COMMENT ON; empty when it was taken away.
+    /// The text of COMMENT ON. It is empty once the comment was removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
-    /// What was granted on it; none before the first GRANT or REVOKE.
+    /// Privileges on the type. `None` before the first GRANT or REVOKE.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acl: Option<crate::acl::Acl>,
 }
 
 impl EnumDescriptor {
-    /// The place of a new label: `before` or `after` another, or last. Errors: 54000 when there is no room between two.
+    /// The position of a new label at index `at`. Errors: 54000 if there is no room between its neighbours.
     pub fn new_place(&self, at: usize) -> Result<i64> {
         let place = |at: usize| self.labels.get(at).map(|label| label.place);
         let before = at.checked_sub(1).and_then(place);
@@ -94,12 +94,12 @@ impl EnumDescriptor {
 
 static SEEN: LazyLock<Mutex<HashSet<&'static EnumDescriptor>>> = LazyLock::new(Mutex::default);
 
-/// An enum as a type refers to it. Two are the same when their OIDs are, whatever their labels.
+/// A reference to an enum's definition. Two are equal if their OIDs are, whatever their labels.
 #[derive(Clone, Copy)]
 pub struct EnumType(&'static EnumDescriptor);
 
 impl EnumType {
-    /// The type of a definition.
+    /// The type for a definition, which is kept for the life of the process.
     pub fn new(descriptor: &EnumDescriptor) -> Self {
         let mut seen = SEEN.lock();
         if let Some(known) = seen.get(descriptor) {
@@ -109,7 +109,7 @@ impl EnumType {
         seen.insert(kept);
         EnumType(kept)
     }
-    /// The definition.
+    /// The enum's definition, with its labels.
     pub fn descriptor(self) -> &'static EnumDescriptor {
         self.0
     }
@@ -121,7 +121,7 @@ impl EnumType {
         })?;
         self.usable(found)
     }
-    /// The value of one of its labels. Errors: 55P04 for one that the transaction added itself.
+    /// The value of a label. Errors: 55P04 if the current transaction added the label.
     pub fn usable(self, label: &EnumLabel) -> Result<i64> {
         if !label.uncommitted {
             return Ok(label.place);
@@ -129,7 +129,7 @@ impl EnumType {
         let message = format!("unsafe use of new value \"{}\" of enum type {}", label.name, quote(&self.0.name));
         Err(SqlError::new("55P04", message).hint("New enum values must be committed before they can be used."))
     }
-    /// The label of a value. Errors: XX001 for a value that no label has.
+    /// The label of a value. Errors: XX001 if no label has this value.
     pub fn label(self, value: i64) -> Result<&'static str> {
         let at = self.0.labels.binary_search_by_key(&value, |label| label.place).ok();
         at.and_then(|at| self.0.labels.get(at)).map(|label| label.name.as_str()).ok_or_else(|| {
@@ -169,7 +169,7 @@ impl Serialize for EnumType {
         serializer.serialize_u32(self.0.oid)
     }
 }
-/// Only the OID is stored: whoever reads puts the definition in its place.
+/// Only the OID is serialized. The reader replaces it by the definition.
 impl<'de> Deserialize<'de> for EnumType {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         let oid = Oid::deserialize(deserializer)?;

@@ -3,19 +3,19 @@
 use sql_error::{Result, SqlError, state};
 use std::borrow::Cow;
 
-/// Bytes of a name, at most.
+/// Most bytes of a name.
 const NAME_BYTES: usize = 63;
 
 fn too_long(type_name: &str, length: usize) -> SqlError {
     SqlError::new(state::STRING_DATA_RIGHT_TRUNCATION, format!("value too long for type {type_name}({length})"))
 }
 
-/// The length that a modifier of varchar or char tells, in characters, if it tells one.
+/// The length in characters that a modifier of varchar or char gives. `None` if it gives none.
 pub fn characters(modifier: i32) -> Option<usize> {
     usize::try_from(modifier.saturating_sub(4)).ok()
 }
 
-/// The byte offset after `length` characters, if the text is longer.
+/// The byte offset of the character at `length`, if the text is longer.
 fn cut_at(text: &str, length: usize) -> Option<usize> {
     if text.len() <= length {
         return None;
@@ -23,8 +23,8 @@ fn cut_at(text: &str, length: usize) -> Option<usize> {
     text.char_indices().nth(length).map(|(at, _)| at)
 }
 
-/// A text as varchar with a modifier. Excess is cut when it is spaces or the cast is explicit.
-/// Errors: 22001.
+/// Applies the modifier of a varchar. Excess characters are cut if they are spaces or the cast is explicit. Errors:
+/// 22001.
 pub fn varchar(text: &str, modifier: i32, explicit: bool) -> Result<&str> {
     let Some(length) = characters(modifier) else {
         return Ok(text);
@@ -42,7 +42,7 @@ pub fn varchar(text: &str, modifier: i32, explicit: bool) -> Result<&str> {
     }
 }
 
-/// A text as char(n): cut as [`varchar`], padded with spaces. Errors: 22001.
+/// Applies the length of a char(n): cuts like [`varchar`] and pads with spaces. Errors: 22001.
 pub fn character(text: &str, modifier: i32, explicit: bool) -> Result<Cow<'_, str>> {
     let Some(length) = characters(modifier) else {
         return Ok(Cow::Borrowed(text));
@@ -65,7 +65,7 @@ pub fn character(text: &str, modifier: i32, explicit: bool) -> Result<Cow<'_, st
     Ok(Cow::Owned(padded))
 }
 
-/// A text as a name: cut at 63 bytes.
+/// Truncates a name to 63 bytes, at a character boundary.
 pub fn name(text: &str) -> &str {
     let mut end = text.len().min(NAME_BYTES);
     while !text.is_char_boundary(end) {
@@ -74,8 +74,8 @@ pub fn name(text: &str) -> &str {
     text.get(..end).unwrap_or(text)
 }
 
-/// A text as "char", which is one byte: the first of the text, or the one whose octal digits are behind a backslash. Kept is the
-/// character of that number; of zero nothing.
+/// Converts a text to `"char"`, which is one byte. It is the text's first byte, or the byte of the octal digits behind
+/// a backslash. The value is the character of that number, or empty for zero.
 pub fn single_char(text: &str) -> String {
     let octal = |digit: u8| matches!(digit, b'0'..=b'7').then(|| u32::from(digit - b'0'));
     let byte = match *text.as_bytes() {
@@ -89,7 +89,7 @@ pub fn single_char(text: &str) -> String {
     char::from_u32(byte).filter(|c| *c != '\0').map(String::from).unwrap_or_default()
 }
 
-/// A "char" as it is shown: what is no ASCII in octal digits.
+/// The output form of a `"char"`: a byte beyond ASCII is written as octal digits.
 pub fn shown_single_char(kept: &str) -> Cow<'_, str> {
     match kept.chars().next() {
         Some(c) if !c.is_ascii() => Cow::Owned(format!("\\{:03o}", u32::from(c) % 256)),

@@ -1,11 +1,11 @@
-//! SQL types: PostgreSQL's OIDs, names and modifiers, and how each value stands in Arrow.
+//! SQL types: PostgreSQL's OIDs, names and modifiers, and the Arrow form of their values.
 //!
 //! | type | Arrow |
 //! |---|---|
 //! | bool | Boolean |
 //! | int2, int4, int8 | Int16, Int32, Int64 |
 //! | oid and reg*, xid, cid | Int64 (0..=2^32-1) |
-//! | xid8 | Int64: the number, its highest bit turned over, so that the order is that of numbers without sign |
+//! | xid8 | Int64: the number with its highest bit inverted, so that it sorts as unsigned |
 //! | tid | Int64: the block times 2^16, and the number in it |
 //! | float4, float8 | Float32, Float64 |
 //! | numeric | Binary: the bytes of `numeric::Numeric`, ordered by value, then by scale |
@@ -50,7 +50,7 @@ pub mod value;
 pub use ctype::Ctype;
 pub use named::{system_type, type_named};
 
-/// A pattern of [`BaseType`]: the types whose values are OIDs that are written as names, `regclass` and its kin.
+/// A pattern of [`BaseType`]: `regclass` and the other types whose OIDs are written as names.
 #[macro_export]
 macro_rules! object_name_type {
     () => {
@@ -75,10 +75,10 @@ use std::sync::OnceLock;
 /// A value: DataFusion's scalar, in the Arrow form of its type.
 pub type Datum = datafusion_common::ScalarValue;
 
-/// PostgreSQL's object identifier.
+/// PostgreSQL's object identifier, 32 bits.
 pub type Oid = u32;
 
-/// The base of a type, without array-ness and modifier.
+/// The base of a type: neither its modifier nor whether it is an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 #[allow(missing_docs)]
 pub enum BaseType {
@@ -91,10 +91,10 @@ pub enum BaseType {
     Numeric,
     Text,
     Varchar,
-    /// char(n), `bpchar`.
+    /// The type char(n), called `bpchar` internally.
     Char,
     Name,
-    /// `"char"`, one byte.
+    /// The type `"char"`, one byte.
     SingleChar,
     Bytea,
     Date,
@@ -119,31 +119,31 @@ pub enum BaseType {
     Regcollation,
     Regconfig,
     Regdictionary,
-    /// A transaction's number as system columns have it.
+    /// `xid`: a transaction's number in system columns.
     Xid,
-    /// A command's number within its transaction.
+    /// `cid`: a command's number within its transaction.
     Cid,
-    /// A transaction's number that never comes again.
+    /// `xid8`: a transaction's number that never wraps around.
     Xid8,
-    /// The place of a row in its table: block and number.
+    /// `tid`: a row's position in its table, as block and number.
     Tid,
-    /// A type of labels that a user made.
+    /// An enum that a user created.
     Enum(enumeration::EnumType),
-    /// A row as a value.
+    /// A composite value with these fields.
     Record(record::RecordType),
-    /// A literal or parameter whose type is not resolved yet.
+    /// The type of a literal or parameter before it is resolved.
     Unknown,
     Void,
 }
 
-/// A type: base, array or not, and modifier as PostgreSQL encodes it (`atttypmod`; -1 for none).
+/// A type: base, array or not, and PostgreSQL's modifier (`atttypmod`; -1 is none).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct SqlType {
     /// Base or element type.
     pub base: BaseType,
     /// Whether this is an array of `base`.
     pub array: bool,
-    /// Modifier: `n + 4` for varchar(n) and char(n), `(p << 16 | s) + 4` for numeric(p, s).
+    /// Modifier: `n + 4` for varchar(n) and char(n), `(p << 16 | s) + 4` for numeric(p, s), -1 for none.
     pub modifier: i32,
 }
 
@@ -179,9 +179,9 @@ impl SqlType {
 }
 
 impl SqlType {
-    /// int2vector: an array of int2 counted from 0, written without braces. Only catalogs have it.
+    /// int2vector: an array of int2 counted from 0, written without braces. Only system catalogs use it.
     pub const INT2VECTOR: SqlType = SqlType { base: BaseType::Int2, array: true, modifier: VECTOR };
-    /// oidvector: the same of oid.
+    /// oidvector: like int2vector, with elements of type oid.
     pub const OIDVECTOR: SqlType = SqlType { base: BaseType::Oid, array: true, modifier: VECTOR };
 
     /// Whether this is int2vector or oidvector.
@@ -192,21 +192,21 @@ impl SqlType {
     pub const fn shown_modifier(&self) -> i32 {
         if self.is_vector() { -1 } else { self.modifier }
     }
-    /// The plain type of a base.
+    /// The type of a base, without modifier.
     pub const fn of(base: BaseType) -> Self {
         SqlType { base, array: false, modifier: -1 }
     }
-    /// The same with a modifier.
+    /// The same type with another modifier.
     #[must_use]
     pub const fn with_modifier(self, modifier: i32) -> Self {
         SqlType { modifier, ..self }
     }
-    /// The same without modifier.
+    /// The same type without a modifier.
     #[must_use]
     pub const fn plain(self) -> Self {
         self.with_modifier(-1)
     }
-    /// An array of this.
+    /// The array type of this element type.
     #[must_use]
     pub const fn array_of(self) -> Self {
         SqlType { array: true, ..self }
@@ -219,7 +219,7 @@ impl SqlType {
         }
         SqlType { array: false, ..self }
     }
-    /// The Arrow type that holds values of this type (table in the module head).
+    /// The Arrow type of this type's values (table in the module head).
     pub fn arrow(&self) -> DataType {
         let base = match self.base {
             BaseType::Bool => DataType::Boolean,
@@ -326,45 +326,45 @@ impl SqlType {
         };
         if self.array { array } else { plain }
     }
-    /// The enum, if it is one.
+    /// The enum, if the type is one.
     pub fn as_enum(&self) -> Option<enumeration::EnumType> {
         match self.base {
             BaseType::Enum(ty) if !self.array => Some(ty),
             _ => None,
         }
     }
-    /// The record, if it is one.
+    /// The record, if the type is one.
     pub fn as_record(&self) -> Option<record::RecordType> {
         match self.base {
             BaseType::Record(ty) if !self.array => Some(ty),
             _ => None,
         }
     }
-    /// Whether it is a type that no column has.
+    /// Whether this is a pseudo-type, which no column can have.
     pub fn is_pseudo(&self) -> bool {
         matches!(self.base, BaseType::Unknown | BaseType::Void)
             || matches!(self.base, BaseType::Record(ty) if ty.row_of().is_none())
     }
-    /// The relation whose rows, or arrays of rows, these are.
+    /// The relation whose row type, or array of it, this is.
     pub fn row_of(&self) -> Option<&'static record::RowOf> {
         match self.base {
             BaseType::Record(ty) => ty.row_of(),
             _ => None,
         }
     }
-    /// The type of records of these fields.
+    /// The record type of these fields.
     pub fn record(fields: Vec<(String, SqlType)>) -> SqlType {
         SqlType::of(BaseType::Record(record::RecordType::new(fields)))
     }
-    /// The type with this OID, if it is built in.
+    /// The built-in type with this OID.
     pub fn from_oid(oid: Oid) -> Option<SqlType> {
-        // Asked for each row of some catalogs.
+        // Some catalogs call this for each row.
         static BY_OID: OnceLock<HashMap<Oid, SqlType>> = OnceLock::new();
         let by_oid = BY_OID.get_or_init(|| {
             let record = SqlType::of(BaseType::Record(record::RecordType::any()));
             let known = Self::ALL_BASES.iter().flat_map(|base| [SqlType::of(*base), SqlType::of(*base).array_of()]);
             let known = known.chain([SqlType::INT2VECTOR, SqlType::OIDVECTOR]).map(|ty| (ty.oid(), ty));
-            // Of two with one OID the first one counts.
+            // If two types share an OID, the first one counts.
             let mut by_oid = HashMap::from([(2249, record), (2287, record.array_of())]);
             for (oid, ty) in known {
                 by_oid.entry(oid).or_insert(ty);
@@ -373,7 +373,7 @@ impl SqlType {
         });
         by_oid.get(&oid).copied()
     }
-    /// Every base.
+    /// All base types.
     pub const ALL_BASES: [BaseType; 41] = [
         BaseType::Bool,
         BaseType::Int2,
@@ -417,7 +417,7 @@ impl SqlType {
         BaseType::Unknown,
         BaseType::Void,
     ];
-    /// PostgreSQL's `typlen`: bytes, or -1 for variable, -2 for C strings.
+    /// PostgreSQL's `typlen`: bytes, -1 for variable length, -2 for C strings.
     pub fn length(&self) -> i16 {
         if self.array {
             return -1;
@@ -452,7 +452,7 @@ impl SqlType {
             | BaseType::Jsonpath => -1,
         }
     }
-    /// The name as `format_type` prints it without modifier: `integer`, `character varying`, `text[]`.
+    /// The name as `format_type` prints it, without modifier: `integer`, `character varying`, `text[]`.
     pub fn name(&self) -> String {
         if self.is_vector() {
             return if self.base == BaseType::Int2 { "int2vector" } else { "oidvector" }.to_string();
@@ -507,7 +507,7 @@ impl SqlType {
         };
         if self.array { format!("{base}[]") } else { base.to_string() }
     }
-    /// The name with modifier: `numeric(10,2)`, `character varying(20)`.
+    /// The name with its modifier: `numeric(10,2)`, `character varying(20)`.
     pub fn format(&self) -> String {
         if self.is_vector() {
             return self.name();
@@ -532,13 +532,13 @@ impl SqlType {
     }
 }
 
-/// The modifier that tells a vector from an array.
+/// The modifier that marks a vector among arrays.
 const VECTOR: i32 = i32::MAX;
 
 /// Precision and scale of a numeric modifier.
 pub fn numeric_modifier(modifier: i32) -> (i32, i32) {
     let value = modifier - 4;
-    // The scale is eleven bits, signed (PostgreSQL 15 allows -1000 to 1000).
+    // The scale is eleven signed bits; PostgreSQL 15 allows -1000 to 1000.
     let scale = ((value & 0x7ff) ^ 1024) - 1024;
     ((value >> 16) & 0xffff, scale)
 }
@@ -549,11 +549,11 @@ pub fn make_numeric_modifier(precision: i32, scale: i32) -> i32 {
 }
 
 impl BaseType {
-    /// Whether values are OIDs that are written as names: `regclass` and its kin.
+    /// Whether values are OIDs that are written as names, as in `regclass`.
     pub const fn is_object_name(self) -> bool {
         matches!(self, object_name_type!())
     }
-    /// Whether values are OIDs: `oid`, `regclass` and its kin.
+    /// Whether values are OIDs: `oid`, `regclass` and similar.
     pub const fn is_oid(self) -> bool {
         matches!(self, BaseType::Oid) || self.is_object_name()
     }

@@ -1,8 +1,8 @@
-//! Types by their names as SQL writes them. Knows no catalog.
+//! Looks up types by their SQL names. User-defined types are not known here.
 
 use super::{BaseType, SqlType, interval, make_numeric_modifier};
 
-/// The types of system columns and of names of objects, by their names.
+/// Looks up the types of system columns and of object names.
 pub fn system_type(name: &str) -> Option<SqlType> {
     SqlType::ALL_BASES
         .into_iter()
@@ -13,7 +13,7 @@ pub fn system_type(name: &str) -> Option<SqlType> {
         .find(|ty| ty.name() == name)
 }
 
-/// The type with this name as SQL writes it: `int4`, `integer`, `character varying(20)`, `text[]`, `_text`.
+/// Looks up a type by its SQL name: `int4`, `integer`, `character varying(20)`, `text[]`, `_text`.
 pub fn type_named(name: &str) -> Option<SqlType> {
     let mut name = name.trim().to_ascii_lowercase();
     if let Some(rest) = name.strip_prefix("pg_catalog.") {

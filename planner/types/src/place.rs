@@ -1,14 +1,14 @@
-//! The types of system columns: `tid`, a row's place in its table, and the numbers of transactions and commands
+//! The types of system columns: `tid`, a row's position in its table, and the numbers of transactions and commands
 //! (`xid`, `cid`, `xid8`).
 
 use sql_error::{Result, SqlError, state};
 
-/// Numbers within a block.
+/// Bits of the number within a block.
 const OFFSETS: u32 = 16;
-/// Turned over in an xid8, so that numbers without sign are ordered as such.
+/// The bit that is inverted in an xid8, so that signed order is the order of unsigned numbers.
 const HIGHEST: u64 = 1 << 63;
 
-/// The value of a tid.
+/// Packs a block and a row number into the value of a tid.
 pub fn tid(block: u32, number: u16) -> i64 {
     i64::from(block) << OFFSETS | i64::from(number)
 }
@@ -17,54 +17,54 @@ fn parts(tid: i64) -> (u32, u16) {
     ((tid >> OFFSETS) as u32, tid as u16)
 }
 
-/// `(0,1)`. Errors: 22P02.
+/// Parses a tid such as `(0,1)`. Errors: 22P02.
 pub fn read_tid(text: &str) -> Result<i64> {
     let wrong = || {
         let message = format!("invalid input syntax for type tid: \"{text}\"");
         SqlError::new(state::INVALID_TEXT_REPRESENTATION, message)
     };
-    // What stands before the bracket, and behind, PostgreSQL does not look at.
+    // PostgreSQL ignores the text before and behind the parentheses.
     let (_, inside) = text.split_once('(').ok_or_else(wrong)?;
     let (block, rest) = inside.split_once(',').ok_or_else(wrong)?;
     let (number, _) = rest.split_once(')').ok_or_else(wrong)?;
     let whole = |text: &str| text.trim_start().parse::<i64>().map_err(|_| wrong());
     let block = whole(block)?;
-    // A negative block is taken as its unsigned counterpart.
+    // A negative block is read as its unsigned counterpart.
     let block =
         u32::try_from(block).or_else(|_| i32::try_from(block).map(|block| block as u32)).map_err(|_| wrong())?;
     Ok(tid(block, u16::try_from(whole(number)?).map_err(|_| wrong())?))
 }
 
-/// Writes `(0,1)`.
+/// Writes a tid such as `(0,1)`.
 pub fn write_tid(value: i64, out: &mut Vec<u8>) {
     let (block, number) = parts(value);
     out.extend_from_slice(format!("({block},{number})").as_bytes());
 }
 
-/// A tid in the protocol's binary form.
+/// Encodes a tid in the binary wire format.
 pub fn wire_of_tid(value: i64) -> [u8; 6] {
     let (block, number) = parts(value);
     let ([a, b, c, d], [e, f]) = (block.to_be_bytes(), number.to_be_bytes());
     [a, b, c, d, e, f]
 }
 
-/// A tid from the protocol's binary form.
+/// Decodes a tid from the binary wire format.
 pub fn tid_of_wire([a, b, c, d, e, f]: [u8; 6]) -> i64 {
     tid(u32::from_be_bytes([a, b, c, d]), u16::from_be_bytes([e, f]))
 }
 
-/// The number of an xid8.
+/// The transaction number of an xid8 value.
 pub fn xid8_number(value: i64) -> u64 {
     value as u64 ^ HIGHEST
 }
 
-/// The xid8 of a number.
+/// The xid8 value of a transaction number.
 pub fn xid8_value(number: u64) -> i64 {
     (number ^ HIGHEST) as i64
 }
 
-/// A number as C's `strtoul` reads it, which is what PostgreSQL does with these types: as many digits as there are,
-/// of base 8 or 16 by what they begin with; 0 when there are none; the largest when it is too large.
+/// Reads a number as C's `strtoul` does, which PostgreSQL uses for these types. A prefix selects base 8 or 16. No
+/// digits give 0, and an overflow gives the largest number.
 pub fn read_number(text: &str) -> u64 {
     let text = text.trim_start();
     let negative = text.starts_with('-');

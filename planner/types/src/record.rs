@@ -1,9 +1,9 @@
 //! Rows as values: records.
 //!
-//! A value stands as bytes: the key of all fields ([`crate::packed::KeyEncoder`]), then the fields as rows keep them, then the
-//! key's length. So byte order is the order of records, and equal records are equal keys, as with numeric. The fields' names
-//! and types are of the type, not of the value. Types are small numbers that are copied everywhere, so the definition behind
-//! one lives as long as the process: one for each different list of fields that was ever seen.
+//! A value is bytes: the sort key of all fields ([`crate::encoding::KeyEncoder`]), the fields as rows store them, then
+//! the key's length. So byte order is the order of records, and equal records have equal keys, as with numeric. The
+//! type has the names and types of the fields; the value has not. A type must be small and `Copy`. So each distinct
+//! list of fields is kept for the life of the process.
 
 use super::{Oid, SqlType};
 use parking_lot::Mutex;
@@ -14,35 +14,35 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::LazyLock;
 
-/// The relation whose rows are of a type.
+/// The relation whose row type a record is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RowOf {
-    /// OID of the relation, in pg_class.
+    /// OID of the relation in pg_class.
     pub relation: Oid,
-    /// Name of its schema.
+    /// Name of the relation's schema.
     pub schema: String,
-    /// Its name, which is the type's.
+    /// Name of the relation, which is also the type's.
     pub name: String,
 }
 
 impl RowOf {
-    /// OID in pg_type.
+    /// OID of the row type in pg_type.
     pub fn oid(&self) -> Oid {
         row_type_oids(self.relation).0
     }
 }
 
-/// Between a relation's OID and that of the type of its rows, and of their arrays. What users make is numbered from
-/// 16384, what the system has lies below, and functions of ours above both.
+/// Bits that are set in a relation's OID to give the OIDs of its row type and of the array type. Objects of users are
+/// numbered from 16384, system objects lie below, and our own functions lie above these bits.
 const ROWS_FROM: Oid = 0x2000_0000;
 const ARRAYS_FROM: Oid = 0x4000_0000;
 
-/// OIDs in pg_type of the type of a relation's rows, and of the type of their arrays.
+/// OIDs in pg_type of a relation's row type, and of its array type.
 pub fn row_type_oids(relation: Oid) -> (Oid, Oid) {
     (relation | ROWS_FROM, relation | ARRAYS_FROM)
 }
 
-/// The relation whose rows' type, or arrays' type (`true`), has this OID.
+/// The relation whose row type (`false`) or array type (`true`) has this OID.
 pub fn relation_of_type(oid: Oid) -> Option<(Oid, bool)> {
     match oid & !(ROWS_FROM - 1) {
         ROWS_FROM => Some((oid ^ ROWS_FROM, false)),
@@ -51,20 +51,20 @@ pub fn relation_of_type(oid: Oid) -> Option<(Oid, bool)> {
     }
 }
 
-/// The fields of a record.
+/// The definition of a record type: its fields and origin.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RecordFields {
-    /// Names and types, in order.
+    /// Names and types of the fields, in order.
     pub fields: Vec<(String, SqlType)>,
-    /// Whether any record is meant: `record` as the name of a type.
+    /// Whether the type is the pseudo-type `record`, which takes any fields.
     pub any: bool,
-    /// Of rows of a relation: which.
+    /// The relation, if the record is its row type.
     pub row_of: Option<RowOf>,
 }
 
 static SEEN: LazyLock<Mutex<HashSet<&'static RecordFields>>> = LazyLock::new(Mutex::default);
 
-/// A record as a type refers to it.
+/// A reference to the definition of a record type.
 #[derive(Clone, Copy)]
 pub struct RecordType(&'static RecordFields);
 
@@ -73,11 +73,11 @@ impl RecordType {
     pub fn new(fields: Vec<(String, SqlType)>) -> Self {
         Self::known(RecordFields { fields, any: false, row_of: None })
     }
-    /// The type of a relation's rows.
+    /// The row type of a relation.
     pub fn of_relation(row_of: RowOf, fields: Vec<(String, SqlType)>) -> Self {
         Self::known(RecordFields { fields, any: false, row_of: Some(row_of) })
     }
-    /// Any record.
+    /// The pseudo-type `record`, without known fields.
     pub fn any() -> Self {
         Self::known(RecordFields { fields: Vec::new(), any: true, row_of: None })
     }
@@ -90,34 +90,34 @@ impl RecordType {
         seen.insert(kept);
         RecordType(kept)
     }
-    /// Names and types, in order.
+    /// Names and types of the fields, in order.
     pub fn fields(self) -> &'static [(String, SqlType)] {
         &self.0.fields
     }
-    /// The types, in order.
+    /// Types of the fields, in order.
     pub fn types(self) -> impl Iterator<Item = SqlType> {
         self.0.fields.iter().map(|(_, ty)| *ty)
     }
-    /// Whether any record is meant.
+    /// Whether this is the pseudo-type `record`.
     pub fn is_any(self) -> bool {
         self.0.any
     }
-    /// The relation whose rows these are.
+    /// The relation whose row type this is.
     pub fn row_of(self) -> Option<&'static RowOf> {
         self.0.row_of.as_ref()
     }
-    /// The place and type of the first field of this name.
+    /// Position and type of the first field with this name.
     pub fn field(self, name: &str) -> Option<(usize, SqlType)> {
         let found = self.0.fields.iter().position(|(known, _)| known == name)?;
         self.0.fields.get(found).map(|(_, ty)| (found, *ty))
     }
-    /// Whether values of both have the same bytes: their fields are of the same types.
+    /// Whether both types encode values to the same bytes: their fields have the same types.
     pub fn same_fields(self, other: RecordType) -> bool {
         let same = |(left, right): (SqlType, SqlType)| {
             left.array == right.array
                 && match (left.base, right.base) {
                     (super::BaseType::Record(left), super::BaseType::Record(right)) => left.same_fields(right),
-                    // A bare string stands as text.
+                    // A literal of unknown type is stored as text.
                     (super::BaseType::Unknown, super::BaseType::Text | super::BaseType::Varchar)
                     | (super::BaseType::Text | super::BaseType::Varchar, super::BaseType::Unknown) => true,
                     (left, right) => left == right,

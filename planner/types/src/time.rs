@@ -1,24 +1,24 @@
 //! Times of day, without and with a zone.
 //!
-//! `time` is microseconds since midnight (a whole day is 24:00:00), in Arrow an Int64. [`TimeTz`] is in Arrow `Binary` of 12
-//! bytes: microseconds of UTC, then seconds west of UTC, both big-endian with the sign bit turned, so that byte order is
-//! PostgreSQL's: by the moment, then by the zone.
+//! `time` is microseconds since midnight, as an Int64 in Arrow; a whole day is 24:00:00. [`TimeTz`] is `Binary` of 12
+//! bytes in Arrow: microseconds of UTC, then seconds west of UTC. Both are big-endian with the sign bit inverted. So
+//! byte order is PostgreSQL's order: by the moment, then by the zone.
 
 use super::datetime::{DAY, SECOND, round_seconds, write_fraction};
 use sql_error::{Result, SqlError, state};
 use std::io::Write;
 
-/// A time of day in a zone.
+/// A time of day with a time zone offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeTz {
-    /// Microseconds since midnight, by the clock of its zone.
+    /// Microseconds since midnight, by the zone's clock.
     pub micros: i64,
-    /// Seconds east of UTC.
+    /// Offset in seconds east of UTC.
     pub offset: i32,
 }
 
 impl TimeTz {
-    /// The bytes (module head).
+    /// The byte encoding that the module head describes.
     pub fn to_bytes(self) -> Vec<u8> {
         let moment = self.micros - i64::from(self.offset) * SECOND;
         let mut out = Vec::with_capacity(12);
@@ -26,7 +26,7 @@ impl TimeTz {
         out.extend_from_slice(&(self.offset.wrapping_neg() as u32 ^ 1 << 31).to_be_bytes());
         out
     }
-    /// The time of its bytes. Errors: XX001 for other bytes.
+    /// Decodes the bytes of [`TimeTz::to_bytes`]. Errors: XX001 for other bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let bad = || SqlError::new(state::DATA_CORRUPTED, "invalid bytes of a time with time zone");
         let (moment, rest) = bytes.split_first_chunk::<8>().ok_or_else(bad)?;
@@ -36,32 +36,32 @@ impl TimeTz {
         let micros = i64::from(offset).checked_mul(SECOND).and_then(|offset| moment.checked_add(offset));
         Ok(TimeTz { micros: micros.ok_or_else(bad)?, offset })
     }
-    /// The same moment by the clock of another zone.
+    /// The same moment by the clock of another offset.
     pub fn at_offset(self, offset: i32) -> Self {
         let moved = self.micros + (i64::from(offset) - i64::from(self.offset)) * SECOND;
         TimeTz { micros: moved.rem_euclid(DAY), offset }
     }
 }
 
-/// Rounds a time to some digits of seconds.
+/// Rounds a time to the digits of its type's modifier.
 pub fn round_time(micros: i64, modifier: i32) -> i64 {
     round_seconds(micros, modifier).unwrap_or(micros)
 }
 
-/// `12:30:00.5`.
+/// Writes a time such as `12:30:00.5`.
 pub fn write_time(micros: i64, out: &mut Vec<u8>) {
     let seconds = micros / SECOND;
     let _ = write!(out, "{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
     write_fraction((micros % SECOND).unsigned_abs(), out);
 }
 
-/// `12:30:00+01`.
+/// Writes a time with its zone, such as `12:30:00+01`.
 pub fn write_timetz(time: TimeTz, out: &mut Vec<u8>) {
     write_time(time.micros, out);
     super::datetime::write_offset(i64::from(time.offset), out);
 }
 
-/// Hours, minutes and seconds as a time. Errors: 22008.
+/// Makes a time from hours, minutes and seconds. Errors: 22008.
 pub fn make_time(hour: i32, minute: i32, seconds: f64) -> Result<i64> {
     let fields = (0..=24).contains(&hour) && (0..60).contains(&minute) && (0.0..=60.0).contains(&seconds);
     let micros = fields

@@ -1,4 +1,4 @@
-//! [`ValueRef`]: one value of an array or datum, borrowed, whatever its type.
+//! [`ValueRef`]: a borrowed value of an Arrow array or datum of any type.
 
 use crate::Datum;
 use crate::array::ArrayValue;
@@ -9,7 +9,7 @@ use arrow::datatypes::{
 use datafusion_common::ScalarValue;
 use sql_error::{Result, SqlError};
 
-/// A borrowed value in its Arrow form.
+/// A borrowed value in the Arrow form of its type.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub enum ValueRef<'a> {
@@ -17,19 +17,19 @@ pub enum ValueRef<'a> {
     Bool(bool),
     Int2(i16),
     Int4(i32),
-    /// int8, oid, timestamps.
+    /// An int8, an oid or a timestamp.
     Int8(i64),
     Float4(f32),
     Float8(f64),
     Date(i32),
     Text(&'a str),
-    /// numeric, bytea, uuid.
+    /// A numeric, a bytea or a uuid.
     Bytes(&'a [u8]),
     Array(ArrayValue),
 }
 
 impl ValueRef<'_> {
-    /// An array of one dimension with these elements.
+    /// A one-dimensional array with these elements.
     pub fn array(elements: ArrayRef) -> Self {
         ValueRef::Array(elements.into())
     }
@@ -39,7 +39,7 @@ fn foreign(data_type: &DataType) -> SqlError {
     SqlError::internal(format!("no SQL value stands as {data_type}"))
 }
 
-/// What values are read from, row by row.
+/// A source of values, addressed by row.
 pub trait Column {
     /// The value at `row`. Errors: as [`value_at`].
     fn value(&self, row: usize) -> Result<ValueRef<'_>>;
@@ -51,21 +51,21 @@ impl Column for ArrayRef {
     }
 }
 
-/// An array of which many values are to be read: what kind it is of is asked once for the kinds that most columns are of.
+/// An array from which many values are read. For the most frequent types, the type is checked only once.
 #[derive(Clone, Copy, Debug)]
 pub enum Values<'a> {
-    /// Of int4.
+    /// An array of type int4.
     Int4(&'a Int32Array),
-    /// Of int8.
+    /// An array of type int8.
     Int8(&'a Int64Array),
-    /// Of texts.
+    /// An array of text values.
     Text(&'a StringArray),
-    /// Of anything else.
+    /// An array of any other type.
     Other(&'a ArrayRef),
 }
 
 impl<'a> Values<'a> {
-    /// Those of an array.
+    /// Wraps an array by its type.
     pub fn of(array: &'a ArrayRef) -> Values<'a> {
         let any = array.as_any();
         let int4 = any.downcast_ref().map(Values::Int4);
@@ -74,7 +74,7 @@ impl<'a> Values<'a> {
         int4.or_else(int8).or_else(text).unwrap_or(Values::Other(array))
     }
 
-    /// Those of each array.
+    /// Wraps each of several arrays.
     pub fn of_all(arrays: &'a [ArrayRef]) -> Vec<Values<'a>> {
         arrays.iter().map(Values::of).collect()
     }
@@ -106,7 +106,7 @@ fn beyond_end() -> SqlError {
     SqlError::internal("a row beyond the end of its array")
 }
 
-/// The value of `array` at `row`. Errors: XX000 for an Arrow type that no SQL type uses, or a row that is not there.
+/// The value of `array` at `row`. Errors: XX000 for an Arrow type that no SQL type uses, or a row out of range.
 pub fn value_at(array: &dyn Array, row: usize) -> Result<ValueRef<'_>> {
     if row >= array.len() {
         return Err(beyond_end());

@@ -1,6 +1,6 @@
-//! The workloads of table 1 in Chang et al., "Bigtable: A Distributed Storage System for Structured Data" (OSDI 2006), on this store in this
-//! process. There a tablet server of 2006 was asked over the network and wrote to a file system of several machines without a
-//! sync; what is here is printed beside it, not compared with it.
+//! The workloads of table 1 in Chang et al., "Bigtable: A Distributed Storage System for Structured Data" (OSDI 2006),
+//! on this store in this process. The paper asked one tablet server over the network, and that server wrote without a
+//! sync to a file system of several machines. The table prints both figures side by side; they are not comparable.
 
 use crate::{Outcome, drawn, load, newest, open, rate, read_bare, value, write_bare};
 use futures::TryStreamExt;
@@ -11,7 +11,7 @@ use storage::{EmbeddedOptions, EnvRef, RowRange, ScanOptions, StoreRef, Timestam
 const ROWS: u64 = 1_000_000;
 const BYTES: usize = 1000;
 const LASTING: Duration = Duration::from_secs(5);
-/// Who ask at a time.
+/// Tasks that read or write concurrently.
 const TASKS: u64 = 16;
 
 pub(crate) async fn measure(env: &EnvRef) -> Outcome<()> {
@@ -65,7 +65,7 @@ async fn writes(store: &StoreRef, durable: bool, row: fn(u64) -> u64) -> Outcome
     .await
 }
 
-/// All rows, over and over, by one task.
+/// Scans all rows repeatedly in one task, for `lasting`. Answers rows per second.
 async fn scans(store: &StoreRef, lasting: Duration) -> Outcome<f64> {
     let (begin, mut done) = (Instant::now(), 0);
     while begin.elapsed() < lasting {

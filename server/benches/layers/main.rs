@@ -1,5 +1,6 @@
-//! What the layers beneath SQL cost, each beside the one below it: timestamps, Percolator beside the bare store, and the store by the
-//! workloads of Bigtable's paper. `cargo bench -p percosql --bench layers`; tables in Markdown go to standard output. Asserts nothing about time.
+//! Costs of the layers beneath SQL, each beside the layer below it: timestamps, Percolator against the bare store, and
+//! the store under the workloads of Bigtable's paper. `cargo bench -p percosql --bench layers` prints Markdown tables
+//! on standard output. It asserts nothing about time.
 
 #![allow(clippy::print_stdout)]
 
@@ -18,13 +19,12 @@ use storage::{
 };
 use txn::{Oracle, TransactionStore, TransactionStoreOptions};
 
-/// The allocator of the server.
 #[global_allocator]
 static ALLOCATOR: percosql::allocator::Allocator = percosql::allocator::Allocator;
 
 pub(crate) type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
-/// What can be asked for.
+/// The measurements that the command line can select.
 const ALL: [&str; 3] = ["timestamps", "percolator", "bigtable"];
 
 fn main() -> Outcome<()> {
@@ -49,7 +49,7 @@ fn main() -> Outcome<()> {
     })
 }
 
-/// A store in a folder, and transactions over it.
+/// Opens an embedded store in a folder, and transactions over it.
 pub(crate) async fn open(
     env: &EnvRef,
     folder: &Path,
@@ -63,18 +63,19 @@ pub(crate) async fn open(
     Ok((store, transactions))
 }
 
-/// The key of a row: as long as one of a table with an integer key.
+/// The key of a row. It is as long as the key of a table with an integer primary key.
 pub(crate) fn key(number: u64) -> Vec<u8> {
     [b"t\0\0\0\x01\0\0\0\x01".as_slice(), &number.to_be_bytes()].concat()
 }
 
-/// Loads `rows` whose values have `bytes` bytes that compress to about half, as the transactions' records of `at`.
+/// Loads `rows` rows whose values have `bytes` bytes, in the form of transaction records written at `at`. The values
+/// compress to about half.
 pub(crate) async fn load(store: &StoreRef, rows: u64, bytes: usize, at: Timestamp) -> Outcome<()> {
     let Some(bulk) = store.bulk() else { return Err("this store takes no bulk".into()) };
     let mut block = CellBlock::new();
     for number in 0..rows {
         block.push(&key(number), |out| {
-            // A committed value of a row that was updated: see `txn::write`.
+            // The form of a committed, updated value: see `txn::write`.
             out.extend([b'U', b'P']);
             out.extend(at.0.to_be_bytes());
             value(number, bytes, out);
@@ -87,7 +88,7 @@ pub(crate) async fn load(store: &StoreRef, rows: u64, bytes: usize, at: Timestam
     Ok(())
 }
 
-/// Appends a value of which every other byte is noise.
+/// Appends a value in which every other byte is noise.
 pub(crate) fn value(number: u64, bytes: usize, out: &mut Vec<u8>) {
     let mut state = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     for index in 0..bytes {
@@ -98,19 +99,20 @@ pub(crate) fn value(number: u64, bytes: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// The newest version of a row at or below a timestamp.
+/// A filter for the newest version of a row at or below a timestamp.
 pub(crate) fn newest(at: Timestamp) -> ReadFilter {
     ReadFilter::new().with(Family::Write, TimestampRange::up_to(at), 1)
 }
 
-/// Looks a row up in the bare store: 1, that it may be counted. Errors: it is not there.
+/// Reads a row from the bare store. Answers 1, so that the caller can sum the calls. Errors: the row is absent.
 pub(crate) async fn read_bare(store: &StoreRef, row: u64) -> Outcome<u64> {
     let rows = store.read(&[Bytes::from(key(row))], &newest(Timestamp::MAX)).await?;
     rows.first().and_then(|row| row.cells.first()).ok_or("no row")?;
     Ok(1)
 }
 
-/// Writes a version of a row into the bare store, as a batch of its own: 1, that it may be counted.
+/// Writes a version of a row into the bare store as a batch of its own. Answers 1, so that the caller can sum the
+/// calls.
 pub(crate) async fn write_bare(store: &StoreRef, row: u64, bytes: Vec<u8>, durable: bool) -> Outcome<u64> {
     let atomic = store.atomic().ok_or("this store has no atomic commits")?;
     let (key, value) = (Bytes::from(key(row)), Some(bytes.into()));
@@ -120,7 +122,8 @@ pub(crate) async fn write_bare(store: &StoreRef, row: u64, bytes: Vec<u8>, durab
     Ok(1)
 }
 
-/// Calls of `work` a second: `tasks` at a time, each one after the other, for so long.
+/// Calls `work` from `tasks` concurrent tasks for the given time. Each task makes its calls one after the other.
+/// Answers calls per second.
 pub(crate) async fn rate<W: Future<Output = Outcome<u64>> + Send + 'static>(
     tasks: u64,
     lasting: Duration,
@@ -148,14 +151,14 @@ pub(crate) async fn rate<W: Future<Output = Outcome<u64>> + Send + 'static>(
     Ok(done as f64 / begin.elapsed().as_secs_f64())
 }
 
-/// A number below `limit` that looks drawn.
+/// A pseudo-random number below `limit`.
 pub(crate) fn drawn(number: u64, limit: u64) -> u64 {
     let mixed = (number ^ 0x5851_f42d_4c95_7f2d).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     (mixed ^ (mixed >> 32)) % limit
 }
 
-/// The middle one.
+/// The median of the values.
 pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)

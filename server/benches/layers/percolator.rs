@@ -1,5 +1,5 @@
-//! Percolator beside the bare store (the paper's section 3.1 measures the same over Bigtable): a row that is read at a snapshot beside one
-//! look at the store, and a row that is written by a transaction beside one synced batch.
+//! Percolator against the bare store; section 3.1 of the paper measures the same over Bigtable. One pair compares a
+//! snapshot read with a bare lookup. The other compares a transaction that writes a row with one synced batch.
 
 use crate::{Outcome, drawn, key, load, median, open, rate, read_bare, value, write_bare};
 use bytes::Bytes;
@@ -11,7 +11,7 @@ use txn::{LockStrength, OwnWrites, TransactionOptions, TransactionStore, Write, 
 const ROWS: u64 = 500_000;
 const BYTES: usize = 100;
 const LASTING: Duration = Duration::from_secs(1);
-/// Runs of each, in turn.
+/// Runs of each side, alternating.
 const PAIRS: usize = 7;
 
 pub(crate) async fn measure(env: &EnvRef) -> Outcome<()> {
@@ -25,7 +25,7 @@ pub(crate) async fn measure(env: &EnvRef) -> Outcome<()> {
         let (store, transactions) = open(env, &folder, options).await?;
         let at = transactions.oracle().timestamp().await?.timestamp;
         load(&store, ROWS, BYTES, at).await?;
-        // Snapshots begin at what was committed last.
+        // A snapshot begins at the newest commit, so one commit is needed first.
         write_one(&transactions, 0).await?;
         for tasks in [1, 2] {
             let mut pairs = Vec::new();
@@ -82,7 +82,7 @@ async fn writes_bare(store: &StoreRef, tasks: u64) -> Outcome<f64> {
     let store = Arc::clone(store);
     rate(tasks, LASTING, move |turn| {
         let store = Arc::clone(&store);
-        // As long as a transaction's record.
+        // As long as the record that a transaction writes.
         let mut bytes = b"UP12345678".to_vec();
         value(turn, BYTES, &mut bytes);
         async move { write_bare(&store, drawn(turn, ROWS), bytes, true).await }
@@ -99,7 +99,7 @@ async fn writes(transactions: &Arc<TransactionStore>, tasks: u64) -> Outcome<f64
     .await
 }
 
-/// How many rows were written: none where another task drew the same one at the same time.
+/// Answers the rows written: 1, or 0 if another task wrote the same row at the same time.
 async fn write_one(transactions: &Arc<TransactionStore>, turn: u64) -> Outcome<u64> {
     let mut bytes = Vec::with_capacity(BYTES);
     value(turn, BYTES, &mut bytes);

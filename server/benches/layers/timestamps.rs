@@ -1,4 +1,4 @@
-//! Timestamps: how long one takes in this process, and how many a second other nodes get over the wire.
+//! Timestamps: the time of one in this process, and how many per second other nodes receive over the network.
 
 use crate::{Outcome, median, open, rate};
 use percosql::oracle::{OracleClient, OracleService};
@@ -9,11 +9,11 @@ use storage::testing::{CountingTimestamps, MemoryOptions, MemoryStore};
 use storage::{EmbeddedOptions, EnvRef, StoreRef, Timestamp};
 use txn::{Oracle, OracleNode};
 
-/// Timestamps of which the time is taken together: a clock takes as long as one of them.
+/// Timestamps per measured interval. Reading the clock takes as long as one timestamp.
 const TOGETHER: u32 = 100;
-/// Transactions that begin at a time on another node.
+/// Transactions that begin concurrently on another node.
 const WAITING: u64 = 30_000;
-/// How long it is to hold out.
+/// Duration of the measurement.
 const LASTING: Duration = Duration::from_secs(60);
 
 pub(crate) async fn measure(env: &EnvRef) -> Outcome<()> {
@@ -22,7 +22,7 @@ pub(crate) async fn measure(env: &EnvRef) -> Outcome<()> {
     let (_store, transactions) = open(env, folder.path(), EmbeddedOptions::default()).await?;
     let mut times = Vec::new();
     for _ in 0..20_000 {
-        // No more than the clock gives: a microsecond each.
+        // The clock yields at most one timestamp per microsecond, so the loop must not outrun it.
         tokio::time::sleep(Duration::from_micros(50)).await;
         let begin = Instant::now();
         for _ in 0..TOGETHER {
@@ -40,7 +40,7 @@ pub(crate) async fn measure(env: &EnvRef) -> Outcome<()> {
     Ok(())
 }
 
-/// Timestamps a second, and microseconds that one was ahead of the clock at most.
+/// Answers timestamps per second, and the largest lead of a timestamp over the clock in microseconds.
 async fn over_the_wire(env: &EnvRef) -> Outcome<(f64, u64)> {
     let options = MemoryOptions { atomic: false, ..MemoryOptions::default() };
     let store: StoreRef = MemoryStore::with_options(Arc::new(CountingTimestamps::after(Timestamp(1))), options);

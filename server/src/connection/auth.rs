@@ -1,8 +1,11 @@
-//! Authentication: connections from this machine are trusted while no role has a password; as soon as one has, every role needs its own, and
-//! gives it by SCRAM-SHA-256 (RFC 5802, RFC 7677), over TLS also bound to the channel (SCRAM-SHA-256-PLUS, `tls-server-end-point`, RFC 5929).
+//! Authentication. While no role has a password, the server trusts connections from this machine. As soon as one role
+//! has a password, every role needs its own.
 //!
-//! A role without a password and a role that does not exist go through the same exchange as every other, against a verifier that nobody
-//! knows the password of. Their salts are derived from a secret of the store, so that they are the same each time.
+//! Clients prove a password by SCRAM-SHA-256 (RFC 5802, RFC 7677). Over TLS the exchange can also be bound to the
+//! channel (SCRAM-SHA-256-PLUS, `tls-server-end-point`, RFC 5929).
+//!
+//! A role without a password and an unknown role go through the same exchange, against a verifier that no password
+//! matches. Their salts derive from a secret of the store, so they are the same each time.
 
 use super::reading::Input;
 use super::stream::Stream;
@@ -22,21 +25,21 @@ use std::net::IpAddr;
 
 const MECHANISM: &str = "SCRAM-SHA-256";
 const BOUND_MECHANISM: &str = "SCRAM-SHA-256-PLUS";
-/// Bytes of a salt, as those of the verifiers that the server makes.
+/// Bytes of a salt, equal to the salts of the verifiers that the server makes.
 const SALT_BYTES: usize = 16;
-/// Iterations of a verifier, as of those that the server makes.
+/// Iterations of a verifier, equal to those of the verifiers that the server makes.
 const ITERATIONS: usize = 4096;
 
-/// Who may connect without saying who he is, and what those are told who are not known.
+/// The rules for clients without a password, and the data that hides which roles exist.
 #[derive(Debug)]
 pub struct AccessRules {
-    /// What the salts of unknown roles are derived from.
+    /// Secret of the store from which the salts of unknown roles derive.
     pub secret: [u8; 32],
     /// Whether connections from this machine are trusted, whatever passwords there are.
     pub trust_loopback: bool,
 }
 
-/// Authenticates `user` and sends AuthenticationOk. Answers whether it is a superuser. Every failure is fatal.
+/// Authenticates `user` and sends AuthenticationOk. Answers whether the role is a superuser. Every failure is fatal.
 pub async fn authenticate(
     stream: &mut Stream,
     input: &mut Input,
@@ -54,7 +57,7 @@ pub async fn authenticate(
     let trusted = local && (shared.access.trust_loopback || !found.any_password);
     if !trusted {
         let verifier = found.role.as_ref().filter(|role| !role.expired).and_then(|role| role.verifier.as_deref());
-        // The mock is made in any case: making it takes time.
+        // The mock is always computed, so that the time does not reveal whether the role exists.
         let mock = mock_verifier(&shared.access.secret, user);
         let secret = verifier.and_then(parse_verifier);
         let known = secret.is_some();
@@ -70,7 +73,7 @@ pub async fn authenticate(
     Ok(role.superuser)
 }
 
-/// `secret`: with whether anybody can know its password.
+/// Runs the SCRAM exchange. The flag in `secret` tells whether a password can match its verifier.
 async fn scram(
     stream: &mut Stream,
     input: &mut Input,
@@ -109,7 +112,7 @@ async fn scram(
 }
 
 async fn response(stream: &mut Stream, input: &mut Input) -> Result<Bytes> {
-    // Other kinds may be very long, which nobody may be who has not said who he is.
+    // Messages of other types may be very long. An unauthenticated client must not send long messages.
     let frame = match input.frame_of(b'p', stream).await? {
         Some(frame) => frame,
         None => return Err(ConnectionError::Io(std::io::ErrorKind::UnexpectedEof.into())),
@@ -120,7 +123,8 @@ async fn response(stream: &mut Stream, input: &mut Input) -> Result<Bytes> {
     }
 }
 
-/// The client-first message. Errors: 08P01 for a mechanism that was not offered, or that does not fit what the message says of its channel.
+/// Reads the client-first message. Errors: 08P01 for a mechanism that was not offered, or that contradicts the channel
+/// binding in the message.
 fn initial_response(body: Bytes, offered: &[&str]) -> std::result::Result<Bytes, SqlError> {
     let mut body = Reader::new(body);
     let mechanism = body.string()?;
@@ -141,7 +145,7 @@ fn initial_response(body: Bytes, offered: &[&str]) -> std::result::Result<Bytes,
     Err(protocol_violation("malformed SCRAM message").detail(says))
 }
 
-/// `SCRAM-SHA-256$iterations:salt$stored_key:server_key`.
+/// Parses a verifier of the form `SCRAM-SHA-256$iterations:salt$stored_key:server_key`.
 fn parse_verifier(text: &str) -> Option<ScramSecret> {
     let (head, keys) = text.strip_prefix(MECHANISM)?.strip_prefix('$')?.split_once('$')?;
     let (iterations, salt) = head.split_once(':')?;
@@ -154,7 +158,7 @@ fn parse_verifier(text: &str) -> Option<ScramSecret> {
     })
 }
 
-/// A verifier for a role that has none: its salt is the same each time, its keys are random.
+/// A verifier for a role that has none. Its salt is the same each time; its keys are random.
 fn mock_verifier(secret: &[u8], user: &str) -> ScramSecret {
     let key = hmac::Key::new(hmac::HMAC_SHA256, secret);
     let salt = hmac::sign(&key, user.as_bytes()).as_ref().iter().copied().take(SALT_BYTES).collect();

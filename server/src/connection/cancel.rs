@@ -1,5 +1,5 @@
-//! [`Backends`]: the connections being served, by process number, so that a cancel request on another
-//! connection finds the one it means.
+//! [`Backends`]: the served connections by process number. A cancel request arrives on another connection and names its
+//! target by that number.
 
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -8,16 +8,17 @@ use planner::{SqlError, state};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Process numbers of one of several servers.
+/// Size of the range of process numbers, for one of several servers.
 const RANGE: i32 = 1 << 16;
-/// Places that only superusers get, where there are more: PostgreSQL's default of `superuser_reserved_connections`.
+/// Connections reserved for superusers, if the limit is larger: PostgreSQL's default of
+/// `superuser_reserved_connections`.
 const RESERVED: usize = 3;
 
-/// All connections of a server.
+/// All connections of a server, and their limit.
 #[derive(Debug)]
 pub struct Backends {
     limit: usize,
-    /// Process numbers lie above this, and up to [`RANGE`] further.
+    /// Process numbers lie above this number, within [`RANGE`] of it.
     base: i32,
     state: Mutex<State>,
 }
@@ -34,31 +35,31 @@ struct Entry {
     cancel: CancelToken,
 }
 
-/// A place among the connections, given back when dropped.
+/// A connection's slot. Dropping it frees the slot.
 #[derive(Debug)]
 pub struct Backend {
-    /// Process number told to the client.
+    /// Process number that the client knows.
     pub process: i32,
-    /// Stops the connection's statements.
+    /// Cancels the statements of this connection.
     pub cancel: CancelToken,
     backends: Arc<Backends>,
 }
 
 impl Backends {
-    /// Room for `limit` connections.
+    /// Creates slots for `limit` connections.
     pub fn new(limit: usize) -> Arc<Self> {
         Arc::new(Backends { limit, base: 0, state: Mutex::default() })
     }
 
-    /// The same on one of several servers: its processes have numbers that those of others hardly ever have, for each is seen
-    /// from all. `drawn` is random.
+    /// Like [`Backends::new`], for one of several servers. `drawn` is random and selects the range of process numbers.
+    /// Every server shows the processes of all servers, so their ranges should not overlap.
     pub fn among_others(limit: usize, drawn: u64) -> Arc<Self> {
         let ranges = u64::from(i32::MAX.unsigned_abs() / RANGE.unsigned_abs());
         let base = i32::try_from(drawn % ranges).unwrap_or(0) * RANGE;
         Arc::new(Backends { limit, base, state: Mutex::default() })
     }
 
-    /// Takes a place. Errors: 53300 where there is none left, or none but those kept for superusers.
+    /// Takes a slot. Errors: 53300 if no slot is free, or only slots reserved for superusers.
     pub fn register(self: &Arc<Self>, secret: Bytes, superuser: bool) -> Result<Backend, SqlError> {
         let full = |message: &str| Err(SqlError::new(state::TOO_MANY_CONNECTIONS, message));
         let mut state = self.state.lock();
@@ -81,12 +82,12 @@ impl Backends {
         Ok(Backend { process, cancel, backends: Arc::clone(self) })
     }
 
-    /// The number of the last process above the base.
+    /// The largest process number of the range.
     fn last(&self) -> i32 {
         if self.base == 0 { i32::MAX } else { RANGE }
     }
 
-    /// Cancels what connection `process` runs, if `secret` is its own. Nobody is told whether it was.
+    /// Cancels the statement of connection `process` if `secret` matches. No client learns whether it matched.
     pub fn cancel(&self, process: i32, secret: &[u8]) {
         let state = self.state.lock();
         if let Some(entry) = state.by_process.get(&process)
@@ -96,24 +97,24 @@ impl Backends {
         }
     }
 
-    /// Cancels what every connection runs.
+    /// Cancels the statements of all connections.
     pub fn cancel_all(&self) {
         for entry in self.state.lock().by_process.values() {
             entry.cancel.cancel();
         }
     }
 
-    /// Connections that may be served.
+    /// Connections served at a time, at most.
     pub fn limit(&self) -> usize {
         self.limit
     }
 
-    /// How many of them only superusers get: at least one is for everybody.
+    /// Slots reserved for superusers. At least one slot is left for every role.
     pub fn reserved(&self) -> usize {
         RESERVED.min(self.limit.saturating_sub(1))
     }
 
-    /// Connections being served.
+    /// Number of connections in service.
     pub fn count(&self) -> usize {
         self.state.lock().by_process.len()
     }
@@ -125,7 +126,7 @@ impl Drop for Backend {
     }
 }
 
-/// Equality whose time tells nothing about where the two differ.
+/// Compares in constant time, so that the time does not reveal where the two differ.
 fn same(left: &[u8], right: &[u8]) -> bool {
     left.len() == right.len() && left.iter().zip(right).fold(0, |all, (l, r)| all | (l ^ r)) == 0
 }
@@ -143,7 +144,7 @@ mod tests {
             all.iter().flat_map(|one| (0..3).map(|_| one.register(secret.clone(), true).unwrap())).collect();
         let numbers: std::collections::HashSet<i32> = places.iter().map(|place| place.process).collect();
         assert!(numbers.len() == 12 && numbers.iter().all(|number| *number > 0), "{numbers:?}");
-        // They begin again within their range.
+        // Numbers wrap around within their range.
         all[1].state.lock().next = RANGE;
         assert_eq!(all[1].register(secret, true).unwrap().process, RANGE + 4);
     }

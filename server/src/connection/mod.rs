@@ -55,13 +55,13 @@ thread_local! {
     static ANSWERED: Cell<i32> = const { Cell::new(0) };
 }
 
-/// How long a client may take to authenticate: PostgreSQL's default. It need not be short: a client that is not authenticated gives way to
-/// others ([`crate::waiting_room`]).
+/// Time limit of authentication: PostgreSQL's default. A long limit is harmless, because an unauthenticated client
+/// yields its place to newcomers ([`crate::waiting_room`]).
 pub const AUTHENTICATION_TIMEOUT: Duration = Duration::from_secs(60);
-/// How long a client may take nothing of what is written for it while the server stops.
+/// While the server stops, a client that reads nothing for this long is disconnected.
 const STALLED: Duration = Duration::from_secs(1);
 
-/// A client that has been authenticated.
+/// An authenticated client and its session.
 pub struct Connection {
     pub(crate) stream: Stream,
     pub(crate) input: Input,
@@ -69,23 +69,24 @@ pub struct Connection {
     pub(crate) session: Session,
     pub(crate) backend: Backend,
     pub(crate) stopping: watch::Receiver<bool>,
-    /// pg_terminate_backend.
+    /// Cancelled by pg_terminate_backend.
     pub(crate) terminated: CancelToken,
-    /// Resolves when either says that the connection is to end. Kept from one wait to the next, so that each finds it registered.
+    /// Resolves when the server stops or pg_terminate_backend ends the connection. It is kept between waits, so that it
+    /// stays registered.
     ending: Ending,
     pub(crate) statements: Statements,
     pub(crate) portals: Portals,
     pub(crate) batch: Batch,
-    /// The connection ends with it, as soon as what was asked is undone.
+    /// If set, the connection ends with this error as soon as the failed request is undone.
     last_word: Option<SqlError>,
-    /// The client was told to go on, and has said nothing since.
+    /// The client got ReadyForQuery and has sent nothing since.
     resting: bool,
-    /// The connection ended while the client took nothing: it is not told.
+    /// The connection ended while the client read nothing, so the client gets no error.
     stalled: bool,
 }
 
-/// Serves one client to its end. Errors that end it are told to the client where there still is one.
-/// `seat`: its place among those that are not authenticated.
+/// Serves one client to its end. A client that is still connected receives the error that ends the connection. `seat`
+/// is its place among the unauthenticated clients.
 pub async fn serve(socket: TcpStream, peer: SocketAddr, seat: Seat, shared: Arc<Shared>) {
     let _ = socket.set_nodelay(true);
     let mut stopping = shared.stopping.subscribe();
@@ -94,7 +95,7 @@ pub async fn serve(socket: TcpStream, peer: SocketAddr, seat: Seat, shared: Arc<
             biased;
             started = start(socket, peer, &shared) => started,
             () = seat.lost() => None,
-            // Where the client is awaited nothing is to be finished.
+            // Before the first message nothing needs to finish.
             () = stopped(&mut stopping) => None,
         }
     });
@@ -126,13 +127,13 @@ pub async fn serve(socket: TcpStream, peer: SocketAddr, seat: Seat, shared: Arc<
                 connection.out.flush(&mut connection.stream).await?;
                 connection.stream.shutdown().await
             };
-            // A client that does not read must not hold a shutdown up.
+            // A client that does not read must not delay the shutdown.
             let _ = tokio::time::timeout(Duration::from_secs(1), farewell).await;
         }
     }
 }
 
-/// Everything up to the first ReadyForQuery. `None`: the connection is over.
+/// Everything up to the first ReadyForQuery. `None` means that the connection is over.
 async fn start(socket: TcpStream, peer: SocketAddr, shared: &Arc<Shared>) -> Option<Connection> {
     let (mut stream, packet) = match startup::negotiate(socket, shared.tls.as_ref(), &shared.backends).await {
         Ok(negotiated) => negotiated?,
@@ -202,7 +203,7 @@ async fn admit(
         out.message(&NegotiateProtocolVersion::new(version as i32, packet.unknown_options));
     }
     let superuser = auth::authenticate(stream, input, out, shared, &packet.user, peer.ip()).await?;
-    // Protocol 3.0 has room for four bytes; 3.2 lets the key be long enough not to be guessed.
+    // Protocol 3.0 has room for a secret of four bytes. Protocol 3.2 permits a secret too long to guess.
     let secret = match packet.minor {
         0 | 1 => Bytes::copy_from_slice(&rand::random::<[u8; 4]>()),
         _ => Bytes::copy_from_slice(&rand::random::<[u8; 32]>()),
@@ -239,7 +240,7 @@ fn shut_down() -> SqlError {
 }
 
 impl Connection {
-    /// Messages until the client leaves. `Ok`: it said so, or closed the socket.
+    /// Handles messages until the client leaves. `Ok` means that it sent Terminate or closed the socket.
     async fn run(&mut self) -> Result<()> {
         loop {
             let frame = match self.arrived_frame()? {
@@ -266,14 +267,14 @@ impl Connection {
         }
     }
 
-    /// Writes all replies that wait. What ends the connection ends this too: pg_terminate_backend at once; a stop of the server, which lets
-    /// statements finish, once the client has taken nothing for [`STALLED`]. Errors: 57P01.
+    /// Writes all buffered replies. pg_terminate_backend interrupts the write at once. A stop of the server interrupts
+    /// it only after the client has read nothing for [`STALLED`], so statements can finish. Errors: 57P01.
     pub(crate) async fn flush(&mut self) -> Result<()> {
-        // It may have resolved before, and does so once.
+        // The future may have resolved earlier. Polling it again would panic.
         if !self.ending.is_terminated() {
             tokio::select! {
                 biased;
-                // Most is written at once, and nothing else is looked at.
+                // Most writes finish at once and poll nothing else.
                 written = self.out.flush(&mut self.stream) => return Ok(written?),
                 () = &mut self.ending => {}
             }
@@ -290,8 +291,8 @@ impl Connection {
         Ok(())
     }
 
-    /// The same in the midst of rows: a cancel request ends the statement, also while the client takes nothing. Its error comes behind what
-    /// waits. Errors: 57014, 57P01.
+    /// Like [`Connection::flush`], between rows. A cancel request also ends the statement while the client reads
+    /// nothing. Its error follows the buffered replies. Errors: 57014, 57P01.
     pub(crate) async fn flush_rows(&mut self) -> Result<()> {
         let cancel = self.backend.cancel.clone();
         tokio::select! {
@@ -306,7 +307,8 @@ impl Connection {
         terminated()
     }
 
-    /// The next message, which is not all here ([`Connection::arrived_frame`]); meanwhile a client that rests outside of a transaction is told what others NOTIFY.
+    /// Waits for the next message, which has not arrived as a whole ([`Connection::arrived_frame`]). Meanwhile an idle
+    /// client outside a transaction receives the notifications of other sessions.
     async fn awaited(&mut self) -> Result<Option<Frame>> {
         loop {
             let inbox = self.session.inbox();
@@ -326,32 +328,33 @@ impl Connection {
         }
     }
 
-    /// What other sessions told this one.
+    /// Sends the notifications that other sessions raised for this one.
     fn send_notifications(&mut self) {
         for notification in self.session.inbox().take() {
             self.out.notification(&notification);
         }
     }
 
-    /// The next message, if all of it is here, unless the server stops (57P01): most come together, and nothing is waited for then.
+    /// The next message, if all of it has arrived. Most messages arrive together, so this path waits for nothing.
+    /// Errors: 57P01 once the server stops.
     fn arrived_frame(&mut self) -> Result<Option<Frame>> {
-        // A client that never pauses is told all the same.
+        // A client that never pauses still learns that the server stops.
         if *self.stopping.borrow() || self.terminated.is_cancelled() {
             return Err(terminated());
         }
         self.input.arrived()
     }
 
-    /// The next message, unless the server stops first (57P01).
+    /// Waits for the next message. Errors: 57P01 if the server stops first.
     pub(crate) async fn next_frame(&mut self) -> Result<Option<Frame>> {
-        // Looked at first, then waited for last: what is there already costs no registration with those who might speak.
+        // A message that has arrived needs no registration with the stop signals.
         match self.arrived_frame()? {
             Some(frame) => Ok(Some(frame)),
             None => self.waited_frame().await,
         }
     }
 
-    /// The same of a message that is not all here ([`Connection::arrived_frame`]).
+    /// Like [`Connection::next_frame`], for a message that has not arrived as a whole ([`Connection::arrived_frame`]).
     async fn waited_frame(&mut self) -> Result<Option<Frame>> {
         tokio::select! {
             biased;
@@ -360,7 +363,7 @@ impl Connection {
         }
     }
 
-    /// Handles one message; `false` ends the connection.
+    /// Handles one message. Answers `false` if the message ends the connection.
     async fn handle(&mut self, frame: Frame) -> Result<bool> {
         let kind = frame.kind;
         match kind {
@@ -369,7 +372,7 @@ impl Connection {
                 Ok(_) => self.sync().await?,
                 Err(error) => self.wrong_sync(&error).await?,
             },
-            // After an error everything up to Sync is skipped, whatever it is.
+            // After an error the server skips every message up to Sync.
             _ if self.batch.is_skipping() => {}
             b'Q' | b'F' if self.batch.has_conflict() => self.fail_with_conflict().await?,
             b'Q' => match Message::decode(frame, self.encoding()) {
@@ -387,14 +390,14 @@ impl Connection {
                     "invalid frontend message type {kind}"
                 ))));
             }
-            // What is left of a COPY that failed.
+            // Remaining messages of a failed COPY.
             b'd' | b'c' | b'f' => {}
             _ => self.extended(frame).await?,
         }
         Ok(true)
     }
 
-    /// Ends a batch: what clients wait for before they send more.
+    /// Ends a batch with ReadyForQuery. Clients wait for it before they send more.
     pub(crate) async fn ready(&mut self) -> Result<()> {
         self.say_last_word()?;
         let idle = self.session.status() == TransactionStatus::Idle;
@@ -412,8 +415,8 @@ impl Connection {
         self.out.ready(self.session.status());
         self.session.rest();
         self.resting = true;
-        // Answers of several connections leave together, after what else there is to do: who asks on all of them wakes once for
-        // them. Whoever this thread answered last is alone on it, and waits for nobody.
+        // The thread first does its other work, so the answers of several connections leave together and wake a common
+        // client once. A connection that the thread also answered last is probably alone on it, so it does not yield.
         if ANSWERED.replace(self.backend.process) != self.backend.process {
             tokio::task::yield_now().await;
         }
@@ -422,7 +425,7 @@ impl Connection {
         }
         match self.session.idle_limit() {
             None => self.flush().await,
-            // A client that does not take the answer is idle.
+            // A client that does not read the answer counts as idle.
             Some((limit, error)) => match tokio::time::timeout(limit, self.flush()).await {
                 Ok(written) => written,
                 Err(_) => {
@@ -433,27 +436,27 @@ impl Connection {
         }
     }
 
-    /// Ends the connection, once something has ended it.
+    /// Ends the connection if [`Connection::last_word`] is set.
     pub(crate) fn say_last_word(&mut self) -> Result<()> {
         self.last_word.take().map_or(Ok(()), |error| Err(ConnectionError::Fatal(error)))
     }
 
-    /// client_encoding.
+    /// The session's `client_encoding`.
     pub(crate) fn encoding(&self) -> Encoding {
         self.session.settings().client_encoding()
     }
 
-    /// Notices of the statement that has just run.
+    /// Sends the notices of the statement that has just run.
     pub(crate) fn send_notices(&mut self) {
-        // What comes from here on is in the encoding that the statement may have set.
+        // Later messages use the encoding that the statement may have set.
         self.out.set_encoding(self.encoding());
         for notice in self.session.take_notices() {
             self.out.notice(&notice);
         }
     }
 
-    /// Forgets the prepared statements that DEALLOCATE or DISCARD named: SQL and protocol share their names. Errors: 26000
-    /// for a name that neither has. Forgets the portals that ROLLBACK TO SAVEPOINT undid.
+    /// Forgets the prepared statements that DEALLOCATE or DISCARD named, because SQL and the protocol share these
+    /// names. Also forgets the portals that ROLLBACK TO SAVEPOINT undid. Errors: 26000 for a name that neither has.
     pub(crate) fn forget_ended(&mut self) -> Result<()> {
         if let Some(savepoint) = self.session.take_undone() {
             self.portals.rolled_back_to(savepoint);
@@ -471,7 +474,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Tells the client of an error and undoes what its statement did.
+    /// Sends an error to the client and undoes the effects of its statement.
     pub(crate) async fn report(&mut self, error: &SqlError) {
         self.send_notices();
         if error.state() == state::TRANSACTION_TIMEOUT {
@@ -484,9 +487,10 @@ impl Connection {
         self.undo().await;
     }
 
-    /// Undoes what a failed statement did, telling nobody.
+    /// Undoes the effects of a failed statement. Sends nothing.
     pub(crate) async fn undo(&mut self) {
-        // Open row streams hold the transaction: they go first, unless it may yet go on.
+        // Open row streams hold the transaction, so they are dropped first. After a savepoint the transaction may
+        // continue, and they stay.
         if !self.session.has_savepoint() {
             self.portals.clear();
         }

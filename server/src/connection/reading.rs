@@ -1,4 +1,4 @@
-//! [`Input`]: bytes that have arrived and are not yet messages.
+//! [`Input`]: bytes that have arrived and do not yet form messages.
 
 use super::stream::Stream;
 use crate::error::{ConnectionError, Result, protocol_violation};
@@ -9,29 +9,29 @@ use std::future::Future;
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
 
-/// Bytes asked of the socket at a time. The buffer grows with what arrives, never with what a length claims.
+/// Bytes requested from the socket at a time. The buffer grows with the received bytes, never with a stated length.
 const READ_BYTES: usize = 16 * 1024;
 
-/// Bytes that are read ahead, at most, only to learn whether the client is still there.
+/// Bytes read ahead, at most, only to detect that the client has gone.
 const AHEAD_BYTES: usize = 1024 * 1024;
-/// How long a statement runs before it is asked whether its client is still there: who sends a short statement and leaves
-/// without waiting for the answer gets it carried out.
+/// Run time of a statement before the server checks whether its client is still connected. A short statement runs to
+/// its end, even if the client leaves without waiting for the answer.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// The input buffer.
+/// The input buffer of a connection.
 #[derive(Debug, Default)]
 pub struct Input {
     buffer: BytesMut,
 }
 
 impl Input {
-    /// The next message, when all of it has arrived.
+    /// The next message, if all of it has arrived.
     pub fn arrived(&mut self) -> Result<Option<Frame>> {
         Frame::cut(&mut self.buffer).map_err(ConnectionError::Fatal)
     }
 
-    /// The next message; `None` when the client closed the connection. Cancel-safe: nothing that arrived
-    /// is lost when the future is dropped.
+    /// The next message, or `None` when the client closed the connection. Cancel-safe: a dropped future loses no
+    /// received bytes.
     pub async fn frame(&mut self, stream: &mut Stream) -> Result<Option<Frame>> {
         loop {
             if let Some(frame) = self.arrived()? {
@@ -44,7 +44,8 @@ impl Input {
         }
     }
 
-    /// The next message, of which nothing is kept unless it is of this kind: for who is not known yet. Errors: 08P01.
+    /// The next message, which must have this type. Other types are refused before their body is buffered, because the
+    /// client is not authenticated. Errors: 08P01.
     pub async fn frame_of(&mut self, kind: u8, stream: &mut Stream) -> Result<Option<Frame>> {
         if self.buffer.is_empty() {
             self.buffer.reserve(READ_BYTES);
@@ -61,8 +62,8 @@ impl Input {
         }
     }
 
-    /// Resolves when the client has gone. What it sends meanwhile is kept for [`Input::frame`]; a client that sends very
-    /// much ahead is not watched. Cancel-safe.
+    /// Resolves when the client has disconnected. Bytes that arrive meanwhile stay for [`Input::frame`]. A client that
+    /// sends far ahead is no longer watched. Cancel-safe.
     async fn gone(&mut self, stream: &mut Stream) {
         tokio::time::sleep(PATIENCE).await;
         while self.buffer.len() < AHEAD_BYTES {
@@ -75,7 +76,8 @@ impl Input {
         std::future::pending().await
     }
 
-    /// Waits for `work`, a statement. When the client goes meanwhile, the statement is cancelled, and ends in its own way.
+    /// Runs `work`, a statement, to its end. If the client disconnects meanwhile, the statement is cancelled and still
+    /// runs to its end.
     pub async fn while_connected<T>(
         &mut self,
         stream: &mut Stream,

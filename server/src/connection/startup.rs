@@ -1,4 +1,4 @@
-//! What comes before the first message: TLS negotiation, cancel requests, the start-up packet.
+//! The exchange before the first message: TLS negotiation, cancel requests, the start-up packet.
 
 use super::cancel::Backends;
 use super::stream::Stream;
@@ -11,33 +11,33 @@ use std::io;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// The first byte of a TLS handshake. No packet begins with it: it would state a length of some hundred million bytes.
+/// The first byte of a TLS handshake. No packet starts with it, because its length would be some hundred million bytes.
 const TLS_HANDSHAKE: u8 = 0x16;
 const CANCEL_REQUEST: u32 = 80_877_102;
 const SSL_REQUEST: u32 = 80_877_103;
 const GSS_REQUEST: u32 = 80_877_104;
-/// Longest packet before authentication, as PostgreSQL's MAX_STARTUP_PACKET_LENGTH.
+/// Longest packet before authentication: PostgreSQL's MAX_STARTUP_PACKET_LENGTH.
 const MAX_PACKET: usize = 10_000;
-/// Newest protocol spoken: 3.2.
+/// Newest supported protocol version: 3.2.
 pub const NEWEST_PROTOCOL: u32 = 3 << 16 | 2;
 
-/// What a client asked for.
+/// The contents of a start-up packet.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct StartupPacket {
-    /// Minor version asked for.
+    /// Requested minor version of the protocol.
     pub minor: u16,
-    /// Role.
+    /// Name of the role.
     pub user: String,
-    /// Database; the role's name when the client gave none.
+    /// Name of the database; the role's name if the client gave none.
     pub database: String,
-    /// Settings: those of `options`, then the packet's own entries, which go before them.
+    /// Settings from `options`, followed by the packet's own entries, which take precedence.
     pub settings: Vec<(String, String)>,
-    /// `_pq_.` options, none of which is known.
+    /// Names of `_pq_.` options. The server knows none of them.
     pub unknown_options: Vec<String>,
 }
 
-/// Negotiates until the start-up packet. `None`: the connection has served its purpose (a cancel request,
-/// or the client left).
+/// Negotiates up to the start-up packet. `None` means that the connection is finished: it carried a cancel request, or
+/// the client left.
 pub async fn negotiate(
     socket: TcpStream,
     tls: Option<&TlsIdentity>,
@@ -98,8 +98,8 @@ async fn accept_tls(
     mut socket: TcpStream,
     tls: &TlsIdentity,
 ) -> std::result::Result<Stream, (Option<Stream>, ConnectionError)> {
-    // `read_packet` reads no byte past a packet, so whatever an attacker sent in the clear behind the request
-    // reaches the TLS handshake and fails there.
+    // `read_packet` reads no byte past a packet. Bytes that an attacker sent in the clear behind the request therefore
+    // reach the TLS handshake and fail there.
     let accepted = async {
         socket.write_all(b"S").await?;
         tls.acceptor.accept(socket).await
@@ -110,8 +110,8 @@ async fn accept_tls(
     }
 }
 
-/// TLS from the first byte on, as PostgreSQL 17 takes it (`sslnegotiation=direct`): the client has to name the protocol, so that no server
-/// of another protocol can be made to hear it.
+/// TLS from the first byte on, as in PostgreSQL 17 (`sslnegotiation=direct`). The client must name the protocol by
+/// ALPN, which prevents cross-protocol attacks.
 async fn accept_direct_tls(socket: TcpStream, tls: &TlsIdentity) -> Result<Stream> {
     let stream = tls.acceptor.accept(socket).await?;
     if stream.get_ref().1.alpn_protocol() != Some(PROTOCOL_NAME) {
@@ -121,7 +121,7 @@ async fn accept_direct_tls(socket: TcpStream, tls: &TlsIdentity) -> Result<Strea
     Ok(Stream::Tls(Box::new(stream)))
 }
 
-/// The client is not told: it would not understand.
+/// The client gets no error message, because it expects TLS records.
 fn refused_direct(message: &str) -> ConnectionError {
     ConnectionError::Fatal(protocol_violation(format!("received {message}")))
 }
@@ -131,7 +131,7 @@ async fn refuse(stream: &mut Stream) -> Result<()> {
     Ok(stream.flush().await?)
 }
 
-/// One packet without a type byte; `None` when the client left before it.
+/// Reads one packet without a type byte. `None` means that the client left before it.
 async fn read_packet(stream: &mut Stream) -> Result<Option<Bytes>> {
     let mut head = [0u8; 4];
     match stream.read_exact(&mut head).await {
@@ -193,8 +193,8 @@ fn invalid_layout() -> SqlError {
     protocol_violation("invalid startup packet layout: expected terminator as last byte")
 }
 
-/// The words of `options`, as a postgres command line: `-c name=value`, `-cname=value`, `--name=value`;
-/// a backslash keeps the space after it.
+/// Splits `options` like a postgres command line: `-c name=value`, `-cname=value`, `--name=value`. A backslash keeps
+/// the space after it.
 fn parse_options(text: &str) -> std::result::Result<Vec<(String, String)>, SqlError> {
     let mut words = vec![String::new()];
     let mut characters = text.chars();

@@ -1,4 +1,4 @@
-//! [`Stream`]: the socket of a connection, bare or under TLS.
+//! [`Stream`]: the socket of a connection, plain or under TLS.
 
 use planner::session::Tls;
 use std::io;
@@ -10,11 +10,11 @@ use tokio::net::TcpStream;
 use tokio_rustls::rustls::ProtocolVersion;
 use tokio_rustls::server::TlsStream;
 
-/// A client's socket.
+/// The socket of a client.
 pub enum Stream {
-    /// As it is.
+    /// A plain TCP socket.
     Plain(TcpStream),
-    /// Under TLS.
+    /// A socket under TLS.
     Tls(Box<TlsStream<TcpStream>>),
 }
 
@@ -25,15 +25,15 @@ impl Stream {
             Stream::Tls(stream) => stream.get_ref().0,
         }
     }
-    /// Whether it is under TLS.
+    /// Whether the connection uses TLS.
     pub fn is_tls(&self) -> bool {
         matches!(self, Stream::Tls(_))
     }
-    /// Where the client found the server.
+    /// The local address of the socket; `None` if it is unknown.
     pub fn local(&self) -> Option<SocketAddr> {
         self.socket().local_addr().ok()
     }
-    /// What TLS agreed upon.
+    /// The negotiated TLS parameters; `None` for a plain socket.
     pub fn tls(&self) -> Option<Tls> {
         let Stream::Tls(stream) = self else { return None };
         let session = stream.get_ref().1;
@@ -49,7 +49,7 @@ impl Stream {
     }
 }
 
-/// OpenSSL's name of a cipher suite, by the one of its registration.
+/// OpenSSL's name of a cipher suite, from its IANA name.
 fn openssl_name(registered: &str) -> String {
     match registered.strip_prefix("TLS13_") {
         Some(rest) => format!("TLS_{rest}"),

@@ -9,18 +9,18 @@ use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-/// What PostgreSQL's protocol is called when TLS agrees upon one (ALPN).
+/// The ALPN name of PostgreSQL's protocol.
 pub const PROTOCOL_NAME: &[u8] = b"postgresql";
 
-/// What the server shows a client that speaks TLS.
+/// The server's identity for clients that use TLS.
 pub struct TlsIdentity {
-    /// Accepts connections under TLS.
+    /// Accepts connections under TLS with this identity.
     pub acceptor: TlsAcceptor,
-    /// SCRAM bound to the certificate; `None` where its signature has no hash that channel binding could take.
+    /// SCRAM bound to the certificate. `None` if the certificate's signature has no hash that channel binding supports.
     pub binding: Option<ScramServerAuth>,
 }
 
-/// Reads both files. Errors are sentences for a person.
+/// Reads the identity from both files. Errors are sentences for a person.
 pub fn identity(certificate: &Path, key: &Path) -> Result<TlsIdentity, String> {
     let failed = |error: &dyn std::fmt::Display| format!("TLS certificate {}: {error}", certificate.display());
     let pem = std::fs::read(certificate).map_err(|e| failed(&e))?;

@@ -1,4 +1,4 @@
-//! COPY over the wire. Moves bytes; what they mean is `planner::session::copy`'s.
+//! COPY over the network. This module moves bytes; `planner::session::copy` interprets them.
 
 use crate::connection::Connection;
 use crate::error::{ConnectionError, Result, protocol_violation};
@@ -12,7 +12,7 @@ use planner::session::{CopyFormat, CopyIn, CopyOut};
 use std::io;
 
 impl Connection {
-    /// COPY FROM STDIN: takes data until CopyDone or CopyFail. Answers the command tag.
+    /// COPY FROM STDIN: reads data until CopyDone or CopyFail. Answers the command tag.
     pub(crate) async fn copy_in(&mut self, mut copy: CopyIn) -> Result<String> {
         let columns = copy.columns();
         self.send_notices();
@@ -21,7 +21,7 @@ impl Connection {
         self.flush().await?;
         let cancel = self.backend.cancel.clone();
         loop {
-            // Clients send a message for each row: those that are there already are taken without waiting for anything.
+            // Clients send one message per row. Messages that have arrived are handled without a wait.
             let frame = match self.input.arrived()? {
                 Some(frame) if !cancel.is_cancelled() => Some(frame),
                 _ => tokio::select! {
@@ -39,7 +39,7 @@ impl Connection {
                 Message::CopyData(bytes) => copy.data(bytes).await?,
                 Message::CopyDone => return Ok(copy.finish().await?),
                 Message::CopyFail { message } => return Err(copy.fail(&message).await.into()),
-                // Clients of the extended protocol may send these right behind Execute.
+                // Clients of the extended protocol may send these directly after Execute.
                 Message::Flush | Message::Sync => {}
                 Message::Terminate => {
                     copy.fail("connection closed by client").await;
@@ -90,7 +90,7 @@ impl Connection {
     }
 }
 
-/// The format of the whole, and of each column.
+/// The format codes of the whole and of each column.
 fn formats(format: CopyFormat) -> (i8, i16) {
     match format {
         CopyFormat::Text | CopyFormat::Csv => (0, 0),

@@ -1,5 +1,6 @@
-//! [`OracleClient`]: asks other nodes, over two connections each that are kept and made anew when they break: one for what is
-//! answered at once, another for who waits, so that no timestamp and no sign of life stands behind sessions that wait for locks.
+//! [`OracleClient`]: sends requests to other nodes. It keeps two connections per node and reconnects when they break.
+//! One connection carries requests with an immediate answer, such as timestamps and keep-alives. The other carries lock
+//! requests that wait, so that they delay no timestamp.
 
 use super::lock_messages::{LockAnswer, LockMessage};
 use super::{LOCK, MESSAGE_BYTES, TAKE, TakeRequest, TakeResponse};
@@ -14,10 +15,10 @@ use tonic_prost::ProstCodec;
 use txn::locks::{LockCall, LockReply, LockRequest};
 use txn::{OracleReading, OracleRequest, OracleTransport};
 
-/// How long making a connection may take: a node that is gone must not keep us from asking its successor.
+/// Time limit of a connection attempt. A dead node must not prevent requests to its successor.
 const CONNECT_LIMIT: Duration = Duration::from_millis(500);
 
-/// See the head of the module.
+/// Sends requests for timestamps and locks to other nodes, over two kept connections each.
 #[derive(Default)]
 pub struct OracleClient {
     channels: Mutex<HashMap<(String, bool), Channel>>,

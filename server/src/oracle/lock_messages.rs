@@ -1,5 +1,5 @@
-//! `Lock`'s request and answer, as they travel: [`txn::locks::LockRequest`] and [`txn::locks::LockReply`] in protobuf's
-//! form. What cannot be read is an error, in words.
+//! `Lock`'s request and answer in protobuf's form, for [`txn::locks::LockRequest`] and [`txn::locks::LockReply`]. An
+//! unreadable message is an error with a sentence for a person.
 
 use prost::{Message, Oneof};
 use std::time::Duration;
@@ -10,7 +10,6 @@ use txn::locks::{
 
 type Result<T, E = String> = std::result::Result<T, E>;
 
-/// The request.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct LockMessage {
     #[prost(fixed64, tag = "1")]
@@ -48,7 +47,7 @@ struct Open {
     attempt: u64,
 }
 
-/// A name, a mode, and what others are told it is.
+/// A lock: its name, its mode, and a description for other sessions.
 #[derive(Clone, PartialEq, Message)]
 struct Lock {
     #[prost(fixed64, tag = "1")]
@@ -59,7 +58,7 @@ struct Lock {
     mode: u64,
     #[prost(bytes = "bytes", tag = "4")]
     tag: bytes::Bytes,
-    /// Of what is reclaimed or lost.
+    /// The owner of a lock that is reclaimed or lost.
     #[prost(uint64, tag = "5")]
     locker: u64,
     #[prost(int32, tag = "6")]
@@ -96,7 +95,7 @@ struct Acquire {
     looked_for: bool,
     #[prost(bool, tag = "5")]
     waits: bool,
-    /// Unset: for ever.
+    /// Time limit of the wait in microseconds. Unset means no limit.
     #[prost(uint64, optional, tag = "6")]
     micros: Option<u64>,
     #[prost(message, repeated, tag = "7")]
@@ -113,7 +112,7 @@ struct Release {
     given_back: Vec<Item>,
 }
 
-/// What is given back: 0 locks, 1 an abandoned acquisition, 2 that a locker is looked for, 3 a locker.
+/// A released item by `kind`: 0 locks, 1 an abandoned acquisition, 2 the search for a locker, 3 a locker.
 #[derive(Clone, PartialEq, Message)]
 struct Item {
     #[prost(uint32, tag = "1")]
@@ -128,7 +127,6 @@ struct Item {
     locks: Vec<Lock>,
 }
 
-/// The answer.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct LockAnswer {
     #[prost(oneof = "Reply", tags = "1, 2, 3, 4, 5, 6")]
@@ -153,10 +151,10 @@ enum Reply {
 
 #[derive(Clone, PartialEq, Message)]
 struct Answers {
-    /// 0 newly, 1 already, 2 held by another.
+    /// Per lock: 0 newly granted, 1 already held, 2 held by another.
     #[prost(uint32, repeated, tag = "1")]
     taken: Vec<u32>,
-    /// 0 none, 1 held, 2 timed out, 3 a deadlock, 4 too many, 5 the keeper does not answer.
+    /// 0 no failure, 1 held, 2 timed out, 3 a deadlock, 4 too many, 5 the lock server does not answer.
     #[prost(uint32, tag = "2")]
     failure: u32,
     #[prost(message, repeated, tag = "3")]
@@ -199,7 +197,7 @@ struct Wait {
     since_micros: u64,
     #[prost(uint64, tag = "6")]
     waited_micros: u64,
-    /// 0 granted, 1 timed out, 2 a deadlock, 3 given up.
+    /// How the wait ended: 0 granted, 1 timed out, 2 a deadlock, 3 abandoned.
     #[prost(uint32, tag = "7")]
     end: u32,
 }
@@ -293,7 +291,7 @@ impl From<LockRequest> for LockMessage {
 }
 
 impl LockMessage {
-    /// What is asked for.
+    /// Decodes the request. Errors: the message is incomplete or of another version.
     pub(super) fn read(self) -> Result<LockRequest> {
         let call = match self.call.ok_or_else(|| unknown("the request"))? {
             Call::Open(Open { node, attempt }) => LockCall::Open { node, attempt },
@@ -393,7 +391,7 @@ impl From<LockReply> for LockAnswer {
                     Some(LockFailure::TimedOut) => (2, Vec::new()),
                     Some(LockFailure::Deadlock(circle)) => (3, circle.into_iter().map(Wait::of_member).collect()),
                     Some(LockFailure::TooMany) => (4, Vec::new()),
-                    // A keeper spills nothing.
+                    // A lock server never spills, so this case does not occur.
                     Some(LockFailure::Unavailable | LockFailure::NotSpilled { .. }) => (5, Vec::new()),
                     Some(LockFailure::TooManyNamed) => (6, Vec::new()),
                 };
@@ -415,7 +413,7 @@ impl From<LockReply> for LockAnswer {
 }
 
 impl LockAnswer {
-    /// What was answered.
+    /// Decodes the reply. Errors: the message is incomplete or of another version.
     pub(super) fn read(self) -> Result<LockReply> {
         Ok(match self.reply.ok_or_else(|| unknown("the answer"))? {
             Reply::Opened(session) => LockReply::Opened(session),

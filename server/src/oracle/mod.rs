@@ -1,6 +1,6 @@
-//! How the nodes of one store ask each other for timestamps and for locks: two unary calls over gRPC, in plain text, at the address
-//! of `--advertise`. Who asks proves that it can read the store: it names the holder's tenure, a random number in the
-//! row of the lease. `txn` decides which node may hand timestamps out.
+//! Requests for timestamps and locks between the nodes of one store: two unary calls over gRPC, in plain text, at the
+//! address of `--advertise`. A caller proves that it can read the store by naming the holder's tenure, a random number
+//! in the row of the lease. `txn` decides who may hand out timestamps.
 
 mod client;
 mod lock_messages;
@@ -11,34 +11,34 @@ pub use service::{OracleService, ServingOracle};
 
 use prost::Message;
 
-/// The path of the call for timestamps.
+/// gRPC path of the call for timestamps.
 const TAKE: &str = "/percosql.Oracle/Take";
-/// The path of the call for locks.
+/// gRPC path of the call for locks.
 const LOCK: &str = "/percosql.Oracle/Lock";
-/// Bytes of a message, at most: who waits for locks may be many.
+/// Largest message in bytes. It is large because a message can carry many waiting lockers.
 const MESSAGE_BYTES: usize = 64 << 20;
 
-/// `Take`'s request.
+/// The request of `Take`.
 #[derive(Clone, PartialEq, Message)]
 struct TakeRequest {
-    /// The tenure that is asked.
+    /// Tenure of the lease holder that the caller addresses.
     #[prost(fixed64, tag = "1")]
     tenure: u64,
-    /// So many consecutive timestamps.
+    /// Number of consecutive timestamps.
     #[prost(uint64, tag = "2")]
     count: u64,
 }
 
-/// `Take`'s answer.
+/// The answer of `Take`.
 #[derive(Clone, PartialEq, Message)]
 struct TakeResponse {
-    /// The first of the timestamps.
+    /// First of the consecutive timestamps.
     #[prost(fixed64, tag = "1")]
     first: u64,
     /// The oracle's clock: microseconds since the Unix epoch.
     #[prost(fixed64, tag = "2")]
     physical_micros: u64,
-    /// Whether commits must look for locks.
+    /// Whether commits must check for locks.
     #[prost(bool, tag = "3")]
     locked: bool,
 }
@@ -80,7 +80,7 @@ mod tests {
                 last = reading.timestamp;
             }
         }
-        // Who cannot read the row is not answered.
+        // A caller that cannot read the lease row gets no answer.
         let guessed = OracleClient::default().ask(&address, OracleRequest { tenure: 1, count: 1 }).await;
         assert!(guessed.unwrap_err().contains("not the oracle"));
         one.leave().await.unwrap();

@@ -1,4 +1,4 @@
-//! [`OracleService`]: answers the nodes that ask this one for timestamps and for locks.
+//! [`OracleService`]: answers requests of other nodes for timestamps and locks.
 
 use super::lock_messages::{LockAnswer, LockMessage};
 use super::{LOCK, MESSAGE_BYTES, TAKE, TakeRequest, TakeResponse};
@@ -18,16 +18,16 @@ use tonic::{Request, Response, Status};
 use tonic_prost::ProstCodec;
 use txn::{Oracle, OracleReading, OracleRequest};
 
-/// Calls of one node at a time.
+/// Concurrent calls of one node, at most.
 const MOST_CALLS: u32 = 1 << 20;
 
-/// A listening socket whose callers are not answered yet.
+/// A listening socket that does not answer its callers yet.
 pub struct OracleService {
     listener: TcpListener,
     address: SocketAddr,
 }
 
-/// Answers until it is dropped.
+/// Answers calls until it is dropped.
 pub struct ServingOracle {
     listening: JoinHandle<()>,
 }
@@ -39,7 +39,7 @@ impl Drop for ServingOracle {
 }
 
 impl OracleService {
-    /// Listens at `HOST:PORT`. Errors are sentences for a person.
+    /// Binds to `HOST:PORT`. Errors are sentences for a person.
     pub async fn bind(address: &str) -> Result<OracleService, String> {
         let failed = |error: std::io::Error| format!("cannot listen on {address}, given by --advertise: {error}");
         let listener = TcpListener::bind(address).await.map_err(failed)?;
@@ -47,19 +47,19 @@ impl OracleService {
         Ok(OracleService { listener, address })
     }
 
-    /// Where it listens.
+    /// The bound address of the socket.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Answers from now on, as long as what is returned lives.
+    /// Starts to answer calls. The service ends when the returned value is dropped.
     pub fn serve(self, oracle: Arc<Oracle>) -> ServingOracle {
         ServingOracle { listening: tokio::spawn(listen(self.listener, Arc::downgrade(&oracle))) }
     }
 }
 
 async fn listen(listener: TcpListener, oracle: Weak<Oracle>) {
-    // Dropped with this task, and the connections with it.
+    // The set is dropped with this task and closes its connections.
     let mut connections = JoinSet::new();
     loop {
         let socket = match listener.accept().await {
@@ -94,7 +94,7 @@ async fn connection(socket: TcpStream, oracle: Weak<Oracle>) {
         .timer(TokioTimer::new())
         .keep_alive_interval(Duration::from_secs(10))
         .max_header_list_size(16 * 1024)
-        // Each session that waits for a lock takes one.
+        // Each session that waits for a lock occupies one stream.
         .max_concurrent_streams(MOST_CALLS)
         .serve_connection(TokioIo::new(socket), answer);
     if let Err(error) = served.await {
@@ -130,7 +130,7 @@ impl UnaryService<LockMessage> for Lock {
     type Response = LockAnswer;
     type Future = BoxFuture<'static, Result<Response<LockAnswer>, Status>>;
 
-    /// Dropped when the caller goes away: then it waits in no line any more.
+    /// The future is dropped when the caller disconnects, which removes its waiters from the lock queues.
     fn call(&mut self, request: Request<LockMessage>) -> Self::Future {
         let oracle = self.oracle.upgrade();
         Box::pin(async move {

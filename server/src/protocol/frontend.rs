@@ -1,5 +1,5 @@
-//! [`Message`]: what a client may send after start-up. Frames are cut and bodies decoded with every length
-//! checked; nothing here allocates more than has arrived.
+//! [`Message`]: the messages of clients after start-up. All lengths are checked. Nothing here allocates more bytes than
+//! have arrived.
 
 use super::reader::Reader;
 use crate::error::protocol_violation;
@@ -7,23 +7,23 @@ use bytes::{Buf, Bytes, BytesMut};
 use planner::SqlError;
 use planner::types::encoding::Encoding;
 
-/// Length of the longest message: PostgreSQL's 1 GB less one.
+/// Longest message in bytes: PostgreSQL's 1 GB less one.
 const LARGE: usize = 0x3fff_ffff;
-/// Length of the longest message of a kind that has no reason to be long.
+/// Longest message in bytes of the kinds that are always short.
 const SMALL: usize = 10_000;
 
-/// One message, its body undecoded.
+/// One message with its body undecoded.
 #[derive(Clone, Debug)]
 pub struct Frame {
-    /// Type byte.
+    /// Type byte of the message.
     pub kind: u8,
-    /// What follows the length.
+    /// The bytes after the length.
     pub body: Bytes,
 }
 
 impl Frame {
-    /// Cuts the next message off `input`. `None`: not all of it has arrived. An error leaves no way to find
-    /// the message after it: the connection ends.
+    /// Cuts the next message off `input`. `None` means that it has not arrived as a whole. After an error the next
+    /// message cannot be found, so the connection ends.
     pub fn cut(input: &mut BytesMut) -> Result<Option<Frame>, SqlError> {
         let Some(kind) = input.first().copied() else { return Ok(None) };
         let Some(limit) = limit(kind) else {
@@ -45,7 +45,7 @@ impl Frame {
     }
 }
 
-/// The longest length a kind of message may state; `None` for kinds that do not exist.
+/// The longest length that a message of this type may state; `None` for unknown types.
 fn limit(kind: u8) -> Option<usize> {
     match kind {
         b'Q' | b'P' | b'B' | b'd' | b'F' => Some(LARGE),
@@ -54,16 +54,16 @@ fn limit(kind: u8) -> Option<usize> {
     }
 }
 
-/// Prepared statement or portal.
+/// The kind of object in Describe and Close.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// `S`.
+    /// `S`: a prepared statement.
     Statement,
-    /// `P`.
+    /// `P`: a portal.
     Portal,
 }
 
-/// A decoded message.
+/// A decoded message of a client.
 #[derive(Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Message {
@@ -83,36 +83,36 @@ pub enum Message {
     Terminate,
 }
 
-/// Makes a portal of a prepared statement.
+/// Creates a portal from a prepared statement.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Bind {
-    /// Portal; empty is the unnamed one.
+    /// Name of the portal; empty for the unnamed one.
     pub portal: String,
-    /// Prepared statement; empty is the unnamed one.
+    /// Name of the prepared statement; empty for the unnamed one.
     pub statement: String,
-    /// None (all text), one for all, or one each.
+    /// Format codes: none (all text), one for all, or one each.
     pub parameter_formats: Vec<i16>,
-    /// Values; `None` is NULL.
+    /// Values of the parameters; `None` is NULL.
     pub parameters: Vec<Option<Bytes>>,
-    /// None (all text), one for all, or one each.
+    /// Format codes: none (all text), one for all, or one each.
     pub result_formats: Vec<i16>,
 }
 
 /// Calls a function by its OID.
 #[derive(Debug, PartialEq, Eq)]
 pub struct FunctionCall {
-    /// OID.
+    /// OID of the function.
     pub function: u32,
-    /// None (all text), one for all, or one each.
+    /// Format codes: none (all text), one for all, or one each.
     pub argument_formats: Vec<i16>,
-    /// Values; `None` is NULL.
+    /// Values of the arguments; `None` is NULL.
     pub arguments: Vec<Option<Bytes>>,
-    /// Text (0) or binary (1).
+    /// Format code of the result: text (0) or binary (1).
     pub result_format: i16,
 }
 
 impl Message {
-    /// Decodes a frame, its text in the client's encoding. Errors: 08P01, 22021, 22P05.
+    /// Decodes a frame. Its text is in the client's encoding. Errors: 08P01, 22021, 22P05.
     pub fn decode(frame: Frame, encoding: Encoding) -> Result<Message, SqlError> {
         let kind = frame.kind;
         let mut body = Reader::new(frame.body).of(encoding);

@@ -1,4 +1,4 @@
-//! The bytes of protocol v3: checked decoding of what clients send, buffered encoding of what they get.
+//! The messages of protocol v3: checked decoding of requests, buffered encoding of replies.
 
 pub mod frontend;
 pub mod output;

@@ -1,6 +1,6 @@
-//! [`Output`]: replies on their way out, coalesced into one buffer that is written at Sync, Flush or 64 KiB.
+//! [`Output`]: the reply buffer. It is written at Sync, at Flush or once it holds 64 KiB.
 //!
-//! It knows whether anything of the current batch has left: only if not may the batch be run again.
+//! It records whether any reply of the current batch was written. A batch can run again only if none was.
 
 use crate::connection::stream::Stream;
 use crate::error::{Severity, write_error, write_message, write_notice};
@@ -12,63 +12,64 @@ use planner::types::encoding::Encoding;
 use std::io;
 use tokio::io::AsyncWriteExt;
 
-/// Bytes after which replies are written without being asked for.
+/// Replies are written without a request once the buffer holds this many bytes.
 pub const FLUSH_BYTES: usize = 64 * 1024;
-/// Capacity that the buffer may keep between batches.
+/// Capacity in bytes that the buffer may keep between batches.
 const KEEP_BYTES: usize = 4 * FLUSH_BYTES;
 
-/// The buffer.
+/// The buffer of replies to one client.
 #[derive(Debug, Default)]
 pub struct Output {
     buffer: BytesMut,
-    /// Bytes at its beginning that were written, when writing was interrupted.
+    /// Bytes at the start of the buffer that an interrupted write has already sent.
     written: usize,
     sent: bool,
     encoding: Encoding,
 }
 
 impl Output {
-    /// An empty one.
+    /// Creates an empty buffer.
     pub fn new() -> Self {
         Output { buffer: BytesMut::with_capacity(8 * 1024), written: 0, sent: false, encoding: Encoding::Utf8 }
     }
 
-    /// The encoding of text from now on.
+    /// Sets the encoding of text in later messages.
     pub fn set_encoding(&mut self, encoding: Encoding) {
         self.encoding = encoding;
     }
 
-    /// A batch begins: what comes after can be taken back until it is flushed.
+    /// Begins a batch. Later replies can be taken back until they are flushed.
     pub fn begin_batch(&mut self) {
         self.sent = false;
     }
 
-    /// Whether something of the batch has been written to the socket.
+    /// Whether part of the batch's replies was written to the socket.
     pub fn was_sent(&self) -> bool {
         self.sent
     }
 
-    /// Where the buffer ends now, for [`Output::take_back`].
+    /// Length of the buffer, for [`Output::take_back`].
     pub fn position(&self) -> usize {
         self.buffer.len()
     }
 
-    /// Drops what was appended since `position`, which must have been asked for in this batch, nothing flushed since.
+    /// Drops the replies after `position`. The position must stem from this batch, and no flush may have happened
+    /// since.
     pub fn take_back(&mut self, position: usize) {
         self.buffer.truncate(position);
     }
 
-    /// Whether so much waits that it should be written.
+    /// Whether the buffer holds enough to be written.
     pub fn is_full(&self) -> bool {
         self.buffer.len() >= FLUSH_BYTES
     }
 
-    /// Whether nothing waits.
+    /// Whether no bytes wait.
     pub fn is_empty(&self) -> bool {
         self.buffer.is_empty()
     }
 
-    /// Writes all that waits. Cancel-safe: what was written is not written again.
+    /// Writes all buffered bytes. Cancel-safe: a later call does not repeat written bytes.
     pub async fn flush(&mut self, stream: &mut Stream) -> io::Result<()> {
         while !self.buffer.is_empty() {
             self.write_some(stream).await?;
@@ -76,7 +77,7 @@ impl Output {
         Ok(())
     }
 
-    /// Writes what the socket takes of what waits, once it takes anything. Cancel-safe.
+    /// Waits until the socket accepts bytes, then writes as many as it accepts. Cancel-safe.
     pub async fn write_some(&mut self, stream: &mut Stream) -> io::Result<()> {
         self.sent = true;
         let waiting = self.buffer.get(self.written..).unwrap_or_default();
@@ -99,33 +100,33 @@ impl Output {
         Ok(())
     }
 
-    /// The buffer itself, for rows and COPY data.
+    /// The underlying buffer, for rows and COPY data.
     pub fn buffer(&mut self) -> &mut BytesMut {
         &mut self.buffer
     }
 
-    /// Any message of the codec.
+    /// Appends a message of the codec.
     pub fn message<M: Message>(&mut self, message: &M) {
         write_message(&mut self.buffer, message);
     }
 
-    /// A message without a body.
+    /// Appends a message without a body.
     pub fn bare(&mut self, kind: u8) {
         self.buffer.put_u8(kind);
         self.buffer.put_u32(4);
     }
 
-    /// ErrorResponse.
+    /// Appends an ErrorResponse with the given severity.
     pub fn error(&mut self, severity: Severity, error: &SqlError) {
         write_error(&mut self.buffer, severity, error, self.encoding);
     }
 
-    /// NoticeResponse.
+    /// Appends a NoticeResponse with the notice's severity.
     pub fn notice(&mut self, notice: &Notice) {
         write_notice(&mut self.buffer, notice.severity, &notice.fields, self.encoding);
     }
 
-    /// NotificationResponse.
+    /// Appends a NotificationResponse for a NOTIFY.
     pub fn notification(&mut self, notification: &Notification) {
         let encoding = self.encoding;
         self.frame(b'A', |buffer| {
@@ -135,7 +136,7 @@ impl Output {
         });
     }
 
-    /// ReadyForQuery.
+    /// Appends a ReadyForQuery with the transaction's status.
     pub fn ready(&mut self, status: TransactionStatus) {
         self.buffer.put_u8(b'Z');
         self.buffer.put_u32(5);
@@ -146,13 +147,13 @@ impl Output {
         });
     }
 
-    /// CommandComplete.
+    /// Appends a CommandComplete with a command tag.
     pub fn complete(&mut self, tag: &str) {
         let encoding = self.encoding;
         self.frame(b'C', |buffer| put_string(buffer, tag, encoding));
     }
 
-    /// ParameterStatus.
+    /// Appends a ParameterStatus for a setting.
     pub fn parameter_status(&mut self, name: &str, value: &str) {
         let encoding = self.encoding;
         self.frame(b'S', |buffer| {
@@ -161,7 +162,7 @@ impl Output {
         });
     }
 
-    /// RowDescription; `format` tells the format code of each column.
+    /// Appends a RowDescription. `format` gives the format code of each column.
     pub fn row_description(&mut self, columns: &[OutputColumn], format: impl Fn(usize) -> i16) {
         let encoding = self.encoding;
         self.frame(b'T', |buffer| {
@@ -178,7 +179,7 @@ impl Output {
         });
     }
 
-    /// ParameterDescription.
+    /// Appends a ParameterDescription with the types' OIDs.
     pub fn parameter_description(&mut self, oids: impl ExactSizeIterator<Item = u32>) {
         self.frame(b't', |buffer| {
             buffer.put_u16(u16::try_from(oids.len()).unwrap_or(u16::MAX));
@@ -188,7 +189,7 @@ impl Output {
         });
     }
 
-    /// FunctionCallResponse, of a value with its length before it.
+    /// Appends a FunctionCallResponse. `value` starts with its own length.
     pub fn function_result(&mut self, value: &[u8]) {
         self.frame(b'V', |buffer| buffer.put_slice(value));
     }
@@ -208,7 +209,7 @@ impl Output {
 fn put_string(buffer: &mut BytesMut, text: &str, encoding: Encoding) {
     let bytes = encoding.encode_message(text);
     match bytes.contains(&0) {
-        // A zero would end it.
+        // A zero byte would end the string early.
         true => buffer.extend(bytes.iter().filter(|byte| **byte != 0)),
         false => buffer.put_slice(&bytes),
     }

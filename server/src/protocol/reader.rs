@@ -1,4 +1,4 @@
-//! [`Reader`]: fields of one message body, every length checked against the body's end.
+//! [`Reader`]: reads fields of one message body and checks every length against the body's end.
 //!
 //! pgwire's own decoders panic on short bodies and read past them into the next message, hence this.
 
@@ -21,38 +21,38 @@ fn short() -> SqlError {
 }
 
 impl Reader {
-    /// At the start of `body`.
+    /// Creates a reader at the start of `body`.
     pub fn new(body: Bytes) -> Self {
         Reader { body, encoding: Encoding::Utf8 }
     }
 
-    /// The same, with strings in an encoding.
+    /// Sets the encoding of the body's strings.
     pub fn of(self, encoding: Encoding) -> Self {
         Reader { encoding, ..self }
     }
 
-    /// One byte.
+    /// Reads one unsigned byte.
     pub fn u8(&mut self) -> Result<u8> {
         self.body.try_get_u8().map_err(|_| short())
     }
 
-    /// Two bytes, signed.
+    /// Reads two bytes as a signed integer.
     pub fn i16(&mut self) -> Result<i16> {
         self.body.try_get_i16().map_err(|_| short())
     }
 
-    /// Four bytes, signed.
+    /// Reads four bytes as a signed integer.
     pub fn i32(&mut self) -> Result<i32> {
         self.body.try_get_i32().map_err(|_| short())
     }
 
-    /// Four bytes, unsigned.
+    /// Reads four bytes as an unsigned integer.
     pub fn u32(&mut self) -> Result<u32> {
         self.body.try_get_u32().map_err(|_| short())
     }
 
-    /// A count of elements that take at least `element_bytes` each: more than the body holds is refused here,
-    /// before anything is allocated.
+    /// Reads a count of elements that take at least `element_bytes` each. A count beyond the body's size is refused
+    /// before any allocation.
     pub fn count(&mut self, element_bytes: usize) -> Result<usize> {
         let count = usize::from(self.body.try_get_u16().map_err(|_| short())?);
         if count.saturating_mul(element_bytes) > self.body.len() {
@@ -61,7 +61,7 @@ impl Reader {
         Ok(count)
     }
 
-    /// So many elements, counted before by [`Reader::count`].
+    /// Reads `count` elements. [`Reader::count`] has checked the count.
     pub fn several<T>(&mut self, count: usize, element: impl Fn(&mut Self) -> Result<T>) -> Result<Vec<T>> {
         let mut all = Vec::with_capacity(count);
         for _ in 0..count {
@@ -70,7 +70,7 @@ impl Reader {
         Ok(all)
     }
 
-    /// `length` bytes, shared with the message.
+    /// Reads `length` bytes, which share the message's memory.
     pub fn bytes(&mut self, length: usize) -> Result<Bytes> {
         if length > self.body.len() {
             return Err(short());
@@ -78,7 +78,7 @@ impl Reader {
         Ok(self.body.split_to(length))
     }
 
-    /// A length of four bytes and that many bytes; `None` for length -1.
+    /// Reads a length of four bytes and that many bytes. Length -1 gives `None`.
     pub fn value(&mut self) -> Result<Option<Bytes>> {
         match self.i32()? {
             -1 => Ok(None),
@@ -90,9 +90,9 @@ impl Reader {
         }
     }
 
-    /// A string up to its zero byte.
+    /// Reads a string up to its zero byte.
     pub fn string(&mut self) -> Result<String> {
-        // Most names are none.
+        // Most names are empty.
         if self.body.first() == Some(&0) {
             self.body.advance(1);
             return Ok(String::new());
@@ -104,12 +104,12 @@ impl Reader {
         Ok(decoded)
     }
 
-    /// All that is left.
+    /// Returns the unread rest of the body.
     pub fn rest(self) -> Bytes {
         self.body
     }
 
-    /// Refuses bytes that nobody asked for.
+    /// Refuses unread bytes at the end of the body.
     pub fn end(self) -> Result<()> {
         if self.body.is_empty() { Ok(()) } else { Err(protocol_violation("invalid message format")) }
     }

@@ -1,7 +1,8 @@
 //! The extended protocol: Parse, Bind, Describe, Execute, Close, Flush and Sync.
 //!
-//! What comes between two Syncs is a batch. Its replies wait in the output buffer and its messages are kept
-//! while they are few, so that a batch that ran outside a block and met a conflict can be run again as a whole.
+//! The messages between two Syncs form a batch. Its replies wait in the output buffer. The server keeps up to
+//! 1 MiB of its messages. If a batch outside a transaction block meets a conflict, the server runs it again
+//! from these messages.
 
 use super::portal::{Portal, PortalState, already_there};
 use super::retry::{Tries, is_transaction_control};
@@ -16,26 +17,26 @@ use planner::session::{Outcome, RowsTag, TransactionStatus};
 use planner::types::text::Moment;
 use planner::{SqlError, state};
 
-/// Bytes of messages that are kept for running a batch again. A longer batch runs once.
+/// Bytes of messages that are kept to run a batch again. A longer batch runs once.
 const KEPT_BYTES: usize = 1024 * 1024;
 
 /// The messages since the last Sync.
 #[derive(Debug, Default)]
 pub struct Batch {
     open: bool,
-    /// An error was reported: nothing happens until Sync.
+    /// An error was reported, so messages are skipped until Sync.
     skipping: bool,
-    /// A conflict that was not reported yet: at Sync everything is run again.
+    /// A conflict that is not reported yet. Sync runs the batch again.
     conflict: Option<SqlError>,
-    /// Everything since the start, while it can be run again.
+    /// The messages of the batch. `None` if the batch cannot run again.
     frames: Option<Vec<Frame>>,
     kept_bytes: usize,
-    /// Where the output buffer ended before the batch.
+    /// Length of the output buffer before the batch.
     position: usize,
 }
 
 impl Batch {
-    /// Whether messages wait for their Sync.
+    /// Whether the batch has messages and no Sync yet.
     pub fn is_open(&self) -> bool {
         self.open
     }
@@ -43,11 +44,11 @@ impl Batch {
     pub fn is_skipping(&self) -> bool {
         self.skipping
     }
-    /// Whether a conflict waits for Sync.
+    /// Whether a conflict is kept for Sync.
     pub fn has_conflict(&self) -> bool {
         self.conflict.is_some()
     }
-    /// Ends the batch.
+    /// Ends the batch and forgets its messages.
     pub fn close(&mut self) {
         *self = Batch::default();
     }
@@ -81,7 +82,7 @@ impl Connection {
         }
     }
 
-    /// Ends the batch: commits its implicit transaction, or runs it again.
+    /// Ends the batch: commits its implicit transaction, or runs the batch again after a conflict.
     pub(crate) async fn sync(&mut self) -> Result<()> {
         let mut tries = Tries::default();
         while !self.batch.skipping {
@@ -115,7 +116,7 @@ impl Connection {
         self.ready().await
     }
 
-    /// A Sync that is none: what came before it is undone, and the batch is over all the same.
+    /// Handles a malformed Sync: reports the error, undoes the batch and ends it.
     pub(crate) async fn wrong_sync(&mut self, error: &SqlError) -> Result<()> {
         self.report(error).await;
         self.batch.close();
@@ -149,7 +150,7 @@ impl Connection {
         }
     }
 
-    /// A message failed: keeps a conflict for Sync where the batch can be run again, reports all else.
+    /// Handles the error of a message. Keeps a conflict for Sync if the batch can run again. Reports every other error.
     async fn batch_error(&mut self, error: SqlError) -> Result<()> {
         if error.is_retryable() && self.batch.frames.is_some() && !self.out.was_sent() {
             self.undo().await;
@@ -159,7 +160,8 @@ impl Connection {
         self.fail_batch(&error).await
     }
 
-    /// Reports a conflict that was kept for Sync, where something else comes first: that is skipped then, like all up to Sync.
+    /// Reports a conflict that was kept for Sync, because another message needs an answer first. Later messages are
+    /// skipped up to Sync.
     pub(crate) async fn fail_with_conflict(&mut self) -> Result<()> {
         match self.batch.conflict.take() {
             Some(error) => self.fail_batch(&error).await,
@@ -167,8 +169,8 @@ impl Connection {
         }
     }
 
-    /// Reports an error. It leaves at once: the Flush that the client wrote behind what failed is skipped like all up to Sync,
-    /// and a client that waits for the answer sends no Sync before it.
+    /// Reports an error and flushes it at once. A Flush after the failed message is skipped like all messages up to
+    /// Sync. A client that waits for the answer therefore sends no Sync before it.
     async fn fail_batch(&mut self, error: &SqlError) -> Result<()> {
         self.report(error).await;
         self.batch.skipping = true;
@@ -204,7 +206,7 @@ impl Connection {
     async fn parse(&mut self, name: String, sql: &str, parameter_oids: &[u32]) -> Result<()> {
         self.statements.check_free(&name)?;
         if name.is_empty() {
-            // A text that fails leaves none.
+            // A failed Parse removes the statement of that name.
             self.statements.remove(&name);
         }
         let mut statements = self.session.parse_again(sql)?;
@@ -266,7 +268,7 @@ impl Connection {
                 (statement, Formats::text())
             }
             Target::Portal => match self.session.cursor_columns(name) {
-                // A cursor that DECLARE made is a portal too.
+                // A cursor of DECLARE is a portal too.
                 Some(columns) => {
                     self.out.row_description(&columns, |_| Formats::text().code(0));
                     return Ok(());
@@ -292,7 +294,7 @@ impl Connection {
     }
 
     async fn execute(&mut self, name: String, max_rows: i32) -> Result<()> {
-        // Zero means all; so does a negative number to PostgreSQL.
+        // Zero means no limit. PostgreSQL treats negative numbers the same way.
         let limit = u64::try_from(max_rows).ok().filter(|rows| *rows > 0);
         if self.session.cursor_columns(&name).is_some() {
             return Box::pin(self.execute_cursor(&name, limit)).await;
@@ -348,7 +350,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Execute of a cursor that DECLARE made: the rows from where it stands.
+    /// Execute of a cursor that DECLARE made: sends rows from its current position.
     async fn execute_cursor(&mut self, name: &str, limit: Option<u64>) -> Result<()> {
         let count = limit.map_or("ALL".to_string(), |limit| limit.to_string());
         let sql = format!("FETCH FORWARD {count} FROM \"{}\"", name.replace('"', "\"\""));

@@ -1,5 +1,5 @@
-//! FunctionCall: a function named by its OID, with its arguments, outside of SQL (PostgreSQL's manual, chapter 55.2.6). libpq and JDBC
-//! call the functions of large objects so. It is run as a SELECT of that function.
+//! FunctionCall: calls a function by its OID outside of SQL (PostgreSQL's manual, chapter 55.2.6). libpq and JDBC call
+//! the functions of large objects this way. The server runs it as a SELECT of the function.
 
 use super::retry::Tries;
 use super::rows::{Formats, Rows};
@@ -15,7 +15,7 @@ use planner::session::{Outcome, TransactionStatus};
 use planner::types::text::Moment;
 use planner::{SqlError, state};
 
-/// What stands before the only value of a DataRow: its type, its length, and how many values there are.
+/// Bytes before the only value of a DataRow: type, length and number of values.
 const BEFORE_VALUE: usize = 7;
 
 impl Connection {

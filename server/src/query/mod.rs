@@ -1,5 +1,5 @@
-//! Statements over the wire: the simple and the extended protocol, prepared statements and portals, rows,
-//! and running again what conflicted.
+//! Statements of the simple and the extended protocol: prepared statements and portals, rows, and the repeated run
+//! after a conflict.
 
 pub mod extended;
 pub mod function_call;

@@ -1,4 +1,4 @@
-//! [`Portals`]: statements with their parameters bound, ready to run or half way through their rows.
+//! [`Portals`]: statements with bound parameters, before they run or between two fetches of rows.
 
 use super::rows::{Formats, Rows};
 use foldhash::fast::RandomState;
@@ -11,32 +11,32 @@ use std::sync::Arc;
 /// Named portals of one connection, at most.
 const MOST: usize = 10_000;
 
-/// A bound statement.
+/// A statement with its parameters bound.
 pub struct Portal {
-    /// What it runs; `None` is the empty query.
+    /// The statement to run; `None` is the empty query.
     pub statement: Option<Arc<Prepared>>,
-    /// Formats of its result columns.
+    /// Formats of the result columns.
     pub formats: Formats,
-    /// How far it is.
+    /// Progress of the portal.
     pub state: PortalState,
-    /// The last command of the block before it was bound; `None` outside a block.
+    /// The last command of the transaction block before Bind; `None` outside a block.
     pub after: Option<CommandNumber>,
 }
 
-/// How far a portal is.
+/// Progress of a portal's statement.
 pub enum PortalState {
-    /// Not run yet; holds the parameters.
+    /// Not run yet. Holds the parameters.
     Bound(Vec<Datum>),
-    /// Rows are left. Boxed: streams are large beside the rest.
+    /// Rows remain. Boxed, because streams are large beside the other variants.
     Suspended(Box<Rows>),
-    /// All rows of a SELECT were sent: running it again gives none.
+    /// All rows of a SELECT were sent. Another Execute gives none.
     Exhausted,
-    /// It was a command, and has run.
+    /// The command has run and returns no rows.
     Finished,
 }
 
-/// Portals of one connection. The empty name is the unnamed portal, which is looked up nowhere: it is all that most clients
-/// have. They live until their transaction ends.
+/// Portals of one connection; they live until their transaction ends. The empty name is the unnamed portal. It is
+/// stored outside the map, because most clients use no other.
 #[derive(Default)]
 pub struct Portals {
     unnamed: Option<Portal>,
@@ -44,14 +44,14 @@ pub struct Portals {
 }
 
 impl Portals {
-    /// Keeps a portal. Errors: 42P03 for a name in use, the unnamed one excepted.
+    /// Adds a portal. Errors: 42P03 for a name in use, except the unnamed portal.
     pub fn insert(&mut self, name: String, portal: Portal) -> Result<(), SqlError> {
         self.check_free(&name)?;
         self.put_back(name, portal);
         Ok(())
     }
 
-    /// Refuses a name in use: 42P03.
+    /// Errors: 42P03 if the name is in use.
     pub fn check_free(&self, name: &str) -> Result<(), SqlError> {
         if name.is_empty() {
             return Ok(());
@@ -65,19 +65,19 @@ impl Portals {
         Ok(())
     }
 
-    /// The portal of a name, or 34000.
+    /// The portal of a name. Errors: 34000 for an unknown name.
     pub fn get(&self, name: &str) -> Result<&Portal, SqlError> {
         let portal = if name.is_empty() { self.unnamed.as_ref() } else { self.by_name.get(name) };
         portal.ok_or_else(|| missing(name))
     }
 
-    /// Takes a portal out to run it, or 34000. The runner puts it back.
+    /// Removes a portal to run it. The caller returns it by [`Portals::put_back`]. Errors: 34000 for an unknown name.
     pub fn take(&mut self, name: &str) -> Result<Portal, SqlError> {
         let portal = if name.is_empty() { self.unnamed.take() } else { self.by_name.remove(name) };
         portal.ok_or_else(|| missing(name))
     }
 
-    /// Puts a portal back that was taken.
+    /// Returns a portal that [`Portals::take`] removed.
     pub fn put_back(&mut self, name: String, portal: Portal) {
         if name.is_empty() {
             self.unnamed = Some(portal);
@@ -86,7 +86,7 @@ impl Portals {
         }
     }
 
-    /// Forgets a name; an unknown one is no error.
+    /// Removes a portal. An unknown name is no error.
     pub fn remove(&mut self, name: &str) {
         if name.is_empty() {
             self.unnamed = None;
@@ -95,14 +95,14 @@ impl Portals {
         }
     }
 
-    /// Forgets those that were bound from a savepoint on, to which the transaction goes back.
+    /// Removes the portals that were bound at or after the savepoint.
     pub fn rolled_back_to(&mut self, savepoint: CommandNumber) {
         let stays = |portal: &Portal| portal.after.is_none_or(|after| after < savepoint);
         self.unnamed = self.unnamed.take().filter(stays);
         self.by_name.retain(|_, portal| stays(portal));
     }
 
-    /// Forgets all: their transaction is over.
+    /// Removes all portals, because their transaction has ended.
     pub fn clear(&mut self) {
         self.unnamed = None;
         if !self.by_name.is_empty() {
@@ -111,7 +111,7 @@ impl Portals {
     }
 }
 
-/// 42P03 for a name in use.
+/// 42P03: the name is in use.
 pub fn already_there(name: &str) -> SqlError {
     SqlError::new(state::DUPLICATE_CURSOR, format!("cursor \"{name}\" already exists"))
 }

@@ -1,27 +1,27 @@
-//! Running an implicit transaction again after a conflict: only while nothing of its replies was sent, and
-//! only when every statement of it can simply be run again.
+//! Repeats an implicit transaction after a conflict. It does so only while no reply was sent, and only if every
+//! statement can run again.
 
 use planner::SqlError;
 use planner::session::CancelToken;
 use std::time::Duration;
 
-/// Times a transaction is run, the first time included.
+/// Runs of a transaction, at most, including the first one.
 const TRIES: u32 = 20;
-/// Longest pause between two tries.
+/// Longest pause between two runs.
 const LONGEST_PAUSE: Duration = Duration::from_millis(64);
 
-/// The tries of one implicit transaction.
+/// The failed runs of one implicit transaction.
 #[derive(Debug, Default)]
 pub struct Tries(u32);
 
 impl Tries {
-    /// Failed tries so far.
+    /// Number of failed runs so far.
     pub fn count(&self) -> u32 {
         self.0
     }
 
-    /// Whether `error` permits another try. Counts it, and pauses before it is made: a random time out of a
-    /// range that doubles, so that those who met once do not meet again.
+    /// Whether `error` permits another run. Counts the failure and pauses before the next run. The pause is random
+    /// within a range that doubles, so that conflicting transactions do not meet again.
     pub async fn again(&mut self, error: &SqlError, cancel: &CancelToken) -> bool {
         self.0 += 1;
         if !error.is_retryable() || self.0 >= TRIES || cancel.is_cancelled() {
@@ -37,8 +37,8 @@ impl Tries {
     }
 }
 
-/// Whether a command tag names transaction control, after which a batch is no single implicit transaction
-/// any more and must not be run again.
+/// Whether a command tag names transaction control. After such a command the batch is more than one implicit
+/// transaction, so it must not run again.
 pub fn is_transaction_control(tag: &str) -> bool {
     matches!(
         tag,

@@ -1,5 +1,4 @@
-//! [`Rows`]: a result on its way to the client, batch by batch, so that a table larger than memory passes
-//! through in little of it.
+//! [`Rows`]: a result that is sent batch by batch, so a table larger than memory passes through in little memory.
 
 use crate::connection::Connection;
 use crate::error::{Result, protocol_violation};
@@ -20,18 +19,18 @@ use std::task::Poll;
 pub struct Formats(Vec<i16>);
 
 impl Formats {
-    /// All text.
+    /// Text format for all columns.
     pub fn text() -> Self {
         Formats(Vec::new())
     }
 
-    /// All binary.
+    /// Binary format for all columns.
     pub fn binary() -> Self {
         Formats(vec![1])
     }
 
-    /// As Bind states them: none, one for all, or one each. A statement without columns takes any.
-    /// Errors: 08P01 for another count, 22023 for an unknown code.
+    /// Format codes from Bind: none, one for all, or one each. A statement without columns accepts any count. Errors:
+    /// 08P01 for another count, 22023 for an unknown code.
     pub fn new(codes: Vec<i16>, columns: Option<usize>) -> std::result::Result<Self, SqlError> {
         let Some(columns) = columns else { return Ok(Formats::text()) };
         let formats = Formats(codes);
@@ -42,7 +41,7 @@ impl Formats {
         Ok(formats)
     }
 
-    /// Refuses a count that fits neither all columns nor each: 08P01.
+    /// Errors: 08P01 if the count fits neither all columns nor each.
     pub fn check(&self, columns: usize) -> std::result::Result<(), SqlError> {
         if self.0.len() > 1 && self.0.len() != columns {
             return Err(protocol_violation(format!(
@@ -53,7 +52,7 @@ impl Formats {
         Ok(())
     }
 
-    /// The code of a column.
+    /// The format code of a column.
     pub fn code(&self, column: usize) -> i16 {
         match self.0.as_slice() {
             [] => 0,
@@ -63,19 +62,19 @@ impl Formats {
     }
 }
 
-/// A result under way.
+/// A result that is being sent.
 pub struct Rows {
     columns: Arc<[OutputColumn]>,
     formats: Formats,
     stream: SendableRecordBatchStream,
     kind: RowsTag,
-    /// The batch being sent, and its next row.
+    /// The batch being sent and the index of its next row.
     current: Option<(RecordBatch, usize)>,
     sent: u64,
 }
 
 impl Rows {
-    /// At its first row.
+    /// Creates a result positioned before its first row.
     pub fn new(
         columns: Arc<[OutputColumn]>,
         formats: Formats,
@@ -85,13 +84,13 @@ impl Rows {
         Rows { columns, formats, stream, kind, current: None, sent: 0 }
     }
 
-    /// Which kind of command tag it ends with.
+    /// The kind of command tag that ends the result.
     pub fn kind(&self) -> &RowsTag {
         &self.kind
     }
 
-    /// The command tag. `SELECT n`, and the tags of writes with RETURNING, count the rows sent since the portal was last
-    /// resumed.
+    /// The command tag. `SELECT n`, and the tags of writes with RETURNING, count the rows sent since the portal was
+    /// last resumed.
     pub fn tag(&self) -> String {
         match &self.kind {
             RowsTag::Select => {
@@ -109,10 +108,10 @@ impl Rows {
 }
 
 impl Connection {
-    /// Runs a statement up to its first row; a client that leaves meanwhile cancels it.
+    /// Runs a statement up to its first row. If the client disconnects meanwhile, the statement is cancelled.
     pub(crate) async fn run_prepared(&mut self, prepared: &Arc<Prepared>, parameters: Vec<Datum>) -> Result<Outcome> {
         let outcome = {
-            // Where it lies it stays: it is large to be moved.
+            // The future is pinned in place, because it is too large to move.
             let work = std::pin::pin!(self.session.execute(prepared, parameters));
             self.input.while_connected(&mut self.stream, &self.backend.cancel, work).await?
         };
@@ -120,13 +119,14 @@ impl Connection {
         Ok(outcome)
     }
 
-    /// The next rows; who leaves meanwhile cancels the statement. Errors: 57014, and those of the statement.
+    /// The next rows. If the client disconnects meanwhile, the statement is cancelled. Errors: 57014, and errors of the
+    /// statement.
     pub(crate) async fn next_batch(&mut self, rows: &mut Rows) -> Result<Option<RecordBatch>> {
         let cancel = &self.backend.cancel;
         if cancel.is_cancelled() {
             return Err(cancelled().into());
         }
-        // Most rows are there, and nothing is waited for.
+        // Most rows are ready, so the first poll waits for nothing.
         let ready = poll_fn(|context| Poll::Ready(rows.stream.poll_next_unpin(context))).await;
         let next = match ready {
             Poll::Ready(next) => next,
@@ -144,7 +144,7 @@ impl Connection {
         Ok(next.transpose().map_err(SqlError::from)?)
     }
 
-    /// Sends rows, at most `limit`. `true`: there are no more. `false`: `limit` was reached.
+    /// Sends at most `limit` rows. Answers `true` at the end of the result, `false` if it stopped at `limit`.
     pub(crate) async fn send_rows(&mut self, rows: &mut Rows, limit: Option<u64>) -> Result<bool> {
         rows.sent = 0;
         let (settings, catalog) = (self.session.settings(), self.session.catalog());
@@ -183,7 +183,7 @@ impl Connection {
     }
 }
 
-/// 57014: the client asked.
+/// 57014: the client cancelled the statement.
 pub fn cancelled() -> SqlError {
     SqlError::new(state::QUERY_CANCELED, "canceling statement due to user request")
 }

@@ -1,4 +1,4 @@
-//! The simple protocol: one string, any number of statements, one implicit transaction.
+//! The simple protocol: one string with any number of statements in one implicit transaction.
 
 use super::retry::{Tries, is_transaction_control};
 use super::rows::{Formats, Rows};
@@ -9,7 +9,7 @@ use planner::types::Datum;
 use planner::{SqlError, state};
 use std::sync::Arc;
 
-/// So many statements in a message are still short together.
+/// A message with at most this many statements counts as short.
 const MANY: usize = 16;
 
 impl Connection {
@@ -61,7 +61,7 @@ impl Connection {
         }
         let count = statements.len();
         for (index, statement) in statements.into_iter().enumerate() {
-            // Each may be short and all of them long: whoever shares the thread is heard in between.
+            // Many short statements can take long together, so the loop yields to other connections of the thread.
             if count > MANY {
                 tokio::task::yield_now().await;
             }
@@ -108,7 +108,7 @@ impl Connection {
                 return Ok(());
             }
         };
-        // The completion of the last statement says that the transaction is committed.
+        // The transaction commits before the last statement's CommandComplete, which tells the client of the commit.
         if last {
             self.session.end_implicit().await?;
         }

@@ -1,4 +1,4 @@
-//! [`Statements`]: prepared statements by name, with a log that takes the changes of a batch back.
+//! [`Statements`]: prepared statements by name, with an undo log for the changes of a batch.
 
 use foldhash::fast::RandomState;
 use planner::session::Prepared;
@@ -6,12 +6,12 @@ use planner::{SqlError, state};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Statements of one connection, at most: each holds its text, its types and perhaps a plan.
+/// Statements of one connection, at most. Each holds its text, its types and perhaps a plan.
 const MOST: usize = 10_000;
-/// SQLSTATE for a limit of the server.
+/// SQLSTATE of an exceeded server limit.
 const CONFIGURATION_LIMIT_EXCEEDED: &str = "53400";
 
-/// A prepared statement; `None` inside is the empty query.
+/// A prepared statement. `None` is the empty query.
 pub type Statement = Option<Arc<Prepared>>;
 
 /// Prepared statements of one connection. The empty name is the unnamed statement.
@@ -22,17 +22,17 @@ pub struct Statements {
 }
 
 impl Statements {
-    /// From here on changes can be taken back.
+    /// Starts to log changes, so that they can be taken back.
     pub fn begin_log(&mut self) {
         self.log = Some(Vec::new());
     }
 
-    /// Changes stay.
+    /// Stops logging and keeps the changes.
     pub fn end_log(&mut self) {
         self.log = None;
     }
 
-    /// Takes back all changes since [`Statements::begin_log`], and goes on logging.
+    /// Undoes all changes since [`Statements::begin_log`] and continues to log.
     pub fn take_back(&mut self) {
         let Some(log) = self.log.replace(Vec::new()) else { return };
         for (name, before) in log.into_iter().rev() {
@@ -43,7 +43,8 @@ impl Statements {
         }
     }
 
-    /// Refuses a name in use (42P05), and more statements than may be (53400). The unnamed statement is always free.
+    /// Errors: 42P05 if the name is in use, 53400 if the connection has too many statements. The unnamed statement is
+    /// always free.
     pub fn check_free(&self, name: &str) -> Result<(), SqlError> {
         if !name.is_empty() && self.by_name.contains_key(name) {
             return Err(SqlError::new(
@@ -59,7 +60,7 @@ impl Statements {
         Ok(())
     }
 
-    /// Keeps a statement under a name.
+    /// Stores a statement under a name.
     pub fn insert(&mut self, name: String, statement: Statement) {
         let before = self.by_name.insert(name.clone(), statement);
         if let Some(log) = &mut self.log {
@@ -67,7 +68,7 @@ impl Statements {
         }
     }
 
-    /// Forgets a name; an unknown one is no error.
+    /// Removes a statement. An unknown name is no error.
     pub fn remove(&mut self, name: &str) {
         if let Some((name, before)) = self.by_name.remove_entry(name)
             && let Some(log) = &mut self.log
@@ -76,7 +77,7 @@ impl Statements {
         }
     }
 
-    /// Forgets all.
+    /// Removes all statements.
     pub fn clear(&mut self) {
         let names: Vec<String> = self.by_name.keys().cloned().collect();
         for name in names {
@@ -84,7 +85,7 @@ impl Statements {
         }
     }
 
-    /// The statement of a name, or 26000.
+    /// The statement of a name. Errors: 26000 for an unknown name.
     pub fn get(&self, name: &str) -> Result<&Statement, SqlError> {
         self.by_name.get(name).ok_or_else(|| {
             let message = if name.is_empty() {

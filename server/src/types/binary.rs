@@ -1,7 +1,7 @@
-//! PostgreSQL's binary format of every type, out (`write`) and in (`read`).
+//! PostgreSQL's binary format of every type: encoding (`write`) and decoding (`read`).
 //!
-//! Integers and floats are big-endian; dates and timestamps count from 2000-01-01; numerics are base-10000
-//! digits; arrays carry their dimensions and the OID of their element type.
+//! Integers and floats are big-endian. Dates and timestamps count from 2000-01-01. Numerics use base-10000 digits.
+//! Arrays carry their dimensions and the OID of their element type.
 
 use crate::error::protocol_violation;
 use bytes::{Buf, BufMut, Bytes, BytesMut};
@@ -22,7 +22,7 @@ use planner::{SqlError, state};
 
 type Result<T> = std::result::Result<T, SqlError>;
 
-/// An array as the Arrow form of its SQL type; an internal error when a plan gave another.
+/// The array as the Arrow type of its SQL type. Errors: an internal error if a plan gave another type.
 pub fn cast<T: 'static>(array: &dyn Array, ty: SqlType) -> Result<&T> {
     array
         .as_any()
@@ -30,7 +30,8 @@ pub fn cast<T: 'static>(array: &dyn Array, ty: SqlType) -> Result<&T> {
         .ok_or_else(|| SqlError::internal(format!("a column of type {} holds {}", ty.format(), array.data_type())))
 }
 
-/// Appends the binary form of a value that is not NULL, without its length. Text is in the client's encoding. Errors: 22P05.
+/// Appends the binary form of a value that is not NULL, without its length. Text is in the client's encoding. Errors:
+/// 22P05.
 pub fn write(ty: SqlType, array: &dyn Array, row: usize, encoding: Encoding, out: &mut BytesMut) -> Result<()> {
     if ty.array {
         return write_array(ty, &ArrayValue::at(cast::<StructArray>(array, ty)?, row)?, encoding, out);
@@ -58,7 +59,7 @@ pub fn write(ty: SqlType, array: &dyn Array, row: usize, encoding: Encoding, out
         }
         BaseType::Json => out.put_slice(&encoding.encode(cast::<StringArray>(array, ty)?.value(row))?),
         BaseType::Jsonb | BaseType::Jsonpath => {
-            // The version of the binary form, then the text.
+            // The version byte of the binary form precedes the text.
             out.put_u8(1);
             out.put_slice(&encoding.encode(cast::<StringArray>(array, ty)?.value(row))?);
         }
@@ -67,7 +68,7 @@ pub fn write(ty: SqlType, array: &dyn Array, row: usize, encoding: Encoding, out
             out.put_u8(kept.and_then(|c| u8::try_from(c).ok()).unwrap_or(0));
         }
         BaseType::Bytea => out.put_slice(cast::<LargeBinaryArray>(array, ty)?.value(row)),
-        // Both count as the protocol does.
+        // The stored form counts from 2000-01-01, as the protocol does.
         BaseType::Date => out.put_i32(cast::<Date32Array>(array, ty)?.value(row)),
         BaseType::Timestamp | BaseType::Timestamptz => {
             out.put_i64(cast::<TimestampMicrosecondArray>(array, ty)?.value(row));
@@ -82,7 +83,7 @@ pub fn write(ty: SqlType, array: &dyn Array, row: usize, encoding: Encoding, out
         BaseType::Timetz => {
             let time = TimeTz::from_bytes(cast::<BinaryArray>(array, ty)?.value(row))?;
             out.put_i64(time.micros);
-            // PostgreSQL counts zones westwards.
+            // PostgreSQL counts time zone offsets westwards.
             out.put_i32(-time.offset);
         }
         BaseType::Enum(labels) => {
@@ -140,7 +141,7 @@ fn write_array(ty: SqlType, array: &ArrayValue, encoding: Encoding, out: &mut By
     Ok(())
 }
 
-/// Reads a value that is not NULL. Errors: 08P01 for too few bytes, 22P03 for too many or absurd ones, 22021,
+/// Decodes a value that is not NULL. Errors: 08P01 for too few bytes, 22P03 for too many or invalid bytes, 22021,
 /// 22008, 22003.
 pub fn read(ty: SqlType, bytes: &Bytes, encoding: Encoding) -> Result<Datum> {
     if ty.array {
@@ -266,7 +267,7 @@ fn read_array(ty: SqlType, mut bytes: Bytes, encoding: Encoding) -> Result<Datum
         shape.push(Dimension { length, lower: bytes.try_get_i32().map_err(short)? });
     }
     let count = array::count(&shape)?;
-    // Each element has at least its length.
+    // Each element takes at least the bytes of its length.
     if count.saturating_mul(4) > bytes.len() {
         return Err(insufficient());
     }
@@ -289,12 +290,12 @@ fn read_array(ty: SqlType, mut bytes: Bytes, encoding: Encoding) -> Result<Datum
     ArrayValue::new(elements, &shape)?.into_datum()
 }
 
-/// 22P03.
+/// 22P03: invalid binary representation.
 fn invalid(message: impl Into<String>) -> SqlError {
     SqlError::new(state::INVALID_BINARY_REPRESENTATION, message)
 }
 
-/// 08P01.
+/// 08P01: too few bytes in the message.
 fn insufficient() -> SqlError {
     protocol_violation("insufficient data left in message")
 }
@@ -320,7 +321,7 @@ mod tests {
     fn round_trip(ty: SqlType, datum: Datum) {
         let bytes = written(ty, &datum);
         assert_eq!(read(ty, &bytes, Encoding::Utf8).unwrap(), datum, "{}", ty.name());
-        // No cut and no longer form may pass as a value of fixed length, and none may panic.
+        // A truncated or extended form of a fixed-length value must fail, and no form may panic.
         for end in 0..bytes.len() {
             let cut = read(ty, &bytes.slice(..end), Encoding::Utf8);
             assert!(cut.is_err() || ty.length() < 0 || ty.length() == 64, "{} cut at {end}", ty.name());

@@ -1,4 +1,4 @@
-//! [`BatchEncoder`]: the rows of one Arrow batch as DataRow messages.
+//! [`BatchEncoder`]: encodes the rows of one Arrow batch as DataRow messages.
 
 use super::binary::{self, cast};
 use crate::query::rows::Formats;
@@ -11,21 +11,21 @@ use planner::types::text::{self, OutputContext};
 use planner::types::{BaseType, SqlType};
 use planner::{SqlError, state};
 
-/// Longest value, and longest row: PostgreSQL's 1 GB less one.
+/// Longest value and longest row in bytes: PostgreSQL's 1 GB less one.
 const MAX_BYTES: usize = 0x3fff_ffff;
 
 type Result<T> = std::result::Result<T, SqlError>;
 
-/// Encodes rows of a batch.
+/// Encodes the rows of one batch.
 pub struct BatchEncoder<'a> {
     columns: Vec<Column<'a>>,
     encoding: Encoding,
     context: OutputContext<'a>,
-    /// A value as text, before it is in the client's encoding.
+    /// A value as text, before conversion to the client's encoding.
     text: Vec<u8>,
 }
 
-/// One column: what is frequent is told apart once a batch, not once a value.
+/// One column. Frequent types are distinguished once per batch instead of once per value.
 struct Column<'a> {
     ty: SqlType,
     array: &'a ArrayRef,
@@ -42,7 +42,8 @@ enum Form<'a> {
 }
 
 impl<'a> BatchEncoder<'a> {
-    /// For all rows of a batch. Errors: the batch has other columns than announced (a bug).
+    /// Creates an encoder for all rows of a batch. Errors: the batch's columns differ from the announced ones, which is
+    /// a bug.
     pub fn new(
         columns: &[OutputColumn],
         formats: &Formats,

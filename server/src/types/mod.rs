@@ -1,5 +1,5 @@
-//! Values over the wire: result columns and parameters, as text and as PostgreSQL's binary format. The
-//! text forms themselves are `planner::types`'.
+//! Values in the protocol: result columns and parameters, in text and in PostgreSQL's binary format. `planner::types`
+//! defines the text forms.
 
 pub mod binary;
 pub mod encode;

@@ -1,4 +1,4 @@
-//! The values of Bind: each as text or binary, into the form of its parameter's type.
+//! Decodes the values of Bind from text or binary into the form of their parameters' types.
 
 use super::binary;
 use crate::error::protocol_violation;
@@ -9,8 +9,8 @@ use planner::types::text::{self, InputContext};
 use planner::types::{Datum, SqlType};
 use planner::{SqlError, state};
 
-/// Decodes parameters, of which text is in the client's encoding. `formats`: none (all text), one for all, or one each.
-/// Errors: 08P01 for another count of formats, 22023 for an unknown format, and what the types say.
+/// Decodes parameters whose text is in the client's encoding. `formats`: none (all text), one for all, or one each.
+/// Errors: 08P01 for another count of formats, 22023 for an unknown format, and errors of the types.
 pub fn decode(
     types: &[SqlType],
     formats: &[i16],

@@ -1,12 +1,12 @@
-//! Random joins of three to six of four tables, written in any order, with conditions of every kind between them.
-//! PostgreSQL says what is right.
+//! Random joins of three to six relations out of four tables, in any order, with conditions of every kind between them.
+//! PostgreSQL's answer is the expected one.
 
 use rand::rngs::StdRng;
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand::{RngExt, SeedableRng};
 
-/// The tables: keys of one and two columns, an index, values that come often, seldom and never, NULLs. Nobody
-/// analyzes them unasked.
+/// The tables: keys of one and two columns, an index, NULLs, and values that are frequent, rare and absent. Only
+/// explicit ANALYZE statements collect their statistics.
 pub const TABLES: &str = "
     create table j0 (id int primary key, a int, b int, t text) with (autovacuum_enabled = off);
     create table j1 (id int, n int, a int, t text, primary key (id, n)) with (autovacuum_enabled = off);
@@ -19,10 +19,10 @@ pub const TABLES: &str = "
     insert into j2 select i, i % 40, case when i > 60 then i end, 'x' || i % 9 from generate_series(1, 80) i;
     insert into j3 select i % 4, i % 13, null from generate_series(1, 25) i";
 
-/// By table: its columns that are integers.
+/// The integer columns of each table.
 const COLUMNS: [&[&str]; 4] = [&["id", "a", "b"], &["id", "n", "a"], &["id", "a", "b"], &["a", "b"]];
 
-/// A join: its tables, and what stands behind FROM.
+/// A join: its tables and the text of its FROM clause.
 struct Joined {
     tables: Vec<usize>,
     from: String,
@@ -39,7 +39,7 @@ fn column(tables: &[usize], random: &mut StdRng, at: usize) -> String {
     format!("r{at}.{}", columns.choose(random).expect("a column"))
 }
 
-/// The query of a seed: all rows of a join, in sums.
+/// The query of a seed: sums over all rows of a join.
 pub fn query(seed: u64) -> String {
     let mut random = StdRng::seed_from_u64(seed);
     let joined = Joined::random(&mut random);
@@ -48,8 +48,8 @@ pub fn query(seed: u64) -> String {
     format!("select count(*), {} from {}", shown.join(", "), joined.from)
 }
 
-/// Another query of a seed: the first rows of a join, in the order of all that is shown, which begins with what a key or an index may
-/// have in order.
+/// Another query of a seed: the first rows of a join, ordered by all shown columns. The order starts with columns that
+/// a key or an index may provide in order.
 pub fn first_rows(seed: u64) -> String {
     let mut random = StdRng::seed_from_u64(seed);
     let joined = Joined::random(&mut random);
@@ -73,7 +73,8 @@ impl Joined {
         let count = random.random_range(3..=6);
         let tables: Vec<usize> = (0..count).map(|_| random.random_range(0..COLUMNS.len())).collect();
         let column = |random: &mut StdRng, at: usize| column(&tables, random, at);
-        // What is written is a chain or a star in some order: each has an equality with one before it, so that no product grows too large.
+        // The join graph is a chain or a star, written in some order. Each relation has an equality with an earlier
+        // one, so that no product grows too large.
         let mut written: Vec<usize> = (0..count).collect();
         written.shuffle(random);
         let mut text = String::new();
@@ -110,7 +111,8 @@ impl Joined {
             match random.random_range(0..10) {
                 0 => text.push_str(&format!(" left join j{table} r{at} on {on}")),
                 1..6 => text.push_str(&format!(" join j{table} r{at} on {on}")),
-                // The comma binds less: what was written before is a table of its own.
+                // CROSS JOIN instead of a comma, which binds less tightly: later ON clauses could not refer to
+                // relations before it.
                 _ => {
                     text.push_str(&format!(" cross join j{table} r{at}"));
                     conditions.push(on);

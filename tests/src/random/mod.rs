@@ -1,5 +1,5 @@
-//! Random queries over two small tables, of every type that is in [`rules`], from a seed; and smaller ones that still differ.
-//! PostgreSQL says what is right.
+//! Random queries from a seed, over two small tables with every type in [`rules`]. Failing queries are reduced to
+//! smaller ones that still differ. PostgreSQL's answer is the expected one.
 
 pub mod joins;
 pub mod nested;
@@ -13,7 +13,7 @@ use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rules::{AGGREGATES, ANY, RULES, Ty, WINDOWS};
 
-/// An expression: its text has `{}` for each of its operands.
+/// An expression. Its text has `{}` for each operand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
     text: &'static str,
@@ -26,7 +26,7 @@ impl Node {
         Node { text, ty, operands: Vec::new() }
     }
 
-    /// A random expression, at most so many levels deep.
+    /// Creates a random expression of at most `depth` levels.
     pub fn random(random: &mut StdRng, ty: Ty, depth: usize) -> Node {
         let leaf = depth == 0 || random.random_bool(0.15);
         if leaf {
@@ -44,7 +44,7 @@ impl Node {
         Node { text, ty, operands }
     }
 
-    /// Its SQL.
+    /// SQL text of the expression.
     pub fn sql(&self) -> String {
         if self.operands.is_empty() {
             return self.text.to_string();
@@ -59,7 +59,7 @@ impl Node {
         sql
     }
 
-    /// Expressions of the same type that are a step smaller.
+    /// Expressions of the same type that are one step smaller.
     fn smaller(&self) -> Vec<Node> {
         let mut found: Vec<Node> = self.operands.iter().filter(|node| node.ty == self.ty).cloned().collect();
         if !self.operands.is_empty() {
@@ -76,22 +76,22 @@ impl Node {
     }
 }
 
-/// A query.
+/// A random query over the test tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Query {
-    /// Expressions of each row.
+    /// Expressions over each row.
     #[allow(missing_docs)]
     Rows { items: Vec<Node>, condition: Option<Node> },
-    /// Aggregates of groups.
+    /// Aggregates over groups.
     #[allow(missing_docs)]
     Groups { key: Option<Node>, items: Vec<(&'static str, Node)>, condition: Option<Node> },
-    /// Window functions.
+    /// Window functions over the rows.
     #[allow(missing_docs)]
     Windows { items: Vec<(&'static str, Node)>, condition: Option<Node> },
     /// A join of both tables.
     #[allow(missing_docs)]
     Join { kind: &'static str, on: Node, items: Vec<Node> },
-    /// Two sets.
+    /// A set operation on two queries.
     #[allow(missing_docs)]
     Sets { operator: &'static str, left: Node, right: Node },
 }
@@ -144,7 +144,7 @@ impl Query {
         }
     }
 
-    /// Its SQL; the order of the rows is determined.
+    /// SQL text of the query, with a deterministic order of the rows.
     pub fn sql(&self) -> String {
         let list = |items: &[Node]| items.iter().map(Node::sql).collect::<Vec<_>>().join(", ");
         let calls = |items: &[(&str, Node)]| {
@@ -162,7 +162,7 @@ impl Query {
             }
             Query::Groups { key: Some(key), items, condition } => {
                 let key = key.sql();
-                // Equal numerics and intervals may be shown in more than one way.
+                // Equal numerics and intervals can have more than one text form.
                 format!(
                     "select count(*), {} from big{} group by {key} order by min(id)",
                     calls(items),
@@ -182,8 +182,8 @@ impl Query {
         }
     }
 
-    /// Whether a server may raise an error in it that another one does not come to: a condition chooses which rows are
-    /// evaluated, and AND, OR and lists what of them.
+    /// Whether servers may legitimately differ in the errors that they raise. Conditions choose the evaluated rows;
+    /// AND, OR and lists choose the evaluated operands.
     pub fn order_matters(&self) -> bool {
         let sql = self.sql();
         !matches!(self, Query::Rows { condition: None, .. })
@@ -192,7 +192,7 @@ impl Query {
                 .any(|word| sql.contains(word))
     }
 
-    /// Queries a step smaller.
+    /// Queries that are one step smaller.
     pub fn smaller(&self) -> Vec<Query> {
         let mut found = Vec::new();
         match self {
@@ -266,7 +266,7 @@ impl Query {
     }
 }
 
-/// Each call alone, and each with a smaller argument.
+/// Lists with a single call each, and lists with one smaller argument.
 fn fewer(items: &[(&'static str, Node)]) -> Vec<Vec<(&'static str, Node)>> {
     let mut found = Vec::new();
     if items.len() > 1 {

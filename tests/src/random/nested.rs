@@ -1,11 +1,12 @@
-//! Random queries in queries: orders, limits, groups, sets, windows and joins of each other, over the tables of [`super::joins`]. Every
-//! limit is over an order of all columns, so that the rows are determined. PostgreSQL says what is right.
+//! Random nested queries over the tables of [`super::joins`]: orders, limits, groups, sets, windows and joins of each
+//! other. Every limit applies to an order of all columns, so that the rows are deterministic. PostgreSQL's answer is
+//! the expected one.
 
 use rand::rngs::StdRng;
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand::{RngExt, SeedableRng};
 
-/// By table: what a query at the bottom shows.
+/// The innermost queries, one per table.
 const BOTTOMS: [&str; 6] = [
     "select id as c0, a as c1, b as c2 from j0",
     "select id as c0, n as c1, a as c2 from j1",
@@ -15,7 +16,7 @@ const BOTTOMS: [&str; 6] = [
     "select g as c0, g % 4 as c1, nullif(g % 3, 0) as c2 from generate_series(1, 12) g",
 ];
 
-/// Each has the columns c0, c1, c2.
+/// The columns of each query.
 const COLUMNS: [&str; 3] = ["c0", "c1", "c2"];
 
 /// The query of a seed.
@@ -37,14 +38,14 @@ fn limit(random: &mut StdRng) -> String {
     }
 }
 
-/// An order of all columns: rows that are equal in it are the same.
+/// An ORDER BY list of all columns. Rows that are equal in it are identical.
 fn all(random: &mut StdRng, of: &str) -> String {
     let mut columns = COLUMNS;
     columns.shuffle(random);
     directed(random, of, &columns)
 }
 
-/// An order of some columns.
+/// An ORDER BY list of some columns.
 fn some(random: &mut StdRng, of: &str) -> String {
     let mut columns = COLUMNS;
     columns.shuffle(random);
@@ -61,7 +62,7 @@ fn directed(random: &mut StdRng, of: &str, columns: &[&str]) -> String {
     items.join(", ")
 }
 
-/// The columns in another order, some of them computed.
+/// A select list of the columns in another order, some of them computed.
 fn shown(random: &mut StdRng, of: &str) -> String {
     let mut columns = COLUMNS;
     columns.shuffle(random);
@@ -94,7 +95,7 @@ fn condition(random: &mut StdRng, of: &str, depth: usize) -> String {
     }
 }
 
-/// A query of at most so many levels.
+/// A query of at most `depth` levels.
 fn nested(random: &mut StdRng, depth: usize) -> String {
     if depth == 0 || random.random_bool(0.1) {
         return BOTTOMS.choose(random).expect("a query").to_string();
@@ -142,7 +143,7 @@ fn nested(random: &mut StdRng, depth: usize) -> String {
             format!("with w as ({one}) select * from w where c0 > 1 union all ({two}) order by {order} limit 40")
         }
         14 => {
-            // What is asked of the second side depends on the first.
+            // The condition on the second side refers to the first.
             let (one, two) = (inner(random), nested(random, depth / 2));
             let order = all(random, "r.");
             format!(
@@ -154,7 +155,7 @@ fn nested(random: &mut StdRng, depth: usize) -> String {
             let on = COLUMNS.choose(random).expect("a column");
             let other = COLUMNS.choose(random).expect("a column");
             let (left, right) = (inner(random), nested(random, depth / 2));
-            // Bounded, or joins of joins would grow without end.
+            // Without a limit, joins of joins would grow exponentially.
             let joined = format!("select l.c0, r.c1, l.c2 from ({left}) l {kind} ({right}) r on l.{on} = r.{other}");
             format!("select * from ({joined}) x order by {} limit 60", all(random, ""))
         }

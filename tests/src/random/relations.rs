@@ -1,11 +1,12 @@
-//! Random FROM clauses: joins of every kind between two to five small relations, with conditions over all relations that a condition may
-//! see, ON true, NATURAL, USING, joins in brackets, LATERAL; and smaller ones that still differ. PostgreSQL says what is right.
+//! Random FROM clauses over two to five small relations: joins of every kind, ON true, NATURAL, USING, parentheses and
+//! LATERAL. Conditions refer to any relation in scope. Failing queries are reduced to smaller ones that still differ.
+//! PostgreSQL's answer is the expected one.
 
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 
-/// The tables are so small that a product of five of them has few rows. They share names of columns, for NATURAL and USING.
+/// The tables are so small that a product of five has few rows. They share column names for NATURAL and USING.
 pub const TABLES: &str = "
     create table m0 (id int primary key, k int, i int) with (autovacuum_enabled = off);
     create table m1 (id int, n int, k int, primary key (id, n)) with (autovacuum_enabled = off);
@@ -18,49 +19,49 @@ pub const TABLES: &str = "
     insert into m2 select g, g % 4, case when g <> 3 then g - 2 end from generate_series(0, 6) g;
     insert into m3 select nullif(g % 5, 2), g % 3 from generate_series(1, 6) g";
 
-/// By table: its columns.
+/// The columns of each table.
 const COLUMNS: [&[&str]; 4] = [&["id", "k", "i"], &["id", "n", "k"], &["id", "k", "n"], &["k", "n"]];
 /// The columns of a subquery or function in FROM.
 const DERIVED: &[&str] = &["k", "n"];
 
-/// A part of FROM.
+/// An item of a FROM clause.
 #[derive(Clone, Debug)]
 enum Part {
-    /// A relation with its alias in it.
+    /// A relation with its alias.
     Relation(String),
     Join {
         left: Box<Part>,
         right: Box<Part>,
-        /// `cross join`, `natural left join`, …
+        /// Join kind, such as `cross join` or `natural left join`.
         kind: &'static str,
-        /// Of USING.
+        /// Columns of USING.
         using: Vec<&'static str>,
-        /// Of ON, where there is no USING; without any it is ON true.
+        /// Conditions of ON if there is no USING. An empty list means ON true.
         on: Vec<String>,
     },
 }
 
-/// A relation that a condition may see.
+/// A relation in scope of a condition.
 #[derive(Clone, Debug)]
 struct Seen {
     alias: String,
     columns: &'static [&'static str],
 }
 
-/// A part, the relations in it, and the names of its columns, those of USING and NATURAL once.
+/// A FROM item, its relations, and its column names. Columns of USING and NATURAL appear once.
 struct Made {
     part: Part,
     relations: Vec<Seen>,
     visible: Vec<&'static str>,
 }
 
-/// A query.
+/// A random query with its FROM clause.
 #[derive(Clone, Debug)]
 pub struct Query {
     from: Vec<Part>,
     conditions: Vec<String>,
     shown: Vec<String>,
-    /// Rows in order of all columns, at most so many.
+    /// ORDER BY all columns, and a LIMIT.
     tail: String,
 }
 
@@ -79,7 +80,7 @@ fn value(random: &mut StdRng, of: &[Seen]) -> String {
     format!("{}.{}", relation.alias, one(random, relation.columns))
 }
 
-/// What may be asked of some relations.
+/// A random condition over some relations.
 fn condition(random: &mut StdRng, of: &[Seen]) -> String {
     let [a, b, c, d] = std::array::from_fn(|_| value(random, of));
     match random.random_range(0..22) {
@@ -119,7 +120,7 @@ impl Maker<'_> {
         Made { part, relations: vec![Seen { alias, columns }], visible: columns.to_vec() }
     }
 
-    /// What sees the relations on its left, if there are any.
+    /// A LATERAL item that refers to the relations on its left, if there are any.
     fn lateral(&mut self, seen: &[Seen]) -> Made {
         let alias = self.alias();
         let inner = Seen { alias: "q".into(), columns: &["k", "n"] };
@@ -155,7 +156,7 @@ impl Maker<'_> {
         Made { part, relations: vec![Seen { alias, columns }], visible: columns.to_vec() }
     }
 
-    /// A relation, or joins in brackets; `seen`: what a LATERAL one sees.
+    /// A relation, or joins in parentheses. `seen` holds the relations in scope of a LATERAL item.
     fn primary(&mut self, depth: usize, seen: Option<&[Seen]>) -> Made {
         match (self.random.random_range(0..10), seen) {
             (0 | 1, Some(seen)) => self.lateral(seen),
@@ -169,7 +170,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Relations joined one after the other.
+    /// Relations that are joined one after the other.
     fn item(&mut self, depth: usize, around: &[Seen]) -> Made {
         let mut made = self.primary(depth, if around.is_empty() { None } else { Some(around) });
         while self.count < self.most && self.random.random_bool(0.75) {
@@ -211,9 +212,9 @@ impl Maker<'_> {
             }
             3 => {}
             _ if kind == "full join" => {
-                // PostgreSQL takes no others.
+                // PostgreSQL supports only such conditions for full joins.
                 on.push(format!("{} = {}", value(random, &left.relations), value(random, &right.relations)));
-                // A subquery of both sides is 0A000 here.
+                // PercoSQL answers 0A000 to a subquery over both sides here.
                 on.extend(conditions(random, &relations, 1).into_iter().filter(|text| !text.contains("select")));
             }
             _ => on = conditions(random, &relations, 3),
@@ -278,7 +279,7 @@ impl Query {
         let mut maker = Maker { random: &mut random, count: 0, most };
         let (mut from, mut relations, mut visible) = (Vec::new(), Vec::new(), Vec::new());
         while from.is_empty() || maker.count < most {
-            // The comma: an item sees those before it.
+            // Items after a comma: LATERAL items refer to earlier items.
             let made = maker.item(2, &relations);
             from.push(made.part);
             relations.extend(made.relations);
@@ -311,7 +312,7 @@ impl Query {
         Query { from, conditions, shown, tail: String::new() }
     }
 
-    /// Its SQL; the order of the rows is determined.
+    /// SQL text of the query, with a deterministic order of the rows.
     pub fn sql(&self) -> String {
         let from: Vec<String> = self.from.iter().map(|part| part.sql(false)).collect();
         let conditions = match self.conditions.as_slice() {
@@ -321,7 +322,7 @@ impl Query {
         format!("select {} from {}{conditions}{}", self.shown.join(", "), from.join(", "), self.tail)
     }
 
-    /// Queries a step smaller. Some of them name relations that are gone: both servers refuse them.
+    /// Queries that are one step smaller. Some of them name removed relations; both servers refuse these.
     pub fn smaller(&self) -> Vec<Query> {
         let mut found = Vec::new();
         if !self.tail.is_empty() {

@@ -1,10 +1,10 @@
-//! What random expressions are made of: operators, functions and values, each with the types it takes and gives.
-//! PostgreSQL says what each of them means.
+//! The parts of random expressions: operators, functions and values, each with its argument and result types.
+//! PostgreSQL's answer is the expected one.
 //!
-//! Left out is what two right servers may say differently: sums of floats in another order, transcendental functions in
-//! the last digit, and whatever asks for the time.
+//! The list omits functions for which two correct servers may differ. Examples are sums of floats in another order, the
+//! last digit of transcendental functions, and the current time.
 
-/// A type of an expression.
+/// The type of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Ty {
@@ -27,11 +27,11 @@ pub enum Ty {
 use Ty::{Bool, Date, Float8, Int2, Int4, Int8, Interval, Ints, Jsonb, Numeric, Text, Texts, Timestamp, Timestamptz};
 
 impl Ty {
-    /// All of them.
+    /// All types of the list.
     pub const ALL: [Ty; 14] =
         [Int2, Int4, Int8, Numeric, Float8, Text, Bool, Date, Timestamp, Interval, Ints, Texts, Jsonb, Timestamptz];
 
-    /// The name in SQL.
+    /// The name of the type in SQL.
     pub fn name(self) -> &'static str {
         match self {
             Int2 => "int2",
@@ -51,7 +51,7 @@ impl Ty {
         }
     }
 
-    /// Constants worth a try.
+    /// Constants of the type that reach edge cases.
     pub fn values(self) -> &'static [&'static str] {
         match self {
             Int2 => &["0::int2", "1::int2", "'-32768'::int2", "32767::int2"],
@@ -95,7 +95,7 @@ impl Ty {
         }
     }
 
-    /// The columns of the table of this type.
+    /// The columns of the test table that have this type.
     pub fn columns(self) -> &'static [&'static str] {
         match self {
             Int2 => &["i2"],
@@ -116,7 +116,7 @@ impl Ty {
     }
 }
 
-/// What an expression of a type can be: the type, the text with `{}` for each operand, the operands' types.
+/// Rules for expressions: the result type, the text with `{}` for each operand, and the operands' types.
 pub const RULES: &[(Ty, &str, &[Ty])] = &[
     (Int2, "({} + {})", &[Int2, Int2]),
     (Int2, "(- {})", &[Int2]),
@@ -361,7 +361,7 @@ pub const RULES: &[(Ty, &str, &[Ty])] = &[
     (Ints, "array(select k from small where k > {} order by k)", &[Int4]),
 ];
 
-/// What is of whatever type its operands are. `T` stands for operands of that type.
+/// Rules for expressions whose result has the type of their operands. `None` stands for that type.
 pub const ANY: &[(&str, &[Option<Ty>])] = &[
     ("coalesce({}, {})", &[None, None]),
     ("nullif({}, {})", &[None, None]),
@@ -372,7 +372,7 @@ pub const ANY: &[(&str, &[Option<Ty>])] = &[
     ("(case {} when {} then {} else {} end)", &[Some(Int4), Some(Int4), None, None]),
 ];
 
-/// Aggregates: the text, the type of the argument.
+/// Aggregates: the text and the type of the argument.
 pub const AGGREGATES: &[(&str, Ty)] = &[
     ("count({})", Text),
     ("count(distinct {})", Numeric),
@@ -404,7 +404,7 @@ pub const AGGREGATES: &[(&str, Ty)] = &[
     ("mode() within group (order by {})", Bool),
 ];
 
-/// Window functions: the text, the type of the argument.
+/// Window functions: the text and the type of the argument.
 pub const WINDOWS: &[(&str, Ty)] = &[
     ("row_number() over (order by {}, id)", Int4),
     ("rank() over (order by {})", Bool),
@@ -420,7 +420,7 @@ pub const WINDOWS: &[(&str, Ty)] = &[
     ("avg({}) over (order by id rows 2 preceding exclude current row)", Int4),
 ];
 
-/// The tables that the expressions are over.
+/// The test tables that the expressions refer to.
 pub const TABLES: &str = r#"
     create table big (
         id int4 primary key, i2 int2, i4 int4, i8 int8, n numeric, m numeric(8,3), f float8, s text, v varchar(6), b bool,

@@ -1,17 +1,18 @@
-//! Random window functions: several frames over several orders in one query, in subqueries, LATERAL, DISTINCT, with LIMIT; and smaller
-//! ones that still differ. Where rows are counted their order is one of all rows. PostgreSQL says what is right.
+//! Random window functions: several frames over several orders in one query, in subqueries, LATERAL and DISTINCT, with
+//! LIMIT. Frames that count rows use an order that is unique per row. Failing queries are reduced to smaller ones that
+//! still differ. PostgreSQL's answer is the expected one.
 
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 
-/// Rows of few different values, and NULLs.
+/// Rows with few distinct values and with NULLs.
 pub const TABLES: &str = "
     create table w (id int primary key, a int, f float8, n numeric, t text, d date, c bool) with (autovacuum_enabled = off);
     insert into w select g, g % 4, nullif(g % 5, 2) / 2.0, g % 3 + 0.5, case when g % 7 > 0 then 't' || g % 3 end,
       date '2024-02-27' + g % 4, nullif(g % 3, 1) = 0 from generate_series(1, 13) g";
 
-/// Calls whose result is the same for every order of a frame's rows.
+/// Calls whose result does not depend on the order of a frame's rows.
 const UNORDERED: [&str; 14] = [
     "count(*)",
     "count(t)",
@@ -28,9 +29,9 @@ const UNORDERED: [&str; 14] = [
     "sum(a::int8)",
     "max(f)",
 ];
-/// Calls of ranks.
+/// Rank functions, whose result depends only on the peer groups.
 const RANKS: [&str; 4] = ["rank()", "dense_rank()", "percent_rank()", "cume_dist()"];
-/// Calls that number rows or name one.
+/// Calls that number rows or select one row.
 const ORDERED: [&str; 11] = [
     "row_number()",
     "lag(a)",
@@ -62,7 +63,7 @@ impl Call {
     }
 }
 
-/// Where the calls stand.
+/// The clause that contains the calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     List,
@@ -74,7 +75,7 @@ enum Place {
     Correlated,
 }
 
-/// A query.
+/// A random query with window functions.
 #[derive(Clone, Debug)]
 pub struct Query {
     calls: Vec<Call>,
@@ -87,7 +88,7 @@ fn one<T: Clone>(random: &mut StdRng, of: &[T]) -> T {
     of.choose(random).expect("one of them").clone()
 }
 
-/// The start and the end of a frame whose offsets are `offsets`.
+/// The start and the end of a frame. Its offsets come from `offsets`.
 fn bounds(random: &mut StdRng, offsets: &[&str]) -> String {
     let bounds = |random: &mut StdRng| match random.random_range(0..4) {
         0 => (0, "unbounded preceding".to_string()),
@@ -202,7 +203,7 @@ impl Query {
         }
     }
 
-    /// Its SQL; the order of the rows is determined.
+    /// SQL text of the query, with a deterministic order of the rows.
     pub fn sql(&self) -> String {
         let calls: Vec<String> = self.calls.iter().map(Call::sql).collect();
         let (list, condition, limit) = (calls.join(", "), self.condition, self.limit);
@@ -239,7 +240,7 @@ impl Query {
         }
     }
 
-    /// Queries a step smaller.
+    /// Queries that are one step smaller.
     pub fn smaller(&self) -> Vec<Query> {
         let mut found = Vec::new();
         for place in 0..if self.calls.len() > 1 { self.calls.len() } else { 0 } {

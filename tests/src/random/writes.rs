@@ -1,5 +1,5 @@
-//! Random writes to the tables of [`rules`], from a seed: INSERT … ON CONFLICT, UPDATE … FROM, DELETE … USING, with RETURNING;
-//! and smaller ones that still differ. PostgreSQL says what is right.
+//! Random writes from a seed to the tables of [`rules`]: INSERT … ON CONFLICT, UPDATE … FROM, DELETE … USING, with
+//! RETURNING. Failing writes are reduced to smaller ones that still differ. PostgreSQL's answer is the expected one.
 
 use super::Node;
 use super::rules::Ty;
@@ -7,7 +7,7 @@ use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 
-/// Columns that are written, with their types.
+/// The written columns with their types.
 const COLUMNS: &[(&str, Ty)] = &[
     ("i2", Ty::Int2),
     ("i4", Ty::Int4),
@@ -25,31 +25,31 @@ const COLUMNS: &[(&str, Ty)] = &[
     ("j", Ty::Jsonb),
 ];
 
-/// What a write does with the rows that a condition chooses.
+/// The statement that writes the selected rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// Other rows, beyond those that are there.
+    /// Inserts rows with new keys.
     Insert,
-    /// Rows that are there, left alone.
+    /// Inserts existing keys with DO NOTHING.
     Nothing,
-    /// Rows that are there, changed.
+    /// Inserts existing keys with DO UPDATE.
     Upsert,
     Update,
-    /// With the other table.
+    /// Updates with the other table in FROM.
     UpdateFrom,
     Delete,
     DeleteUsing,
     Merge,
 }
 
-/// A write.
+/// A random write to a test table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Write {
     kind: Kind,
-    /// Columns with what is written to them.
+    /// The assigned columns with their values.
     values: Vec<(&'static str, Node)>,
     condition: Option<Node>,
-    /// An expression beside the row in RETURNING.
+    /// An extra expression in RETURNING.
     returned: Option<Node>,
 }
 
@@ -84,7 +84,7 @@ impl Write {
         Write { kind, values, condition, returned }
     }
 
-    /// Its SQL: what it returns in order, then the table as it leaves it, which is taken back.
+    /// SQL text: the write with its result in order, a query of the table afterwards, and a rollback.
     pub fn sql(&self) -> String {
         let columns = self.values.iter().map(|(column, _)| *column).collect::<Vec<_>>().join(", ");
         let values = self.values.iter().map(|(_, node)| node.sql()).collect::<Vec<_>>().join(", ");
@@ -118,7 +118,7 @@ impl Write {
             }
         };
         let returned = self.returned.as_ref().map_or(String::new(), |node| format!(", {} as more", node.sql()));
-        // Which of several rows was written first is not said.
+        // The order in which a statement writes its rows is undefined.
         let columns = "id, i2, i4, i8, n, m, f, s, v, b, d, ts, iv, a, j";
         let more = if returned.is_empty() { "" } else { ", more" };
         self.whole(&format!(
@@ -130,7 +130,7 @@ impl Write {
         format!("begin; {write}; select * from big order by id; rollback")
     }
 
-    /// Writes a step smaller.
+    /// Writes that are one step smaller.
     pub fn smaller(&self) -> Vec<Write> {
         let mut found = Vec::new();
         if self.condition.is_some() {

@@ -1,8 +1,8 @@
-//! `cargo xtask mutants`: plants known bugs, one at a time, and shows that the tests catch each. The bugs are data: each crate
-//! has a `mutants.toml`. Works on a copy of the tree, so that a broken run leaves the checkout alone.
+//! `cargo xtask mutants`: plants known bugs, one at a time, and shows that the tests catch each. It works on a copy of
+//! the tree, so that an aborted run leaves the checkout intact.
 //!
-//! A bug counts as caught when its tests build and then fail, or do not end in time. That the
-//! same tests pass without the bug is seen first, or a failure would prove nothing.
+//! A bug counts as caught if its tests build and then fail or hang. The same tests must first pass without the bug, or
+//! a failure would prove nothing.
 
 mod catalogue;
 
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long the tests of a mutant may run before they count as hung; building does not count.
+/// Time limit of a mutant's tests before they count as hung. The build does not count.
 const TIME_LIMIT: Duration = Duration::from_secs(180);
 
 /// What the tests said.
@@ -60,7 +60,7 @@ pub fn mutants(filter: &[String]) -> Result<()> {
     if survived.is_empty() { Ok(()) } else { Err(format!("survived: {}", survived.join(", "))) }
 }
 
-/// Breaks the copy.
+/// Plants a mutant in the copy.
 fn plant(copy: &Path, mutant: &Mutant) -> Result<()> {
     let file = copy.join(&mutant.file);
     let text = std::fs::read_to_string(&file).map_err(|error| format!("{}: {error}", mutant.file))?;
@@ -86,7 +86,7 @@ fn run_tests(copy: &Path, tests: &[String]) -> Result<Verdict> {
     }
     let path = copy.with_extension("log");
     let file = || std::fs::File::create(&path).map_err(|error| format!("{}: {error}", path.display()));
-    // A group of its own, so that the test programs end with it.
+    // The tests get a process group of their own, so that their child processes end with them.
     let mut child = cargo(copy, &["test"], tests)
         .stdout(file()?)
         .stderr(Stdio::null())
@@ -99,7 +99,7 @@ fn run_tests(copy: &Path, tests: &[String]) -> Result<Verdict> {
             Some(status) => break status,
             None if began.elapsed() < TIME_LIMIT => std::thread::sleep(Duration::from_millis(50)),
             None => {
-                // The shell's own kill: a small Debian has no such program.
+                // Uses the shell's built-in kill, because a small Debian has no kill program.
                 let command = format!("kill -KILL -- -{}", child.id());
                 let killed = Command::new("sh").args(["-c", &command]).status();
                 killed.map_err(|error| format!("kill: {error}"))?;
@@ -127,13 +127,12 @@ fn cargo(copy: &Path, words: &[&str], tests: &[String]) -> Command {
     command
 }
 
-/// Builds of mutants share one target folder, apart from the checkout's.
+/// Builds of all mutants share one target folder, apart from the checkout's.
 fn target_folder() -> PathBuf {
     std::env::var_os("PERCOSQL_MUTANTS_TARGET").map_or_else(|| root().join("target").join("mutants-target"), Into::into)
 }
 
-/// Makes `to` the same as the checkout. What is the same already is left alone, so that cargo
-/// builds only what differs.
+/// Makes `to` equal to the checkout. Equal files stay untouched, so that cargo builds only changed ones.
 fn copy_tree(to: &Path) -> Result<()> {
     let list = Command::new("git")
         .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
@@ -147,7 +146,7 @@ fn copy_tree(to: &Path) -> Result<()> {
         let target = to.join(name);
         let content = match std::fs::read(root().join(name)) {
             Ok(content) => content,
-            // Deleted, and not committed.
+            // The file was deleted, but the deletion is not committed.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
             Err(error) => return Err(failed(error)),
         };
@@ -162,7 +161,7 @@ fn copy_tree(to: &Path) -> Result<()> {
     remove_others(to, &wanted).map_err(|error| format!("{}: {error}", to.display()))
 }
 
-/// Removes the files that an earlier run left: failures that a test kept, files since deleted.
+/// Removes files of an earlier run: saved failures of tests, and files that were deleted since.
 fn remove_others(folder: &Path, wanted: &BTreeSet<PathBuf>) -> std::io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();

@@ -1,4 +1,4 @@
-//! What the ledger of a run says, held against the tables: C10, C13, C14 and C16.
+//! Conditions C10, C13, C14 and C16, which compare the ledger of a run with the tables.
 
 use crate::decimal::Decimal;
 use crate::error::{Error, Result};
@@ -9,7 +9,7 @@ use tokio_postgres::{Client, SimpleQueryMessage};
 
 type Row = Vec<String>;
 
-/// Rows as text; NULL is empty.
+/// The rows of a query as text. NULL is the empty string.
 async fn rows(client: &Client, sql: &str) -> Result<Vec<Row>> {
     let messages = client.simple_query(sql).await?;
     let fields = |row: &tokio_postgres::SimpleQueryRow| {
@@ -34,7 +34,7 @@ fn cents(row: &Row, place: usize) -> Result<i64> {
     Decimal::parse(text).map(|value| value.at(2)).ok_or_else(|| Error::other(format!("{text} is no amount")))
 }
 
-/// C10: balances are what they were at the load and the cash of the trades since.
+/// C10: each balance is the loaded balance plus the cash of the trades since.
 pub async fn balances(client: &Client, population: &Population) -> Result<Vec<String>> {
     let sql = format!(
         "select ca_id, ca_bal, coalesce(booked, 0) from customer_account
@@ -59,7 +59,7 @@ pub async fn balances(client: &Client, population: &Population) -> Result<Vec<St
     Ok(faults)
 }
 
-/// C13: the ticker's volumes and last prices.
+/// C13: the volumes and last prices match the ticker.
 pub async fn ticker(client: &Client, record: &Record) -> Result<Vec<String>> {
     let mut faults = Vec::new();
     for row in rows(client, "select lt_s_symb, lt_vol, lt_price from last_trade").await? {
@@ -79,15 +79,15 @@ pub async fn ticker(client: &Client, record: &Record) -> Result<Vec<String>> {
     Ok(faults)
 }
 
-/// Ids of the ledger, as a list for IN, some thousand at a time.
+/// The ids as lists for IN, with at most 5,000 ids per list.
 fn lists(ids: &HashSet<i64>) -> Vec<String> {
     let mut sorted: Vec<i64> = ids.iter().copied().collect();
     sorted.sort_unstable();
     sorted.chunks(5000).map(|chunk| chunk.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")).collect()
 }
 
-/// C14: as many trades are new and complete as were acknowledged, and orders that were rolled back left nothing. Where the answer to
-/// a COMMIT was lost, either is right.
+/// C14: the numbers of new and of completed trades match the acknowledgements, and rolled-back orders left no rows. If
+/// the answer to a COMMIT was lost, both outcomes are accepted.
 pub async fn counts(client: &Client, record: &Record) -> Result<Vec<String>> {
     let mut faults = Vec::new();
     let mut compare = |what: &str, before: i64, now: i64, acknowledged: usize, unknown: usize| {
@@ -114,7 +114,7 @@ pub async fn counts(client: &Client, record: &Record) -> Result<Vec<String>> {
     Ok(faults)
 }
 
-/// C16: every acknowledged order and result is there; of results, nothing is there that was not asked for.
+/// C16: every acknowledged order and result is there. No result is there without a request.
 pub async fn durable(client: &Client, record: &Record, population: &Population) -> Result<Vec<String>> {
     let sql = format!("select t_id, t_st_id from trade where t_id > {}", population.scale.last_trade_id());
     let mut states: HashMap<i64, String> = HashMap::new();

@@ -1,6 +1,6 @@
-//! The conditions that one statement can say: each returns the rows that break it.
+//! The conditions that single statements can check. Each statement returns the violating rows.
 
-/// A condition: its name, what must hold, and the statements that must find nothing.
+/// A condition: its name, its text, and the statements that must return no row.
 pub struct Condition {
     pub name: &'static str,
     pub says: &'static str,
@@ -58,7 +58,7 @@ pub const CONDITIONS: &[Condition] = &[
     Condition {
         name: "C6",
         says: "the history of a lot is a chain from its opening to what is left",
-        // A lot only shrinks once it is open, so its history is in order by its size, whatever the clocks said.
+        // A lot only shrinks once it is open. Its size therefore orders its history, independent of the clocks.
         statements: &[
             "select * from (select hh_h_t_id, hh_t_id, hh_before_qty, hh_after_qty,
                 lag(hh_after_qty) over lot as previous, lead(hh_t_id) over lot as next

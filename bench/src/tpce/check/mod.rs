@@ -1,4 +1,4 @@
-//! `tpce check`: conditions C1 to C16, which hold after the load and after every run. Must not change anything.
+//! `tpce check`: conditions C1 to C16, which hold after the load and after every run. It changes no data.
 
 mod acknowledged;
 mod conditions;
@@ -14,17 +14,17 @@ use std::path::Path;
 use std::time::Instant;
 use tokio_postgres::{Client, Config, SimpleQueryMessage};
 
-/// Offending rows that are shown of one condition.
+/// Violating rows to show per condition, at most.
 const SHOWN: usize = 10;
 
-/// What came of a condition.
+/// The result of a condition.
 enum Verdict {
     Holds,
     Fails(Vec<String>),
     Skipped(&'static str),
 }
 
-/// A row as text.
+/// Formats a row as text.
 fn shown(message: &SimpleQueryMessage) -> Option<String> {
     match message {
         SimpleQueryMessage::Row(row) => {
@@ -35,7 +35,7 @@ fn shown(message: &SimpleQueryMessage) -> Option<String> {
     }
 }
 
-/// The rows that statements find, no more than are shown.
+/// The rows that the statements return, at most as many as are shown.
 async fn offending<S: AsRef<str>>(client: &Client, statements: &[S]) -> Result<Vec<String>> {
     let mut all = Vec::new();
     for statement in statements {
@@ -69,7 +69,7 @@ fn verdict(rows: Vec<String>) -> Verdict {
     if rows.is_empty() { Verdict::Holds } else { Verdict::Fails(rows) }
 }
 
-/// Checks everything; an error when anything fails.
+/// Checks all conditions. Errors: a condition is violated.
 pub async fn check(config: &Config, ledger: Option<&Path>) -> Result<()> {
     let client = connect(config).await?;
     let population = Population::new(setting::loaded(&client).await?);
@@ -99,7 +99,7 @@ pub async fn check(config: &Config, ledger: Option<&Path>) -> Result<()> {
     }
 }
 
-/// The conditions that take more than one statement.
+/// The conditions that need more than one statement.
 const BY_HAND: [(&str, &str); 5] = [
     ("C10", "a balance is that of the load and the cash of all trades since"),
     ("C13", "a security's volume and last price are what the ticker told"),

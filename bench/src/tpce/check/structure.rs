@@ -1,17 +1,17 @@
-//! C15: foreign keys, primary keys, and indexes that say what their tables say.
+//! C15: foreign keys, primary keys, and indexes that agree with their tables.
 
 use crate::error::Result;
 use crate::tpce::schema::{FOREIGN_KEYS, INDEXES, TABLES};
 use tokio_postgres::{Client, SimpleQueryMessage};
 
-/// For each foreign key, the statement that finds rows which refer to nothing.
+/// For each foreign key, the statement that finds rows without a referenced row.
 pub fn foreign_keys() -> Vec<String> {
     let one = |(table, columns, other, keys): &(&str, &str, &str, &str)| {
         let columns: Vec<&str> = columns.split(", ").collect();
         let pairs: Vec<String> =
             columns.iter().zip(keys.split(", ")).map(|(column, key)| format!("there.{key} = here.{column}")).collect();
         let shown: Vec<String> = columns.iter().map(|column| format!("here.{column}")).collect();
-        // The values, with the table's name before them.
+        // The key values, preceded by the table's name.
         format!(
             "select '{table}' as of_table, {} from {table} here left join {other} there on {} where there.{} is null",
             shown.join(", "),
@@ -22,7 +22,7 @@ pub fn foreign_keys() -> Vec<String> {
     FOREIGN_KEYS.iter().map(one).collect()
 }
 
-/// For each table, the statement that finds keys which are there twice.
+/// For each table, the statement that finds duplicate keys.
 pub fn primary_keys() -> Vec<String> {
     let one = |(table, columns): (&str, &str)| {
         format!("select '{table}' as of_table, {columns}, count(*) from {table} group by {columns} having count(*) > 1")
@@ -38,8 +38,8 @@ fn primary_key(columns: &str) -> &str {
     }
 }
 
-/// Whether indexes agree with their tables: PercoSQL has a statement for it, PostgreSQL reads the same rows once without the
-/// indexes and once through them.
+/// Checks that indexes agree with their tables. PercoSQL has a statement for it. On PostgreSQL the check reads the same
+/// rows without the indexes and through them.
 pub async fn indexes(client: &Client, is_percosql: bool) -> Result<Vec<String>> {
     let mut faults = Vec::new();
     if is_percosql {

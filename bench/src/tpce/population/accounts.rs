@@ -1,4 +1,4 @@
-//! [`Account`]: who owns it, its broker, balance, permissions, and the basket of securities that it trades.
+//! [`Account`]: its owner, broker, balance and permissions, and the basket of securities that it trades.
 
 use super::people::{Person, STRANGERS};
 use super::rows::Rows;
@@ -7,10 +7,10 @@ use crate::decimal::cents;
 use crate::random::Stream;
 use crate::tpce::scale::{BROKERS_OF_UNIT, ID_BASE};
 
-/// So many ids are reserved for the accounts of a customer.
+/// Number of account ids reserved for each customer.
 pub const ACCOUNTS_OF_CUSTOMER_MAX: i64 = 10;
 
-/// An account, by customer and number.
+/// An account, given by its customer and its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Account {
     pub customer: i64,
@@ -29,12 +29,12 @@ impl Account {
 }
 
 impl Population {
-    /// One of a customer's accounts.
+    /// Picks one of a customer's accounts.
     pub fn pick_account(&self, customer: i64, stream: &mut Stream) -> Account {
         Account { customer, number: stream.between(0, self.accounts_of(customer) - 1) }
     }
 
-    /// The broker's place among all.
+    /// The index of the account's broker.
     pub fn broker_of(&self, account: Account) -> i64 {
         let mut stream = self.scale.stream(purpose::ACCOUNT, account.id());
         account.customer / self.scale.unit() * BROKERS_OF_UNIT + stream.between(0, BROKERS_OF_UNIT - 1)
@@ -51,11 +51,11 @@ impl Population {
         } else {
             crate::tpce::words::MALE
         });
-        // The number keeps brokers of one name apart.
+        // The number distinguishes brokers of the same name.
         format!("{first} {} {}", crate::tpce::words::last_name(&mut stream), broker + 1)
     }
 
-    /// 0 not taxable, 1 taxable and withheld, 2 taxable.
+    /// Tax status: 0 not taxable, 1 taxable and withheld, 2 taxable.
     pub fn tax_status(&self, account: Account) -> i64 {
         let mut stream = self.scale.stream(purpose::ACCOUNT, account.id());
         stream.bits();
@@ -66,7 +66,7 @@ impl Population {
         }
     }
 
-    /// The balance before the first run, in cents. The trades of the history are not booked on it.
+    /// The balance before the first run, in cents. It does not include the trades of the history.
     pub fn opening_balance(&self, account: Account) -> i64 {
         let mut stream = self.scale.stream(purpose::ACCOUNT, account.id());
         stream.bits();
@@ -103,7 +103,7 @@ impl Population {
         basket
     }
 
-    /// Who may act for an account beside its owner, with what list of rights.
+    /// Persons who may act for an account beside its owner, each with a list of rights.
     pub fn permitted(&self, account: Account) -> Vec<(&'static str, Person)> {
         let mut stream = self.scale.stream(purpose::PERMISSION, account.id());
         let count = match stream.below(100) {
@@ -111,12 +111,12 @@ impl Population {
             60..98 => 1,
             _ => 2,
         };
-        // Each account has strangers of its own.
+        // Each account has its own strangers.
         let first = STRANGERS + 2 * (account.customer * ACCOUNTS_OF_CUSTOMER_MAX + account.number);
         ["0001", "0011"].into_iter().take(count).zip(first..).map(|(acl, number)| (acl, self.person(number))).collect()
     }
 
-    /// The accounts of a customer and who may act for them.
+    /// Appends the accounts of a customer and their permissions.
     pub fn account_rows(&self, customer: i64, accounts: &mut Rows, permissions: &mut Rows) {
         let owner = self.person(customer);
         for number in 0..self.accounts_of(customer) {

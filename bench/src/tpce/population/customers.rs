@@ -1,4 +1,4 @@
-//! Customers: who is picked how often, tiers, addresses, tax rates and watch lists.
+//! Customers: their frequency in orders, tiers, addresses, tax rates and watch lists.
 
 use super::accounts::ACCOUNTS_OF_CUSTOMER_MAX;
 use super::fixed::{brackets_of, division_of};
@@ -9,21 +9,22 @@ use crate::tpce::calendar::{HISTORY_START, date_text};
 use crate::tpce::scale::{EXCHANGES, ID_BASE, ZIP_CODES};
 use crate::tpce::words;
 
-/// A step through the customers of a unit, a prime that divides no unit's size, so that those who are picked often lie
+/// Step through the customers of a unit. It is a prime that divides no unit's size, so that frequent customers are
 /// scattered.
 const STEP: i64 = 389;
 const SHIFT: i64 = 71;
-/// Of the zip codes the first are of the first country.
+/// Number of zip codes of the first country, which come first.
 pub const ZIP_CODES_HOME: i64 = 8402;
 const MAILS: &[&str] =
     &["mail.example", "post.example", "letters.example", "desk.example", "home.example", "inbox.example"];
 
-/// What undoes the step within a unit.
+/// The inverse of the step within a unit.
 pub fn inverse_step(unit: i64) -> i64 {
     (1..unit).find(|inverse| STEP * inverse % unit == 1).unwrap_or(1)
 }
 
-/// Sums of the ranks' weights in thousandths: 0.6 to 1.4 over the first tier, up to 2.6 over the second, 3.4 over the third.
+/// Cumulative weights of the ranks in thousandths. Weights rise from 0.6 to 1.4 over the first tier, to 2.6 over the
+/// second, and to 3.4 over the third.
 pub fn cumulative_weights(unit: i64) -> Vec<u64> {
     let mut sum = 0;
     (0..unit)
@@ -41,13 +42,13 @@ pub fn cumulative_weights(unit: i64) -> Vec<u64> {
 }
 
 impl Population {
-    /// A customer as orders come from them: units alike, within a unit by weight.
+    /// Picks the customer of an order: each unit with equal probability, and a customer of the unit by weight.
     pub fn pick_customer(&self, stream: &mut Stream) -> i64 {
         let unit = stream.between(0, self.scale.units() - 1);
         self.pick_customer_of(unit, stream)
     }
 
-    /// The same within one unit.
+    /// Like [`Population::pick_customer`], within one unit.
     pub fn pick_customer_of(&self, unit: i64, stream: &mut Stream) -> i64 {
         let total = self.weights.last().copied().unwrap_or(1);
         let drawn = stream.below(total);
@@ -56,7 +57,7 @@ impl Population {
         unit * size + (STEP * rank + SHIFT * unit).rem_euclid(size)
     }
 
-    /// The rank of a customer within the unit: the other way of what `pick_customer_of` does.
+    /// The rank of a customer within the unit, the inverse of `pick_customer_of`.
     pub fn rank(&self, customer: i64) -> i64 {
         let size = self.scale.unit();
         let scattered = (customer % size - SHIFT * (customer / size)).rem_euclid(size);
@@ -75,14 +76,14 @@ impl Population {
         }
     }
 
-    /// How many accounts a customer has: 1 to 4, 2 to 8 or 5 to 10 by tier, five on average.
+    /// Number of a customer's accounts: 1 to 4, 2 to 8 or 5 to 10 by tier, five on average.
     pub fn accounts_of(&self, customer: i64) -> i64 {
         let rank = self.rank(customer);
         let fifth = self.scale.unit() / 5;
         let count = match self.tier_of_rank(rank) {
             1 => 1 + rank % 4,
             2 => {
-                // 2 to 8 is 5 on average, and so is what whole cycles leave over.
+                // The numbers 2 to 8 are 5 on average. Customers beyond the whole cycles also have 5.
                 let place = rank - fifth;
                 let rest = 3 * fifth % 7;
                 if place < rest { 5 } else { 2 + (place - rest) % 7 }
@@ -90,7 +91,7 @@ impl Population {
             _ => {
                 let place = rank - 4 * fifth;
                 let rest = fifth % 6;
-                // 5 to 10 is 7.5 on average: the pairs of the rest lie about it.
+                // The numbers 5 to 10 are 7.5 on average. Customers beyond the whole cycles have 7 and 8 in turn.
                 if place < rest { if place % 2 == 0 { 7 } else { 8 } } else { 5 + (place - rest) % 6 }
             }
         };
@@ -105,7 +106,7 @@ impl Population {
         self.scale.stream(purpose::ADDRESS, address).between(0, ZIP_CODES - 1)
     }
 
-    /// The place of a customer's address among all.
+    /// The index of a customer's address.
     fn address_of(&self, customer: i64) -> i64 {
         EXCHANGES + self.scale.companies() + customer
     }
@@ -128,7 +129,7 @@ impl Population {
         rows
     }
 
-    /// The tax rates of a customer: bracket ids of the country and of its division.
+    /// The tax rates of a customer: ids of a bracket of the country and of one of its division.
     pub fn tax_rates(&self, customer: i64) -> [String; 2] {
         let zip = self.zip_of(self.address_of(customer));
         let mut stream = self.scale.stream(purpose::TAXRATE, customer);
@@ -141,7 +142,7 @@ impl Population {
         [country, format!("{}{}", super::fixed::division_code(division), stream.between(0, brackets_of(division) - 1))]
     }
 
-    /// The symbols on a customer's watch list, as places of securities.
+    /// The securities on a customer's watch list, by index.
     pub fn watched(&self, customer: i64) -> Vec<i64> {
         let mut stream = self.scale.stream(purpose::WATCH, customer);
         let count = stream.between(50, 150);
@@ -152,13 +153,13 @@ impl Population {
         chosen.into_iter().collect()
     }
 
-    /// Ids of watch lists are those of customers in another order.
+    /// The id of a customer's watch list. The ids are a permutation of the customers.
     pub fn watch_list_id(&self, customer: i64) -> i64 {
         let size = self.scale.unit();
         ID_BASE + 1 + customer / size * size + (customer % size * STEP + 7) % size
     }
 
-    /// Customers of a unit and all that hangs on them.
+    /// The customers of a unit and all their dependent rows.
     pub fn customer_tables(&self, unit: i64) -> Vec<Rows> {
         let mut customers = Rows::of("customer");
         let mut rates = Rows::of("customer_taxrate");

@@ -10,7 +10,7 @@ use crate::tpce::words;
 pub const STATUS_TYPES: &[(&str, &str)] =
     &[("ACTV", "Active"), ("CMPT", "Completed"), ("CNCL", "Canceled"), ("PNDG", "Pending"), ("SBMT", "Submitted")];
 
-/// What kind of order a trade is.
+/// A type of order, such as a market buy or a limit sale.
 #[derive(Debug, PartialEq, Eq)]
 pub struct TradeType {
     pub id: &'static str,
@@ -52,13 +52,13 @@ const EXCHANGE_NAMES: [(&str, &str); EXCHANGES as usize] = [
     ("WEST", "Western Exchange"),
 ];
 
-/// Bands of quantity for commissions.
+/// Quantity bands of the commissions.
 const BANDS: [(i64, i64); 4] = [(1, 200), (201, 500), (501, 2000), (2001, 999_999)];
 
 const DIVISIONS_HOME: i64 = 51;
 const DIVISIONS: i64 = 63;
 
-/// The charge of a type of trade (its place among the types) for a tier, in cents.
+/// The charge in cents for a tier and a type of trade, given by its index.
 pub fn charge(tier: i64, trade_type: usize) -> i64 {
     let base = if trade_type < 2 { 350 } else { 450 + if trade_type == 4 { 150 } else { 0 } };
     base + (3 - tier) * 25
@@ -80,17 +80,17 @@ pub fn zip_code(zip: i64) -> String {
     format!("{}{}{} {}{}{}", letters[0], place % 10, letters[1], place / 10 % 10, letters[2], place / 100 % 10)
 }
 
-/// The state or province of a zip code.
+/// The index of the state or province of a zip code.
 pub fn division_of(zip: i64) -> i64 {
     if zip < ZIP_CODES_HOME { zip % DIVISIONS_HOME } else { DIVISIONS_HOME + zip % (DIVISIONS - DIVISIONS_HOME) }
 }
 
-/// Three characters.
+/// The code of a division, three characters.
 pub fn division_code(division: i64) -> String {
     if division < DIVISIONS_HOME { format!("U{division:02}") } else { format!("C{division:02}") }
 }
 
-/// How many tax brackets a division has; 311 in all.
+/// Number of tax brackets of a division. There are 311 in all.
 pub fn brackets_of(division: i64) -> i64 {
     if division < 59 { 5 } else { 4 }
 }
@@ -112,7 +112,7 @@ pub fn sector_name(sector: i64) -> &'static str {
     SECTOR_NAMES[(sector % SECTORS) as usize]
 }
 
-/// A tax rate with five places after the point.
+/// A tax rate with five decimal places.
 fn rate(units: i64) -> Decimal {
     Decimal { units, scale: 5 }
 }
@@ -172,11 +172,11 @@ const RATES_US: [i64; 5] = [15_000, 22_500, 28_000, 33_000, 39_100];
 const RATES_CN: [i64; 4] = [16_000, 21_000, 25_000, 29_000];
 
 fn division_rate(division: i64, bracket: i64) -> i64 {
-    // Some divisions tax nothing in their lowest bracket.
+    // Some divisions have a zero rate in their lowest bracket.
     ((division * 131 % 4_000) + bracket * (1_000 + division * 53 % 1_500) - 2_000).max(0)
 }
 
-/// The rate of a tax id, in hundred thousandths.
+/// The rate of a tax id, in hundred-thousandths.
 pub fn tax_rate(id: &str) -> i64 {
     let number = |text: &str| text.parse::<i64>().unwrap_or(0);
     let (kind, rest) = id.split_at(1);

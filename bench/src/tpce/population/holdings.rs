@@ -1,4 +1,4 @@
-//! [`Holdings`]: what accounts hold while their orders are executed, lot by lot.
+//! [`Holdings`]: the lots that accounts hold while their orders are executed.
 
 use super::orders::Order;
 use super::rows::Rows;
@@ -7,7 +7,7 @@ use crate::decimal::cents;
 use crate::tpce::calendar::moment_text;
 use std::collections::HashMap;
 
-/// Shares that one trade left in an account; fewer than none when they are owed.
+/// Shares that one trade left in an account. The number is negative if the account owes them.
 struct Lot {
     trade: i64,
     moment: i64,
@@ -28,7 +28,8 @@ impl Default for Holdings {
 }
 
 impl Holdings {
-    /// Books a completed trade: lots of the other sign first, what remains is a new lot. Returns the gain in cents.
+    /// Books a completed trade: it closes lots of the other sign first, and the rest becomes a new lot. Answers the
+    /// gain in cents.
     pub fn trade(&mut self, id: i64, order: &Order, price: i64, moment: i64) -> i64 {
         let sign = if order.trade_type().is_sell { -1 } else { 1 };
         let lots = self.lots.entry((order.account, order.security)).or_default();
@@ -41,7 +42,7 @@ impl Holdings {
             let before = lot.quantity;
             lot.quantity += sign * taken;
             need -= taken;
-            // What was sold minus what was bought, whichever came first.
+            // The sale price minus the purchase price, in whichever order they happened.
             gain += -sign * taken * (price - lot.price);
             self.history.add(&[&lot.trade, &id, &before, &lot.quantity]);
             if lot.quantity == 0 {
@@ -55,7 +56,7 @@ impl Holdings {
         gain
     }
 
-    /// The tables of what is held in the end.
+    /// The rows of the remaining holdings.
     pub fn remaining(&self, population: &Population) -> Vec<Rows> {
         let mut keys: Vec<_> = self.lots.iter().filter(|(_, lots)| !lots.is_empty()).collect();
         keys.sort_unstable_by_key(|(key, _)| **key);

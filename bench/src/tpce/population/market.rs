@@ -1,4 +1,4 @@
-//! Companies, what they issued, their figures, news and market days.
+//! Companies, their securities, financial figures, news and market days.
 
 use super::fixed::{exchange_code, industry_code};
 use super::rows::{Maybe, Rows};
@@ -16,7 +16,7 @@ const RATINGS: &[&str] = &[
     "C+", "C", "C-", "DDD", "DD+", "DD", "DD-", "D+", "D", "D-",
 ];
 
-/// Sums of the numbers of companies by industry: a few industries are large, most small.
+/// Cumulative numbers of companies by industry. A few industries are large, most are small.
 pub fn industry_bounds(companies: i64) -> Vec<i64> {
     let weight = |industry: i64| {
         let place = industry * 37 % INDUSTRIES;
@@ -44,7 +44,7 @@ impl Population {
         [1, 2, last].map(|step| (company + step) % count)
     }
 
-    /// Companies of a block and all that hangs on them, but daily_market and news.
+    /// The companies of a block and their dependent rows, except daily_market and news.
     pub fn company_tables(&self, block: i64) -> Vec<Rows> {
         let mut companies = Rows::of("company");
         let mut competitors = Rows::of("company_competitor");
@@ -90,7 +90,7 @@ impl Population {
         let high = stream.between(2500, 3000);
         let low = stream.between(2000, high);
         let in_year = |stream: &mut Stream| date_text(HISTORY_START - stream.between(1, 364));
-        // What 60 of 100 pay for each share.
+        // 60 of 100 companies pay a dividend per share.
         let (dividend, earned) = match stream.percent(60) {
             true => {
                 let earned = stream.between(1, 12_000);
@@ -118,7 +118,7 @@ impl Population {
         ]);
     }
 
-    /// Figures of 20 quarters: each is 0.90 to 1.15 times the one before.
+    /// Figures of 20 quarters. Each is 0.90 to 1.15 times the one before.
     fn financial_rows(&self, company: i64, rows: &mut Rows) {
         let mut stream = self.scale.stream(purpose::FINANCIAL, company);
         let mut revenue = stream.between(10_000_000, 1_600_000_000_000);
@@ -169,7 +169,7 @@ impl Population {
         rows
     }
 
-    /// Two pieces of news of each of some companies.
+    /// Two news items for each of some companies.
     pub fn news(&self, companies: Range<i64>) -> Vec<Rows> {
         let mut items = Rows::of("news_item");
         let mut xrefs = Rows::of("news_xref");

@@ -1,5 +1,5 @@
-//! [`Population`]: everything that is in the tables before the first run, as a pure function of [`Scale`] and ids. The
-//! driver asks it too, for inputs that exist.
+//! [`Population`]: the contents of the tables before the first run, as a pure function of [`Scale`] and ids. The driver
+//! also asks it for inputs that exist.
 
 mod accounts;
 mod customers;
@@ -18,7 +18,7 @@ pub use securities::Wave;
 use super::scale::Scale;
 use rows::Rows;
 
-/// What streams of numbers are for: each thing has its own, so that one may change without the others.
+/// Purposes of random streams. Each kind of data has its own, so that one may change without the others.
 pub mod purpose {
     pub const ADDRESS: u64 = 1;
     pub const PERSON: u64 = 2;
@@ -39,13 +39,13 @@ pub mod purpose {
     pub const MARKET: u64 = 17;
 }
 
-/// What is loaded in one transaction: a name that says so, and rows of some tables.
+/// The rows that one transaction loads, with the name of the part.
 pub struct Part {
     pub name: String,
     pub tables: Vec<Rows>,
 }
 
-/// A piece of work that makes parts one after the other.
+/// A unit of work that produces parts one after the other.
 #[derive(Clone, Copy, Debug)]
 pub enum Job {
     Fixed,
@@ -57,11 +57,11 @@ pub enum Job {
     Orders(i64),
 }
 
-/// Companies whose news are loaded together.
+/// Companies per part of news.
 const NEWS_OF_PART: i64 = 100;
-/// Securities whose market days are loaded together.
+/// Securities per part of market days.
 const DAILY_OF_PART: i64 = 40;
-/// Addresses that are loaded together.
+/// Addresses per part.
 const ADDRESSES_OF_PART: i64 = 20_000;
 
 /// The population of a scale.
@@ -90,7 +90,7 @@ impl Population {
         fixed::industry_name(industry)
     }
 
-    /// All work, the longest first.
+    /// All jobs, the longest first.
     pub fn jobs(&self) -> Vec<Job> {
         let scale = &self.scale;
         let parts = |count: i64, size: i64| 0..(count + size - 1) / size;
@@ -104,7 +104,7 @@ impl Population {
         jobs
     }
 
-    /// Makes the parts of a piece of work, until the receiver says that it wants no more.
+    /// Produces the parts of a job until `emit` answers `false`.
     pub fn produce(&self, job: Job, emit: &mut dyn FnMut(Part) -> bool) {
         let range = |part: i64, size: i64, count: i64| part * size..((part + 1) * size).min(count);
         let scale = &self.scale;

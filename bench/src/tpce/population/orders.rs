@@ -1,4 +1,4 @@
-//! [`Order`]: one order of the history, and the simulation that executes a load unit's orders in time order.
+//! [`Order`]: one order of the history, and the simulation that executes the orders of a load unit in time order.
 
 use super::fixed::{TRADE_TYPES, TradeType, charge, commission_rate};
 use super::holdings::Holdings;
@@ -14,17 +14,17 @@ use crate::tpce::scale::{BROKERS_OF_UNIT, Scale};
 const TRADES_OF_PART: i64 = 10_000;
 const QUANTITIES: [i64; 4] = [100, 200, 400, 800];
 
-/// What a customer orders. Moments are milliseconds of trading time.
+/// An order of a customer. Moments are milliseconds of trading time.
 #[derive(Clone, Debug)]
 pub struct Order {
     pub account: Account,
     pub security: i64,
-    /// The place of the type among [`TRADE_TYPES`].
+    /// Index of the type in [`TRADE_TYPES`].
     pub kind: usize,
     pub quantity: i64,
     pub is_lifo: bool,
     pub is_cash: bool,
-    /// In cents.
+    /// Bid price in cents.
     pub bid: i64,
     started: i64,
     submitted: i64,
@@ -37,7 +37,7 @@ impl Order {
     }
 }
 
-/// Draws a type (its place), a quantity, whether last in first out, and whether in cash.
+/// Draws the index of a type, a quantity, whether the order is last in first out, and whether it is in cash.
 fn draw_terms(stream: &mut Stream) -> (usize, i64, bool, bool) {
     let kind = match stream.below(100) {
         0..30 => 0,
@@ -52,7 +52,7 @@ fn draw_terms(stream: &mut Stream) -> (usize, i64, bool, bool) {
 }
 
 impl Population {
-    /// An order at a moment of trading time, of a customer of some unit.
+    /// Draws an order at a moment of trading time, of a customer of the given unit or of any unit.
     pub fn draw_order(&self, unit: Option<i64>, started: i64, stream: &mut Stream) -> Order {
         let customer = match unit {
             Some(unit) => self.pick_customer_of(unit, stream),
@@ -67,7 +67,7 @@ impl Population {
         let (bid, submitted) = if trade_type.is_market {
             (wave.price(started), started)
         } else {
-            // A stop-loss and a limit buy wait for the price to fall, a limit sell for it to rise.
+            // A stop-loss and a limit buy wait for a lower price, a limit sale for a higher price.
             let wait = wave.wait(started, limit, trade_type.id != "TLS");
             (limit, started + if wait == 0 { stream.between(500, 1500) } else { wait })
         };
@@ -84,7 +84,7 @@ impl Population {
         self.draw_order(Some(unit), started, &mut stream)
     }
 
-    /// Executes the orders of a unit, and emits what they leave in the tables.
+    /// Executes the orders of a unit and emits the resulting rows.
     pub fn simulate(&self, unit: i64, emit: &mut dyn FnMut(Part) -> bool) {
         let slots = (0..self.scale.unit_slots()).filter(|slot| !Scale::is_gap(*slot));
         let mut queue: Vec<(i64, i64)> = slots.map(|slot| (self.order(unit, slot).completed, slot)).collect();
@@ -116,11 +116,11 @@ impl Population {
         emit(Part { name: format!("orders/{unit}/end"), tables: rows });
     }
 
-    /// One completed trade; its commission in cents.
+    /// Executes one trade. Answers its commission in cents.
     fn execute(&self, order: &Order, id: i64, holdings: &mut Holdings, tables: &mut Tables) -> i64 {
         let trade_type = order.trade_type();
         let wave_price = Wave::of(order.security).price(order.completed);
-        // A limit is kept: who buys pays no more, who sells gets no less.
+        // A limit is a bound: a buyer pays no more, and a seller gets no less.
         let price = match trade_type.id {
             "TLB" => wave_price.min(order.bid),
             "TLS" => wave_price.max(order.bid),
@@ -174,7 +174,7 @@ impl Population {
         commission
     }
 
-    /// The tax on a gain in cents.
+    /// The tax on a gain, in cents.
     fn tax_on(&self, customer: i64, gain: i64) -> i64 {
         let sum: i64 = self.tax_rates(customer).iter().map(|id| super::fixed::tax_rate(id)).sum();
         divide(i128::from(gain) * i128::from(sum), 100_000)

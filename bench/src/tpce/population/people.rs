@@ -3,7 +3,7 @@
 use super::{Population, purpose};
 use crate::tpce::words;
 
-/// A person. Customers have their numbers from 0 on; people who may only act for them have numbers from
+/// A person. Customers have the numbers from 0 on. Persons who may only act for them have the numbers from
 /// [`STRANGERS`] on.
 pub struct Person {
     pub first_name: String,
@@ -20,7 +20,7 @@ impl Population {
         let is_male = stream.percent(49);
         let first_name = (*stream.pick(if is_male { words::MALE } else { words::FEMALE })).to_string();
         let last_name = words::last_name(&mut stream);
-        // A step that has no divisor in common with ten makes other digits of every number.
+        // A factor coprime to ten gives every number different digits.
         let digits = number.unsigned_abs().wrapping_mul(7_368_787).wrapping_add(1_234_567) % 10_000_000_000;
         let letters: Vec<char> = words::letters(stream.below(26 * 26 * 26 * 26), 4).chars().collect();
         let digits: Vec<char> = format!("{digits:010}").chars().collect();

@@ -1,8 +1,8 @@
-//! [`Rows`]: rows of one table as COPY's text format, being written.
+//! [`Rows`]: builds rows of one table in COPY's text format.
 
 use std::fmt::{Display, Write};
 
-/// Rows of a table.
+/// Rows of a table, in COPY's text format.
 pub struct Rows {
     pub table: &'static str,
     pub text: String,
@@ -14,7 +14,7 @@ impl Rows {
         Rows { table, text: String::new(), count: 0 }
     }
 
-    /// Adds a row. No value of ours holds a tab, a line's end or a backslash.
+    /// Appends a row. The generated values contain no tab, newline or backslash.
     pub fn add(&mut self, values: &[&dyn Display]) {
         for (place, value) in values.iter().enumerate() {
             if place > 0 {
@@ -27,13 +27,13 @@ impl Rows {
         self.count += 1;
     }
 
-    /// Takes what was written so far, and goes on with an empty table.
+    /// Takes the rows so far and continues with an empty buffer.
     pub fn take(&mut self) -> Rows {
         std::mem::replace(self, Rows::of(self.table))
     }
 }
 
-/// A value, or NULL.
+/// A value or NULL, in COPY's text form.
 pub struct Maybe<T>(pub Option<T>);
 
 impl<T: Display> Display for Maybe<T> {
@@ -45,7 +45,7 @@ impl<T: Display> Display for Maybe<T> {
     }
 }
 
-/// COPY's `t` and `f`.
+/// A boolean in COPY's text form: `t` or `f`.
 pub struct Flag(pub bool);
 
 impl Display for Flag {

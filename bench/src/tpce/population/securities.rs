@@ -1,10 +1,10 @@
-//! Securities: which company issued them, their symbols, and the [`Wave`] that their prices follow.
+//! Securities: their companies, their symbols, and the [`Wave`] that their prices follow.
 
 use super::{Population, purpose};
 use crate::tpce::scale::{COMPANIES_OF_BLOCK, EXCHANGES, ID_BASE, SECURITIES_OF_BLOCK};
 use crate::tpce::words;
 
-/// The price of a security as a function of time: a triangle between 20.00 and 30.00 with a period of 15 minutes.
+/// The price of a security as a function of time: a triangle wave between 20.00 and 30.00 with a period of 15 minutes.
 #[derive(Clone, Copy, Debug)]
 pub struct Wave {
     phase_ms: i64,
@@ -12,14 +12,14 @@ pub struct Wave {
 
 const PERIOD_MS: i64 = 900_000;
 const HALF_MS: i64 = PERIOD_MS / 2;
-/// The lowest and the highest price in cents.
+/// The lowest price in cents.
 pub const PRICE_LOW: i64 = 2000;
 pub const PRICE_HIGH: i64 = 3000;
-/// In so many milliseconds the price changes by a cent.
+/// Time in milliseconds in which the price changes by a cent.
 const CENT_MS: i64 = HALF_MS / (PRICE_HIGH - PRICE_LOW);
 
 impl Wave {
-    /// The wave of a security: phases lie scattered over the period.
+    /// The wave of a security. The phases are scattered over the period.
     pub fn of(security: i64) -> Wave {
         Wave { phase_ms: (security * 556_237) % PERIOD_MS }
     }
@@ -28,13 +28,13 @@ impl Wave {
         (at_ms + self.phase_ms).rem_euclid(PERIOD_MS)
     }
 
-    /// The price in cents.
+    /// The price in cents at a moment.
     pub fn price(self, at_ms: i64) -> i64 {
         let place = self.place(at_ms);
         if place < HALF_MS { PRICE_LOW + place / CENT_MS } else { PRICE_HIGH - (place - HALF_MS) / CENT_MS }
     }
 
-    /// How long after a moment the price is first at or below (or at or above) a limit between the extremes.
+    /// Milliseconds from a moment until the price is first at or below (or at or above) a limit between the extremes.
     pub fn wait(self, at_ms: i64, limit: i64, falling: bool) -> i64 {
         let price = self.price(at_ms);
         if (falling && price <= limit) || (!falling && price >= limit) {
@@ -45,14 +45,14 @@ impl Wave {
     }
 }
 
-/// The kinds of shares that a company may issue.
+/// The classes of shares that a company may issue.
 const ISSUES: [&str; 5] = ["COMMON", "PREF_A", "PREF_B", "PREF_C", "PREF_D"];
-/// What the symbols of preferred shares end in.
+/// Suffixes of the symbols of preferred shares.
 const ENDINGS: [&str; 5] = ["", ".A", ".B", ".C", ".D"];
 
 impl Population {
-    /// The company of a security and the place of its issue: each company has common shares, every fifth also PREF_A, every
-    /// tenth PREF_B, every twentieth PREF_C, every fiftieth PREF_D.
+    /// The company of a security and the index of its issue. Each company has common shares, every fifth also PREF_A,
+    /// every tenth PREF_B, every twentieth PREF_C, every fiftieth PREF_D.
     pub fn company_of(security: i64) -> (i64, usize) {
         let (block, place) = (security / SECURITIES_OF_BLOCK, security % SECURITIES_OF_BLOCK);
         let (company, issue) = match place {
@@ -71,7 +71,7 @@ impl Population {
 
     pub fn symbol(&self, security: i64) -> String {
         let (company, issue) = Self::company_of(security);
-        // Four letters; a step coprime to their number scatters neighbours.
+        // Four letters. A factor coprime to their number scatters neighbours.
         let letters = words::letters(company.unsigned_abs().wrapping_mul(93_719).wrapping_add(31_337) % 456_976, 4);
         format!("{letters}{}", ENDINGS[issue])
     }

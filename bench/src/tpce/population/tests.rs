@@ -1,5 +1,5 @@
-//! The population holds what it promises: the same bytes every time, the expected counts, and rows that exist wherever one
-//! refers to another.
+//! The population keeps its guarantees: the same bytes every time, the expected row counts, and an existing row for
+//! every reference.
 
 use super::*;
 use crate::tpce::scale::tiny;
@@ -17,7 +17,7 @@ fn all(population: &Population) -> BTreeMap<&'static str, String> {
     tables
 }
 
-/// The places of some columns within a table.
+/// The indexes of some columns within a table.
 fn places(table: &str, columns: &str) -> Vec<usize> {
     let body = TABLES.iter().find(|known| known.name == table).unwrap().columns;
     let all: Vec<&str> = body.split(',').filter_map(|column| column.split_whitespace().next()).collect();

@@ -1,4 +1,4 @@
-//! A run as one page that needs nothing else: figures, plots, tables.
+//! A run as one self-contained page with figures, plots and tables.
 
 use super::svg::{Bars, Line, bars, lines, short};
 use super::{ms, table};
@@ -34,7 +34,7 @@ th:first-child, td:first-child { text-align: left; } tr:last-child td { border-b
 .bad { color: var(--three); }
 footer { color: var(--soft); font-size: 13px; }";
 
-/// Text as it may stand in a page.
+/// Escapes text for a page.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
@@ -48,7 +48,7 @@ fn key(entries: &[(&str, &str)]) -> String {
     format!("<p class=\"key\">{}</p>", entries.iter().map(one).collect::<String>())
 }
 
-/// The page.
+/// The HTML page of a run.
 pub fn page(measured: &Measured) -> String {
     let mut page = String::from("<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">");
     page.push_str(

@@ -1,4 +1,4 @@
-//! A run as JSON.
+//! The results of a run as JSON.
 
 use super::{ms, table};
 use crate::tpce::run::Measured;

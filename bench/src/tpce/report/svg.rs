@@ -1,4 +1,4 @@
-//! Plots as SVG, drawn by hand: lines over seconds, and bars.
+//! Plots as SVG: lines over seconds, and bars.
 
 use std::fmt::Write;
 
@@ -9,21 +9,21 @@ const RIGHT: f64 = 12.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 28.0;
 
-/// A line: its name, its class of style, and its values, one a step.
+/// A line: its name, its style class, and one value per step.
 pub struct Line<'a> {
     pub name: &'a str,
     pub class: &'a str,
     pub values: Vec<f64>,
 }
 
-/// A step of 1, 2 or 5 times a power of ten, of which some four reach the greatest value.
+/// A step of 1, 2 or 5 times a power of ten. About four steps reach the greatest value.
 fn step(greatest: f64) -> f64 {
     let rough = (greatest / 4.0).max(1e-9);
     let power = 10f64.powf(rough.log10().floor());
     [1.0, 2.0, 5.0, 10.0].into_iter().map(|times| times * power).find(|step| *step >= rough).unwrap_or(power)
 }
 
-/// A number without needless digits.
+/// Formats a number without needless digits.
 pub fn short(value: f64) -> String {
     match value.abs() {
         large if large >= 10_000.0 => format!("{:.0}k", value / 1000.0),
@@ -33,7 +33,7 @@ pub fn short(value: f64) -> String {
     }
 }
 
-/// Lines over the seconds of a run.
+/// Draws lines over the seconds of a run.
 pub fn lines(lines: &[Line<'_>]) -> String {
     let count = lines.iter().map(|line| line.values.len()).max().unwrap_or(0);
     let greatest = lines.iter().flat_map(|line| line.values.iter().copied()).fold(0.0, f64::max).max(1e-9);
@@ -83,14 +83,14 @@ pub fn lines(lines: &[Line<'_>]) -> String {
     svg
 }
 
-/// A row of bars: its name, and values with a class of style each, every one drawn from the row's beginning.
+/// A row of bars: its name, and values with a style class each. Every bar starts at the row's start.
 pub struct Bars<'a> {
     pub name: &'a str,
     pub values: Vec<(&'a str, f64)>,
     pub says: String,
 }
 
-/// Rows of bars, longer ones behind shorter ones; on a logarithmic scale where asked.
+/// Draws rows of bars, longer bars behind shorter ones. The scale is logarithmic on request.
 pub fn bars(rows: &[Bars<'_>], logarithmic: bool) -> String {
     const ROW: f64 = 26.0;
     const NAME: f64 = 150.0;

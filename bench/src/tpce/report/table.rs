@@ -5,7 +5,7 @@ use crate::tpce::run::Measured;
 use crate::tpce::transactions::{KINDS, Kind};
 use std::fmt::Write;
 
-/// How the run was made, in words: name and value.
+/// The conditions of the run in words, as names and values.
 pub fn conditions(measured: &Measured) -> Vec<(&'static str, String)> {
     let options = &measured.options;
     let scale = &measured.scale;
@@ -37,7 +37,7 @@ pub fn conditions(measured: &Measured) -> Vec<(&'static str, String)> {
     all
 }
 
-/// The table.
+/// The text table of a run.
 pub fn table(measured: &Measured) -> String {
     let mut text = String::new();
     let total = measured.tally.total().max(1) as f64;
@@ -107,7 +107,7 @@ pub fn table(measured: &Measured) -> String {
     text
 }
 
-/// How often each statement was answered and how long that took, the longest in all first.
+/// The number of answers and the time of each statement. The statement with the longest total time comes first.
 pub fn statements(measured: &Measured) -> String {
     let mut text = format!("\n{:>10} {:>9} {:>9}  statement\n", "in all ms", "count", "mean ms");
     for (statement, own) in measured.tally.statements() {

@@ -1,4 +1,4 @@
-//! Broker-Volume: what some brokers have on order in one sector.
+//! Broker-Volume: the value of open orders of some brokers in one sector.
 
 use super::Outcome;
 use crate::error::Result;
@@ -23,7 +23,7 @@ const VOLUME: &str = "select b_name, sum(tr_qty * tr_bid_price) as volume
 impl BrokerVolume {
     pub async fn perform(&self, session: &mut Session) -> Result<Outcome> {
         let rows = session.rows(VOLUME, &[Value::Texts(self.brokers.clone()), self.sector.into()]).await?;
-        // There may be none: few orders wait.
+        // The result may be empty, because few orders wait.
         for row in &rows {
             row.cents(1)?;
         }

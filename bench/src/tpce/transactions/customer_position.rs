@@ -1,4 +1,4 @@
-//! Customer-Position: a customer's data, accounts and assets, and perhaps the history of one account.
+//! Customer-Position: a customer's data, accounts and assets, and optionally the history of one account.
 
 use super::Outcome;
 use crate::error::Result;
@@ -6,9 +6,9 @@ use crate::session::Session;
 
 pub struct CustomerPosition {
     pub customer: i64,
-    /// Look the customer up by tax id instead.
+    /// Tax id by which to look the customer up, instead of the id.
     pub tax_id: Option<String>,
-    /// Which of the accounts to show the history of.
+    /// Index of the account whose history is shown.
     pub history_of: Option<u64>,
 }
 

@@ -1,10 +1,10 @@
-//! Data-Maintenance: once a minute, one of twelve small changes that nothing else makes, each in turn.
+//! Data-Maintenance: once a minute, one of twelve small changes in turn. No other transaction makes these changes.
 
 use super::Outcome;
 use crate::error::{Error, Result};
 use crate::session::Session;
 
-/// What is changed.
+/// The table that a maintenance changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Maintained {
     AccountPermission,
@@ -41,11 +41,11 @@ pub struct DataMaintenance {
     pub account: i64,
     pub customer: i64,
     pub company: i64,
-    /// Whether the address of the company is changed, rather than that of the customer.
+    /// Whether the company's address is changed instead of the customer's.
     pub of_company: bool,
     pub symbol: String,
     pub day_of_month: i64,
-    /// Added to volumes, never 0.
+    /// Amount to add to volumes, never 0.
     pub volume: i64,
     pub tax_id: String,
 }
@@ -139,7 +139,7 @@ impl DataMaintenance {
     }
 }
 
-/// The bracket of the same country that follows.
+/// The next bracket of the same country.
 fn next_bracket(id: &str) -> String {
     let count = if id.starts_with("US") { 5 } else { 4 };
     let bracket = id.get(2..).and_then(|text| text.parse::<u32>().ok()).unwrap_or(0);

@@ -1,16 +1,16 @@
-//! Market-Feed: one entry of the ticker moves a security's last price, and submits the limit orders that it triggers. A feed is
-//! twenty entries, each in a transaction of its own.
+//! Market-Feed: an entry of the ticker changes a security's last price and submits the limit orders that it triggers. A
+//! feed has twenty entries, each in a transaction of its own.
 
 use super::{Outcome, Submission};
 use crate::decimal::cents;
 use crate::error::Result;
 use crate::session::Session;
 
-/// What the market tells of one trade.
+/// The ticker's report of one trade.
 #[derive(Clone, Debug)]
 pub struct TickerEntry {
     pub symbol: String,
-    /// In cents.
+    /// Price of the trade in cents.
     pub price: i64,
     pub quantity: i64,
 }
@@ -22,7 +22,7 @@ const TRIGGERED: &str = "select tr_t_id, tr_tt_id, tr_qty, tr_bid_price from tra
     where tr_s_symb = $1 and ((tr_tt_id = 'TSL' and tr_bid_price >= $2) or (tr_tt_id = 'TLS' and tr_bid_price <= $2)
     or (tr_tt_id = 'TLB' and tr_bid_price >= $2))";
 
-// The time of now, not of BEGIN: the order that is met may be younger than this transaction.
+// The current time instead of the time of BEGIN, because the triggered order may be younger than this transaction.
 const SUBMIT: &str = "update trade set t_st_id = 'SBMT', t_dts = clock_timestamp()::timestamp where t_id = $1";
 const FORGET: &str = "delete from trade_request where tr_t_id = $1";
 const HISTORY: &str =

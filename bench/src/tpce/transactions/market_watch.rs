@@ -1,23 +1,23 @@
-//! Market-Watch: how the value of some securities changed since a day.
+//! Market-Watch: the change of the value of some securities since a day.
 
 use super::Outcome;
 use crate::error::Result;
 use crate::session::Session;
 use crate::value::Value;
 
-/// Which securities.
+/// Selection of the watched securities.
 pub enum Watched {
-    /// Those on the list of a customer.
+    /// The securities on the watch list of a customer.
     List(i64),
-    /// Those that an account holds.
+    /// The securities that an account holds.
     Held(i64),
-    /// Of companies of an industry, with ids from one to another.
+    /// The securities of an industry's companies, with company ids in a range.
     Industry(String, i64, i64),
 }
 
 pub struct MarketWatch {
     pub watched: Watched,
-    /// Days since 2000-01-01.
+    /// First day, in days since 2000-01-01.
     pub since: i64,
 }
 
@@ -54,7 +54,7 @@ impl MarketWatch {
                 session.row(BY_INDUSTRY, &[name.into(), since, (*low).into(), (*high).into()]).await?
             }
         };
-        // An account may hold nothing; an industry has companies.
+        // An account may hold nothing, but every industry has companies.
         if row.is_null(0) {
             return Ok(Outcome::expect(matches!(self.watched, Watched::Held(_))));
         }

@@ -1,5 +1,5 @@
-//! The twelve transactions: their inputs, their statements, what they tell. Each is a module of its own; here is what they share.
-//! Who begins and ends a transaction is the driver.
+//! The twelve transactions with their inputs, statements and outcomes. Each has a module of its own; this module holds
+//! the common parts. The driver begins and ends the transactions.
 
 mod broker_volume;
 mod customer_position;
@@ -29,7 +29,7 @@ pub use trade_update::TradeUpdate;
 use crate::error::Result;
 use crate::session::Session;
 
-/// What is measured. Trade-Cleanup is not: it runs before.
+/// The measured kinds of transactions. Trade-Cleanup is missing, because it runs before the measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     BrokerVolume,
@@ -76,7 +76,7 @@ impl Kind {
         }
     }
 
-    /// The share in percent that it should have.
+    /// The intended share of the mix in percent.
     pub fn target(self) -> f64 {
         match self {
             Kind::BrokerVolume => 4.9,
@@ -93,7 +93,7 @@ impl Kind {
         }
     }
 
-    /// Cards in the deck from which a customer's transactions are drawn.
+    /// Cards of this kind in the deck of a customer's transactions.
     pub fn cards(self) -> usize {
         match self {
             Kind::MarketFeed | Kind::TradeResult | Kind::DataMaintenance => 0,
@@ -101,7 +101,7 @@ impl Kind {
         }
     }
 
-    /// The level that it needs at least.
+    /// The lowest sufficient isolation level.
     pub fn level(self) -> &'static str {
         match self {
             Kind::TradeResult => "serializable",
@@ -115,7 +115,7 @@ impl Kind {
     }
 }
 
-/// What becomes of the brokers' totals, which all trade-results of a broker want to change.
+/// Treatment of the brokers' totals, which all trade-results of a broker update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum BrokerMode {
     /// Kept in the brokers' rows.
@@ -126,40 +126,40 @@ pub enum BrokerMode {
     Omit,
 }
 
-/// An order that the market has to execute.
+/// An order that the market must execute.
 #[derive(Clone, Debug)]
 pub struct Submission {
     pub trade: i64,
     pub symbol: String,
     pub trade_type: String,
     pub quantity: i64,
-    /// In cents: what was bid, for limit orders.
+    /// Bid price of a limit order in cents.
     pub bid: i64,
-    /// Whether it is to be executed now, or waits for the price.
+    /// Whether the market executes the order at once instead of waiting for the price.
     pub at_once: bool,
 }
 
-/// What a transaction tells.
+/// The outcome of a transaction.
 #[derive(Default, Debug)]
 pub struct Outcome {
-    /// It did not find what it should.
+    /// Number of results that differ from the expectation.
     pub warnings: u64,
-    /// It is to be rolled back, on purpose.
+    /// Whether the driver must roll the transaction back, on purpose.
     pub rollback: bool,
-    /// For the market, once it is committed.
+    /// Orders for the market, to be sent after COMMIT.
     pub submitted: Vec<Submission>,
-    /// The trade it made.
+    /// Id of the trade that the transaction made.
     pub trade: Option<i64>,
 }
 
 impl Outcome {
-    /// One that is as it should be, or not.
+    /// An outcome with no warning if `fine`, else with one.
     pub fn expect(fine: bool) -> Outcome {
         Outcome { warnings: u64::from(!fine), ..Outcome::default() }
     }
 }
 
-/// A transaction with its inputs, which stay the same when it is tried again.
+/// A transaction with its inputs, which stay the same when it is repeated.
 pub enum Request {
     BrokerVolume(BrokerVolume),
     CustomerPosition(CustomerPosition),
@@ -191,7 +191,7 @@ impl Request {
         }
     }
 
-    /// Does everything between BEGIN and COMMIT.
+    /// Runs all statements between BEGIN and COMMIT.
     pub async fn perform(&self, session: &mut Session, broker: BrokerMode) -> Result<Outcome> {
         match self {
             Request::BrokerVolume(input) => input.perform(session).await,

@@ -1,4 +1,4 @@
-//! Security-Detail: everything about a security, its company and its exchange.
+//! Security-Detail: all data of a security, its company and its exchange.
 
 use super::Outcome;
 use crate::error::Result;
@@ -7,10 +7,10 @@ use crate::value::Value;
 
 pub struct SecurityDetail {
     pub symbol: String,
-    /// Market days to show, and from when on.
+    /// Number of market days to show, from `since` on.
     pub rows: i64,
     pub since: i64,
-    /// Whether with the text of the news.
+    /// Whether to read the text of the news too.
     pub with_text: bool,
 }
 

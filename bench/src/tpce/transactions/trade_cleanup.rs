@@ -1,5 +1,5 @@
-//! Trade-Cleanup: before a run, cancels what an earlier one left waiting or submitted, because the market forgets between
-//! runs.
+//! Trade-Cleanup: cancels orders before a run that an earlier run left waiting or submitted. The market forgets them
+//! between runs.
 
 use crate::error::Result;
 use crate::session::Session;
@@ -15,7 +15,7 @@ const CANCELED: &str = "insert into trade_history (th_t_id, th_dts, th_st_id)
     select id, localtimestamp, 'CNCL' from unnest($1::bigint[]) as id on conflict do nothing";
 const FORGET: &str = "delete from trade_request where tr_t_id = any($1)";
 
-/// How many trades are canceled; `first` is the least id that a run may have given.
+/// Cancels the trades. Answers their number. `first` is the smallest id that a run may have assigned.
 pub async fn perform(session: &mut Session, first: i64) -> Result<usize> {
     session.command("begin").await?;
     let ids = |rows: Vec<crate::session::Record>| rows.iter().map(|row| row.int(0)).collect::<Result<Vec<i64>>>();

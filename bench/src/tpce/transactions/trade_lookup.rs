@@ -1,12 +1,12 @@
-//! Trade-Lookup: trades of the past with what belongs to them, found by ids, by account, by security, or as the lots that one
-//! trade changed.
+//! Trade-Lookup: past trades with their dependent rows. It finds them by ids, by account, by security, or as the lots
+//! that one trade changed.
 
 use super::Outcome;
 use crate::error::Result;
 use crate::session::{Record, Session};
 use crate::value::Value;
 
-/// Which trades. Moments are microseconds since 2000-01-01.
+/// Selection of the trades. Moments are microseconds since 2000-01-01.
 pub enum Wanted {
     Ids(Vec<i64>),
     OfAccount { account: i64, from: i64, to: i64 },
@@ -16,7 +16,7 @@ pub enum Wanted {
 
 pub struct TradeLookup(pub Wanted);
 
-/// How many trades are looked up.
+/// Number of trades to look up.
 pub const TRADES: usize = 20;
 
 const BY_IDS: &str = "select t_id, t_is_cash, t_exec_name, t_tt_id, t_bid_price, t_trade_price, tt_is_mrkt
@@ -40,7 +40,7 @@ const CASH: &str = "select ct_t_id, ct_amt, ct_dts, ct_name from cash_transactio
 const HISTORY: &str =
     "select th_t_id, th_dts, th_st_id from trade_history where th_t_id = any($1) order by th_t_id, th_dts";
 
-/// The trades that are wanted; id and whether in cash come first.
+/// The selected trades. Each row starts with the id and whether it is in cash.
 pub async fn find(session: &mut Session, wanted: &Wanted) -> Result<Vec<Record>> {
     match wanted {
         Wanted::Ids(ids) => session.rows(BY_IDS, &[Value::Ints(ids.clone())]).await,
@@ -56,7 +56,8 @@ pub async fn find(session: &mut Session, wanted: &Wanted) -> Result<Vec<Record>>
     }
 }
 
-/// What belongs to trades: settlements, cash transactions, histories. Whether all is there; those of the cash transactions.
+/// Reads settlements, cash transactions and histories of trades. Answers whether the histories are complete, the
+/// settlements, and the cash transactions.
 pub async fn satellites(session: &mut Session, trades: &[Record]) -> Result<(bool, Vec<Record>, Vec<Record>)> {
     let mut ids = Vec::new();
     let mut in_cash = Vec::new();

@@ -1,5 +1,5 @@
-//! Trade-Order: a customer, or who may act for one, orders to buy or sell. Estimates what it will cost, books the order, and is
-//! rolled back at the end if it was only tried.
+//! Trade-Order: a customer or an authorized person orders to buy or sell. The transaction estimates the cost and books
+//! the order. A trial order is rolled back at the end.
 
 use super::{Outcome, Submission};
 use crate::decimal::{cents, divide};
@@ -14,13 +14,13 @@ pub struct TradeOrder {
     pub executor_last: String,
     pub executor_tax_id: String,
     pub symbol: String,
-    /// Company and issue, when the security is named so.
+    /// Company and issue, if they identify the security instead of the symbol.
     pub by_name: Option<(String, &'static str)>,
     pub trade_type: &'static TradeType,
     pub quantity: i64,
     pub is_lifo: bool,
     pub on_margin: bool,
-    /// In cents, for limit orders.
+    /// Price of a limit order in cents.
     pub price: i64,
     pub roll_back: bool,
 }
@@ -65,7 +65,7 @@ const REQUEST: &str = "insert into trade_request (tr_t_id, tr_tt_id, tr_s_symb, 
 
 const HISTORY: &str = "insert into trade_history (th_t_id, th_dts, th_st_id) values ($1, localtimestamp, $2)";
 
-/// The sum of a customer's tax rates, in hundred thousandths.
+/// The sum of a customer's tax rates, in hundred-thousandths.
 pub async fn tax_rate(session: &mut Session, customer: i64) -> Result<i64> {
     session.row(TAX_RATE, &[customer.into()]).await?.decimal(0, 5)
 }
@@ -85,12 +85,12 @@ pub async fn commission(
 
 impl TradeOrder {
     pub async fn perform(&self, session: &mut Session) -> Result<Outcome> {
-        // Frame 1: the account, its owner, its broker.
+        // Frame 1: the account, its owner and its broker.
         let account = session.row(ACCOUNT, &[self.account.into()]).await?;
         let owned = account.text(4)? == self.executor_first
             && account.text(5)? == self.executor_last
             && account.text(7)? == self.executor_tax_id;
-        // Frame 2: who else may act.
+        // Frame 2: the permission of another person to act.
         if !owned {
             let who = [&self.executor_first, &self.executor_last, &self.executor_tax_id];
             let [first, last, tax_id] = who.map(Value::from);
@@ -98,7 +98,7 @@ impl TradeOrder {
                 return Ok(Outcome { warnings: 1, rollback: true, ..Outcome::default() });
             }
         }
-        // Frame 3: what it will cost.
+        // Frame 3: the estimated cost.
         let security = match &self.by_name {
             Some((company, issue)) => session.row(SECURITY_BY_NAME, &[company.into(), (*issue).into()]).await?,
             None => session.row(SECURITY, &[(&self.symbol).into()]).await?,
@@ -150,7 +150,7 @@ impl TradeOrder {
             bid: price,
             at_once: is_market,
         };
-        // Frames 5 and 6 are the driver's: it rolls back, or commits and tells the market.
+        // The driver runs frames 5 and 6: it rolls back, or commits and informs the market.
         Ok(Outcome {
             warnings: u64::from(commission <= 0 || charge <= 0 || tax < 0 || symbol != self.symbol),
             rollback: self.roll_back,
@@ -159,7 +159,7 @@ impl TradeOrder {
         })
     }
 
-    /// The tax on the gain, if lots that are there would be closed with one.
+    /// The estimated tax, if the order would close existing lots with a gain.
     async fn estimated_tax(
         &self,
         session: &mut Session,

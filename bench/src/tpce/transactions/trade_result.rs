@@ -1,4 +1,4 @@
-//! Trade-Result: the market executed an order; holdings, taxes, commission, broker, settlement and balance follow.
+//! Trade-Result: books an executed order on holdings, taxes, commission, broker, settlement and balance.
 
 use super::trade_order::{commission, tax_rate};
 use super::{BrokerMode, Outcome};
@@ -8,14 +8,14 @@ use crate::session::{Record, Session};
 
 pub struct TradeResult {
     pub trade: i64,
-    /// In cents.
+    /// Price of the trade in cents.
     pub price: i64,
 }
 
 const TRADE: &str = "select t_ca_id, t_tt_id, t_s_symb, t_qty, t_chrg, t_lifo, t_is_cash, tt_name, tt_is_sell
     from trade join trade_type on tt_id = t_tt_id where t_id = $1";
 
-// The account's lock puts the results of one account one after the other, below REPEATABLE READ too.
+// The lock on the account serializes the results of one account, below REPEATABLE READ too.
 const ACCOUNT: &str = "select ca_b_id, ca_c_id, ca_tax_st from customer_account where ca_id = $1 for update";
 
 const HELD: &str = "select hs_qty from holding_summary where hs_ca_id = $1 and hs_s_symb = $2";
@@ -52,7 +52,7 @@ const READ_BALANCE: &str = "select ca_bal from customer_account where ca_id = $1
 
 impl TradeResult {
     pub async fn perform(&self, session: &mut Session, broker: BrokerMode) -> Result<Outcome> {
-        // Frames 1 and 2: the trade, the account, what is held, and the lots.
+        // Frames 1 and 2: the trade, the account, the holdings and the lots.
         let trade = session.row(TRADE, &[self.trade.into()]).await?;
         let account_id = trade.int(0)?;
         let account = session.row(ACCOUNT, &[account_id.into()]).await?;
@@ -99,8 +99,8 @@ impl TradeResult {
         Ok(Outcome::expect(commission > 0))
     }
 
-    /// Changes what the account holds by a signed number of shares: lots of the other sign are closed first, what remains is
-    /// a new lot. Returns the gain in cents.
+    /// Changes the account's holdings by a signed number of shares. It closes lots of the other sign first, and the
+    /// rest becomes a new lot. Answers the gain in cents.
     async fn hold(
         &self,
         session: &mut Session,

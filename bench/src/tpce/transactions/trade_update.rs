@@ -1,4 +1,4 @@
-//! Trade-Update: finds trades as Trade-Lookup does, and changes something about each that can be changed back.
+//! Trade-Update: finds trades as Trade-Lookup does, and makes a reversible change to each.
 
 use super::Outcome;
 use super::trade_lookup::{Wanted, find, satellites};
@@ -15,12 +15,12 @@ const DESCRIPTION: &str =
     "select tt_name, t_qty, s_name from trade join trade_type on tt_id = t_tt_id join security on s_symb = t_s_symb
     where t_id = $1";
 
-/// The executor's name with a mark between its words, or without when it has one.
+/// Toggles a mark between the words of the executor's name.
 fn toggled_executor(name: &str) -> String {
     if name.contains(" X ") { name.replacen(" X ", " ", 1) } else { name.replacen(' ', " X ", 1) }
 }
 
-/// The short name of a kind of settlement becomes the long one, the long one the short.
+/// Toggles between the short and the long name of a settlement's kind.
 fn toggled_cash_type(in_cash: bool, now: &str) -> &'static str {
     match (in_cash, now) {
         (true, "Cash Account") => "Cash",

@@ -1,9 +1,11 @@
 //! Keys and values of index entries.
 //!
-//! The key is the index's prefix and its columns; entries that may be equal (a non-unique index, or a NULL in a unique
-//! one) end with the row key without its prefix. The value begins with the length of the row key that it holds (0: it is
-//! at the end of the entry's key) and the row key without its prefix, then entries as in a row for INCLUDE columns and for
-//! key columns that keys do not give back exactly.
+//! The key is the index's prefix and its columns. Entries whose columns may be equal end with the row key without its
+//! prefix. These are entries of a non-unique index, and those with a NULL in a unique one.
+//!
+//! The value begins with the length of the row key that it holds, and the row key without its prefix. The length is 0 if
+//! the row key is at the end of the entry's key. Then follow columns encoded as in a row: INCLUDE columns, and key
+//! columns that cannot be decoded exactly from keys.
 
 use super::row::{Outputs, ROWS, StoredColumn, column_type, key_columns, live_position};
 use super::{KeyColumn, PREFIX_LENGTH, corrupted, exact_in_key, push_prefix, push_varint, read_varint};
@@ -17,19 +19,19 @@ use types::packed::Variable;
 use types::packed::{decode_column, encode_column};
 use types::value::{Column, ValueRef};
 
-/// One entry of an index.
+/// An entry of an index: key and value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexEntry {
-    /// Key in the store.
+    /// The entry's key in the store.
     pub key: Vec<u8>,
-    /// Value in the store.
+    /// The entry's value in the store.
     pub value: Vec<u8>,
-    /// Whether an equal key means a duplicate: a unique index and no NULL among the key columns.
+    /// Whether an equal key means a duplicate: the index is unique and no key column is NULL.
     pub unique: bool,
 }
 
 impl IndexEntry {
-    /// The entry of one row. Make an [`IndexEncoder`] to encode many.
+    /// Encodes the entry of one row. Use an [`IndexEncoder`] for many rows.
     pub fn encode(
         table: &TableDescriptor,
         index: &IndexDescriptor,
@@ -41,7 +43,8 @@ impl IndexEntry {
     }
 }
 
-/// The columns that an entry's value keeps: INCLUDE, and key columns (of index and primary key) that keys lose something of.
+/// The columns stored in an entry's value: INCLUDE, and key columns (of index and primary key) that keys do not hold
+/// exactly.
 fn kept_columns(table: &TableDescriptor, index: &IndexDescriptor) -> Result<Vec<ColumnId>> {
     let mut kept = index.include.clone();
     let primary = table.primary_key().map(|primary| primary.columns.as_slice()).unwrap_or_default();
@@ -55,7 +58,7 @@ fn kept_columns(table: &TableDescriptor, index: &IndexDescriptor) -> Result<Vec<
     Ok(kept)
 }
 
-/// Makes the entries of an index.
+/// Encodes the entries of an index.
 #[derive(Clone, Debug)]
 pub struct IndexEncoder {
     storage_id: StorageId,
@@ -68,7 +71,7 @@ pub struct IndexEncoder {
 }
 
 impl IndexEncoder {
-    /// For a secondary index of a table.
+    /// An encoder for a secondary index of a table.
     pub fn new(table: &TableDescriptor, index: &IndexDescriptor) -> Result<Self> {
         let (columns, positions) = key_columns(table, index)?;
         let kept = kept_columns(table, index)?
@@ -88,18 +91,19 @@ impl IndexEncoder {
     pub fn positions(&self) -> &[usize] {
         &self.positions
     }
-    /// The positions among the live columns of all that entries are made of, but for the values of expressions.
+    /// Positions, among the live columns, of all columns that entries depend on, except in expressions.
     pub fn needed(&self) -> impl Iterator<Item = usize> {
         self.positions.iter().copied().chain(self.kept.iter().map(StoredColumn::position))
     }
-    /// The entry of a row. `columns`: the live columns in order, and behind them the values of the key's expressions; `row_key`: the key of the row in the table.
+    /// Encodes the entry of a row. `columns` are the live columns in order, then the values of the key's expressions.
+    /// `row_key` is the row's key in the table.
     pub fn encode(&self, columns: &[ArrayRef], row: usize, row_key: &[u8]) -> Result<IndexEntry> {
         let mut key = Vec::with_capacity(PREFIX_LENGTH + 16 * self.columns.len() + row_key.len());
         let mut value = Vec::new();
         let unique = self.encode_to(columns, row, row_key, &mut key, &mut value)?;
         Ok(IndexEntry { key, value, unique })
     }
-    /// Appends key and value of the same; answers whether the key is to be unique.
+    /// Appends the key and value of an entry. Answers whether the key must be unique.
     pub fn encode_to(
         &self,
         columns: &[impl Column],
@@ -129,7 +133,7 @@ impl IndexEncoder {
     }
 }
 
-/// Decodes entries of an index: the row keys they point at, and the columns they hold.
+/// Decodes entries of an index: the row keys and the columns that they hold.
 #[derive(Debug)]
 pub struct IndexDecoder {
     table_prefix: Bytes,
@@ -140,8 +144,8 @@ pub struct IndexDecoder {
 }
 
 impl IndexDecoder {
-    /// Yields the columns of `projection` in its order (each must be [covered](IndexDecoder::covers)), then, if
-    /// `with_key`, the keys of the table's rows.
+    /// A decoder for the columns of `projection`, in its order, and, if `with_key`, for the row keys. Each column must
+    /// be [covered](IndexDecoder::covers).
     pub fn new(
         table: &TableDescriptor,
         index: &IndexDescriptor,
@@ -166,13 +170,13 @@ impl IndexDecoder {
             scratch: Vec::new(),
         })
     }
-    /// Whether an index holds a column: of its key, INCLUDE, or of the primary key.
+    /// Whether an index holds a column: in its key, in INCLUDE, or in the primary key.
     pub fn covers(table: &TableDescriptor, index: &IndexDescriptor, column: ColumnId) -> bool {
         index.include.contains(&column)
             || index.columns.iter().any(|part| part.column == column)
             || table.primary_key().is_some_and(|primary| primary.columns.iter().any(|part| part.column == column))
     }
-    /// Splits an entry: key columns' bytes, row key without prefix, entries.
+    /// Splits an entry into the key columns' bytes, the row key without prefix, and the stored columns.
     fn split<'a>(&mut self, key: &'a [u8], value: &'a [u8]) -> Result<(&'a [u8], &'a [u8], &'a [u8])> {
         let bad = || corrupted("an index entry");
         let key = key.get(PREFIX_LENGTH..).ok_or_else(bad)?;
@@ -190,12 +194,12 @@ impl IndexDecoder {
         let columns = key.get(..key.len() - rest.len()).ok_or_else(bad)?;
         Ok((columns, rest, entries))
     }
-    /// The key of the table's row that an entry points at.
+    /// The key of the table's row to which an entry refers.
     pub fn row_key(&mut self, key: &[u8], value: &[u8]) -> Result<Bytes> {
         let (_, row_key, _) = self.split(key, value)?;
         Ok([self.table_prefix.as_ref(), row_key].concat().into())
     }
-    /// Decodes one entry. After an error the decoder must not be used further.
+    /// Decodes one entry. The decoder must not be used after an error.
     pub fn push(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         let (columns, row_key, entries) = self.split(key, value)?;
         self.scratch.clear();
@@ -212,15 +216,15 @@ impl IndexDecoder {
         }
         Ok(())
     }
-    /// Entries decoded since the start or the last `finish`.
+    /// Number of entries decoded since the last `finish`.
     pub fn len(&self) -> usize {
         self.from_entry.len()
     }
-    /// Whether no entry was decoded since.
+    /// Whether no entry was decoded since the last `finish`.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// The arrays; the decoder is empty afterwards.
+    /// Finishes the arrays and clears the decoder.
     pub fn finish(&mut self) -> Result<Vec<ArrayRef>> {
         let mut arrays = self.from_entry.finish()?;
         if let Some(keys) = &mut self.keys {

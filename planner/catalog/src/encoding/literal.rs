@@ -1,4 +1,4 @@
-//! The value that rows have for a column that was added after them.
+//! The value of an added column in rows that were written before.
 
 use crate::ColumnDescriptor;
 use sql_error::{Result, SqlError};

@@ -1,7 +1,7 @@
-//! Bytes of keys, rows and index entries, as ENCODING.md documents them.
+//! Encoding of keys, rows and index entries. ENCODING.md documents the bytes.
 //!
-//! A key is `t`, the storage id (eight bytes, big-endian), then the key columns in an order-preserving form. A row's value
-//! holds the columns that its key does not give back exactly.
+//! A key is `t`, the storage id (eight bytes, big-endian), then the key columns in an order-preserving form. A row's
+//! value holds the columns that cannot be decoded exactly from its key.
 
 mod index;
 mod literal;
@@ -19,7 +19,7 @@ use bytes::Bytes;
 
 /// First byte of every key of a table or index.
 pub const TABLE_SPACE: u8 = b't';
-/// Bytes of [`table_prefix`].
+/// Length of [`table_prefix`] in bytes.
 pub const PREFIX_LENGTH: usize = 9;
 
 /// The prefix of all keys of a table or index.
@@ -29,20 +29,20 @@ pub fn table_prefix(storage_id: StorageId) -> Bytes {
     prefix.into()
 }
 
-/// Appends [`table_prefix`].
+/// Appends the bytes of [`table_prefix`].
 pub fn push_prefix(storage_id: StorageId, out: &mut Vec<u8>) {
     out.push(TABLE_SPACE);
     out.extend_from_slice(&storage_id.to_be_bytes());
 }
 
-/// The storage id that a key belongs to, if it is a table's or an index's.
+/// The storage id of a key. `None` for keys outside tables and indexes.
 pub fn storage_id_of(key: &[u8]) -> Option<StorageId> {
     let (space, rest) = key.split_first()?;
     let id = rest.first_chunk::<8>()?;
     (*space == TABLE_SPACE).then(|| StorageId::from_be_bytes(*id))
 }
 
-/// The first key after all keys that begin with `prefix`; empty when there is none.
+/// The first key behind all keys with the prefix. Empty if there is none.
 pub fn prefix_end(prefix: &[u8]) -> Vec<u8> {
     let mut end = prefix.to_vec();
     while let Some(last) = end.pop() {

@@ -1,7 +1,7 @@
-//! Keys and values of a table's rows.
+//! Encoding of keys and values of a table's rows.
 //!
-//! A value is a format byte, then, for each column that the key does not give back exactly, its id and its value. A column
-//! that is not there was added after the row was written.
+//! A value is a format byte, then the id and value of each column that cannot be decoded exactly from the key. A
+//! missing column was added after the row was written.
 
 use super::literal::missing_value;
 use super::{
@@ -20,16 +20,16 @@ use types::{Datum, SqlType};
 
 /// First byte of a row's value.
 const FORMAT: u8 = 1;
-/// Rows of a batch that there is room for at first, where nobody says how many there are.
+/// Default capacity of a batch in rows.
 pub(super) const ROWS: usize = 64;
-/// Bytes of a row's key, about.
+/// Approximate bytes of a row's key.
 const KEY_BYTES: usize = 16;
 
-/// The key columns of an index, with the positions of these columns among the live ones.
+/// The key columns of an index, and their positions among the live columns.
 pub(super) fn key_columns(table: &TableDescriptor, index: &IndexDescriptor) -> Result<(Vec<KeyColumn>, Vec<usize>)> {
     let mut columns = Vec::with_capacity(index.columns.len());
     let mut positions = Vec::with_capacity(index.columns.len());
-    // The values of expressions stand behind the live columns.
+    // Values of expressions follow the live columns.
     let mut behind = table.live_columns().count();
     for (part, expression) in index.parts() {
         let (ty, position) = match expression {
@@ -57,7 +57,7 @@ pub(super) fn live_position(table: &TableDescriptor, id: ColumnId) -> Result<usi
         .ok_or_else(|| SqlError::internal(format!("no column {id} in {}", table.name)))
 }
 
-/// Makes the keys of a table's rows: its prefix, then the primary key, or a hidden row number where there is none.
+/// Encodes the keys of a table's rows: its prefix, then the primary key, or else a hidden row number.
 #[derive(Clone, Debug)]
 pub struct TableKey {
     storage_id: StorageId,
@@ -67,7 +67,7 @@ pub struct TableKey {
 }
 
 impl TableKey {
-    /// For the rows of a table.
+    /// An encoder of a table's row keys.
     pub fn new(table: &TableDescriptor) -> Result<Self> {
         let (columns, positions) = match table.primary_key() {
             Some(index) => key_columns(table, index)?,
@@ -80,7 +80,7 @@ impl TableKey {
             has_primary_key: table.primary_key().is_some(),
         })
     }
-    /// Whether rows are keyed by a primary key; otherwise [`TableKey::encode_number`] makes their keys.
+    /// Whether the table has a primary key. Otherwise [`TableKey::encode_number`] encodes row keys.
     pub fn has_primary_key(&self) -> bool {
         self.has_primary_key
     }
@@ -88,11 +88,11 @@ impl TableKey {
     pub fn positions(&self) -> &[usize] {
         &self.positions
     }
-    /// The primary key's columns.
+    /// The columns of the primary key.
     pub fn columns(&self) -> &[KeyColumn] {
         self.encoder.columns()
     }
-    /// Appends the key of a row. `columns`: the live columns in order.
+    /// Appends the key of a row. `columns` are the live columns in order.
     pub fn encode(&self, columns: &[impl Column], row: usize, out: &mut Vec<u8>) -> Result<()> {
         if !self.has_primary_key {
             return Err(SqlError::internal("a table without primary key needs a row number"));
@@ -104,19 +104,19 @@ impl TableKey {
         }
         Ok(())
     }
-    /// Appends the key of a row that is known by a hidden row number.
+    /// Appends the key of a row with a hidden row number.
     pub fn encode_number(&self, number: u64, out: &mut Vec<u8>) {
         push_prefix(self.storage_id, out);
         out.extend_from_slice(&number.to_be_bytes());
     }
-    /// Appends the key, or with fewer datums than columns a prefix of keys.
+    /// Appends the key. Fewer datums than columns give a prefix.
     pub fn encode_datums(&self, datums: &[Datum], out: &mut Vec<u8>) -> Result<()> {
         push_prefix(self.storage_id, out);
         self.encoder.encode_datums(datums, out)
     }
 }
 
-/// A text without the spaces at its end, of which there may be many: eight are looked at together.
+/// A text without trailing spaces. As there may be many, eight are compared at once.
 fn trimmed(text: &str) -> &str {
     let bytes = text.as_bytes();
     let together = bytes.rchunks_exact(8).take_while(|chunk| *chunk == [b' '; 8]).count() * 8;
@@ -125,20 +125,20 @@ fn trimmed(text: &str) -> &str {
     text.get(..end).unwrap_or(text)
 }
 
-/// Makes the values of a table's rows.
+/// Encodes the values of a table's rows.
 #[derive(Clone, Debug)]
 pub struct RowEncoder {
-    /// By id.
+    /// The stored columns, ordered by id.
     stored: Vec<StoredColumn>,
 }
 
-/// A column that is stored in a value.
+/// A column that is stored in a row's value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StoredColumn {
     id: ColumnId,
-    /// Its place among the live columns.
+    /// Position among the live columns.
     position: usize,
-    /// Whether the spaces at its end are left out: its type gives them back.
+    /// Whether trailing spaces are not stored, because the type restores them.
     padded: bool,
 }
 
@@ -147,12 +147,11 @@ impl StoredColumn {
         StoredColumn { id, position, padded: is_padded(ty) }
     }
 
-    /// Its place among the live columns.
     pub(super) fn position(&self) -> usize {
         self.position
     }
 
-    /// Appends its entry. `columns`: the live columns in order.
+    /// Appends its encoded value. `columns` are the live columns in order.
     pub(super) fn push(&self, columns: &[impl Column], row: usize, out: &mut Vec<u8>) -> Result<()> {
         let values = columns.get(self.position).ok_or_else(|| SqlError::internal("a column is not there"))?;
         push_varint(u64::from(self.id.unsigned_abs()), out);
@@ -164,7 +163,7 @@ impl StoredColumn {
 }
 
 impl RowEncoder {
-    /// For the rows of a table.
+    /// An encoder of a table's row values.
     pub fn new(table: &TableDescriptor) -> Self {
         let mut stored: Vec<StoredColumn> = table
             .live_columns()
@@ -175,14 +174,14 @@ impl RowEncoder {
         stored.sort_unstable_by_key(|column| column.id);
         RowEncoder { stored }
     }
-    /// Appends the value of a row. `columns`: the live columns in order.
+    /// Appends the value of a row. `columns` are the live columns in order.
     pub fn encode(&self, columns: &[impl Column], row: usize, out: &mut Vec<u8>) -> Result<()> {
         out.push(FORMAT);
         self.stored.iter().try_for_each(|column| column.push(columns, row, out))
     }
 }
 
-/// Whether the primary key gives a column back exactly.
+/// Whether a column can be decoded exactly from the primary key.
 fn in_key(table: &TableDescriptor, id: ColumnId) -> bool {
     table.primary_key().is_some_and(|index| index.columns.iter().any(|part| part.column == id))
         && table.column(id).is_some_and(|column| exact_in_key(column.ty))
@@ -192,19 +191,19 @@ fn in_key(table: &TableDescriptor, id: ColumnId) -> bool {
 #[derive(Debug)]
 struct Output {
     builder: ColumnBuilder,
-    /// What a row without the column has.
+    /// The value of a row that lacks the column.
     missing: Datum,
-    /// Rows filled.
+    /// Number of rows filled.
     filled: usize,
 }
 
-/// Columns decoded from keys and entries of rows: shared by tables and indexes.
+/// Decodes columns from keys and stored values of rows; tables and indexes share it.
 #[derive(Debug)]
 pub(super) struct Outputs {
     outputs: Vec<Output>,
-    /// By column id: position in `outputs`, plus one.
+    /// Position in `outputs` plus one, by column id.
     by_id: Vec<u16>,
-    /// By position in the key: position in `outputs`.
+    /// Position in `outputs`, by position in the key.
     from_key: Vec<(KeyColumn, Option<usize>)>,
     rows: usize,
 }
@@ -247,7 +246,7 @@ impl Outputs {
         Ok(Outputs { outputs, by_id, from_key, rows: 0 })
     }
 
-    /// Decodes the wanted columns of a key, whose prefix has been cut off.
+    /// Decodes the wanted columns of a key without its prefix.
     pub(super) fn push_key(&mut self, mut key: &[u8]) -> Result<()> {
         let mut scratch = Vec::new();
         for (column, wanted) in &self.from_key {
@@ -262,7 +261,7 @@ impl Outputs {
         Ok(())
     }
 
-    /// Decodes the wanted entries of a value.
+    /// Decodes the wanted columns of a value.
     pub(super) fn push_entries(&mut self, mut entries: &[u8]) -> Result<()> {
         let bad = || corrupted("a row");
         while !entries.is_empty() {
@@ -284,7 +283,7 @@ impl Outputs {
         Ok(())
     }
 
-    /// Ends a row: columns that it did not have get what they had before they existed.
+    /// Ends a row: columns that it lacks get their `missing` value.
     pub(super) fn end_row(&mut self) -> Result<()> {
         for output in &mut self.outputs {
             if output.filled == self.rows {
@@ -316,7 +315,7 @@ impl Outputs {
     }
 }
 
-/// Decodes rows of a table into Arrow arrays.
+/// Decodes rows of a table to Arrow arrays.
 #[derive(Debug)]
 pub struct RowDecoder {
     outputs: Outputs,
@@ -324,11 +323,11 @@ pub struct RowDecoder {
 }
 
 impl RowDecoder {
-    /// Yields the columns of `projection` in its order, then, if `with_key`, the row keys.
+    /// A decoder for the columns of `projection`, in its order, and, if `with_key`, for the row keys.
     pub fn new(table: &TableDescriptor, projection: &[ColumnId], with_key: bool) -> Result<Self> {
         Self::with_capacity(table, projection, with_key, ROWS)
     }
-    /// The same with room for so many rows at first.
+    /// Like [`RowDecoder::new`], with room for `capacity` rows.
     pub fn with_capacity(
         table: &TableDescriptor,
         projection: &[ColumnId],
@@ -345,11 +344,11 @@ impl RowDecoder {
         let keys = with_key.then(|| Variable::with_capacity(rows, rows * KEY_BYTES));
         Ok(RowDecoder { outputs: Outputs::new(table, projection, key, rows)?, keys })
     }
-    /// Makes room for so many more rows.
+    /// Reserves room for `rows` more rows.
     pub fn reserve(&mut self, rows: usize) {
         self.outputs.reserve(rows);
     }
-    /// Decodes one row. After an error the decoder must not be used further.
+    /// Decodes one row. The decoder must not be used after an error.
     pub fn push(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         let (format, entries) = value.split_first().ok_or_else(|| corrupted("a row"))?;
         if *format != FORMAT {
@@ -363,15 +362,15 @@ impl RowDecoder {
         }
         Ok(())
     }
-    /// Rows decoded since the start or the last `finish`.
+    /// Number of rows decoded since the last `finish`.
     pub fn len(&self) -> usize {
         self.outputs.len()
     }
-    /// Whether no row was decoded since.
+    /// Whether no row was decoded since the last `finish`.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// The arrays; the decoder is empty afterwards.
+    /// Finishes the arrays and clears the decoder.
     pub fn finish(&mut self) -> Result<Vec<ArrayRef>> {
         let mut arrays = self.outputs.finish()?;
         if let Some(keys) = &mut self.keys {

@@ -17,14 +17,14 @@ fn key(ty: SqlType, descending: bool, nulls_first: bool, datum: &Datum) -> Vec<u
     let encoder = KeyEncoder::new(vec![KeyColumn { ty, descending, nulls_first, in_memory: false }]);
     let mut out = Vec::new();
     encoder.encode_datums(std::slice::from_ref(datum), &mut out).unwrap();
-    // The row form is the same as the datum form.
+    // Encoding a row gives the same bytes as encoding datums.
     let mut from_row = Vec::new();
     encoder.encode_row(&[datum.to_array().unwrap()], 0, &mut from_row).unwrap();
     assert_eq!(out, from_row);
     out
 }
 
-/// Checks that keys order as `order` says, in both directions, whatever follows, NULLs at either end.
+/// Checks that keys sort as `order` says, in both directions, with anything behind them and NULLs at either end.
 fn check_order(ty: SqlType, a: &Datum, b: &Datum, order: Ordering) {
     let null = ScalarValue::try_from(&ty.arrow()).unwrap();
     for descending in [false, true] {
@@ -36,7 +36,7 @@ fn check_order(ty: SqlType, a: &Datum, b: &Datum, order: Ordering) {
             assert_eq!(make(&null).cmp(&make(a)), null_order);
         }
         if wanted != Ordering::Equal {
-            // The next column must not change what this one decided.
+            // The next column must not change the order that this one decided.
             let follow = |datum: &Datum, byte: u8| [key(ty, descending, false, datum), vec![byte; 3]].concat();
             assert_eq!(follow(a, 0xff).cmp(&follow(b, 0)), wanted, "{a:?} {b:?}");
             assert_eq!(follow(a, 0).cmp(&follow(b, 0xff)), wanted, "{a:?} {b:?}");
@@ -213,7 +213,7 @@ fn the_spaces_at_the_end_of_a_char_are_not_stored() {
     assert!(value.ends_with("\u{5}\u{3}ä\u{6}\0".as_bytes()), "{value:?}");
     assert_eq!(read(&value), "ä   ");
     assert_eq!([row(""), row("    ")].map(|value| read(&value)), ["    "; 2]);
-    // As older servers wrote it.
+    // The bytes that older servers wrote.
     let old = [&value[..value.len() - 6], "\u{5}\u{6}ä   \u{6}\0".as_bytes()].concat();
     assert_eq!(read(&old), "ä   ");
 }
@@ -283,7 +283,7 @@ fn index(
     }
 }
 
-/// With a primary key of (numeric(10,2), id), or without one.
+/// A table with the primary key (numeric(10,2), id), or without one.
 fn table(keyed: bool) -> TableDescriptor {
     let columns = TYPES
         .iter()
@@ -380,7 +380,7 @@ fn arrays_of_any_shape_come_back_from_rows() {
         let datum = ScalarValue::try_from_array(&array, row).unwrap();
         assert_eq!(output_datum(ty, &datum, &OutputContext::PLAIN).unwrap().unwrap(), *text);
     }
-    // A cut shape is no array.
+    // A truncated shape is not an array.
     assert!(builder.append_row_bytes(&[0x80, 0, 2, 0, 0]).is_err());
     assert!(builder.append_row_bytes(&[0x80, 0, 9]).is_err());
 }
@@ -389,7 +389,7 @@ fn arrays_of_any_shape_come_back_from_rows() {
 fn keys_of_arrays_have_an_end_and_an_order() {
     let ty = SqlType::INT4.array_of();
     let datum = |text: &str| input(ty, text, &InputContext::PLAIN).unwrap();
-    // In the store what follows an array is found behind it, in both directions.
+    // In the store, the column behind an array is found in both directions.
     for descending in [false, true] {
         for text in ["{1,NULL}", "[0:1]={1,2}", "{{1},{2}}", "{}"] {
             let columns =
@@ -402,7 +402,7 @@ fn keys_of_arrays_have_an_end_and_an_order() {
             assert_eq!(rest.len(), 5, "{text}");
         }
     }
-    // In memory they are in PostgreSQL's order.
+    // In memory, arrays are in PostgreSQL's order.
     let ordered =
         ["{}", "{1}", "[0:1]={1,2}", "{1,2}", "[2:3]={1,2}", "{{1,2}}", "{{1},{2}}", "{1,2,3}", "{1,NULL}", "{2}"];
     let keys = ordered.map(|text| {
@@ -413,7 +413,7 @@ fn keys_of_arrays_have_an_end_and_an_order() {
     assert!(keys.is_sorted());
 }
 
-/// ENCODING.md shows these bytes: a change here is a change of the format.
+/// ENCODING.md shows these bytes: a change here changes the format.
 #[test]
 fn fixtures() {
     for (ty, value, descending, expected) in [

@@ -1,5 +1,5 @@
-//! What a node does for the wishes of others: it takes metadata locks among its own transactions on their behalf, and
-//! forgets reserved values of sequences, until the wish is gone.
+//! Fulfills the wishes of other nodes. It takes metadata locks among this node's transactions for them, and drops
+//! reserved sequence values, until the wish is withdrawn.
 
 use super::Nodes;
 use super::row::{NodeId, Wish};
@@ -12,10 +12,10 @@ use sql_error::Result;
 use std::sync::{Arc, Weak};
 
 impl Nodes {
-    /// Sees to a wish of another node.
+    /// Starts to fulfill a wish of another node.
     pub(super) fn begin_grant(&self, key: (NodeId, u64), wish: Wish) {
         let (stop, stopped) = oneshot::channel();
-        // From here on transactions that begin look into the store.
+        // From now on, new transactions read the version slots.
         let answer = (wish == Wish::Definition).then_some(true);
         {
             let mut state = self.state.lock();
@@ -43,7 +43,8 @@ impl Nodes {
         };
         self.env.spawn("node grant", Box::pin(work));
     }
-    /// The locks of a transaction of another node: one owner for all of its wishes, so that waiting in a circle shows.
+    /// The locks of another node's transaction. All of its wishes share one owner, so that cycles of waiting are
+    /// detected.
     fn held_for(&self, node: NodeId, owner: u64) -> Arc<HeldLocks> {
         let mut held_for = self.held_for.lock();
         held_for.retain(|_, held| held.strong_count() > 0);

@@ -1,24 +1,29 @@
-//! [`Nodes`]: what several servers over one store tell each other, so that none of them uses a descriptor that another
-//! one has replaced, and so that DDL waits for the writers of all.
+//! [`Nodes`]: coordination of several servers over one store. No node may use a descriptor that another one has
+//! replaced, and DDL must wait for the writers of all nodes.
 //!
-//! Each node has a row (`row`) that it writes anew again and again, a *beat*, and after that reads those of all. The row
-//! carries what it *wishes* of the others and what it *answers* to their wishes. A node that saw nobody wish anything is
-//! calm: for one lease from the beginning of that look it takes the catalog that it knows for the catalog of every snapshot,
-//! without a call. Who wants to change a descriptor wishes it first (`Definition`), and commits when each other node has
-//! answered, so is not calm any more, or has said nothing for longer than a lease. So:
+//! Each node has a row (`row`), which it rewrites periodically: a *beat*, the heartbeat. After each beat it reads the
+//! rows of all nodes. A row contains the node's *wishes*, which are requests to the others, and its *answers* to their
+//! wishes.
 //!
-//! - a transaction takes its snapshot from the oracle, then looks whether the node is calm. If so, every definition that is
-//!   not in the catalog it knows takes its commit timestamp later, and lies above the snapshot;
-//! - if not, it reads the version slots at its snapshot: one call more, until the definition is over;
-//! - no clock of another node is read: who waits counts a lease on its own monotonic clock, from when its wish was stored.
+//! A node that sees no wishes is *calm*. For one lease, counted from the start of that look, it uses its cached catalog
+//! for every snapshot without a call to the store. A node that wants to change a descriptor first publishes a wish
+//! (`Definition`). It commits once each other node has answered, and so is not calm any more, or has been silent for
+//! longer than a lease. Hence:
 //!
-//! The same rows carry the metadata locks of DDL: each node takes the lock among its own transactions (`grants`), on
-//! behalf of the one that asks. Who asks waits until a node that says nothing is *given up*: its fence is written, a row that
-//! every transaction of it that writes or defines anything requires to be unchanged, then its row is taken away. It joins
-//! again under another number. Nobody is given up soon whom nobody waits for: who was paused or starved for some seconds
-//! goes on with what it began.
+//! - A transaction takes its snapshot from the oracle, then checks whether the node is calm. If so, every definition
+//!   outside the cached catalog gets a later commit timestamp, above the snapshot.
+//! - If the node is not calm, the transaction reads the version slots at its snapshot. That is one more call until the
+//!   definition is over.
+//! - No node reads another node's clock. A waiting node counts a lease on its own monotonic clock, from the time its
+//!   wish was stored.
 //!
-//! A store of one process has no such rows, and none of this costs it anything.
+//! The same rows carry DDL's metadata locks. Each node takes the lock among its own transactions (`grants`) for the
+//! requesting node. The requester waits until a silent node is *given up*. Its fence is written first, a row that all
+//! its writing or defining transactions require to be unchanged. Then its row is removed. A node that was given up
+//! joins again under another number. A node that nobody waits for is not given up soon: after a pause of some seconds,
+//! it continues its work.
+//!
+//! A store that is used by a single process has no such rows and no such cost.
 
 mod grants;
 mod row;
@@ -42,24 +47,24 @@ use storage::env::EnvRef;
 use tokio::sync::Notify;
 use txn::{LockStrength, Transaction, TransactionOptions, TransactionStore, Write, WriteKind};
 
-/// The times that nodes keep. The same on all nodes of a store.
+/// The intervals and timeouts of nodes. They must be equal on all nodes of a store.
 #[derive(Clone, Copy, Debug)]
 pub struct NodeOptions {
-    /// Between two beats when nobody says anything new.
+    /// Interval between beats while nothing changes.
     pub rest: Duration,
-    /// Between two beats when somebody does.
+    /// Interval between beats while something changes.
     pub short_rest: Duration,
-    /// How long what was read of the others is good, from the beginning of the look.
+    /// How long a look at the other nodes is valid, counted from its start.
     pub lease: Duration,
-    /// How much longer than a lease is waited for a node that says nothing: for clocks that do not run alike.
+    /// Additional wait beyond a lease for a silent node, because clocks run at different speeds.
     pub margin: Duration,
-    /// After how long without a beat a node is given up that somebody waits for. Only time in which the other one looked
-    /// at least every second rest counts: a store or a machine that is held up is nobody's death.
+    /// A node without a beat for this long is given up if another one waits for it. Only time in which the waiting node
+    /// looked at least every second rest counts: a stalled store or machine does not mean that a node is dead.
     pub dead_after: Duration,
-    /// The same for one that is in nobody's way.
+    /// A node without a beat for this long is given up even if nobody waits for it.
     pub forget_after: Duration,
-    /// How long after a definition the others are told that there may be more, and after a wish or an answer the next one is
-    /// looked for at short rests.
+    /// How long a definition stays announced after its end, because more may follow. Also how long beats stay frequent
+    /// after a wish or an answer.
     pub linger: Duration,
 }
 
@@ -77,10 +82,10 @@ impl Default for NodeOptions {
     }
 }
 
-/// How long others are waited for when no time is set, before it counts as a deadlock across nodes.
+/// Longest wait for other nodes without a timeout. After it, the wait counts as a deadlock across nodes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// This node among those that serve the store. One per server, where there can be several.
+/// This node among those that serve the store. A server has one instance, if there can be several nodes.
 pub struct Nodes {
     transactions: Arc<TransactionStore>,
     env: EnvRef,
@@ -93,18 +98,18 @@ pub struct Nodes {
     /// The locks that are held for transactions of other nodes.
     held_for: Mutex<HashMap<(u64, u64), Weak<super::HeldLocks>>>,
     beating: tokio::sync::Mutex<()>,
-    /// Something was seen or said.
+    /// Notifies about new information in either direction.
     changed: Notify,
-    /// The next beat is wanted now.
+    /// Requests the next beat at once.
     wake: Notify,
-    /// A node went.
+    /// Notifies that a node has gone.
     gone: Notify,
-    /// This one has left: it says nothing any more.
+    /// This node has left and writes no more beats.
     left: AtomicBool,
     this: Weak<Nodes>,
 }
 
-/// A wish, until it is dropped.
+/// A wish of this node. Dropping it withdraws the wish.
 #[derive(Debug)]
 pub(super) struct Wished {
     nodes: Weak<Nodes>,
@@ -121,7 +126,7 @@ impl Drop for Wished {
 }
 
 impl Nodes {
-    /// Joins the nodes of a store, and beats from then on. Errors of the store.
+    /// Joins the nodes of a store and starts the beats. Errors: those of the store.
     pub(super) async fn join(
         transactions: &Arc<TransactionStore>,
         env: &EnvRef,
@@ -169,21 +174,21 @@ impl Nodes {
         let busy = self.state.lock().is_busy(self.env.monotonic());
         if busy { self.options.short_rest } else { self.options.rest }
     }
-    /// Time and randomness.
+    /// The environment: time and randomness.
     pub fn env(&self) -> &EnvRef {
         &self.env
     }
-    /// This node's number.
+    /// This node's current number.
     pub fn id(&self) -> u64 {
         self.state.lock().node
     }
-    /// What transactions of this node that write or define require to be unchanged at COMMIT: it is written when the others
-    /// give the node up. To be called after the snapshot was taken: it is not written up to now. Waits while this node has
-    /// no word of the others. Errors: 40001 when that takes long.
+    /// The row that this node's writing or defining transactions require to be unchanged at COMMIT. Other nodes write
+    /// it when they give this node up. Call it after taking the snapshot, so that the row is unwritten in it. Waits
+    /// while this node has no valid look at the others. Errors: 40001 if that takes long.
     pub async fn fence(&self) -> Result<bytes::Bytes> {
         self.until(|now, waited| {
             let state = self.state.lock();
-            // Who was seen by itself for less than a lease cannot have been given up since.
+            // A node that saw its own row less than a lease ago cannot have been given up since.
             if now < state.lease_until && state.trusted == Some(state.node) {
                 return Some(Ok(keys::node_fence(state.node)));
             }
@@ -192,7 +197,7 @@ impl Nodes {
         })
         .await
     }
-    /// Looks after each change until there is an answer: at the time, and at how long was waited.
+    /// Calls `look` after each change until it answers. Its arguments are the current time and the time waited so far.
     async fn until<T>(&self, mut look: impl FnMut(Duration, Duration) -> Option<T>) -> T {
         let begun = self.env.monotonic();
         loop {
@@ -210,38 +215,38 @@ impl Nodes {
     pub fn fall_silent(&self) {
         self.left.store(true, Ordering::SeqCst);
     }
-    /// How many other nodes are known.
+    /// Number of other nodes that are known.
     pub fn others(&self) -> usize {
         self.state.lock().others.len()
     }
-    /// What a transaction that reads at this timestamp finds in the version slots, when that is known without looking.
+    /// The contents of the version slots for a transaction with this snapshot, if they are known without reading.
     pub(super) fn stamp_at(&self, snapshot: Timestamp) -> Option<Stamp> {
-        // The snapshot was taken before this moment: see the head of the module.
+        // The snapshot was taken before this moment: see the module head.
         self.state.lock().stamp_at(snapshot, self.env.monotonic())
     }
-    /// Whether a transaction that begins now needs no call to know its catalog.
+    /// Whether a new transaction knows its catalog without a call to the store.
     pub fn is_calm(&self) -> bool {
         self.stamp_at(Timestamp::MAX).is_some()
     }
-    /// Whether this node does what one node does for all: removing what was dropped.
+    /// Whether this node does the work that one node does for all: removing dropped data.
     pub fn is_first(&self) -> bool {
         self.state.lock().is_first(self.env.monotonic())
     }
-    /// Whether values of sequences that were reserved may be given out.
+    /// Whether reserved sequence values may be handed out.
     pub(super) fn has_lease(&self) -> bool {
         self.env.monotonic() < self.state.lock().lease_until
     }
-    /// Whether a node is among those of the store, as the store says it now. Errors of the store.
+    /// Whether the store currently has a row of the node. Errors: those of the store.
     pub async fn is_there(&self, node: u64) -> Result<bool> {
         Ok(self.rows.read_one(node).await?.is_some())
     }
-    /// Resolves when another node has gone: what it was building may be unfinished.
+    /// Resolves when another node has gone. Its index builds may be unfinished.
     pub async fn a_node_went(&self) {
         self.gone.notified().await;
     }
 
-    /// Before a transaction that changes descriptors can commit: every other node looks into the store from now on, until
-    /// the transaction has ended. Errors: 40001 when the store does not let them know.
+    /// Prepares the commit of a transaction that changes descriptors. From now until it ends, all other nodes read the
+    /// version slots. Errors: 40001 if the store does not let them know.
     pub(super) async fn announce(&self, transaction: &Arc<Transaction>) -> Result<()> {
         transaction.require_unchanged(self.fence().await?);
         let number = {
@@ -264,8 +269,8 @@ impl Nodes {
         };
         self.granted(number, None).await
     }
-    /// Takes a lock on all other nodes, or waits there for older writers, until the answer is dropped. Errors: 55P03 after
-    /// `timeout`; 40001 when another node wants the same and goes first, or transactions of several nodes wait for each other.
+    /// Takes a lock on all other nodes, or waits there for older writers, until the answer is dropped. Errors: 55P03
+    /// after `timeout`; 40001 if another node wants the same lock and goes first, or on a deadlock across nodes.
     pub(super) async fn everywhere(
         &self,
         owner: u64,
@@ -277,12 +282,12 @@ impl Nodes {
             (LockTarget::Table(oid), None) => Wish::Table { owner, oid: *oid },
             (LockTarget::Table(oid), Some(version)) => Wish::Drain { owner, oid: *oid, version },
             (LockTarget::Change(oid), None) => Wish::Change { owner, oid: *oid },
-            // Who overlooks somebody here fails at COMMIT, and is run again.
+            // A transaction that overlooks this one fails at COMMIT and runs again.
             _ => return Ok(None),
         };
         self.wish(wish, timeout).await.map(Some)
     }
-    /// Voids what other nodes reserved of a sequence, until the answer is dropped.
+    /// Invalidates values of a sequence that other nodes have reserved, until the answer is dropped.
     pub(super) async fn void_reserved(&self, sequence: StorageId) -> Result<Wished> {
         self.wish(Wish::Sequence(sequence), None).await
     }
@@ -313,7 +318,7 @@ impl Nodes {
         .await
     }
 
-    /// One sign of life: writes this node's row, reads all, does what follows. Errors of the store.
+    /// Makes one beat: writes this node's row, reads all rows, and acts on them. Errors: those of the store.
     pub(super) async fn beat(&self) -> Result<()> {
         let _one_at_a_time = self.beating.lock().await;
         if self.left.load(Ordering::SeqCst) {
@@ -336,7 +341,7 @@ impl Nodes {
         }
         self.changed.notify_waiters();
         if answered {
-            // The answers go out with the next beat.
+            // The answers are sent with the next beat.
             self.wake.notify_one();
         }
         if seen.may_be_calm {
@@ -370,7 +375,7 @@ impl Nodes {
         let message = "the row of this node keeps changing";
         Err(SqlError::new(sqlstate::SERIALIZATION_FAILURE, message))
     }
-    /// Takes the word of a definition back when everybody who changed descriptors has ended.
+    /// Withdraws the definition once all transactions that change descriptors have ended.
     async fn end_definition(&self) -> Result<()> {
         {
             let mut state = self.state.lock();
@@ -380,7 +385,7 @@ impl Nodes {
                 return Ok(());
             }
         }
-        // A commit whose answer was lost may still become one. Whoever reads the slots clears what is over.
+        // A commit whose answer was lost may still take effect. Readers of the slots resolve such locks.
         let reader = self.reader();
         self.versions.stamp(&reader).await?;
         reader.rollback().await;
@@ -395,7 +400,7 @@ impl Nodes {
         }
         Ok(())
     }
-    /// Learns the catalog in force. The snapshot is taken after the look that found nobody changing it.
+    /// Reads the current catalog. The snapshot is taken after a look that found no definition.
     async fn become_calm(&self) -> Result<()> {
         let reader = self.reader();
         let read_at = reader.snapshot_ts().await?;
@@ -410,10 +415,10 @@ impl Nodes {
     fn reader(&self) -> Arc<Transaction> {
         self.transactions.begin(TransactionOptions { read_only: true, ..TransactionOptions::default() })
     }
-    /// Gives up a node that is silent: what it began can commit no more, then its row goes.
+    /// Gives up a silent node: fences its transactions, then removes its row.
     async fn give_up(&self, node: u64, value: &bytes::Bytes) -> Result<()> {
         let transaction = self.transactions.begin(TransactionOptions::default());
-        // A mark that garbage collection removes.
+        // A tombstone, which garbage collection removes.
         let fence = Write { key: keys::node_fence(node), kind: WriteKind::Delete, strength: LockStrength::Update };
         transaction.write(vec![fence]).await?;
         if let Err(error) = transaction.commit().await {
@@ -425,7 +430,7 @@ impl Nodes {
         }
         Ok(())
     }
-    /// Tells the others that this node goes, so that they need not wait for it.
+    /// Tells the other nodes that this one leaves, so that they need not wait for it.
     pub(super) async fn leave(&self) {
         let _one_at_a_time = self.beating.lock().await;
         self.left.store(true, Ordering::SeqCst);
@@ -443,7 +448,7 @@ impl Nodes {
     }
 }
 
-/// 40001: run again, it may be the first.
+/// The error 40001: run again, this node may be first then.
 fn gives_way() -> SqlError {
     SqlError::new(sqlstate::SERIALIZATION_FAILURE, "could not serialize access due to a definition on another server")
         .hint("The transaction might succeed if retried.")

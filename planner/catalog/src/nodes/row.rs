@@ -1,5 +1,5 @@
-//! [`NodeRow`]: what each node of a store says of itself to the others, and how these rows are read and written: beside
-//! all transactions, in one version that is overwritten in place.
+//! [`NodeRow`]: the row by which each node of a store informs the others. The rows are read and written outside
+//! transactions. Each has one version, which is overwritten in place.
 
 use crate::{StorageId, keys};
 use bytes::Bytes;
@@ -15,57 +15,58 @@ use storage::{
 use txn::TxnError;
 use types::Oid;
 
-/// Who a node is: drawn at its start, and again when the others gave it up.
+/// Identity of a node, drawn at random when it starts and again when the others gave it up.
 pub(super) type NodeId = u64;
 
-/// The one version of the cell.
+/// The only version of the cell.
 const VERSION: Timestamp = Timestamp(1);
-/// That of another beside it, which tells what is in the first: by this one changes are conditional, because a row that speaks of
-/// hundreds of tables is longer than what a store compares.
+/// Version of a second cell with a digest of the first. Writes are conditional on the digest. A row that mentions
+/// hundreds of tables exceeds the length that a store compares.
 const DIGEST: Timestamp = Timestamp(2);
 
 fn digest(value: &[u8]) -> Bytes {
     Bytes::copy_from_slice(&Sha256::digest(value))
 }
 
-/// What a node asks of all others. Each answers when it is so, and keeps it so until the wish is gone.
+/// A request to all other nodes. Each answers once it is fulfilled, and keeps it so until the wish is withdrawn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Wish {
-    /// Descriptors are about to change: look into the store at the beginning of every transaction.
+    /// Descriptors are about to change: read the version slots at the start of each transaction.
     Definition,
-    /// The metadata lock of a table, for DDL: nobody writes to it.
+    /// The metadata lock of a table, for DDL: no transaction writes to it.
     Table {
-        /// The transaction that asks, among those of its node.
+        /// The requesting transaction's number within its node.
         owner: u64,
-        /// The table.
+        /// OID of the table.
         oid: Oid,
     },
-    /// The right to begin a change of a table.
+    /// The right to change a table.
     Change {
-        /// The transaction that asks, among those of its node.
+        /// The requesting transaction's number within its node.
         owner: u64,
-        /// The table.
+        /// OID of the table.
         oid: Oid,
     },
-    /// Nobody writes to a table by a version of its descriptor below this one.
+    /// No transaction writes to a table with a version of its descriptor below this one.
     Drain {
-        /// The transaction that asks, among those of its node.
+        /// The requesting transaction's number within its node.
         owner: u64,
-        /// The table.
+        /// OID of the table.
         oid: Oid,
-        /// Of its descriptor.
+        /// Version of the descriptor.
         version: u64,
     },
-    /// No value of a sequence is given out that was reserved earlier.
+    /// No value of a sequence is handed out that was reserved earlier.
     Sequence(StorageId),
 }
 
 impl Wish {
-    /// Whether transactions of another node have to end, or to wait: its silence does not say that they do.
+    /// Whether the wish concerns transactions of other nodes, which must end or wait. A silent node's transactions may
+    /// continue.
     pub(super) fn is_lock(&self) -> bool {
         matches!(self, Wish::Table { .. } | Wish::Change { .. } | Wish::Drain { .. })
     }
-    /// The table that two nodes cannot both have, when it is about one.
+    /// The table that only one node can have at a time, if the wish is for one.
     pub(super) fn contested(&self) -> Option<Oid> {
         match self {
             Wish::Table { oid, .. } | Wish::Change { oid, .. } => Some(*oid),
@@ -79,27 +80,27 @@ impl Wish {
 pub(super) struct Answer {
     pub(super) node: NodeId,
     pub(super) wish: u64,
-    /// False: it would never come true, because transactions wait for each other.
+    /// False if granting would never succeed, because transactions wait for each other.
     pub(super) granted: bool,
 }
 
-/// What a node says.
+/// The information that a node publishes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct NodeRow {
     pub(super) node: NodeId,
-    /// Grows with every sign of life.
+    /// Grows with each beat.
     pub(super) beat: u64,
     pub(super) wishes: BTreeMap<u64, Wish>,
     pub(super) answers: Vec<Answer>,
 }
 
-/// The rows of all nodes.
+/// Reads and writes the rows of all nodes.
 pub(super) struct NodeRows {
     pub(super) store: StoreRef,
 }
 
 impl NodeRows {
-    /// All rows, each as it is stored and as it reads.
+    /// All rows, in stored and parsed form.
     pub(super) async fn read(&self, range: RowRange) -> Result<Vec<(Bytes, NodeRow)>> {
         let filter = ReadFilter::new().with(Family::Data, TimestampRange::at(VERSION), 1);
         let batches: Vec<Vec<storage::Row>> =
@@ -112,13 +113,14 @@ impl NodeRows {
         }
         Ok(rows)
     }
-    /// One node's row, as it is stored.
+    /// The stored row of one node.
     pub(super) async fn read_one(&self, node: NodeId) -> Result<Option<Bytes>> {
         let filter = ReadFilter::new().with(Family::Data, TimestampRange::at(VERSION), 1);
         let rows = self.store.read(&[keys::node(node)], &filter).await.map_err(failed)?;
         Ok(rows.first().and_then(|row| row.newest(Family::Data)).map(|cell| cell.value.clone()))
     }
-    /// Writes a node's row in place of what was `seen`. `None`: something else is there, or nobody can tell.
+    /// Writes a node's row if the stored one is still `seen`. `None` if it is another one, or if the outcome is
+    /// unknown.
     pub(super) async fn write(&self, seen: Option<&Bytes>, row: &NodeRow) -> Result<Option<Bytes>> {
         let value: Bytes = serde_json::to_vec(row).map_err(SqlError::internal)?.into();
         let set = |timestamp, value| Mutation::Set { family: Family::Data, timestamp, value };
@@ -126,7 +128,7 @@ impl NodeRows {
         let done = self.change(row.node, seen, set).await?;
         Ok(done.then_some(value))
     }
-    /// Removes a node's row if it is still what was `seen`. Answers whether it did.
+    /// Removes a node's row if it is still `seen`. Answers whether it did.
     pub(super) async fn remove(&self, node: NodeId, seen: &Bytes) -> Result<bool> {
         let all = Mutation::Delete { family: Family::Data, range: TimestampRange::ALL };
         self.change(node, Some(seen), vec![all]).await
@@ -141,7 +143,7 @@ impl NodeRows {
         if self.change_if(node, equals(DIGEST, digest(value)), mutations.clone()).await? {
             return Ok(true);
         }
-        // Versions of this program up to 0.1.0 wrote no digest; theirs is to be removed too when they are gone.
+        // Versions up to 0.1.0 wrote no digest. Their rows must be removable too.
         if value.len() > COMPARED_BYTES {
             return Ok(false);
         }
@@ -154,7 +156,7 @@ impl NodeRows {
             Err(error) => Err(failed(error)),
         }
     }
-    /// Whether a two-phase commit has a lock in a range: how it ends may still be open.
+    /// Whether a two-phase commit holds a lock in a range, so that its outcome may be open.
     pub(super) async fn any_lock(&self, range: RowRange) -> Result<bool> {
         let filter = ReadFilter::new().with(Family::Lock, TimestampRange::ALL, 1);
         let mut rows = self.store.scan(range, filter, ScanOptions { limit: Some(1), ..ScanOptions::default() });

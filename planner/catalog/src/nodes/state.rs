@@ -1,5 +1,5 @@
-//! [`State`]: what a node knows of the others, and what follows from it. No input or output, no time of its own.
-//! The times are readings of this process's monotonic clock; no clock of another node is ever compared with it.
+//! [`State`]: a node's knowledge of the others, and the decisions that follow. It does no input or output and reads no
+//! clock. Times are readings of this process's monotonic clock. They are never compared with another node's clock.
 
 use super::NodeOptions;
 use super::row::{Answer, NodeId, NodeRow, Wish};
@@ -12,14 +12,14 @@ use std::time::Duration;
 use storage::Timestamp;
 use txn::Transaction;
 
-/// Another node as it was last seen.
+/// Another node as last seen.
 pub(super) struct Other {
     /// Its row, as stored.
     pub(super) value: Bytes,
     pub(super) row: NodeRow,
-    /// Since when the row is seen to be this one.
+    /// When the current row was first seen.
     pub(super) since: Duration,
-    /// For how long of that this node was looking: while it could not look itself, it learns nothing of others.
+    /// Time since then in which this node was looking: while it cannot look itself, it learns nothing of others.
     pub(super) silent: Duration,
 }
 
@@ -33,25 +33,25 @@ impl Other {
 /// A wish of this node.
 pub(super) struct OwnWish {
     pub(super) wish: Wish,
-    /// When it was in the store for certain, and every row was read after that; `None` before.
+    /// The time at which the wish was certainly stored and all rows were read after that. `None` before.
     pub(super) told: Option<Duration>,
 }
 
-/// What this node does for a wish of another.
+/// The fulfillment of another node's wish.
 pub(super) struct Grant {
     pub(super) answer: Option<bool>,
-    /// Dropped to end it.
+    /// Dropping it ends the fulfillment.
     pub(super) _stop: oneshot::Sender<()>,
 }
 
-/// The catalog that is in force for whoever begins now.
+/// The current catalog for new transactions.
 pub(super) struct Calm {
-    /// A snapshot that showed it.
+    /// A snapshot that showed this catalog.
     pub(super) read_at: Timestamp,
     pub(super) stamp: Stamp,
 }
 
-/// Whether a wish came true.
+/// The state of a wish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Granted,
@@ -62,39 +62,40 @@ pub(super) enum Verdict {
 
 pub(super) struct State {
     pub(super) node: NodeId,
-    /// The number under which this node's writers write: the one before, fenced, until what others wish is seen to.
+    /// The number with which this node's writers are fenced. It stays the previous one, which is fenced off, until the
+    /// others' wishes are fulfilled.
     pub(super) trusted: Option<NodeId>,
     pub(super) beat: u64,
     /// This node's row as last written.
     pub(super) stored: Option<Bytes>,
     pub(super) next_wish: u64,
     pub(super) wishes: BTreeMap<u64, OwnWish>,
-    /// The wish of those who change descriptors, and who they are.
+    /// The wish for changing descriptors. `definers` are the transactions that need it.
     pub(super) definition: Option<u64>,
     pub(super) definers: Vec<Weak<Transaction>>,
-    /// How long it stays when they are gone.
+    /// Until when it stays after they have ended.
     pub(super) definition_until: Duration,
     pub(super) others: BTreeMap<NodeId, Other>,
     pub(super) grants: BTreeMap<(NodeId, u64), Grant>,
     pub(super) calm: Option<Calm>,
-    /// Until when what was read of the others is good.
+    /// Until when the last look is valid.
     pub(super) lease_until: Duration,
     /// When the last look began.
     looked: Option<Duration>,
-    /// What this node said last.
+    /// The row published last.
     said: Option<NodeRow>,
-    /// Until when there may be more to say or to see soon.
+    /// Until when further news is likely, so that beats are frequent.
     busy_until: Duration,
 }
 
-/// What changed with a look at all rows.
+/// The changes found by a look at all rows.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    /// Wishes to see to.
+    /// New wishes to fulfill.
     pub(super) begun: Vec<((NodeId, u64), Wish)>,
-    /// Nobody wishes anything, and the catalog in force is to be read.
+    /// There are no wishes, so the current catalog should be read.
     pub(super) may_be_calm: bool,
-    /// Nodes that were there before and are not any more.
+    /// Number of nodes that have gone since the last look.
     pub(super) gone: usize,
 }
 
@@ -119,7 +120,7 @@ impl State {
             busy_until: Duration::ZERO,
         }
     }
-    /// Begins again under another number. What is wished goes on; what was granted to others and by them is asked for again.
+    /// Starts again under another number. Wishes stay. Grants in both directions are requested again.
     pub(super) fn join_again(&mut self, node: NodeId) {
         let old = std::mem::replace(self, State::new(node));
         self.trusted = old.trusted;
@@ -140,7 +141,7 @@ impl State {
             answers: self.grants.iter().filter_map(answer).collect(),
         }
     }
-    /// Takes in all rows, read from `began` on after `written` was stored.
+    /// Processes all rows, which were read from `began` on, after `written` was stored.
     pub(super) fn look(
         &mut self,
         written: &NodeRow,
@@ -151,7 +152,7 @@ impl State {
     ) -> Seen {
         let mut seen = Seen::default();
         let lapsed = began >= self.lease_until;
-        // Of a longer gap between two looks nobody knows whether this node or the others were held up.
+        // After a longer gap between two looks, it is unknown whether this node or the others were stalled.
         let looking = self.looked.map_or(Duration::ZERO, |looked| began.saturating_sub(looked)).min(options.rest * 2);
         self.looked = Some(began);
         let same_words = |row: &NodeRow, before: &NodeRow| row.wishes == before.wishes && row.answers == before.answers;
@@ -192,12 +193,12 @@ impl State {
             }
         }
         if !present {
-            // The others gave this node up, or its row is an earlier one: nothing is certain.
+            // The others gave this node up, or the row is an earlier one. So nothing is certain.
             self.calm = None;
             self.lease_until = Duration::ZERO;
             return seen;
         }
-        // Who joins while others hold a lock has it held for them first.
+        // A node that joins while others hold a lock first takes the lock for them.
         if seen.begun.is_empty() && self.grants.values().all(|grant| grant.answer.is_some()) {
             self.trusted = Some(self.node);
         }
@@ -214,16 +215,16 @@ impl State {
         seen.may_be_calm = quiet && self.calm.is_none();
         seen
     }
-    /// Whether no node, this one included, wishes anything.
+    /// Whether no node, including this one, has a wish.
     pub(super) fn is_quiet(&self) -> bool {
         self.wishes.is_empty() && self.others.values().all(|other| other.row.wishes.is_empty())
     }
-    /// Whether something was said a short time ago, so that the next thing may follow soon.
+    /// Whether there was news recently, so that more may follow soon.
     pub(super) fn is_busy(&self, now: Duration) -> bool {
         now < self.busy_until
     }
-    /// Nodes to give up, and their rows: those that were silent for so long, while somebody waits for what they keep. Who is
-    /// merely slow, and in nobody's way, loses nothing. `waiting`: transactions of this node wait for locks.
+    /// The nodes to give up, with their rows: those that are silent for too long while somebody waits for them. A slow
+    /// node that blocks nobody is kept. `waiting` says that transactions of this node wait for locks.
     pub(super) fn lost(&self, waiting: bool, options: &NodeOptions) -> Vec<(NodeId, Bytes)> {
         let is_lost = |(node, other): (&NodeId, &Other)| {
             let unanswered = |(number, own): (&u64, &OwnWish)| {
@@ -236,7 +237,7 @@ impl State {
         };
         self.others.iter().filter_map(is_lost).collect()
     }
-    /// Whether a wish of this node came true.
+    /// The state of a wish of this node.
     pub(super) fn verdict(&self, number: u64, now: Duration, options: &NodeOptions) -> Verdict {
         let Some(own) = self.wishes.get(&number) else { return Verdict::Refused };
         let Some(told) = own.told else { return Verdict::Waiting };
@@ -246,7 +247,7 @@ impl State {
             match other.answer_to(self.node, number) {
                 Some(true) => {}
                 Some(false) => return Verdict::Refused,
-                // What it knew without looking has ended. What it still writes meets its fence when it was given up.
+                // Its lease on the cached catalog has ended. Its later writes fail at its fence once it is given up.
                 None if silent && !own.wish.is_lock() => {}
                 None => {
                     let contested = own.wish.contested();
@@ -260,12 +261,12 @@ impl State {
         }
         verdict
     }
-    /// What a transaction that reads at this timestamp finds in the version slots, when it is known.
+    /// The contents of the version slots for a transaction with this snapshot, if they are known.
     pub(super) fn stamp_at(&self, snapshot: Timestamp, now: Duration) -> Option<Stamp> {
         let calm = self.calm.as_ref()?;
         (now < self.lease_until && snapshot >= calm.read_at).then(|| calm.stamp.clone())
     }
-    /// Whether this node is the first of those that live: what one node does for all, it does.
+    /// Whether this node has the lowest number of the live nodes, so that it does the work that one node does for all.
     pub(super) fn is_first(&self, now: Duration) -> bool {
         now < self.lease_until && self.others.keys().all(|other| self.node < *other)
     }

@@ -1,4 +1,4 @@
-//! What follows from rows of other nodes, without a store.
+//! Decisions based on other nodes' rows, without a store.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use super::row::{Answer, NodeRow, Wish};
@@ -15,7 +15,7 @@ fn row(node: u64, beat: u64, wishes: &[(u64, Wish)], answers: &[(u64, u64, bool)
     (serde_json::to_vec(&row).unwrap().into(), row)
 }
 
-/// A node that beats: its row, and how it takes in those of others.
+/// A node beats: it writes its row and processes those of others.
 fn look(state: &mut State, others: &[(bytes::Bytes, NodeRow)], now: u64) -> super::state::Seen {
     let own = state.next_row();
     let value: bytes::Bytes = serde_json::to_vec(&own).unwrap().into();
@@ -41,7 +41,7 @@ fn a_calm_node_knows_the_catalog_for_one_lease_and_no_snapshot_before_it() {
     assert_eq!(state.stamp_at(Timestamp(499), at(1001)), None);
     assert_eq!(state.stamp_at(Timestamp(500), at(2999)), Some(vec![7]));
     assert_eq!(state.stamp_at(Timestamp(500), at(3000)), None);
-    // In time: what it knows stays good. Too late: it has to be read again.
+    // If the look is in time, the cached catalog stays valid. If it is late, the catalog must be read again.
     assert!(!look(&mut state, &[], 2000).may_be_calm);
     assert_eq!(state.stamp_at(Timestamp(500), at(3999)), Some(vec![7]));
     assert!(look(&mut state, &[], 4000).may_be_calm);
@@ -85,7 +85,7 @@ fn a_wish_is_granted_by_every_answer_or_by_silence_longer_than_a_lease() {
     look(&mut state, &[row(1, 2, &[], &[(2, number, true)]), row(3, 1, &[], &[])], 200);
     assert_eq!(state.verdict(number, at(2599), &options), Verdict::Waiting);
     assert_eq!(state.verdict(number, at(2600), &options), Verdict::Granted, "3 said nothing since it was told");
-    // A node that lives and has not answered yet is waited for.
+    // A live node that has not answered yet is awaited.
     look(&mut state, &[row(1, 3, &[], &[(2, number, true)]), row(3, 2, &[], &[])], 2500);
     assert_eq!(state.verdict(number, at(2600), &options), Verdict::Waiting);
     look(&mut state, &[row(1, 3, &[], &[(2, number, true)]), row(3, 3, &[], &[(2, number, true)])], 2600);
@@ -140,7 +140,7 @@ fn of_two_nodes_that_want_one_table_the_first_gets_it() {
     assert_eq!(second.verdict(other, at(10), &options), Verdict::Waiting);
 }
 
-/// Looks every rest from one moment to another.
+/// Looks at each rest from one moment to another.
 fn look_from(state: &mut State, others: &[(bytes::Bytes, NodeRow)], from: u64, to: u64) {
     for now in (from..=to).step_by(250) {
         look(state, others, now);
@@ -157,7 +157,7 @@ fn a_silent_node_is_given_up_when_it_is_in_the_way_and_one_that_went_is_noticed(
     look(&mut state, rows, 6000);
     assert_eq!(state.lost(true, &options), [(1, silent.0.clone())], "a transaction here waits for its lock");
     assert_eq!(state.lost(false, &options), [], "nobody waits for it");
-    // It does not answer a lock of ours.
+    // It does not answer a lock request of this node.
     let number = wish(&mut state, Wish::Definition);
     look(&mut state, rows, 6250);
     assert_eq!(state.lost(false, &options), []);
@@ -185,7 +185,7 @@ fn who_could_not_look_does_not_take_others_for_dead() {
     let (options, mut state) = (NodeOptions::default(), State::new(2));
     let rows = [row(1, 1, &[(1, Wish::Table { owner: 1, oid: 7 })], &[])];
     look_from(&mut state, &rows, 0, 1000);
-    // The store, or this node, was held up, and the other one with it.
+    // The store, or this node, was stalled, and the other one with it.
     look(&mut state, &rows, 11_000);
     assert_eq!(state.lost(true, &options), []);
     look_from(&mut state, &rows, 11_250, 15_250);
@@ -202,7 +202,7 @@ fn beats_are_short_after_something_new_and_not_while_nothing_happens() {
     assert!(!state.is_busy(at(2000)));
     look(&mut state, &[row(1, 2, &[(4, Wish::Definition)], &[])], 2250);
     assert!(state.is_busy(at(2250)) && state.is_busy(at(3249)));
-    // The wish stands, and nothing is new.
+    // The wish is still there, and nothing is new.
     look(&mut state, &[row(1, 3, &[(4, Wish::Definition)], &[])], 3000);
     assert!(!state.is_busy(at(3250)));
     wish(&mut state, Wish::Definition);

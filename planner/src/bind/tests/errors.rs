@@ -1,4 +1,4 @@
-//! What is refused, and how it is worded.
+//! Rejected statements and their error messages.
 
 use super::Bench;
 use crate::execution::Slots;

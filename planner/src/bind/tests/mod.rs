@@ -1,4 +1,4 @@
-//! Bound statements, run over tables in memory: what comes out is what PostgreSQL 15 answers.
+//! Bound statements, executed over tables in memory. The expected results are PostgreSQL 15's.
 
 mod errors;
 mod queries;
@@ -22,7 +22,7 @@ use datafusion::physical_plan::collect;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Tables `t`, `u`, `n`, `f` in memory, and what is needed to run over them.
+/// Tables `t`, `u`, `n`, `f` in memory, and an engine to query them.
 pub struct Bench {
     pub catalog: Arc<Catalog>,
     pub settings: Settings,
@@ -71,7 +71,7 @@ fn tables() -> Vec<TableDescriptor> {
 }
 
 impl Bench {
-    /// The tables with their rows.
+    /// Makes the tables with their rows.
     pub async fn new() -> Bench {
         let mut builder = Catalog::builder(&crate::pg_catalog::SystemViews);
         for table in tables() {
@@ -98,7 +98,7 @@ impl Bench {
         bench
     }
 
-    /// Binds one statement.
+    /// Binds one statement to `slots`.
     pub fn bind(&self, sql: &str, slots: &Arc<Slots>) -> Result<Bound, SqlError> {
         let statements = parse(sql)?;
         let source = |table: Arc<TableDescriptor>| self.source(&table);
@@ -125,12 +125,12 @@ impl Bench {
         provider_as_source(Arc::new(table))
     }
 
-    /// Runs one query to its columns and a single batch of rows.
+    /// Runs one query. Returns its columns and a single batch of rows.
     pub async fn batch(&self, sql: &str) -> Result<(Vec<(String, SqlType)>, RecordBatch), SqlError> {
         self.batch_with(sql, vec![]).await
     }
 
-    /// The same with parameters.
+    /// Like [`Bench::batch`], with parameters.
     pub async fn batch_with(
         &self,
         sql: &str,
@@ -155,7 +155,7 @@ impl Bench {
         Ok((columns.into_iter().map(|column| (column.name, column.ty)).collect(), batch))
     }
 
-    /// Rows as text: fields between bars, rows between semicolons, NULL as `~`; or the error's state and message.
+    /// Rows as text: fields separated by bars, rows by semicolons, NULL as `~`. For an error, its state and message.
     pub async fn rows(&self, sql: &str) -> String {
         match self.batch(sql).await {
             Ok((columns, batch)) => self.text(&columns, &batch),
@@ -193,7 +193,7 @@ fn schema(mut fields: Vec<Field>) -> Arc<Schema> {
     Arc::new(Schema::new(fields))
 }
 
-/// Runs all queries and reports every one that does not answer as expected.
+/// Runs all queries and reports each one with an unexpected result.
 pub async fn check(cases: &[(&str, &str)]) {
     let bench = Bench::new().await;
     let mut wrong = Vec::new();

@@ -1,4 +1,4 @@
-//! Queries and their rows.
+//! Queries and their expected rows.
 
 use super::{Bench, check};
 use crate::execution::Slots;
@@ -116,7 +116,7 @@ async fn groups() {
     .await;
 }
 
-/// Deep statements are refused before they overflow a stack; the deepest that are not still run on the server's threads.
+/// Deep statements are rejected before they overflow a stack. The deepest accepted ones run on the server's threads.
 #[test]
 fn the_deepest_statements_run() {
     let run = || {

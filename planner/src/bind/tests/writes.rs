@@ -1,11 +1,11 @@
-//! INSERT, UPDATE, DELETE: the plans that writing nodes get.
+//! INSERT, UPDATE, DELETE: the plans of writing nodes.
 
 use super::Bench;
 use crate::bind::{BoundKind, Verb};
 use crate::execution::Slots;
 use crate::types::SqlType;
 
-/// The plan of a write, one line a node.
+/// The plan of a write, with one line per node.
 fn plan(bench: &Bench, sql: &str) -> String {
     let bound = bench.bind(sql, &Slots::new()).unwrap_or_else(|e| panic!("{sql}: {e}"));
     match bound.kind {

@@ -1,4 +1,4 @@
-//! What a row must satisfy by itself: NOT NULL and CHECK; and how violations are worded.
+//! Constraints on a single row, NOT NULL and CHECK, and the errors for violations.
 
 use super::codec::TableCodec;
 use crate::catalog::{IndexDescriptor, TableDescriptor};
@@ -11,31 +11,32 @@ use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use datafusion::physical_expr::PhysicalExpr;
 use std::sync::Arc;
 
-/// A CHECK constraint or CHECK OPTION, ready to run over the live columns.
+/// A CHECK constraint or CHECK OPTION, compiled over the live columns.
 #[derive(Clone, Debug)]
 pub struct Check {
-    /// Name of the constraint, or of the view.
+    /// Name of the constraint or of the view.
     pub name: String,
-    /// Whether it is a view's.
+    /// Whether it is a view's CHECK OPTION.
     pub view: bool,
-    /// Over the live columns.
+    /// The condition over the live columns.
     pub expression: Arc<dyn PhysicalExpr>,
 }
 
-/// Arrow schema of a table's live columns, all nullable: what checks and conflict expressions are evaluated over.
+/// Arrow schema of a table's live columns, all nullable. Checks and conflict expressions are evaluated over it.
 pub fn live_schema(table: &TableDescriptor) -> SchemaRef {
     let fields: Vec<Field> =
         table.live_columns().map(|column| Field::new(&column.name, column.ty.arrow(), true)).collect();
     Arc::new(Schema::new(fields))
 }
 
-/// Columns as a batch.
+/// Columns as a batch of `rows` rows.
 pub fn batch_of(schema: &SchemaRef, columns: &[ArrayRef], rows: usize) -> Result<RecordBatch> {
     let options = RecordBatchOptions::new().with_row_count(Some(rows));
     Ok(RecordBatch::try_new_with_options(schema.clone(), columns.to_vec(), &options)?)
 }
 
-/// The first row that fails NOT NULL, CHECK or a view's CHECK OPTION, with its error. Errors: what the checks themselves raise.
+/// The first row that violates NOT NULL, CHECK or a view's CHECK OPTION, with its error. Errors: those of evaluating
+/// the checks.
 pub fn first_failure(
     codec: &TableCodec,
     checks: &[Check],
@@ -65,7 +66,7 @@ pub fn first_failure(
         }
     }
     if !checks.is_empty() {
-        // Rows after the first failure are not looked at: PostgreSQL would not have come to them.
+        // Ignore rows after the first failure: PostgreSQL would not reach them.
         let rows = first.as_ref().map_or(rows, |(row, _)| *row);
         let columns: Vec<ArrayRef> = columns.iter().map(|column| column.slice(0, rows)).collect();
         let batch = batch_of(schema, &columns, rows)?;
@@ -100,17 +101,18 @@ pub fn first_failure(
     Ok(first)
 }
 
-/// What errors of a write may show of a row, as in PostgreSQL: the values that the role may read, and those that the statement gave.
+/// The values of a row that an error may show, as in PostgreSQL. These are values that the role may read and those that
+/// the statement gave.
 #[derive(Clone, Copy)]
 pub struct Shown<'a> {
-    /// Says what the role may read.
+    /// Decides what the role may read.
     pub context: &'a StatementContext,
-    /// The places among the live columns of those that the statement gave values.
+    /// Positions, among the live columns, of the columns that the statement gave values.
     pub given: &'a [usize],
 }
 
 impl Shown<'_> {
-    /// The error with the failing row in its detail, as far as it may be shown.
+    /// Adds the failing row to the error's detail, as far as it may be shown.
     fn with_failing_row(self, error: SqlError, table: &TableDescriptor, columns: &[ArrayRef], row: usize) -> SqlError {
         let values = table.live_columns().zip(columns).enumerate();
         let all = self.context.shows_all(table);
@@ -131,7 +133,7 @@ impl Shown<'_> {
     }
 }
 
-/// 23505 for the row whose key exists. Its detail has the key if the role may read the columns of the index.
+/// The error 23505 for the row whose key exists. Its detail has the key if the role may read the index's columns.
 pub fn unique_violation(
     context: &StatementContext,
     table: &TableDescriptor,
@@ -149,7 +151,7 @@ pub fn unique_violation(
     error.detail(format!("Key {} already exists.", key_text(table, index, columns, expressions, row)))
 }
 
-/// `(a, b)=(1, x)`. `expressions`: the values of the key's expressions in this row alone.
+/// The key of a row such as `(a, b)=(1, x)`. `expressions` are the values of the key's expressions for this row.
 pub fn key_text(
     table: &TableDescriptor,
     index: &IndexDescriptor,
@@ -184,7 +186,7 @@ fn value_text(ty: crate::types::SqlType, array: &ArrayRef, row: usize) -> String
     output_string(ty, array.as_ref(), row, &OutputContext::PLAIN).unwrap_or_else(|_| "?".to_string())
 }
 
-/// A value in the detail of an error, cut as PostgreSQL cuts it.
+/// Truncates a value in an error's detail as PostgreSQL does.
 fn cut(mut text: String) -> String {
     const LONGEST: usize = 64;
     if text.len() > LONGEST {

@@ -1,47 +1,47 @@
-//! [`Claims`]: uniqueness as of the end of a statement.
+//! [`Claims`]: uniqueness at the end of a statement.
 //!
-//! A row that takes a key which another row still holds has *claimed it early*. When the holder gives the key up later in
-//! the same statement, all is well, and the holder must not delete what the claimant wrote; a claim that nobody clears
-//! until the statement's end is a violation.
+//! A row may take a key that another row still holds: this is an *early claim*. If the holder gives up the key later in
+//! the same statement, there is no violation. The holder's delete must then not remove the claimant's write. An early
+//! claim that remains at the statement's end is a violation.
 
 use crate::error::{Result, SqlError};
 use bytes::Bytes;
 use std::collections::{HashMap, HashSet};
 
-/// Keys claimed early by the statement so far, with the violation that each would be.
+/// The keys claimed early so far, each with the error for its violation.
 #[derive(Debug, Default)]
 pub struct Claims {
     early: HashMap<Bytes, (u64, SqlError)>,
     next: u64,
 }
 
-/// What one batch does to the keys of one index (or of the table).
+/// The changes of one batch to the keys of one index (or of the table).
 #[derive(Debug, Default)]
 pub struct KeyChanges {
-    /// Keys given up.
+    /// Keys that rows give up.
     pub vacated: HashSet<Bytes>,
-    /// Keys taken.
+    /// Keys that rows take.
     pub claimed: HashSet<Bytes>,
 }
 
 impl KeyChanges {
-    /// A row gives up `key`.
+    /// Records that a row gives up `key`.
     pub fn vacate(&mut self, key: Bytes) {
         self.vacated.insert(key);
     }
-    /// A row takes `key`. False when a row of this batch has taken it already: a violation.
+    /// Records that a row takes `key`. False if another row of this batch has taken it: a violation.
     pub fn claim(&mut self, key: Bytes) -> bool {
         self.claimed.insert(key)
     }
-    /// Keys taken that nobody in this batch gives up: those to look up.
+    /// The taken keys that no row of this batch gives up, which must be looked up.
     pub fn to_look_up(&self) -> Vec<Bytes> {
         self.claimed.difference(&self.vacated).cloned().collect()
     }
 }
 
 impl Claims {
-    /// Settles a batch: answers the keys to delete. `exists` are the looked-up keys that exist; `violation` words the
-    /// violation of a key. Errors: a key taken twice for certain.
+    /// Settles a batch and returns the keys to delete. `exists` are the looked-up keys that exist. `violation` makes
+    /// the error for a key. Errors: a key that is certainly taken twice.
     pub fn settle(
         &mut self,
         changes: &KeyChanges,
@@ -55,7 +55,7 @@ impl Claims {
             match (claimed_before, claimed_now) {
                 (true, true) => return Err(violation(key)),
                 (false, false) => deletes.push(key.clone()),
-                // Overwritten by who took it.
+                // The key's new holder overwrites it.
                 (true, false) | (false, true) => {}
             }
         }
@@ -68,11 +68,11 @@ impl Claims {
         }
         Ok(deletes)
     }
-    /// How many claims nobody has cleared yet.
+    /// Number of early claims that remain.
     pub fn len(&self) -> usize {
         self.early.len()
     }
-    /// The statement is over. Errors: the first claim that nobody cleared.
+    /// Ends the statement. Errors: the violation of the first early claim that remains.
     pub fn finish(&mut self) -> Result<()> {
         match self.early.drain().map(|(_, claim)| claim).min_by_key(|(order, _)| *order) {
             Some((_, error)) => Err(error),
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Moves rows between keys in batches, as UPDATE does, and answers whether it is allowed, and the keys left.
+    /// Moves rows between keys in batches, as UPDATE does. Returns the remaining keys, or `None` on a violation.
     fn update(start: &[&str], batches: &[&[(&str, &str)]]) -> Option<BTreeSet<String>> {
         let mut store: BTreeSet<String> = start.iter().map(|key| (*key).to_string()).collect();
         let mut claims = Claims::default();

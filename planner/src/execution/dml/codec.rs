@@ -1,4 +1,4 @@
-//! [`TableCodec`]: everything that turns a table's columns into keys, values and index entries, made once a plan.
+//! [`TableCodec`]: converts a table's columns to keys, values and index entries. A plan makes it once.
 
 use super::computed::{Computed, IndexWriter, ToPhysical};
 use crate::catalog::{IndexDescriptor, IndexState, TableDescriptor};
@@ -11,48 +11,48 @@ use datafusion::arrow::array::ArrayRef;
 use std::sync::Arc;
 use storage::Strings;
 
-/// A secondary index and how it is written.
+/// A secondary index and its encoder.
 #[derive(Clone, Debug)]
 pub struct IndexCodec {
-    /// The index.
+    /// Descriptor of the index.
     pub index: IndexDescriptor,
-    /// Makes its entries.
+    /// Makes the index's entries.
     pub writer: IndexWriter,
-    /// Positions among the live columns of every column in its entries, apart from the primary key's.
+    /// Positions, among the live columns, of all columns in its entries except the primary key's.
     pub positions: Vec<usize>,
 }
 
 impl IndexCodec {
-    /// Whether entries may change when columns at these positions do.
+    /// Whether assigning columns at these positions may change entries.
     pub fn concerns(&self, assigned: &[usize]) -> bool {
         self.writer.is_computed() || self.positions.iter().any(|position| assigned.contains(position))
     }
-    /// Whether entries are added; otherwise they are only removed.
+    /// Whether entries are added. Otherwise they are only removed.
     pub fn maintained(&self) -> bool {
         self.index.state.is_maintained()
     }
-    /// Whether an entry may be that of another row than the one whose key it has: while a unique index is being
-    /// built, rows that lack an entry may have the same key as others.
+    /// Whether an entry may belong to another row with the same key. While a unique index is being built, rows without
+    /// entries may have duplicate keys.
     pub fn may_be_anothers(&self) -> bool {
         self.index.unique && self.index.state != IndexState::Public
     }
 }
 
-/// How a table's rows are written.
+/// Encoders of a table's rows and indexes.
 #[derive(Clone, Debug)]
 pub struct TableCodec {
-    /// The table.
+    /// Descriptor of the table.
     pub table: Arc<TableDescriptor>,
-    /// Makes row keys.
+    /// Makes the row keys.
     pub key: TableKey,
-    /// Makes row values.
+    /// Makes the row values.
     pub row: RowEncoder,
     /// The secondary indexes, in the table's order.
     pub indexes: Vec<IndexCodec>,
 }
 
 impl TableCodec {
-    /// For a table.
+    /// The encoders of a table.
     pub fn new(table: Arc<TableDescriptor>, computed: &Computed, physical: ToPhysical<'_>) -> Result<Self> {
         let position = |id| {
             table
@@ -74,33 +74,33 @@ impl TableCodec {
             .collect::<Result<Vec<_>>>()?;
         Ok(TableCodec { key: TableKey::new(&table)?, row: RowEncoder::new(&table), indexes, table })
     }
-    /// The index whose rows are the table's own.
+    /// The index whose entries are the table's own rows.
     pub fn primary(&self) -> Option<&IndexDescriptor> {
         self.table.primary_key()
     }
-    /// Keys of rows by the primary key.
+    /// Encodes row keys from the primary key's columns.
     pub fn row_keys(&self, columns: &[ArrayRef], rows: usize) -> Result<Vec<Bytes>> {
         Ok(self.keys_of_rows(columns, rows)?.into_parts())
     }
-    /// The same, together.
+    /// Encodes row keys into one allocation.
     pub fn keys_of_rows(&self, columns: &[ArrayRef], rows: usize) -> Result<Arena> {
         let columns = Values::of_all(columns);
         Arena::of(rows, |row, out| self.key.encode(&columns, row, out))
     }
-    /// Values of rows.
+    /// Encodes the values of rows.
     pub fn row_values(&self, columns: &[ArrayRef], rows: usize) -> Result<Vec<Bytes>> {
         Ok(self.values_of_rows(columns, rows)?.into_parts())
     }
-    /// The same, together.
+    /// Encodes row values into one allocation.
     pub fn values_of_rows(&self, columns: &[ArrayRef], rows: usize) -> Result<Arena> {
         let columns = Values::of_all(columns);
         Arena::of(rows, |row, out| self.row.encode(&columns, row, out))
     }
-    /// Entries of rows in one index; `None` for a row that it leaves out.
+    /// The entries of rows in an index. `None` for a row that the index omits.
     pub fn entries(&self, index: &IndexCodec, columns: &[ArrayRef], keys: &[Bytes]) -> Result<Vec<Option<IndexEntry>>> {
         index.writer.entries(columns, keys)
     }
-    /// 23505 for a row whose key in an index exists.
+    /// The error 23505 for a row whose key exists in an index.
     pub fn unique_violation(
         &self,
         context: &StatementContext,
@@ -117,16 +117,16 @@ impl TableCodec {
 /// Many short byte strings in one allocation.
 #[derive(Default)]
 pub struct Arena {
-    /// What is being appended to.
+    /// The buffer that strings are appended to.
     pub bytes: Vec<u8>,
     ends: Vec<usize>,
 }
 
-/// After so many strings it is known how long they are, about.
+/// After this many strings, their average length is known approximately.
 const SAMPLE: usize = 32;
 
 impl Arena {
-    /// What `append` appends for each of so many rows.
+    /// Collects what `append` writes for each of `rows` rows.
     pub fn of(rows: usize, mut append: impl FnMut(usize, &mut Vec<u8>) -> Result<()>) -> Result<Arena> {
         let mut arena = Arena::default();
         for row in 0..rows {
@@ -136,12 +136,12 @@ impl Arena {
         }
         Ok(arena)
     }
-    /// The same, each for itself.
+    /// The same strings, as separate slices of one allocation.
     pub fn strings(rows: usize, append: impl FnMut(usize, &mut Vec<u8>) -> Result<()>) -> Result<Vec<Bytes>> {
         Ok(Arena::of(rows, append)?.into_parts())
     }
-    /// Makes room for `all` strings as long as those so far, once there are some: an allocation that grows as it is filled is copied
-    /// as it grows, and once more when it is done.
+    /// Reserves room for `all` strings of the average length so far. Growing the allocation step by step would copy it
+    /// repeatedly.
     pub fn make_room(&mut self, all: usize) {
         if self.ends.len() == SAMPLE && all > 2 * SAMPLE {
             let expected = self.bytes.len() / SAMPLE * all;
@@ -149,11 +149,11 @@ impl Arena {
             self.ends.reserve_exact(all - SAMPLE);
         }
     }
-    /// Ends the string that was appended.
+    /// Ends the current string.
     pub fn end(&mut self) {
         self.ends.push(self.bytes.len());
     }
-    /// The strings, sharing the allocation.
+    /// The strings as slices that share the allocation.
     pub fn into_parts(self) -> Vec<Bytes> {
         let (all, ends) = self.exact();
         let mut start = 0;
@@ -165,12 +165,13 @@ impl Arena {
             })
             .collect()
     }
-    /// The strings, together.
+    /// The strings as one value.
     pub fn into_strings(self) -> Result<Strings> {
         let (all, ends) = self.exact();
         Strings::new(all, &ends).ok_or_else(|| SqlError::new(state::PROGRAM_LIMIT_EXCEEDED, "too many bytes at once"))
     }
-    /// All bytes, and where the strings end. They may be kept for long: the allocation is as large as they are, not what it grew to.
+    /// All bytes, and the ends of the strings. The allocation is trimmed to its contents, since it may be kept for
+    /// long.
     fn exact(self) -> (Bytes, Vec<usize>) {
         let exact = self.bytes.capacity() - self.bytes.len() <= self.bytes.len() / 16;
         (if exact { Bytes::from(self.bytes) } else { Bytes::copy_from_slice(&self.bytes) }, self.ends)

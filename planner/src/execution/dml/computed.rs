@@ -1,5 +1,5 @@
-//! What is computed of a row when it is written: generated columns, the expressions of index keys, and the conditions of
-//! partial indexes. [`Computed`] holds them bound, as the binder makes them; [`RowComputer`] and [`IndexWriter`] run them.
+//! Computed parts of a written row: generated columns, expressions of index keys, conditions of partial indexes.
+//! [`Computed`] holds the bound expressions. [`RowComputer`] and [`IndexWriter`] evaluate them.
 
 use super::check::batch_of;
 use crate::catalog::{ColumnId, IndexDescriptor, TableDescriptor};
@@ -18,14 +18,14 @@ use std::sync::Arc;
 /// The bound expressions of a table, over its live columns qualified by its name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Computed {
-    /// Generated columns.
+    /// Generated columns and their expressions.
     pub generated: Vec<(ColumnId, Expr)>,
     /// Indexes with expressions or a condition.
     pub indexes: Vec<IndexExpressions>,
 }
 
 impl Computed {
-    /// Of an index, by its OID.
+    /// The expressions of an index, by its OID.
     pub fn index(&self, oid: Oid) -> Option<&IndexExpressions> {
         self.indexes.iter().find(|index| index.index == oid)
     }
@@ -36,35 +36,35 @@ impl Computed {
 pub struct IndexExpressions {
     /// OID of the index.
     pub index: Oid,
-    /// Those of its key, in order.
+    /// Expressions of the key, in order.
     pub expressions: Vec<Expr>,
-    /// WHERE.
+    /// The index's condition (WHERE).
     pub predicate: Option<Expr>,
 }
 
-/// All that a row must satisfy, and all that is computed of it.
+/// The constraints on a row, and the expressions computed from it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Rules {
     /// CHECK constraints by name, over the live columns qualified by the table's name.
     pub checks: Vec<(String, Expr)>,
-    /// WITH CHECK OPTION of views by name, in the order in which they are asked, over the same columns; never NULL.
+    /// WITH CHECK OPTION of views by name, in the order of evaluation, over the same columns. They are never NULL.
     pub views: Vec<(String, Expr)>,
-    /// What is computed.
+    /// The computed expressions of the table.
     pub computed: Computed,
 }
 
-/// Turns an expression over a table's live columns into a physical one.
+/// Converts an expression over a table's live columns to a physical one.
 pub type ToPhysical<'a> = &'a dyn Fn(&Expr) -> Result<Arc<dyn PhysicalExpr>>;
 
-/// Computes generated columns.
+/// Computes the values of generated columns.
 #[derive(Clone, Debug, Default)]
 pub struct RowComputer {
-    /// By position among the live columns.
+    /// Expressions by position among the live columns.
     generated: Vec<(usize, Arc<dyn PhysicalExpr>)>,
 }
 
 impl RowComputer {
-    /// For a table.
+    /// Compiles the generated columns of a table.
     pub fn new(table: &TableDescriptor, computed: &Computed, physical: ToPhysical<'_>) -> Result<Self> {
         let generated = computed.generated.iter().map(|(id, expr)| {
             let position = table.live_columns().position(|column| column.id == *id);
@@ -72,11 +72,11 @@ impl RowComputer {
         });
         Ok(RowComputer { generated: generated.collect::<Result<_>>()? })
     }
-    /// Positions of the generated columns.
+    /// Positions of the generated columns among the live ones.
     pub fn positions(&self) -> impl Iterator<Item = usize> + '_ {
         self.generated.iter().map(|(position, _)| *position)
     }
-    /// Gives the generated columns their values. `columns` begins with the live columns, of which `schema` is.
+    /// Computes the generated columns in place. `columns` begins with the live columns, whose schema is `schema`.
     pub fn compute(&self, schema: &SchemaRef, columns: &mut [ArrayRef], rows: usize) -> Result<()> {
         if self.generated.is_empty() {
             return Ok(());
@@ -115,7 +115,7 @@ struct IndexComputer {
 }
 
 impl IndexWriter {
-    /// For a secondary index of a table. `expressions` must be there when the index is computed.
+    /// Compiles a secondary index. A computed index requires `expressions`.
     pub fn new(
         table: &TableDescriptor,
         index: &IndexDescriptor,
@@ -139,11 +139,11 @@ impl IndexWriter {
         };
         Ok(IndexWriter { encoder, computer: Some(computer) })
     }
-    /// Whether it needs to be told more than which columns changed: expressions or a condition.
+    /// Whether it has expressions or a condition, so that the changed columns alone do not decide.
     pub fn is_computed(&self) -> bool {
         self.computer.is_some()
     }
-    /// The entries of rows; `None` for a row that the index leaves out. `columns`: the live columns; `keys`: of the rows.
+    /// The entries of rows. `None` for a row that the index omits. `columns` are the live columns, `keys` the row keys.
     pub fn entries(&self, columns: &[ArrayRef], keys: &[Bytes]) -> Result<Vec<Option<IndexEntry>>> {
         let Some(computer) = &self.computer else {
             return keys
@@ -166,16 +166,16 @@ impl IndexWriter {
         }
         Ok(entries)
     }
-    /// Positions among the live columns of those that entries are made of.
+    /// Positions of the live columns that entries depend on.
     pub fn needed(&self, live: usize) -> Vec<usize> {
         match &self.computer {
-            // Expressions may name any.
+            // An expression may read any column.
             Some(_) => (0..live).collect(),
             None => self.encoder.needed().collect(),
         }
     }
-    /// Gives `each` the entry of every row that the index does not leave out. `columns`: the live columns, of which those that are not
-    /// [needed](IndexWriter::needed) may be anything as long; `keys`: of the rows.
+    /// Calls `each` with the entry of each row that the index includes. `columns` are the live columns and `keys` the
+    /// row keys. Columns that are not [needed](IndexWriter::needed) may hold anything of the same length.
     pub fn each_entry<'a>(
         &self,
         columns: &[ArrayRef],
@@ -197,7 +197,7 @@ impl IndexWriter {
         }
         Ok(())
     }
-    /// The values of the key's expressions, in order, for messages about one row.
+    /// The values of the key's expressions for one row, for messages.
     pub fn expression_values(&self, columns: &[ArrayRef], row: usize) -> Result<Vec<ArrayRef>> {
         let Some(computer) = &self.computer else { return Ok(Vec::new()) };
         let live = columns.get(..computer.schema.fields().len()).unwrap_or_default();
@@ -208,7 +208,7 @@ impl IndexWriter {
 }
 
 impl IndexComputer {
-    /// The rows for which the condition is true, and their columns.
+    /// The rows that satisfy the condition, and their columns.
     fn chosen(&self, columns: &[ArrayRef], rows: usize) -> Result<(Vec<u32>, Vec<ArrayRef>)> {
         let count = u32::try_from(rows).map_err(|_| SqlError::internal("a batch is too large"))?;
         let Some(predicate) = &self.predicate else { return Ok(((0..count).collect(), columns.to_vec())) };

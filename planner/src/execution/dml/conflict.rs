@@ -1,4 +1,4 @@
-//! ON CONFLICT: rows whose keys exist are skipped, or update what is there.
+//! ON CONFLICT: rows whose keys exist are skipped or update the existing row.
 
 use super::check::{batch_of, first_failure};
 use super::codec::TableCodec;
@@ -19,34 +19,34 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use txn::{LockStrength, OwnWrites, Write, WriteKind};
 
-/// The column behind the others of rows that a plan makes new values of.
+/// Name of the last column, the row number, of rows for which a plan computes new values.
 pub const ROW_NUMBER: &str = "\u{1}number";
 
-/// Where keys are unique: 0 is the table itself, then its secondary indexes in order.
+/// A set of unique keys: 0 is the table itself, followed by its secondary indexes in order.
 pub type Space = usize;
 
-/// ON CONFLICT, ready to run.
+/// A compiled ON CONFLICT clause.
 #[derive(Debug)]
 pub struct Conflict {
-    /// The index that decides, or `None` for any.
+    /// The index that decides. `None` for any index.
     pub arbiter: Option<Space>,
-    /// DO UPDATE; `None` is DO NOTHING.
+    /// DO UPDATE. `None` is DO NOTHING.
     pub update: Option<ConflictUpdate>,
 }
 
-/// DO UPDATE.
+/// A compiled DO UPDATE clause.
 #[derive(Debug)]
 pub struct ConflictUpdate {
-    /// Positions among the live columns of those that get new values.
+    /// Positions of the assigned columns among the live columns.
     pub positions: Vec<usize>,
-    /// What makes the new values.
+    /// Computes the new values.
     pub values: NewValues,
-    /// Schema of what they are made of: the live columns, then the excluded ones.
+    /// Schema of the expressions' input: the live columns, then the excluded ones.
     pub schema: SchemaRef,
 }
 
 impl ConflictUpdate {
-    /// Whether it may give a row another key in some space. The columns of the arbiter are equal in both rows.
+    /// Whether it may change a unique key. The columns of the arbiter are equal in both rows.
     fn changes_keys(&self, codec: &TableCodec, arbiter: Option<Space>) -> bool {
         let width = codec.table.live_columns().count();
         let column_of = |position: usize| codec.table.live_columns().nth(position).map(|column| column.id);
@@ -80,21 +80,21 @@ impl ConflictUpdate {
     }
 }
 
-/// What makes new values of rows in conflict.
+/// Computes the new values of rows in conflict.
 #[derive(Debug)]
 pub enum NewValues {
-    /// Expressions.
+    /// By expressions over each row.
     Expressions {
-        /// The values.
+        /// The new values, one per assigned column.
         set: Vec<Arc<dyn PhysicalExpr>>,
-        /// WHERE.
+        /// The condition of WHERE.
         filter: Option<Arc<dyn PhysicalExpr>>,
     },
-    /// A plan, because subqueries see the rows.
+    /// By a plan, because subqueries read the rows.
     Planned {
-        /// The part of the statement that the plan reads them as, numbered in a last column.
+        /// The statement part under which the plan reads the rows. Their last column is the row number.
         part: usize,
-        /// Answers the numbers of the rows that WHERE keeps, and their values.
+        /// Returns the row numbers that WHERE keeps, and their new values.
         plan: Box<Recheck>,
     },
 }
@@ -112,7 +112,7 @@ pub fn space_of(codec: &TableCodec, index: Oid) -> Result<Space> {
         .ok_or_else(|| SqlError::internal("ON CONFLICT names an unknown index"))
 }
 
-/// The keys of a batch in one space; `None` where NULLs make the row distinct from all.
+/// The keys of a batch in one space. `None` if NULLs make a row distinct from all others.
 struct Keys<'a> {
     space: Space,
     index: &'a IndexDescriptor,
@@ -122,7 +122,8 @@ struct Keys<'a> {
 }
 
 impl Keys<'_> {
-    /// Whether the row's key exists (Some(true)), is taken by an earlier row of the batch (Some(false)), or is free.
+    /// Whether the row's key exists (`Some(true)`), was taken by an earlier row of the batch (`Some(false)`), or is
+    /// free.
     fn conflict(&self, row: usize) -> Option<bool> {
         let key = self.keys.get(row)?.as_ref()?;
         if self.existing.get(row).is_some_and(Option::is_some) {
@@ -138,8 +139,8 @@ impl Keys<'_> {
 }
 
 impl Run {
-    /// Inserts what does not conflict, and does to the rest what ON CONFLICT says. Answers the affected rows, in the
-    /// order of the input. Errors: 21000 when a row would be affected twice, 23505 by an index that is not the arbiter.
+    /// Inserts rows without conflict and applies ON CONFLICT to the others. Returns the affected rows in input order.
+    /// Errors: 21000 if a row would be affected twice, 23505 for an index that is not the arbiter.
     pub async fn insert_or(
         &mut self,
         conflict: &Conflict,
@@ -151,11 +152,11 @@ impl Run {
         if rows > 0 {
             refuse_deferrable(codec, conflict.arbiter)?;
         }
-        // PostgreSQL would not have come to the rows after the first that fails.
+        // PostgreSQL would not reach the rows after the first failure.
         let failure = first_failure(codec, &target.checks, &target.schema, columns, rows, self.shown(&target))?;
         let rows = failure.as_ref().map_or(rows, |(row, _)| *row);
         let failure = failure.map(|(_, error)| error);
-        // A row that meets what an earlier one does is looked at once that is done.
+        // A row that depends on an earlier one is processed once the earlier one is done.
         let (mut parts, mut start, mut most) = (Vec::new(), 0, rows);
         while start < rows || parts.is_empty() {
             let length = (rows - start).min(most);
@@ -163,7 +164,7 @@ impl Run {
             let (affected, count, done) = self.insert_part(conflict, &part, length).await?;
             parts.push((affected, count));
             start += done;
-            // Where rows meet each other often, few are looked at in vain.
+            // If rows often depend on each other, use smaller parts.
             most = if done < length { done.saturating_mul(2).max(16) } else { most.saturating_mul(2) };
         }
         if let Some(error) = failure {
@@ -172,7 +173,8 @@ impl Run {
         together(parts)
     }
 
-    /// The same of the first rows of a batch, as many as do not meet each other: one at least, if there are any. Answers how many too.
+    /// Like [`Run::insert_or`], for the first rows of a batch that do not depend on each other: at least one, if there
+    /// are any. Also returns their number.
     async fn insert_part(
         &mut self,
         conflict: &Conflict,
@@ -202,7 +204,7 @@ impl Run {
                     continue;
                 }
                 if conflict.update.is_none() {
-                    // The decision to skip the row holds only while the other row stays.
+                    // Skipping the row is right only as long as the other row stays.
                     if let (true, Some(Some(key))) = (exists, keys.keys.get(row)) {
                         let kind = WriteKind::Lock;
                         writes.push(Write { key: key.clone(), kind, strength: LockStrength::KeyShare });
@@ -220,7 +222,7 @@ impl Run {
                     failure = Some(affected_twice());
                     break 'rows;
                 }
-                // WHERE may leave it alone, or it gets another key.
+                // WHERE may keep the row unchanged, or the row may get another key.
                 if !pending.insert(row_key.clone()) {
                     done = row;
                     break 'rows;
@@ -229,10 +231,10 @@ impl Run {
                 updated_keys.push(row_key);
                 continue 'rows;
             }
-            // The arbiter is content; the other indexes must be too.
+            // The arbiter has no conflict; the other indexes must not have one either.
             if let Some(keys) = spaces.iter().find(|keys| keys.conflict(row).is_some()) {
                 if !pending.is_empty() {
-                    // An update may give the key up.
+                    // An update may give up the key.
                     done = row;
                     break 'rows;
                 }
@@ -279,7 +281,7 @@ impl Run {
             return failure.map_or(Ok((new_rows, inserted.len(), done)), Err);
         };
         let excluded = pick(columns, &updated)?;
-        // What an earlier row's update raises comes before the failure of a later row.
+        // An error in an earlier row's update precedes the failure of a later row.
         let (mut changed_rows, kept) = self.update_existing(update, &updated_keys, &excluded).await?;
         if let Some(error) = failure {
             return Err(error);
@@ -304,13 +306,13 @@ impl Run {
         Ok((in_order(&new_rows, &inserted, &changed_rows, &updated)?, count, done))
     }
 
-    /// A number of the transaction, as xid shows it: from 3 on.
+    /// A transaction number as xid shows it, at least 3.
     async fn number(&self) -> Result<i64> {
         let snapshot = self.context.transaction.snapshot_ts().await?;
         Ok((snapshot.0 & u64::from(u32::MAX)).max(3) as i64)
     }
 
-    /// Notes for the other parts of the statement that a row is written; false when one of them has written it.
+    /// Records for the statement's other parts that a row is written. False if one of them has written it.
     pub fn note(&mut self, key: &Bytes) -> bool {
         let new = !self.shared || self.context.held.note_written(key);
         self.noted += usize::from(self.shared && new);
@@ -347,7 +349,7 @@ impl Run {
         Ok(spaces)
     }
 
-    /// Updates the rows at `keys`; answers the new rows and which of them WHERE kept.
+    /// Updates the rows at `keys`. Returns the new rows and which rows WHERE kept.
     async fn update_existing(
         &mut self,
         update: &ConflictUpdate,
@@ -358,7 +360,7 @@ impl Run {
         let ids: Vec<_> = table.live_columns().map(|column| column.id).collect();
         let mut decoder = RowDecoder::new(&table, &ids, false)?;
         if self.reads_newest() {
-            // They are kept from being deleted already: see `existing`.
+            // They are already locked against deletion: see `existing`.
             let rows: Vec<(Bytes, LockStrength)> =
                 keys.iter().map(|key| (key.clone(), LockStrength::NoKeyUpdate)).collect();
             self.context.transaction.lock_rows(&rows, patience(&self.context)).await?;
@@ -423,7 +425,7 @@ impl Run {
 }
 
 impl Run {
-    /// The rows that WHERE keeps, in order, and their new values, where subqueries see them.
+    /// The rows that WHERE keeps, in order, and their new values, if subqueries read the rows.
     async fn planned_values(
         &self,
         update: &ConflictUpdate,
@@ -460,7 +462,7 @@ impl Run {
     }
 }
 
-/// The key of the row that stands in the way.
+/// The key of the row in conflict.
 fn existing_row_key(codec: &TableCodec, keys: &Keys<'_>, row: usize, value: &Bytes) -> Result<Bytes> {
     let key = keys.keys.get(row).cloned().flatten().ok_or_else(|| SqlError::internal("a conflict without a key"))?;
     if keys.space == 0 {
@@ -469,7 +471,7 @@ fn existing_row_key(codec: &TableCodec, keys: &Keys<'_>, row: usize, value: &Byt
     IndexDecoder::new(&codec.table, keys.index, &[], true)?.row_key(&key, value)
 }
 
-/// 55000 where a constraint decides whose keys may be there twice for a while.
+/// Rejects deferrable constraints as arbiters. Errors: 55000, because their keys may temporarily occur twice.
 fn refuse_deferrable(codec: &TableCodec, arbiter: Option<Space>) -> Result<()> {
     let decides = |place: usize| arbiter.is_none_or(|arbiter| arbiter == place + 1);
     let mut deciding = codec.indexes.iter().enumerate().filter(|(place, _)| decides(*place));
@@ -490,7 +492,7 @@ fn affected_twice() -> SqlError {
         .hint("Ensure that no rows proposed for insertion within the same command have duplicate constrained values.")
 }
 
-/// The rows of several parts of a batch.
+/// Concatenates the rows of several parts of a batch.
 fn together(mut parts: Vec<(Vec<ArrayRef>, usize)>) -> Result<(Vec<ArrayRef>, usize)> {
     if parts.len() < 2 {
         return parts.pop().ok_or_else(|| SqlError::internal("a batch without parts"));
@@ -520,7 +522,7 @@ fn both(
     batch_of(schema, &columns, rows)
 }
 
-/// Puts inserted and updated rows together in the order of the input.
+/// Merges inserted and updated rows in input order.
 fn in_order(a: &[ArrayRef], a_rows: &[u32], b: &[ArrayRef], b_rows: &[u32]) -> Result<Vec<ArrayRef>> {
     let mut order: Vec<(u32, u32)> = (0u32..).zip(a_rows.iter().chain(b_rows)).map(|(at, row)| (*row, at)).collect();
     order.sort_unstable();

@@ -1,5 +1,5 @@
-//! [`FeedNode`]: rows that come from outside while the plan runs, batch by batch (COPY FROM STDIN). A plan with one runs
-//! once for each sender.
+//! [`FeedNode`]: rows that arrive from outside while the plan runs, batch by batch (COPY FROM STDIN). A plan with such
+//! a node runs once for each sender.
 
 use crate::error::SqlError;
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
@@ -21,12 +21,12 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
-/// Batches that may wait to be taken. One: the feeder prepares the next while one is written.
+/// Batches that the channel holds. With one, the feeder prepares the next batch while one is written.
 const WAITING: usize = 1;
 
 type Source = Arc<Mutex<Option<mpsc::Receiver<RecordBatch>>>>;
 
-/// A leaf whose rows are sent to it.
+/// A leaf that receives its rows from a sender.
 #[derive(Clone, Debug)]
 pub struct FeedNode {
     schema: DFSchemaRef,
@@ -34,19 +34,19 @@ pub struct FeedNode {
 }
 
 impl FeedNode {
-    /// A leaf of these columns, and where to send its batches. The rows end when the sender is dropped.
+    /// A leaf with these columns, and the sender for its batches. The rows end when the sender is dropped.
     pub fn new(schema: Schema) -> Result<(FeedNode, mpsc::Sender<RecordBatch>)> {
         let (sender, receiver) = mpsc::channel(WAITING);
         let schema = Arc::new(DFSchema::try_from(schema)?);
         Ok((FeedNode { schema, source: Arc::new(Mutex::new(Some(receiver))) }, sender))
     }
-    /// Where to send the batches of the next run.
+    /// The sender for the next run's batches.
     pub fn again(&self) -> mpsc::Sender<RecordBatch> {
         let (sender, receiver) = mpsc::channel(WAITING);
         *self.source.lock() = Some(receiver);
         sender
     }
-    /// The operator.
+    /// The operator of this node.
     pub(super) fn exec(&self) -> FeedExec {
         FeedExec::new(self.schema.inner().clone(), self.source.clone())
     }

@@ -1,6 +1,6 @@
-//! [`LockRowsExec`]: FOR UPDATE and its kin. Locks each row that passes, as many as are taken from it, waits for those that others
-//! have locked, and looks again at those that changed meanwhile. Where locks cannot be held in memory it buffers a
-//! lock-only record for each row instead: others conflict at COMMIT.
+//! [`LockRowsExec`]: FOR UPDATE and similar clauses. It locks each row that is taken from it, and waits for rows that
+//! others have locked. It rechecks rows that changed meanwhile. If row locks are not available, it buffers a lock-only
+//! record for each row, so that others conflict at COMMIT.
 
 use super::check::batch_of;
 use super::node::{LockedTable, RowWait};
@@ -32,17 +32,17 @@ use std::sync::Arc;
 use txn::locks::{LockFailure, LockWait};
 use txn::{LockStrength, LockedRow, OwnWrites, TxnError, Write, WriteKind};
 
-/// Rows that are locked in one step when all are taken.
+/// Rows locked in one step if all are taken.
 const AT_ONCE: usize = 1024;
 
 type Count = Option<Arc<dyn PhysicalExpr>>;
 
-/// Passes its input through and locks each row.
+/// Locks each row of its input and passes it on.
 #[derive(Debug)]
 pub struct LockRowsExec {
     tables: Arc<[LockedTable]>,
     input: Arc<dyn ExecutionPlan>,
-    /// OFFSET and LIMIT of what is above.
+    /// OFFSET and LIMIT of the operator above.
     taken: (Count, Count),
     recheck: Arc<Recheck>,
     slots: Arc<Slots>,
@@ -50,7 +50,7 @@ pub struct LockRowsExec {
 }
 
 impl LockRowsExec {
-    /// Locks the rows of `tables`. `taken`: OFFSET and LIMIT above.
+    /// Locks the rows of `tables`. `taken` is the OFFSET and LIMIT above.
     pub fn new(
         tables: Vec<LockedTable>,
         input: Arc<dyn ExecutionPlan>,
@@ -62,7 +62,7 @@ impl LockRowsExec {
         LockRowsExec { tables: tables.into(), input, taken, recheck, slots, properties }
     }
     fn with_input(&self, input: Arc<dyn ExecutionPlan>) -> Self {
-        // The input may be sorted by now.
+        // The input may have been sorted since.
         let properties = properties_over(&input);
         let (tables, taken) = (self.tables.clone(), self.taken.clone());
         LockRowsExec { tables, input, taken, recheck: self.recheck.clone(), slots: self.slots.clone(), properties }
@@ -73,7 +73,7 @@ fn properties_over(input: &Arc<dyn ExecutionPlan>) -> Arc<PlanProperties> {
     Arc::new(input.properties().as_ref().clone().with_partitioning(Partitioning::UnknownPartitioning(1)))
 }
 
-/// One execution.
+/// The state of one execution.
 struct Locking {
     context: Arc<StatementContext>,
     tables: Arc<[LockedTable]>,
@@ -81,15 +81,15 @@ struct Locking {
     input: SendableRecordBatchStream,
     /// Rows that may still be taken.
     left: usize,
-    /// Rows of the input that were not looked at.
+    /// Input rows that were not processed yet.
     waiting: Option<RecordBatch>,
-    /// Rows that passed.
+    /// Rows that are locked.
     ready: Vec<RecordBatch>,
-    /// Combinations of rows that were looked at again.
+    /// Combinations of row keys that were rechecked.
     rechecked: HashSet<Vec<Option<Bytes>>>,
 }
 
-/// What becomes of a row of the input.
+/// The outcome for a row of the input.
 enum Fate {
     Passes,
     Goes,
@@ -138,7 +138,7 @@ impl Locking {
         let mut fates: Vec<Fate> = (0..batch.num_rows()).map(|_| Fate::Passes).collect();
         for table in self.tables.iter() {
             let of_table = Self::keys(table, batch)?;
-            // A row that comes several times is locked once, and one that is skipped already is not.
+            // A row that occurs several times is locked once. A row that is already skipped is not locked.
             let mut seen: HashMap<Bytes, LockedRow> = HashMap::new();
             let wanted = of_table.iter().zip(&fates).filter(|(_, fate)| !matches!(fate, Fate::Goes));
             let mut rows: Vec<(Bytes, LockStrength)> =
@@ -192,7 +192,7 @@ impl Locking {
     }
 }
 
-/// Locks rows of a table. Errors: 55P03; 40001 when they changed at snapshot level.
+/// Locks rows of a table. Errors: 55P03; 40001 if a row changed at snapshot level.
 async fn lock_rows(
     context: &StatementContext,
     table: &LockedTable,
@@ -200,8 +200,8 @@ async fn lock_rows(
 ) -> Result<Vec<LockedRow>, SqlError> {
     let transaction = &context.transaction;
     let recorded = !transaction.can_lock_rows();
-    // A transaction at snapshot level does not look for a lock that was given back before it commits. If its snapshot is older, only a
-    // record tells it that a row refers to this one.
+    // A transaction at snapshot level does not check locks that were released before it commits. If its snapshot is
+    // older, only a record tells it that a row refers to this one.
     let needs_record = table.strength == LockStrength::KeyShare
         && (context.for_reference || transaction.isolation().has_one_snapshot());
     if recorded || needs_record {
@@ -231,7 +231,7 @@ async fn lock_rows(
         }
     };
     if !transaction.is_quiet() {
-        // They are about to be shown.
+        // The rows are about to be shown to the client.
         transaction.settled().await?;
     }
     if table.wait == RowWait::Error && states.contains(&LockedRow::Held) {

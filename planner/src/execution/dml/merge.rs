@@ -1,4 +1,4 @@
-//! MERGE: each row of a batch is updated, deleted, inserted or left alone.
+//! MERGE: each row of a batch is updated, deleted, inserted or left unchanged.
 
 use super::check::batch_of;
 use super::conflict::position;
@@ -21,21 +21,21 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use txn::{LockedRow, OwnWrites};
 
-/// What is done to a row.
+/// The action for a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MergeStep {
-    /// UPDATE of the columns at these positions among the live ones.
+    /// UPDATE of the live columns at these positions.
     Update(Vec<usize>),
-    /// DELETE.
+    /// DELETE the target row.
     Delete,
-    /// INSERT.
+    /// INSERT a new row.
     Insert,
-    /// DO NOTHING.
+    /// DO NOTHING with the row.
     Nothing,
 }
 
 impl MergeStep {
-    /// Keys are given up before they are taken.
+    /// Sort order of actions: keys are given up before they are taken.
     fn rank(&self) -> u8 {
         match self {
             MergeStep::Delete => 0,
@@ -46,19 +46,19 @@ impl MergeStep {
     }
 }
 
-/// Looks again at rows of the source whose row of the target changed while it was waited for.
+/// Rechecks rows of the source whose target row changed while its lock was awaited.
 #[derive(Debug)]
 pub struct MergeRecheck {
     part: usize,
-    /// What [`MergeAgain::part`] is held as: columns of the source, then row key and live columns.
+    /// Schema of the rows held for [`MergeAgain::part`]: columns of the source, then row key and live columns.
     held: SchemaRef,
-    /// How rows of the target are read: live columns, then the row key.
+    /// The columns read from target rows: live columns, then the row key.
     output: ScanOutput,
     plan: Recheck,
 }
 
 impl MergeRecheck {
-    /// `plan` runs that of `again`.
+    /// Makes the recheck of a table. `plan` runs the plan of `again`.
     pub fn new(table: &Arc<TableDescriptor>, again: &MergeAgain, plan: Recheck) -> Result<MergeRecheck> {
         let mut held = None;
         again.plan.apply(|node| {
@@ -76,7 +76,7 @@ impl MergeRecheck {
     }
 }
 
-/// The row keys and the numbers of actions of a batch.
+/// The row keys and action numbers of a batch.
 fn chosen(batch: &RecordBatch, live: usize) -> Result<impl Iterator<Item = (Option<Bytes>, Option<usize>)> + use<>> {
     let keys = column(batch, 0)?;
     let keys = keys.as_binary_opt::<i32>().ok_or_else(|| SqlError::internal("a row key that is not binary"))?.clone();
@@ -89,7 +89,7 @@ fn chosen(batch: &RecordBatch, live: usize) -> Result<impl Iterator<Item = (Opti
 }
 
 impl Run {
-    /// Locks the rows that a batch wants to update or delete. Those that changed meanwhile are looked at again.
+    /// Locks the rows that a batch updates or deletes. Rows that changed meanwhile are rechecked.
     async fn locked(&self, steps: &[MergeStep], again: &MergeRecheck, batch: &RecordBatch) -> Result<RecordBatch> {
         if !self.reads_newest() {
             return Ok(batch.clone());
@@ -123,7 +123,7 @@ impl Run {
         let found: Vec<Option<(&[u8], &[u8])>> =
             keys.iter().zip(&newest).map(|(key, value)| Some((&key[..], value.as_deref()?))).collect();
         let decoded = again.output.decode(found.iter().flatten().copied())?;
-        // A row that is gone is NULL.
+        // A deleted row becomes NULL.
         let mut next = 0..;
         let there = UInt32Array::from_iter(found.iter().map(|found| found.and_then(|_| next.next())));
         let live = self.target.schema.fields().len();
@@ -132,7 +132,7 @@ impl Run {
             columns.push(take(&column(&decoded, position)?, &there, None)?);
         }
         self.context.held.put(again.part, vec![batch_of(&again.held, &columns, changed.len())?]);
-        // A row may meet none any more.
+        // A source row may not match any target row now.
         let schema = batch.schema();
         let fields = schema.fields().iter().map(|field| field.as_ref().clone().with_nullable(true));
         let schema = Arc::new(Schema::new(fields.collect::<Vec<Field>>()));
@@ -140,7 +140,7 @@ impl Run {
         let left: Vec<u32> = (0..position(batch.num_rows())?).filter(|row| !changed.contains(row)).collect();
         let mut batches = vec![batch_of(&schema, &pick(batch.columns(), &left)?, left.len())?];
         for looked in again.plan.run(&self.context, Vec::new()).await? {
-            // What is done may now be another thing, which locks more strongly.
+            // The action may have changed to one with a stronger lock.
             let mut stronger = Vec::new();
             for (key, number) in self.rows_of(&looked)? {
                 let step = number.and_then(|number| steps.get(number));
@@ -161,8 +161,8 @@ impl Run {
         chosen(batch, self.target.schema.fields().len())
     }
 
-    /// Does to the rows of a batch what it says of them; answers how many were affected. Errors: 21000 for a row that is
-    /// affected twice, and those of INSERT, UPDATE and DELETE.
+    /// Applies the actions of a batch. Returns the number of affected rows. Errors: 21000 for a row affected twice, and
+    /// those of INSERT, UPDATE and DELETE.
     pub async fn merge(&mut self, steps: &[MergeStep], again: &MergeRecheck, batch: &RecordBatch) -> Result<usize> {
         let batch = &self.locked(steps, again, batch).await?;
         let target = self.target.clone();
@@ -183,7 +183,7 @@ impl Run {
                         return Err(SqlError::new(state::CARDINALITY_VIOLATION, message)
                             .hint("Ensure that not more than one source row matches any one target row."));
                     }
-                    // What another part of the statement has written is left alone.
+                    // Ignore rows that another part of the statement has written.
                     if !self.note(&key) {
                         continue;
                     }

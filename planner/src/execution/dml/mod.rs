@@ -1,7 +1,7 @@
-//! Writing: the logical nodes that the binder builds and the operators behind them.
+//! Writing: the logical nodes that the binder builds, and their operators.
 //!
-//! A batch of rows is checked and encoded column by column and buffered with one call; nothing reaches the store before
-//! COMMIT. Uniqueness is that of the statement's end: rows may trade keys within one UPDATE.
+//! A batch of rows is checked and encoded by column and buffered with one call. Nothing reaches the store before
+//! COMMIT. Uniqueness is checked at the statement's end: rows may exchange keys within one UPDATE.
 
 mod check;
 mod claims;

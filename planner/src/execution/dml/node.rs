@@ -1,7 +1,7 @@
 //! The logical nodes of INSERT, UPDATE, DELETE and SELECT … FOR UPDATE.
 //!
-//! Their own expressions (checks, DO UPDATE) are over schemas of their own, not over their inputs, so they are hidden
-//! from DataFusion's optimizer; the extension planner makes physical expressions of them.
+//! Checks and DO UPDATE have expressions over schemas of their own, not over the node's input. They are hidden from
+//! DataFusion's optimizer. The extension planner converts them to physical expressions.
 
 use super::computed::Rules;
 use crate::catalog::{ColumnId, TableDescriptor};
@@ -18,60 +18,60 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use txn::LockStrength;
 
-/// What an INSERT does about a row whose key exists.
+/// The action of INSERT for a row whose key exists.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum OnConflict {
     /// DO NOTHING, for one unique index or for all.
     DoNothing {
-        /// OID of the index, `None` for any.
+        /// OID of the index. `None` for any.
         arbiter: Option<Oid>,
     },
-    /// DO UPDATE. Expressions are over [`conflict_schema`].
+    /// DO UPDATE, with expressions over [`conflict_schema`].
     DoUpdate {
         /// OID of the unique index.
         arbiter: Oid,
-        /// New values.
+        /// Assigned columns and their new values.
         set: Vec<(ColumnId, Expr)>,
-        /// WHERE: rows for which it is not true are left alone.
+        /// The condition of WHERE. Rows for which it is not true stay unchanged.
         filter: Option<Expr>,
     },
 }
 
-/// INSERT. Input: one column per live column in order, of the column's Arrow type.
+/// INSERT. The input has one column per live column, in order and in the column's Arrow type.
 #[derive(Clone, Debug)]
 pub struct InsertNode {
-    /// The table.
+    /// The table to insert into.
     pub table: Arc<TableDescriptor>,
-    /// Rows.
+    /// The plan of the rows.
     pub input: LogicalPlan,
-    /// ON CONFLICT.
+    /// The ON CONFLICT clause, if any.
     pub on_conflict: Option<OnConflict>,
-    /// What the rows must satisfy and what is computed of them, over [`table_schema`] qualified by the table's name.
+    /// Constraints and computed expressions over [`table_schema`], qualified by the table's name.
     pub rules: Rules,
     /// Whether it returns the rows rather than their number.
     pub returning: bool,
     /// The table's name or alias.
     pub qualifier: TableReference,
-    /// Scalar subqueries of ON CONFLICT, which see nothing around them: its expressions have [`OnConflict::subquery`] in their
-    /// place.
+    /// Scalar subqueries of ON CONFLICT, which are uncorrelated. Its expressions contain an [`OnConflict::subquery`]
+    /// placeholder for each.
     pub subqueries: Vec<Expr>,
-    /// Where subqueries of DO UPDATE see its rows: by which part of the statement they are held, and what makes of them
-    /// the number of each row that WHERE keeps, and its new values. Then DO UPDATE has no expressions.
+    /// For subqueries of DO UPDATE that read its rows: the statement part that holds the rows, and a plan. The plan
+    /// returns the number and new values of each row that WHERE keeps. DO UPDATE itself then has no expressions.
     pub rows: Option<(usize, LogicalPlan)>,
-    /// The columns that the statement gives values; details of errors may show them.
+    /// The columns to which the statement gives values. Error details may show them.
     pub given: Vec<ColumnId>,
     schema: DFSchemaRef,
 }
 
-/// The column behind the table's of what INSERT … ON CONFLICT DO UPDATE returns: a number of the transaction where it updated
-/// the row, 0 where it inserted it.
+/// Name of the additional column that INSERT … ON CONFLICT DO UPDATE returns. It is the transaction's number if the row
+/// was updated, and 0 if it was inserted.
 pub const UPDATED_BY: &str = "\u{1}updated by";
 
-/// How placeholders of subqueries of ON CONFLICT begin; then comes the place.
+/// Prefix of the placeholders for subqueries of ON CONFLICT. The position follows it.
 const SUBQUERY: &str = "$?";
 
 impl OnConflict {
-    /// Takes the scalar subqueries out of the expressions.
+    /// Replaces the scalar subqueries in the expressions by placeholders and returns them.
     pub fn take_subqueries(&mut self) -> Result<Vec<Expr>> {
         let mut taken: Vec<Expr> = Vec::new();
         let OnConflict::DoUpdate { set, filter, .. } = self else { return Ok(taken) };
@@ -88,7 +88,7 @@ impl OnConflict {
         }
         Ok(taken)
     }
-    /// Puts subqueries back into an expression.
+    /// Replaces the placeholders in an expression by the subqueries.
     pub fn with_subqueries(expr: Expr, subqueries: &[Expr]) -> Result<Expr> {
         let replaced = expr.transform_up(|inner| {
             let Expr::Placeholder(placeholder) = &inner else { return Ok(Transformed::no(inner)) };
@@ -102,104 +102,105 @@ impl OnConflict {
     }
 }
 
-/// UPDATE. Input: row key, old live columns, one new value per assigned column, then whatever RETURNING needs beside.
+/// UPDATE. The input is: row key, old live columns, one new value per assigned column, then the columns that RETURNING
+/// needs.
 #[derive(Clone, Debug)]
 pub struct UpdateNode {
-    /// The table.
+    /// The table to update.
     pub table: Arc<TableDescriptor>,
-    /// Under which name the input scans it, where that can be told.
+    /// The name under which the input scans the table. `None` if that is unknown.
     pub target: Option<TableReference>,
-    /// Rows.
+    /// The plan of the rows.
     pub input: LogicalPlan,
-    /// Columns whose new values the input carries, in its order.
+    /// Assigned columns, in the order of their values in the input.
     pub assigned: Vec<ColumnId>,
-    /// What the rows must satisfy and what is computed of them, over [`table_schema`] qualified by the table's name.
+    /// Constraints and computed expressions over [`table_schema`], qualified by the table's name.
     pub rules: Rules,
     /// Whether it returns the rows rather than their number.
     pub returning: bool,
     schema: DFSchemaRef,
 }
 
-/// DELETE. Input: row key, old live columns, then whatever RETURNING needs beside.
+/// DELETE. The input is: row key, old live columns, then the columns that RETURNING needs.
 #[derive(Clone, Debug)]
 pub struct DeleteNode {
-    /// The table.
+    /// The table to delete from.
     pub table: Arc<TableDescriptor>,
-    /// Under which name the input scans it, where that can be told.
+    /// The name under which the input scans the table. `None` if that is unknown.
     pub target: Option<TableReference>,
-    /// Rows.
+    /// The plan of the rows.
     pub input: LogicalPlan,
-    /// What is computed of the rows, over [`table_schema`] qualified by the table's name.
+    /// Computed expressions over [`table_schema`], qualified by the table's name.
     pub rules: Rules,
     /// Whether it returns the rows rather than their number.
     pub returning: bool,
     schema: DFSchemaRef,
 }
 
-/// What a WHEN of MERGE does.
+/// The action of a WHEN clause of MERGE.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum MergeAction {
-    /// UPDATE of these columns.
+    /// UPDATE that assigns these columns.
     Update(Vec<ColumnId>),
-    /// DELETE.
+    /// DELETE the target row.
     Delete,
-    /// INSERT.
+    /// INSERT a new row.
     Insert,
-    /// DO NOTHING.
+    /// DO NOTHING with the row.
     Nothing,
 }
 
-/// MERGE. Input: row key (NULL where there is no row), old live columns, the number of the action (NULL for none), one value
-/// per live column, then the columns of the source.
+/// MERGE. The input is: row key (NULL without a target row), old live columns, number of the action (NULL for none),
+/// one value per live column, then the columns of the source.
 #[derive(Clone, Debug)]
 pub struct MergeNode {
-    /// The table.
+    /// The target table of MERGE.
     pub table: Arc<TableDescriptor>,
-    /// Rows.
+    /// The plan of the rows.
     pub input: LogicalPlan,
-    /// What is done to a row, by number.
+    /// The actions, by number.
     pub actions: Vec<MergeAction>,
-    /// What the rows must satisfy and what is computed of them, over [`table_schema`] qualified by the table's name.
+    /// Constraints and computed expressions over [`table_schema`], qualified by the table's name.
     pub rules: Rules,
-    /// How rows are looked at again that changed while they were waited for.
+    /// How to recheck rows that changed while their lock was awaited.
     pub again: MergeAgain,
     schema: DFSchemaRef,
 }
 
-/// What MERGE makes of rows of the source, each beside the newest version of the row that it met.
+/// The recheck of MERGE: source rows, each with the newest version of the target row that it matched.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct MergeAgain {
-    /// By which part of the statement they are held: columns of the source, then row key and live columns.
+    /// The statement part that holds these rows: columns of the source, then row key and live columns.
     pub part: usize,
-    /// Of those rows, what the input of [`MergeNode`] is of all.
+    /// The plan over these rows, with the columns of [`MergeNode`]'s input.
     pub plan: LogicalPlan,
 }
 
-/// FOR UPDATE and its kin: locks the rows that pass. Output: the input.
+/// FOR UPDATE and similar clauses: locks the rows that pass. The output equals the input.
 #[derive(Clone, Debug)]
 pub struct LockRowsNode {
     /// The tables whose rows are locked.
     pub tables: Vec<LockedTable>,
-    /// Rows.
+    /// The plan of the rows.
     pub input: LogicalPlan,
-    /// OFFSET and LIMIT above, int8, without columns: no more rows are locked than are taken.
+    /// OFFSET above this node, an int8 without columns. No more rows are locked than are taken.
     pub skip: Option<Expr>,
-    /// See `skip`; NULL or `None`: all are taken.
+    /// LIMIT above this node, an int8 without columns. All rows are taken if it is NULL or `None`.
     pub fetch: Option<Expr>,
 }
 
 /// A table whose rows are locked.
 #[derive(Clone, Debug)]
 pub struct LockedTable {
-    /// The table.
+    /// Descriptor of the table.
     pub table: Arc<TableDescriptor>,
-    /// Under which name the plan scans it.
+    /// The name under which the plan scans it.
     pub name: TableReference,
-    /// Which column of the input is the row key (NULL where an outer join found no row: not locked).
+    /// Position of the row key in the input. NULL, where an outer join found no row, is not locked.
     pub key_column: usize,
-    /// How strongly.
+    /// Strength of the lock.
     pub strength: LockStrength,
-    /// What to do about rows that others have locked.
+    /// The action for rows that others have locked.
     pub wait: RowWait,
 }
 
@@ -209,32 +210,32 @@ impl LockedTable {
     }
 }
 
-/// What to do about a row that another has locked.
+/// The action for a row that another transaction has locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RowWait {
-    /// Wait.
+    /// Wait for the lock.
     Block,
-    /// SKIP LOCKED.
+    /// Skip the row: SKIP LOCKED.
     Skip,
-    /// NOWAIT.
+    /// Fail at once: NOWAIT.
     Error,
 }
 
-/// The table's live columns, all nullable, under a qualifier: what checks are over (qualified by the table's name), and
-/// what INSERT … RETURNING returns (qualified by its alias).
+/// The table's live columns, all nullable, under a qualifier. Checks are over it, qualified by the table's name. So is
+/// the output of INSERT … RETURNING, qualified by the alias.
 pub fn table_schema(table: &TableDescriptor, qualifier: &TableReference) -> Result<DFSchema> {
     DFSchema::new_with_metadata(qualified_columns(table, qualifier), HashMap::new())
 }
 
-/// What DO UPDATE's expressions are over: live columns qualified by `target` (the table's name or alias), then again
-/// qualified as [`excluded`] says.
+/// The schema of DO UPDATE's expressions. It has the live columns qualified by `target` (the table's name or alias),
+/// then again qualified by [`excluded`].
 pub fn conflict_schema(table: &TableDescriptor, target: &TableReference) -> Result<DFSchema> {
     let mut fields = qualified_columns(table, target);
     fields.extend(qualified_columns(table, &excluded(target)));
     DFSchema::new_with_metadata(fields, HashMap::new())
 }
 
-/// The qualifier of the row proposed for insertion, other than the target's even if that is named so.
+/// The qualifier of the row proposed for insertion. It differs from the target's name, even if that is `excluded`.
 pub fn excluded(target: &TableReference) -> TableReference {
     let name = "excluded";
     TableReference::bare(if target.table() == name { "proposed" } else { name })
@@ -252,7 +253,7 @@ fn count_schema() -> Result<DFSchemaRef> {
     Ok(Arc::new(DFSchema::new_with_metadata(vec![(None, field)], HashMap::new())?))
 }
 
-/// The output of UPDATE and DELETE … RETURNING: the input without the row key and the new values.
+/// The output of UPDATE and DELETE … RETURNING: the input without row key and new values.
 fn rows_schema(table: &TableDescriptor, input: &LogicalPlan, assigned: usize) -> Result<DFSchemaRef> {
     let live = table.live_columns().count();
     let extras = 1 + live + assigned;
@@ -270,7 +271,7 @@ fn rows_schema(table: &TableDescriptor, input: &LogicalPlan, assigned: usize) ->
 }
 
 impl InsertNode {
-    /// Makes the node. `qualifier`, the table's name or alias, qualifies the columns that RETURNING sees, and is the
+    /// Makes the node. `qualifier` is the table's name or alias. It qualifies the columns of RETURNING, and is the
     /// `target` of DO UPDATE's expressions.
     pub fn new(
         table: Arc<TableDescriptor>,
@@ -298,12 +299,12 @@ impl InsertNode {
         let given = Vec::new();
         Ok(InsertNode { table, input, on_conflict, rules, returning, qualifier, subqueries, rows: None, given, schema })
     }
-    /// The same with the columns that the statement gives values.
+    /// Sets the columns to which the statement gives values.
     #[must_use]
     pub fn with_given(self, given: Vec<ColumnId>) -> Self {
         InsertNode { given, ..self }
     }
-    /// The same with what makes new values of rows in conflict.
+    /// Sets the plan that computes the new values of rows in conflict.
     #[must_use]
     pub fn with_rows(self, rows: Option<(usize, LogicalPlan)>) -> Self {
         InsertNode { rows, ..self }
@@ -311,7 +312,7 @@ impl InsertNode {
 }
 
 impl UpdateNode {
-    /// Makes the node.
+    /// Makes the node and derives its output schema.
     pub fn new(
         table: Arc<TableDescriptor>,
         input: LogicalPlan,
@@ -327,7 +328,7 @@ impl UpdateNode {
 }
 
 impl DeleteNode {
-    /// Makes the node.
+    /// Makes the node and derives its output schema.
     pub fn new(table: Arc<TableDescriptor>, input: LogicalPlan, rules: Rules, returning: bool) -> Result<Self> {
         let rows = rows_schema(&table, &input, 0)?;
         let schema = if returning { rows } else { count_schema()? };
@@ -337,7 +338,7 @@ impl DeleteNode {
 }
 
 impl MergeNode {
-    /// Makes the node.
+    /// Makes the node and derives its output schema.
     pub fn new(
         table: Arc<TableDescriptor>,
         input: LogicalPlan,
@@ -354,12 +355,12 @@ impl MergeNode {
     }
 }
 
-/// Identity of a table as a plan sees it.
+/// Identity of a table within a plan.
 fn identity(table: &TableDescriptor) -> (Oid, u64) {
     (table.oid, table.version)
 }
 
-/// Equality, order and hash of a node by its input and by what `key` picks out of it.
+/// Implements equality, order and hash of a node by its input and by the parts that `key` selects.
 macro_rules! compare_by {
     ($node:ty, |$this:ident| $key:expr) => {
         impl PartialEq for $node {
@@ -405,7 +406,7 @@ fn one_input(mut inputs: Vec<LogicalPlan>) -> Result<LogicalPlan> {
     }
 }
 
-/// What writing nodes have in common: they need every column of their input.
+/// The common methods of writing nodes, which need all columns of their input.
 macro_rules! writing_node {
     ($node:ty, $name:literal) => {
         impl UserDefinedLogicalNodeCore for $node {
@@ -540,13 +541,13 @@ impl UserDefinedLogicalNodeCore for LockRowsNode {
         let fetch = self.fetch.as_ref().and_then(|_| exprs.next());
         Ok(LockRowsNode { tables: self.tables.clone(), input: one_input(inputs)?, skip, fetch })
     }
-    /// All, so that the key columns keep their places.
+    /// All columns are needed, so that the key columns keep their positions.
     fn necessary_children_exprs(&self, _output: &[usize]) -> Option<Vec<Vec<usize>>> {
         Some(vec![(0..self.input.schema().fields().len()).collect()])
     }
 }
 
-/// Under which name the input of UPDATE or DELETE scans the table whose row keys are its first column.
+/// The name under which the input of UPDATE or DELETE scans the written table, whose row keys are its first column.
 fn scanned_as(input: &LogicalPlan) -> Option<TableReference> {
     let LogicalPlan::Projection(projection) = input else { return None };
     match projection.expr.first()?.clone().unalias() {

@@ -1,4 +1,5 @@
-//! [`WriteExec`]: the physical operator of INSERT, UPDATE and DELETE. Consumes all its input before its first row.
+//! [`WriteExec`]: the physical operator of INSERT, UPDATE and DELETE. It consumes all its input before it returns its
+//! first row.
 
 use super::feed::FeedExec;
 use super::run::Run;
@@ -32,7 +33,7 @@ use futures::{StreamExt, TryStreamExt};
 use std::fmt;
 use std::sync::Arc;
 
-/// Writes what its input says.
+/// Writes the rows of its input.
 #[derive(Debug)]
 pub struct WriteExec {
     target: Arc<Target>,
@@ -44,7 +45,7 @@ pub struct WriteExec {
 }
 
 impl WriteExec {
-    /// `schema` is that of the logical node.
+    /// Makes the operator. `schema` is that of the logical node.
     pub fn new(target: Arc<Target>, input: Arc<dyn ExecutionPlan>, slots: Arc<Slots>, schema: SchemaRef) -> Self {
         let properties = Arc::new(PlanProperties::new(
             EquivalenceProperties::new(schema.clone()),
@@ -55,7 +56,7 @@ impl WriteExec {
         WriteExec { target, input, slots, schema, properties, metrics: ExecutionPlanMetricsSet::new() }
     }
 
-    /// Writes without a stream what one row at most says.
+    /// The writer without streams, if the input has at most one row.
     pub fn direct(&self) -> Option<DirectWrite> {
         Some(DirectWrite {
             target: self.target.clone(),
@@ -70,7 +71,7 @@ impl WriteExec {
     }
 }
 
-/// What a [`WriteExec`] does whose input is one row at most.
+/// The work of a [`WriteExec`] whose input has at most one row.
 pub struct DirectWrite {
     target: Arc<Target>,
     input: Direct,
@@ -96,7 +97,7 @@ impl DirectWrite {
     }
 }
 
-/// Whether no row of the plan can come twice from one row of a table: there is no join in it.
+/// Whether the plan returns each row of a table at most once: it has no join.
 fn is_linear(plan: &Arc<dyn ExecutionPlan>) -> bool {
     // A join by keys reads its other side itself.
     let multiplies = plan.is::<KeyJoinExec>() || plan.is::<UnnestExec>();
@@ -108,7 +109,8 @@ fn is_fed(plan: &Arc<dyn ExecutionPlan>) -> bool {
     plan.is::<FeedExec>() || plan.children().into_iter().any(is_fed)
 }
 
-/// The key of the one row that the plan reads, where that is of the table written and nothing else is asked of it.
+/// The key of the only row that the plan reads. `None` unless that is a row of the written table without other
+/// conditions.
 fn only_row(plan: &Arc<dyn ExecutionPlan>, target: &Target) -> Option<Arc<KeyBounds>> {
     if let Some(get) = plan.downcast_ref::<PointGetExec>() {
         return (get.table_oid() == target.codec.table.oid).then(|| get.bounds().clone());
@@ -163,7 +165,7 @@ impl ExecutionPlan for WriteExec {
             }
             while let Some(batch) = input.try_next().await? {
                 if std::mem::replace(&mut long, true) {
-                    // Between two batches the statement may be told to stop.
+                    // Allow cancellation between two batches.
                     interrupt::pause().await;
                     interrupt::check(&slots)?;
                 }
@@ -178,7 +180,7 @@ impl ExecutionPlan for WriteExec {
                 Some(batches) => batches,
                 None => vec![count_batch(&schema, count)?],
             };
-            // The rows are accounted for until the last was taken.
+            // The rows stay accounted for until the last one is taken.
             Ok::<_, DataFusionError>(futures::stream::iter(batches).map(move |batch| {
                 let _held = &held;
                 Ok(batch)
@@ -191,7 +193,7 @@ impl ExecutionPlan for WriteExec {
 
 fn count_batch(schema: &SchemaRef, count: u64) -> Result<RecordBatch> {
     let count: ArrayRef = Arc::new(Int64Array::from(vec![i64::try_from(count).unwrap_or(i64::MAX)]));
-    // A plan that wants no column still wants one row.
+    // A plan without columns still needs one row.
     let columns = if schema.fields().is_empty() { Vec::new() } else { vec![count] };
     let options = RecordBatchOptions::new().with_row_count(Some(1));
     Ok(RecordBatch::try_new_with_options(schema.clone(), columns, &options)?)

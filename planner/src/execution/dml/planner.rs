@@ -1,4 +1,4 @@
-//! [`DmlPlanner`]: from the logical nodes of writing to their operators.
+//! [`DmlPlanner`]: converts the logical nodes of writing to their operators.
 
 use super::check::{Check, live_schema};
 use super::codec::TableCodec;
@@ -36,7 +36,7 @@ pub struct DmlPlanner {
 }
 
 impl DmlPlanner {
-    /// For the instance that owns these slots.
+    /// A planner for the plan instance that owns these slots.
     pub fn new(slots: Arc<Slots>) -> Self {
         DmlPlanner { slots }
     }
@@ -47,7 +47,7 @@ impl DmlPlanner {
 
     fn checks(&self, table: &TableDescriptor, rules: &Rules, session: &dyn Session) -> Result<Vec<Check>> {
         let schema = table_schema(table, &TableReference::bare(table.name.as_str()))?;
-        // PostgreSQL reports the first in the order of their names.
+        // PostgreSQL reports the first violated constraint by name.
         let mut checks: Vec<_> = rules.checks.iter().map(|check| (check, false)).collect();
         checks.sort_by(|((a, _), _), ((b, _), _)| a.cmp(b));
         checks
@@ -59,7 +59,7 @@ impl DmlPlanner {
             .collect()
     }
 
-    /// How rows are written, and what is computed of them.
+    /// The codec of a table, and the expressions computed from its rows.
     fn codec(
         &self,
         table: &Arc<TableDescriptor>,
@@ -85,7 +85,7 @@ impl DmlPlanner {
             if node.subqueries.is_empty() {
                 return self.expression(expr, schema, session);
             }
-            // Subqueries run before the statement writes; what they answered stands in for them.
+            // Subqueries run before the statement writes. Their results replace them.
             let expr = OnConflict::with_subqueries(expr.clone(), &node.subqueries)?;
             guarded(&planner.create_physical_expr(&fill_expression(expr, &self.slots)?, schema, session, context)?)
         };
@@ -132,7 +132,7 @@ impl DmlPlanner {
         Arc::new(WriteExec::new(target, input.clone(), self.slots.clone(), node.schema().inner().clone()))
     }
 
-    /// What looks again at rows that changed while they were waited for.
+    /// The recheck for rows that changed while their lock was awaited.
     fn recheck(&self, inputs: &[&LogicalPlan], target: Option<&TableReference>) -> Result<Option<Recheck>> {
         Ok(match (inputs.first(), target) {
             (Some(input), Some(target)) => Some(Recheck::new(input, std::slice::from_ref(target), &self.slots)),

@@ -1,6 +1,5 @@
-//! [`Recheck`]: a statement's plan over the newest versions of rows that it found and that others changed meanwhile
-//! (PostgreSQL's EvalPlanQual; manual, chapter 13.2.1). The rows' tables are replaced by those rows; all else is read as of the
-//! statement's snapshot.
+//! [`Recheck`]: runs a statement's plan over the newest versions of rows that others changed meanwhile (PostgreSQL's
+//! EvalPlanQual; manual, 13.2.1). These rows replace their tables. All else is read in the statement's snapshot.
 
 use crate::error::{Result, SqlError};
 use crate::execution::recheck_rows::RecheckRows;
@@ -17,14 +16,14 @@ use futures::TryStreamExt;
 use std::fmt;
 use std::sync::Arc;
 
-/// What runs again. One for each operator that locks what it finds.
+/// The plan to run again. Each operator that locks rows has one.
 pub struct Recheck {
     input: LogicalPlan,
     tables: Vec<TableReference>,
     slots: Arc<Slots>,
-    /// Of each table, in the order in which they were given.
+    /// The replacement rows of each table, in the order given.
     rows: Vec<Arc<RecheckRows>>,
-    /// Planned when it is first needed.
+    /// The physical plan, made when it is first needed.
     planned: tokio::sync::Mutex<Option<Arc<dyn ExecutionPlan>>>,
 }
 
@@ -35,15 +34,15 @@ impl fmt::Debug for Recheck {
 }
 
 impl Recheck {
-    /// Of the optimised plan of an operator's input, whose scans under the names `tables` are to be replaced. Nothing is done
-    /// about it yet: most statements are planned often and meet no changed row.
+    /// Prepares the recheck of an operator's optimized input, whose scans named `tables` are to be replaced. Planning
+    /// is deferred: most statements are planned often and meet no changed row.
     pub fn new(input: &LogicalPlan, tables: &[TableReference], slots: &Arc<Slots>) -> Recheck {
         let rows = tables.iter().map(|_| Arc::default()).collect();
         let (input, tables) = (input.clone(), tables.to_vec());
         Recheck { input, tables, slots: slots.clone(), rows, planned: tokio::sync::Mutex::default() }
     }
 
-    /// The input over the rows at hand.
+    /// The input with its scans replaced by rows.
     fn replaced(&self) -> Result<LogicalPlan> {
         let replaced = self.input.clone().transform_up(|node| {
             let LogicalPlan::TableScan(mut scan) = node else { return Ok(Transformed::no(node)) };
@@ -54,14 +53,14 @@ impl Recheck {
                 return Ok(Transformed::no(LogicalPlan::TableScan(scan)));
             };
             scan.source = Arc::new(table.rechecking(rows.clone()));
-            // Of the rows at hand all are wanted.
+            // All replacement rows are wanted.
             scan.fetch = None;
             Ok(Transformed::yes(LogicalPlan::TableScan(scan)))
         })?;
         Ok(replaced.data)
     }
 
-    /// What the plan makes of these rows: of each table those that stand for it.
+    /// Runs the plan over these rows, given by table.
     pub async fn run(&self, context: &StatementContext, rows: Vec<Vec<(Bytes, Bytes)>>) -> Result<Vec<RecordBatch>> {
         let mut planned = self.planned.lock().await;
         let database = crate::session::Database::of(context.session.database()?)?;

@@ -1,6 +1,6 @@
-//! [`References`]: what a write does to the keys of FOREIGN KEYs: those that its rows refer with, and those of its rows
-//! that others may refer to; and to the keys of constraints that are unique and deferrable. Collected while rows are written; whoever ran the statement looks at them when it has
-//! ended ([`Pending`]).
+//! [`References`]: the effects of a write on keys of constraints that are checked later. These are keys with which rows
+//! refer by FOREIGN KEYs, keys to which others may refer, and keys of deferrable unique constraints. They are collected
+//! while rows are written. The caller checks them at the statement's end ([`Pending`]).
 
 use crate::catalog::{Catalog, TableDescriptor, TriggerState};
 use crate::error::{Result, SqlError, state};
@@ -8,55 +8,55 @@ use crate::types::{Datum, Oid};
 use datafusion::arrow::array::ArrayRef;
 use std::collections::HashSet;
 
-/// What happened to a key.
+/// The change to a key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum KeyChange {
-    /// A row refers with it.
+    /// A row refers to it.
     Referring,
     /// The row that had it is deleted.
     Deleted,
-    /// The row that had it has this one now.
+    /// The row that had it now has this key.
     Changed(Vec<Datum>),
-    /// A row has it under a unique constraint that is deferrable.
+    /// A row takes it under a deferrable unique constraint.
     Taken,
 }
 
-/// Why a key that is NULL in part does not do under MATCH FULL.
+/// The error detail for a key that is partly NULL under MATCH FULL.
 pub const MIXED: &str = "MATCH FULL does not allow mixing of null and nonnull key values.";
 
-/// 23503 for a row of a table whose key finds no row by a FOREIGN KEY of it.
+/// The error 23503 for a row whose FOREIGN KEY finds no row.
 pub fn dangling(schema: &str, table: &str, constraint: &str) -> SqlError {
     let message = format!("insert or update on table \"{table}\" violates foreign key constraint \"{constraint}\"");
     SqlError::new(state::FOREIGN_KEY_VIOLATION, message).table(schema, table).constraint(constraint)
 }
 
-/// A key to be looked at when the statement has ended.
+/// A key to check at the statement's end.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Pending {
-    /// The table of the constraint.
+    /// OID of the constraint's table.
     pub table: Oid,
-    /// The FOREIGN KEY, or unique constraint.
+    /// OID of the FOREIGN KEY or unique constraint.
     pub constraint: Oid,
     /// The key: values of the FOREIGN KEY's columns, or of those it refers to, in its order. None is NULL.
     pub key: Vec<Datum>,
-    /// What happened.
+    /// The change to the key.
     pub change: KeyChange,
 }
 
-/// A constraint as a write meets it.
+/// A constraint as seen from the written table.
 #[derive(Debug)]
 struct Side {
     table: Oid,
     constraint: Oid,
     name: String,
-    /// Positions of its columns among the live ones of the written table.
+    /// Positions of its columns among the written table's live columns.
     positions: Vec<usize>,
     match_full: bool,
-    /// Whether it is looked at when a row is added (of the table that refers) or deleted (of the other one).
+    /// Whether to check added rows (of the referring table) or deleted rows (of the other one).
     of_rows: bool,
-    /// Whether it is looked at when the key of a row changes.
+    /// Whether to check changed keys.
     of_changes: bool,
-    /// Of a unique constraint: whether NULLs are equal.
+    /// For a unique constraint: whether NULLs are equal.
     equal_nulls: bool,
 }
 
@@ -73,7 +73,8 @@ pub struct References {
 }
 
 impl References {
-    /// Of writes to a table. `replica`: session_replication_role is replica, so that most FOREIGN KEYs are not looked at.
+    /// A collector for writes to a table. `replica` means that session_replication_role is replica, so most FOREIGN
+    /// KEYs are not checked.
     pub fn new(catalog: &Catalog, table: &TableDescriptor, replica: bool) -> References {
         let positions = |ids: &[i16]| -> Vec<usize> {
             ids.iter().filter_map(|id| table.live_columns().position(|column| column.id == *id)).collect()
@@ -125,7 +126,7 @@ impl References {
         }
     }
 
-    /// Rows were added. Errors: 23503 for a key that is NULL in part under MATCH FULL.
+    /// Collects keys of added rows. Errors: 23503 for a key that is partly NULL under MATCH FULL.
     pub fn inserted(&mut self, columns: &[ArrayRef], rows: usize) -> Result<()> {
         let mut found = Vec::new();
         for row in 0..rows {
@@ -142,7 +143,7 @@ impl References {
         Ok(())
     }
 
-    /// Rows were removed.
+    /// Collects keys of deleted rows.
     pub fn deleted(&mut self, old: &[ArrayRef], rows: usize) -> Result<()> {
         let mut found = Vec::new();
         for row in 0..rows {
@@ -157,7 +158,7 @@ impl References {
         Ok(())
     }
 
-    /// Rows were replaced. Errors: as for added ones.
+    /// Collects keys of updated rows. Errors: as for added rows.
     pub fn updated(&mut self, old: &[ArrayRef], new: &[ArrayRef], assigned: &[usize], rows: usize) -> Result<()> {
         let touched =
             |side: &&Side| side.of_changes && side.positions.iter().any(|position| assigned.contains(position));
@@ -202,7 +203,7 @@ impl References {
         }
     }
 
-    /// The key, when it refers to anything: none of it is NULL.
+    /// The key if it refers to anything, that is, has no NULL.
     fn complete(&self, side: &Side, key: Vec<Datum>) -> Result<Option<Vec<Datum>>> {
         let nulls = key.iter().filter(|value| value.is_null()).count();
         if nulls == 0 {
@@ -214,12 +215,12 @@ impl References {
         Ok(None)
     }
 
-    /// How many keys it holds.
+    /// Number of keys it holds.
     pub fn len(&self) -> usize {
         self.pending.len()
     }
 
-    /// What was collected, in order.
+    /// Takes the collected keys, in order.
     pub fn take(&mut self) -> Vec<Pending> {
         self.seen.clear();
         std::mem::take(&mut self.pending)
@@ -230,7 +231,7 @@ fn pending(side: &Side, key: Vec<Datum>, change: KeyChange) -> Pending {
     Pending { table: side.table, constraint: side.constraint, key, change }
 }
 
-/// A key that must not be there twice.
+/// A key that must not occur twice.
 fn taken(side: &Side, key: Vec<Datum>) -> Option<Pending> {
     (side.equal_nulls || !key.iter().any(Datum::is_null)).then(|| pending(side, key, KeyChange::Taken))
 }

@@ -1,6 +1,6 @@
-//! What a write at READ COMMITTED locks before it writes: the rows that it found, which it looks at again when they changed
-//! meanwhile; and keys of unique indexes, whether somebody has them or not. At snapshot level nothing is locked before COMMIT, and what
-//! it would refuse is refused at once where that is known.
+//! The locks that a write at READ COMMITTED takes before it writes. It locks the rows that it found and rechecks those
+//! that changed meanwhile. It also locks keys of unique indexes, whether or not they exist. At snapshot level, nothing
+//! is locked before COMMIT. A conflict that is already known is reported at once.
 
 use super::check::batch_of;
 use super::run::{Operation, Run, pick};
@@ -19,10 +19,10 @@ use std::collections::HashSet;
 use txn::locks::LockWait;
 use txn::{Isolation, LockStrength, LockedRow, OwnWrites, TxnError};
 
-/// Of more rows at a time nobody asks whether they changed meanwhile before COMMIT does: it asks of all together.
+/// Batches of more rows are not checked for conflicts before COMMIT, which checks all rows together.
 const FEW_ROWS: usize = 16;
 
-/// Whether statements lock what they write, and then see the newest of it.
+/// Whether statements lock the rows that they write, and then see the newest versions.
 pub fn reads_newest(context: &StatementContext) -> bool {
     context.transaction.isolation() == Isolation::ReadCommitted && context.transaction.can_lock_rows()
 }
@@ -37,8 +37,8 @@ impl Run {
         reads_newest(&self.context)
     }
 
-    /// Where the statement writes the one row that these bounds give, on no other condition: waits for whoever has it locked
-    /// before the statement looks at it.
+    /// Waits for the lock of the row before the statement reads it. This applies if the statement writes the one row
+    /// within these bounds, without other conditions.
     pub(super) async fn lock_contended(&self, bounds: &KeyBounds) -> Result<()> {
         if !self.reads_newest() {
             return Ok(());
@@ -46,7 +46,7 @@ impl Run {
         let strength = match &self.target.operation {
             Operation::Update { assigned } => match self.strength_of(Some(assigned)) {
                 LockStrength::NoKeyUpdate => LockStrength::NoKeyUpdate,
-                // How strongly depends on the new values.
+                // The lock's strength depends on the new values.
                 _ => return Ok(()),
             },
             Operation::Delete => LockStrength::Update,
@@ -58,8 +58,8 @@ impl Run {
         Ok(())
     }
 
-    /// Locks the rows of a batch that UPDATE (which assigns columns at these positions) or DELETE has found. Those that
-    /// changed meanwhile are replaced by what the statement makes of their newest versions.
+    /// Locks the rows that UPDATE (with assigned columns at these positions) or DELETE has found. Rows that changed
+    /// meanwhile are replaced by the recheck's results for their newest versions.
     pub(super) async fn lock_found(
         &self,
         batch: RecordBatch,
@@ -80,8 +80,8 @@ impl Run {
         Box::pin(self.replace_changed(batch, keys, states, assigned)).await
     }
 
-    /// At snapshot level: where another has changed one of few rows since the snapshot, fails as COMMIT would, with what the
-    /// transaction would do in vain until then spared. Errors: 40001.
+    /// At snapshot level, fails early if another transaction changed one of a few rows since the snapshot. COMMIT would
+    /// fail later, and the work until then would be in vain. Errors: 40001.
     async fn refuse_changed(&self, keys: &[Bytes]) -> Result<()> {
         if keys.len() > FEW_ROWS {
             return Ok(());
@@ -92,8 +92,8 @@ impl Run {
         Err(Box::pin(name_conflict(session.database()?, session, Some(catalog), &self.context.settings, error)).await)
     }
 
-    /// The batch of which some rows changed before they were locked, or are gone: what the statement makes of their newest
-    /// versions takes their place.
+    /// Replaces the rows that changed before they were locked, or were deleted, by the recheck's results for their
+    /// newest versions.
     async fn replace_changed(
         &self,
         batch: RecordBatch,
@@ -120,7 +120,7 @@ impl Run {
             for again in recheck.run(&self.context, vec![found]).await? {
                 let again = batch_of(&batch.schema(), again.columns(), again.num_rows())?;
                 let (again, keys) = first_of_each(&again, &mut seen)?;
-                // The new values may be other ones now: the keys, too.
+                // The new values, and so the keys, may differ now.
                 let strengths = self.strengths(&again, assigned)?;
                 let stronger: Vec<(Bytes, LockStrength)> = keys.iter().cloned().zip(strengths).collect();
                 transaction.lock_rows(&stronger, patience(&self.context)).await?;
@@ -135,7 +135,7 @@ impl Run {
         Ok((batch_of(&batch.schema(), &columns, locked.len())?, locked))
     }
 
-    /// How strongly rows are locked that MERGE updates (columns at these positions) or deletes.
+    /// The strength with which MERGE locks rows that it updates (columns at these positions) or deletes.
     pub(super) fn strength_of(&self, assigned: Option<&[usize]>) -> LockStrength {
         let (unique, computed) = self.unique_positions();
         let keeps = |assigned: &[usize]| !computed && !assigned.iter().any(|position| unique.contains(position));
@@ -154,7 +154,7 @@ impl Run {
         (positions, computed)
     }
 
-    /// How strongly each row of a batch is to be locked: FOR NO KEY UPDATE as long as no column of a unique key changes.
+    /// The lock strength for each row of a batch. It is FOR NO KEY UPDATE as long as no column of a unique key changes.
     fn strengths(&self, batch: &RecordBatch, assigned: Option<&[usize]>) -> Result<Vec<LockStrength>> {
         let rows = batch.num_rows();
         let Some(assigned) = assigned else { return Ok(vec![LockStrength::Update; rows]) };
@@ -180,8 +180,8 @@ impl Run {
         Ok(strengths)
     }
 
-    /// See [`Run::existing`]. A key that is there is kept by a lock of its row that only keeps it from being deleted or
-    /// getting another key; one that is not is locked itself, so that who wants to insert it waits.
+    /// The implementation of [`Run::existing`] at READ COMMITTED. For an existing key, its row is locked against
+    /// deletion and key changes. A missing key is locked itself, so that other inserts of it wait.
     pub(super) async fn existing_locked(&self, index: &IndexDescriptor, keys: &[Bytes]) -> Result<Vec<Option<Bytes>>> {
         let transaction = &self.context.transaction;
         let mut decoder = IndexDecoder::new(&self.target.codec.table, index, &[], true)?;
@@ -211,7 +211,7 @@ fn changed_meanwhile() -> SqlError {
         .hint("The transaction might succeed if retried.")
 }
 
-/// Where two columns differ; `None` when that cannot be told.
+/// The rows in which two columns differ. `None` if they cannot be compared.
 fn changes(old: &ArrayRef, new: &ArrayRef) -> Option<datafusion::arrow::array::BooleanArray> {
     if old.data_type() != new.data_type() || old.data_type().is_nested() {
         return None;
@@ -219,7 +219,7 @@ fn changes(old: &ArrayRef, new: &ArrayRef) -> Option<datafusion::arrow::array::B
     distinct(old, new).ok()
 }
 
-/// The rows of a batch whose keys, in its first column, have not been seen; and the keys.
+/// The rows of a batch whose keys (in its first column) were not seen before, and these keys.
 fn first_of_each(batch: &RecordBatch, seen: &mut HashSet<Bytes>) -> Result<(RecordBatch, Vec<Bytes>)> {
     let keys = batch.columns().first().and_then(|keys| keys.as_binary_opt::<i32>());
     let keys = keys.ok_or_else(|| SqlError::internal("a row key that is not binary"))?;

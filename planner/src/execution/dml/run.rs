@@ -1,4 +1,4 @@
-//! [`Run`]: one execution of an INSERT, UPDATE or DELETE: takes batches, buffers writes.
+//! [`Run`]: one execution of an INSERT, UPDATE or DELETE. It takes batches and buffers writes.
 
 use super::check::{Check, Shown, batch_of, first_failure};
 use super::claims::Claims;
@@ -29,53 +29,53 @@ use txn::{LockStrength, OwnWrites, Puts, TxnScanOptions, Write, WriteKind};
 /// Fewer keys are looked up one by one.
 const WORTH_A_SCAN: usize = 64;
 
-/// What is written, where to, and under which rules: the part that does not change between runs.
+/// The target and rules of a write: the part that does not change between runs.
 #[derive(Debug)]
 pub struct Target {
-    /// How the table's rows are written.
+    /// Encoders of the table's rows and indexes.
     pub codec: TableCodec,
-    /// Which statement.
+    /// The kind of statement.
     pub operation: Operation,
-    /// CHECK constraints.
+    /// CHECK constraints and CHECK OPTIONs, compiled.
     pub checks: Vec<Check>,
-    /// Generated columns.
+    /// Computes the generated columns.
     pub computer: RowComputer,
     /// Schema of the live columns.
     pub schema: SchemaRef,
     /// Whether affected rows are returned.
     pub returning: bool,
-    /// Looks again at rows that changed while they were waited for.
+    /// Rechecks rows that changed while their lock was awaited.
     pub recheck: Option<Arc<Recheck>>,
 }
 
-/// Which statement.
+/// The kind of a writing statement.
 #[derive(Debug)]
 pub enum Operation {
-    /// INSERT.
+    /// INSERT, with its conflict action.
     Insert {
-        /// ON CONFLICT.
+        /// The ON CONFLICT clause, if any.
         on_conflict: Option<Conflict>,
-        /// Places among the live columns of those that the statement gives values.
+        /// Positions, among the live columns, of the columns that the statement gives values.
         given: Vec<usize>,
     },
-    /// UPDATE.
+    /// UPDATE of existing rows.
     Update {
         /// Positions of the assigned columns among the live ones.
         assigned: Vec<usize>,
     },
-    /// DELETE.
+    /// DELETE of existing rows.
     Delete,
-    /// MERGE.
+    /// MERGE with its actions.
     Merge {
-        /// What is done to a row, by number.
+        /// The actions, by number.
         steps: Vec<MergeStep>,
-        /// Looks again at rows that changed while they were waited for.
+        /// Rechecks rows that changed while their lock was awaited.
         again: Box<MergeRecheck>,
     },
 }
 
 impl Operation {
-    /// Name as EXPLAIN shows it.
+    /// The name in EXPLAIN's output.
     pub fn name(&self) -> &'static str {
         match self {
             Operation::Insert { .. } => "Insert",
@@ -86,8 +86,8 @@ impl Operation {
     }
 }
 
-/// Shares a table with its other writers until the transaction ends, and requires that it keeps its shape till COMMIT. Errors: 40001, by
-/// which the statement can run again, if the definition that it was planned by changed while its lock was waited for.
+/// Locks a table in `mode` until the transaction ends, and requires that its definition stays the same until COMMIT.
+/// Errors: 40001 if the definition changed while the lock was awaited; the statement can then run again.
 pub async fn hold_table(context: &StatementContext, table: &TableDescriptor, mode: TableLockMode) -> Result<()> {
     let database = context.catalog.database().oid;
     let (transaction, wait) = (&context.transaction, patience(context));
@@ -107,37 +107,38 @@ pub async fn hold_table(context: &StatementContext, table: &TableDescriptor, mod
     Ok(())
 }
 
-/// One execution.
+/// The state of one execution.
 pub struct Run {
-    /// What is written.
+    /// The target and rules of the write.
     pub target: Arc<Target>,
-    /// What it runs in.
+    /// The context of the statement.
     pub context: Arc<StatementContext>,
-    /// Keys claimed early: of the table, then of each secondary index.
+    /// Keys claimed early: those of the table, then of each secondary index.
     pub claims: Vec<Claims>,
-    /// Keys of FOREIGN KEYs.
+    /// Keys of FOREIGN KEYs to check.
     pub references: References,
-    /// Row keys updated or deleted so far; `None` when none can come twice.
+    /// Keys of rows updated or deleted so far. `None` if no row can occur twice.
     seen: Option<HashSet<Bytes>>,
-    /// Whether other parts of the statement write the table too: what is written is noted for them.
+    /// Whether other parts of the statement also write the table, so that writes are recorded for them.
     pub shared: bool,
-    /// How many rows it has noted.
+    /// Number of rows it has recorded.
     pub noted: usize,
-    /// Row keys that ON CONFLICT DO UPDATE has written.
+    /// Keys of rows that ON CONFLICT DO UPDATE has written.
     pub touched: HashSet<Bytes>,
-    /// Rows come from COPY: as in PostgreSQL, a batch is looked through for other failures before it meets the indexes.
+    /// Whether rows come from COPY. As in PostgreSQL, a batch is then checked for other failures before it reaches the
+    /// indexes.
     fed: bool,
-    /// Row numbers reserved for tables without primary key.
+    /// Row numbers reserved for a table without primary key.
     numbers: Range<u64>,
     count: u64,
-    /// Input rows of the batches before.
+    /// Number of input rows in previous batches.
     taken: u64,
     returned_bytes: usize,
     returned: Option<Vec<RecordBatch>>,
 }
 
 impl Run {
-    /// Begins. `linear`: no row of the table comes twice. `fed`: rows come from COPY.
+    /// Begins an execution. `linear` means that no row of the table occurs twice; `fed` means that rows come from COPY.
     pub async fn begin(target: Arc<Target>, context: Arc<StatementContext>, linear: bool, fed: bool) -> Result<Run> {
         hold_table(&context, &target.codec.table, TableLockMode::RowExclusive).await?;
         let spaces = target.codec.indexes.len() + 1;
@@ -159,7 +160,7 @@ impl Run {
         })
     }
 
-    /// Takes one batch of input. `output`: schema of what RETURNING returns.
+    /// Processes one batch of input. `output` is the schema of RETURNING's rows.
     pub async fn batch(&mut self, batch: &RecordBatch, output: &SchemaRef) -> Result<()> {
         let target = self.target.clone();
         let live = target.schema.fields().len();
@@ -212,11 +213,11 @@ impl Run {
         Ok(())
     }
 
-    /// Bytes that it holds, about: returned rows, and the keys it has to remember.
+    /// Approximate bytes held: returned rows, and the keys that are remembered.
     pub fn held_bytes(&self) -> usize {
-        /// A key with its place in a hash set.
+        /// Bytes of a key in a hash set.
         const KEY_BYTES: usize = 96;
-        /// The same with the error that the key will be, if nobody gives it up: a message, a detail and three names.
+        /// Bytes of a claimed key with its possible error: a message, a detail and three names.
         const CLAIM_BYTES: usize = 640;
         let keys =
             self.seen.as_ref().map_or(0, HashSet::len) + self.noted + self.touched.len() + 2 * self.references.len();
@@ -224,7 +225,8 @@ impl Run {
         self.returned_bytes + keys * KEY_BYTES + claims * CLAIM_BYTES
     }
 
-    /// Ends: the number of rows, and the rows themselves with RETURNING. Errors: 23505 that only the end can tell.
+    /// Ends the execution. Returns the number of rows and, for RETURNING, the rows. Errors: a remaining violation,
+    /// 23505.
     pub async fn finish(mut self) -> Result<(u64, Option<Vec<RecordBatch>>)> {
         self.finish_claims()?;
         let pending = self.references.take();
@@ -234,9 +236,9 @@ impl Run {
         Ok((self.count, self.returned))
     }
 
-    /// 23505 for the first claim that nobody has cleared.
+    /// Reports the first early claim that remains. Errors: 23505.
     pub fn finish_claims(&mut self) -> Result<()> {
-        // The oldest index is the first to report.
+        // The violation of the oldest index is reported first.
         let oid = |space: usize| match space.checked_sub(1) {
             None => self.target.codec.primary().map_or(0, |primary| primary.oid),
             Some(position) => self.target.codec.indexes.get(position).map_or(0, |index| index.index.oid),
@@ -250,11 +252,11 @@ impl Run {
         Ok(())
     }
 
-    /// Leaves out rows that the statement has written already, as PostgreSQL does when a join finds a row twice.
+    /// Drops rows that the statement has written already, as PostgreSQL does if a join finds a row twice.
     fn distinct(&mut self, batch: &RecordBatch) -> Result<(RecordBatch, Vec<Bytes>)> {
         let keys = column(batch, 0)?;
         let keys = keys.as_binary_opt::<i32>().ok_or_else(|| SqlError::internal("a row key that is not binary"))?;
-        // One copy of all keys, shared by the writes.
+        // Copy all keys once; the writes share them.
         let (values, offsets) = (Bytes::copy_from_slice(keys.value_data()), keys.value_offsets());
         let key = |row: usize| -> Result<Bytes> {
             let bounds = offsets.get(row).zip(offsets.get(row + 1));
@@ -262,7 +264,7 @@ impl Run {
             Ok(values.slice(*start as usize..*end as usize))
         };
         let keys = (0..batch.num_rows()).map(key).collect::<Result<Vec<_>>>()?;
-        // Nor does it write what another part of the statement has written.
+        // It also drops rows that another part of the statement has written.
         let held = self.shared.then_some(&self.context.held);
         if self.seen.is_none() && held.is_none() {
             return Ok((batch.clone(), keys));
@@ -289,7 +291,7 @@ impl Run {
         Ok((batch_of(&batch.schema(), &arrays, kept.len())?, distinct))
     }
 
-    /// Keys for new rows.
+    /// Makes the keys of new rows.
     pub async fn new_keys(&mut self, columns: &[ArrayRef], rows: usize) -> Result<Arena> {
         let codec = &self.target.codec;
         if codec.key.has_primary_key() {
@@ -312,12 +314,12 @@ impl Run {
         Ok(keys)
     }
 
-    /// The number among all input rows of a row of the batch at hand.
+    /// The number, among all input rows, of a row of the current batch.
     fn input_row(&self, row: usize) -> u64 {
         self.taken + row as u64
     }
 
-    /// What errors may show of rows.
+    /// The values of rows that errors may show.
     pub fn shown<'t>(&'t self, target: &'t Target) -> Shown<'t> {
         let given: &[usize] = match &target.operation {
             Operation::Insert { given, .. } | Operation::Update { assigned: given } => given,
@@ -331,7 +333,7 @@ impl Run {
         let target = self.target.clone();
         let codec = &target.codec;
         let failure = first_failure(codec, &target.checks, &target.schema, columns, rows, self.shown(&target))?;
-        // PostgreSQL would not have come to the rows after the first that fails.
+        // PostgreSQL would not reach the rows after the first failure.
         let rows = failure.as_ref().map_or(rows, |(row, _)| *row);
         let before: Vec<ArrayRef> = match &failure {
             Some(_) => columns.iter().map(|column| column.slice(0, rows)).collect(),
@@ -339,12 +341,12 @@ impl Run {
         };
         let columns = if failure.is_some() { before.as_slice() } else { columns };
         let strings = self.new_keys(columns, rows).await?.into_strings()?;
-        // Each for itself only where somebody asks for it.
+        // Make separate keys only on demand.
         let listed = LazyLock::new(|| strings.list());
         if self.shared {
             self.noted += listed.iter().filter(|key| self.context.held.note_written(key)).count();
         }
-        // Of several violations that of the first row counts, and of those the one of the oldest index.
+        // Of several violations, report the first row's, and within a row that of the oldest index.
         let mut violation: Option<(usize, &IndexDescriptor)> = None;
         let mut found = |row: Option<usize>, index| {
             let new = row.map(|row| (row, index));
@@ -400,7 +402,7 @@ impl Run {
         self.references.inserted(columns, rows)
     }
 
-    /// The first row whose key exists in the store or comes twice.
+    /// The first row whose key exists in the store or occurs twice.
     async fn first_existing(
         &self,
         index: &IndexDescriptor,
@@ -418,8 +420,8 @@ impl Run {
         Ok(None)
     }
 
-    /// What is stored at keys of a unique index, or of the table's primary key, all own writes included. At READ COMMITTED
-    /// it is the newest and stays so: what is there is kept, what is not is kept free for this transaction.
+    /// The stored values at keys of a unique index or of the primary key, including own writes. At READ COMMITTED, they
+    /// are the newest ones and stay so: existing keys are kept, and missing keys are reserved for this transaction.
     pub async fn existing(&self, index: &IndexDescriptor, keys: &[Bytes]) -> Result<Vec<Option<Bytes>>> {
         if self.reads_newest() {
             Box::pin(self.existing_locked(index, keys)).await
@@ -428,9 +430,9 @@ impl Run {
         }
     }
 
-    /// Whether nothing lies among the keys of new rows, and none comes twice: one look at each stretch of keys that ascend tells. Rows of
-    /// a load mostly arrive in the order of their keys, or of some streams side by side, and go where nothing is. False where it is not
-    /// known, or is to be known of each.
+    /// Whether no existing key lies among the keys of new rows, and no new key occurs twice. One read per ascending run
+    /// of keys decides this. Loads mostly arrive in key order, or in a few interleaved orders, and fill empty ranges.
+    /// False if unknown, or if each key must be checked.
     async fn lie_apart(&self, keys: &Strings, runs: &[Range<usize>]) -> Result<bool> {
         if self.reads_newest() || runs.is_empty() {
             return Ok(false);
@@ -449,7 +451,7 @@ impl Run {
         Ok(true)
     }
 
-    /// Whether nothing is stored from one key to another, both of them included.
+    /// Whether nothing is stored between two keys, both included.
     async fn is_nothing_among(&self, first: Bytes, last: &[u8]) -> Result<bool> {
         let mut end = last.to_vec();
         end.push(0);
@@ -464,7 +466,7 @@ impl Run {
         Ok(true)
     }
 
-    /// What is stored at keys now.
+    /// The values currently stored at keys.
     pub(super) async fn stored(&self, keys: &[Bytes]) -> Result<Vec<Option<Bytes>>> {
         if keys.len() >= WORTH_A_SCAN
             && let (Some(first), Some(last)) = (keys.iter().min(), keys.iter().max())
@@ -475,7 +477,7 @@ impl Run {
         Ok(self.context.transaction.get_many(keys, OwnWrites::Newest).await?)
     }
 
-    /// Deletes rows. `keys`: each once.
+    /// Deletes rows. Each of `keys` occurs once.
     pub async fn delete(&mut self, keys: &[Bytes], old: &[ArrayRef]) -> Result<()> {
         let codec = &self.target.codec;
         let mut writes: Vec<Write> = keys.iter().cloned().map(delete_key).collect();
@@ -498,8 +500,8 @@ impl Run {
 }
 
 impl Run {
-    /// The writes by which rows give up their entries in a unique index that is being built: an entry of another row
-    /// stays, and is only locked, so that whoever fills the index looks again. `entries`: keys in the index and of rows.
+    /// The writes that remove rows' entries from a unique index under construction. An entry of another row stays and
+    /// is only locked, so that the index builder checks again. `entries` are pairs of index key and row key.
     pub async fn give_up(&self, index: &IndexCodec, entries: Vec<(Bytes, Bytes)>) -> Result<Vec<Write>> {
         let (keys, rows): (Vec<Bytes>, Vec<Bytes>) = entries.into_iter().unzip();
         let found = self.context.transaction.get_many(&keys, OwnWrites::Newest).await?;
@@ -516,7 +518,7 @@ impl Run {
     }
 }
 
-/// The stretches of keys that ascend; none where the keys are few, or the stretches many and short: then each key is looked for by itself.
+/// The ascending runs of keys. None if there are few keys, or many short runs: then each key is looked up separately.
 fn kept_apart(keys: &Strings) -> Vec<Range<usize>> {
     if keys.len() < WORTH_A_SCAN {
         return Vec::new();
@@ -525,7 +527,7 @@ fn kept_apart(keys: &Strings) -> Vec<Range<usize>> {
     if runs.len() * WORTH_A_SCAN <= keys.len() { runs } else { Vec::new() }
 }
 
-/// Whether no key comes twice.
+/// Whether no key occurs twice.
 fn are_distinct(keys: &[Bytes]) -> bool {
     if keys.is_sorted_by(|one, next| one < next) {
         return true;
@@ -535,33 +537,33 @@ fn are_distinct(keys: &[Bytes]) -> bool {
     sorted.is_sorted_by(|one, next| one < next)
 }
 
-/// Only conflicts with others who write a key.
+/// A write that only conflicts with other writes of the key.
 pub fn lock_key(key: Bytes) -> Write {
     Write { key, kind: WriteKind::Lock, strength: LockStrength::Update }
 }
 
-/// Removes a key.
+/// A write that removes a key.
 pub fn delete_key(key: Bytes) -> Write {
     Write { key, kind: WriteKind::Delete, strength: LockStrength::Update }
 }
 
-/// Adds an index entry.
+/// A write that adds an index entry.
 pub fn put_entry(entry: IndexEntry) -> Write {
     Write { key: entry.key.into(), kind: WriteKind::Put(entry.value.into()), strength: LockStrength::Update }
 }
 
-/// The rows of columns at these positions.
+/// Selects rows of columns.
 pub fn pick(columns: &[ArrayRef], rows: &[u32]) -> Result<Vec<ArrayRef>> {
     let indices = UInt32Array::from(rows.to_vec());
     Ok(columns.iter().map(|column| take(column.as_ref(), &indices, None)).collect::<std::result::Result<_, _>>()?)
 }
 
-/// A column of a batch.
+/// The column of a batch at a position.
 pub fn column(batch: &RecordBatch, position: usize) -> Result<ArrayRef> {
     batch.columns().get(position).cloned().ok_or_else(|| SqlError::internal("a write lacks a column"))
 }
 
-/// Columns of a batch.
+/// The columns of a batch in a range of positions.
 pub fn columns(batch: &RecordBatch, range: Range<usize>) -> Result<Vec<ArrayRef>> {
     Ok(batch.columns().get(range).ok_or_else(|| SqlError::internal("a write lacks columns"))?.to_vec())
 }

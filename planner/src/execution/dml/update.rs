@@ -1,4 +1,4 @@
-//! Changing rows: which keys they give up and take, in the table and in every index.
+//! Updating rows: the keys that they give up and take, in the table and in every index.
 
 use super::check::first_failure;
 use super::claims::KeyChanges;
@@ -11,8 +11,8 @@ use std::collections::HashMap;
 use txn::{LockStrength, Write, WriteKind};
 
 impl Run {
-    /// Replaces rows. `keys`: the old rows' keys, each once; `assigned`: positions of the columns that may differ.
-    /// Errors: 23502, 23514; 23505 for keys that two rows take for certain (others at the statement's end).
+    /// Replaces rows. `keys` are the old rows' distinct keys; `assigned` are positions of columns that may differ.
+    /// Errors: 23502, 23514; 23505 for keys that are certainly taken twice (others at the statement's end).
     pub async fn update(
         &mut self,
         keys: &[Bytes],
@@ -64,7 +64,7 @@ impl Run {
                 let (old_entry, new_entry) = match entries {
                     (Some(old_entry), Some(new_entry)) => (old_entry, new_entry),
                     (None, None) => continue,
-                    // The row leaves a partial index, or comes into it.
+                    // The row leaves or enters a partial index.
                     (Some(old_entry), None) => {
                         if let Some(row_key) = keys.get(row).filter(|_| being_built) {
                             given_up.insert(Bytes::copy_from_slice(&old_entry.key), row_key.clone());
@@ -111,7 +111,7 @@ impl Run {
                     change.keys.vacate(old_key);
                     continue;
                 }
-                // Two rows can meet in an entry of another index only when rows trade primary keys.
+                // Two rows can share an entry of a non-unique index only if rows exchange primary keys.
                 let look_up = new_entry.unique || moved;
                 let put = put_entry(new_entry);
                 if !change.replace(old_key, put.key.clone(), row, look_up) {
@@ -141,13 +141,13 @@ impl Run {
         for ((key, value), strength) in new_keys.into_iter().zip(values).zip(strengths) {
             puts.push(Write { key, kind: WriteKind::Put(value), strength });
         }
-        // What is taken overwrites what is given up.
+        // Taken keys overwrite keys that were given up.
         deletes.extend(puts);
         self.context.transaction.write(deletes).await?;
         self.references.updated(old, new, assigned, rows)
     }
 
-    /// What the rows before a failing one fail with, if they do: PostgreSQL meets them first.
+    /// The error of the rows before a failing one, if any: PostgreSQL reports it first.
     async fn earlier_failure(
         &mut self,
         keys: &[Bytes],
@@ -186,21 +186,21 @@ impl Run {
     }
 }
 
-/// Keys that the rows of a batch give up and take.
+/// The keys that the rows of a batch give up and take.
 #[derive(Default)]
 struct Changes {
     keys: KeyChanges,
-    /// The taken keys that may exist, and who takes them.
+    /// The taken keys that may exist, and the rows that take them.
     looked_up: HashMap<Bytes, usize>,
 }
 
 impl Changes {
-    /// A row trades keys. False when the new one is taken twice.
+    /// A row changes its key. False if the new key is taken twice.
     fn replace(&mut self, old: Bytes, new: Bytes, row: usize, look_up: bool) -> bool {
         self.keys.vacate(old);
         self.take(new, row, look_up)
     }
-    /// A row takes a key. False when it is taken twice.
+    /// A row takes a key. False if it is taken twice.
     fn take(&mut self, new: Bytes, row: usize, look_up: bool) -> bool {
         if look_up {
             self.looked_up.insert(new.clone(), row);

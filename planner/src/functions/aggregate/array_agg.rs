@@ -1,4 +1,4 @@
-//! array_agg: DataFusion's, whose list becomes an array; of arrays one of a dimension more.
+//! array_agg: it converts the list of DataFusion's array_agg to an array. Arrays become an array of one more dimension.
 
 use crate::error::SqlError;
 use crate::functions::array::nested::collected;
@@ -17,7 +17,7 @@ use datafusion::logical_expr::{
 };
 use std::sync::Arc;
 
-/// array_agg of values of a type.
+/// array_agg over values of type `element`.
 pub(super) fn function(element: SqlType) -> Arc<AggregateUDF> {
     super::own(ArrayAgg::around(array_agg_udaf().as_ref().clone(), element))
 }
@@ -35,7 +35,7 @@ impl ArrayAgg {
     }
 }
 
-/// The array of a list that was collected; `None` for NULL.
+/// Converts a collected list to an array. `None` for NULL.
 fn array_of(list: &ListArray, row: usize, element: SqlType) -> crate::error::Result<Option<ArrayValue>> {
     if list.is_null(row) {
         return Ok(None);
@@ -86,8 +86,8 @@ impl AggregateUDFImpl for ArrayAgg {
     }
 }
 
-/// Whether a window gives the rows from the last to the first: it does so where its input has the opposite order. DataFusion's function
-/// sees to that only where ORDER BY stands in the call.
+/// Whether a window delivers the rows from last to first, which it does if its input has the opposite order.
+/// DataFusion's function handles that only if the call has ORDER BY.
 fn is_backwards(args: &AccumulatorArgs<'_>) -> bool {
     args.is_reversed && args.order_bys.is_empty()
 }

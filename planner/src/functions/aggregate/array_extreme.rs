@@ -1,4 +1,4 @@
-//! min and max of arrays: by their elements in turn, NULL after all others, then by length.
+//! min and max of arrays. They compare elements in turn (NULL sorts last), then lengths.
 
 use super::own;
 use crate::encoding::{KeyColumn, KeyEncoder};
@@ -12,7 +12,7 @@ use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, Sign
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// min or max of an array type.
+/// min or max over an array type.
 pub(super) fn function(max: bool, ty: SqlType) -> Arc<AggregateUDF> {
     let signature = Signature::new(TypeSignature::Exact(vec![ty.arrow()]), Volatility::Immutable);
     own(ArrayExtreme { max, ty, signature })
@@ -49,7 +49,7 @@ impl AggregateUDFImpl for ArrayExtreme {
     }
 }
 
-/// The best so far, and its key form.
+/// The best value so far, and its sort key.
 #[derive(Debug)]
 struct Best {
     max: bool,
@@ -64,7 +64,7 @@ impl Accumulator for Best {
         for row in (0..values.len()).filter(|row| values.is_valid(*row)) {
             let mut key = Vec::new();
             self.encoder.encode_row(std::slice::from_ref(values), row, &mut key)?;
-            // Of equal arrays the last is shown, as of numerics.
+            // Of equal arrays the last one is shown, as for numerics.
             let stays = self.key.as_ref().is_some_and(|best| if self.max { *best > key } else { *best < key });
             if !stays {
                 self.value = ScalarValue::try_from_array(values, row)?.compacted();
@@ -87,7 +87,7 @@ impl Accumulator for Best {
     }
 }
 
-/// The arrays of a frame that moves, with their key forms; None for NULL.
+/// The arrays in a moving frame with their sort keys. `None` for NULL.
 #[derive(Debug)]
 struct InFrame {
     max: bool,
@@ -111,7 +111,7 @@ impl Accumulator for InFrame {
         Ok(())
     }
     fn retract_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
-        // A frame only loses rows at its start.
+        // A moving frame only loses rows at its start.
         let gone = values.first().map_or(0, |values| values.len()).min(self.values.len());
         self.values.drain(..gone);
         Ok(())

@@ -1,7 +1,7 @@
-//! string_agg, without DISTINCT.
+//! The aggregate string_agg, without DISTINCT.
 //!
-//! ORDER BY is its own: the keys come as further arguments, each value is kept with the bytes by which it is sorted, and
-//! several calls in one query may ask for several orders.
+//! It sorts by itself. The sort keys are further arguments, and each value is stored with the bytes of its sort key. So
+//! several calls in one query may have different orders.
 
 use crate::error::SqlError;
 use crate::types::SqlType;
@@ -16,7 +16,7 @@ use datafusion::logical_expr::utils::{AggregateOrderSensitivity, format_state_na
 use datafusion::logical_expr::{Accumulator, AggregateUDFImpl, Signature, TypeSignature, Volatility};
 use std::sync::Arc;
 
-/// string_agg(text, delimiter): the delimiter of the first value is not used.
+/// string_agg(text, delimiter). The first value's delimiter is not used.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct StringAgg {
     signature: Signature,
@@ -52,11 +52,11 @@ impl AggregateUDFImpl for StringAgg {
         ])
     }
     fn order_sensitivity(&self) -> AggregateOrderSensitivity {
-        // The keys come as arguments, the input need not be sorted.
+        // The sort keys are arguments, so the input need not be sorted.
         AggregateOrderSensitivity::SoftRequirement
     }
     fn with_beneficial_ordering(self: Arc<Self>, _: bool) -> Result<Option<Arc<dyn AggregateUDFImpl>>> {
-        // It sorts for itself, whether or not the input is in order.
+        // The function sorts by itself, whether or not the input is in order.
         Ok(Some(self))
     }
     fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
@@ -70,7 +70,7 @@ impl AggregateUDFImpl for StringAgg {
     }
 }
 
-/// A value, its delimiter, and the bytes by which it is sorted.
+/// A value, its delimiter, and the bytes of its sort key.
 #[derive(Clone, Debug)]
 struct Part {
     value: String,
@@ -126,7 +126,7 @@ impl Accumulator for Strings {
         Ok(())
     }
     fn retract_batch(&mut self, arrays: &[ArrayRef]) -> Result<()> {
-        // Only over a moving frame, which loses rows at its start and has no order of its own.
+        // Only called for a moving frame, which loses rows at its start and has no order of its own.
         let Some(values) = arrays.first() else { return Ok(()) };
         let gone = (values.len() - values.null_count()).min(self.values.len());
         for part in self.values.drain(..gone) {

@@ -1,5 +1,5 @@
-//! Aggregates of two arguments with DISTINCT: the different rows of arguments are taken once, in their order, which is that of ORDER BY
-//! first and of the other arguments then.
+//! Aggregates of several arguments with DISTINCT. Each distinct row of arguments counts once. The rows are sorted by
+//! ORDER BY, then by the remaining arguments.
 
 use super::{own, regression, undecorated};
 use crate::encoding::{KeyColumn, KeyEncoder};
@@ -16,18 +16,18 @@ use datafusion::logical_expr::utils::format_state_name;
 use datafusion::logical_expr::{Accumulator, AggregateUDFImpl, Signature, Volatility};
 use std::collections::BTreeMap;
 
-/// What is made of the different rows.
+/// The result that is made of the distinct rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::functions) enum Made {
-    /// An array of one value of each.
+    /// An array of one value per row.
     List,
-    /// Texts with delimiters between.
+    /// The texts, joined with delimiters.
     Strings,
-    /// What the function with this name computes of two floats.
+    /// The regression function with this name, over two floats.
     Regression(&'static str),
 }
 
-/// An argument among those that rows are told apart and sorted by.
+/// The order of an argument that rows are compared by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Key {
     ty: SqlType,
@@ -42,12 +42,12 @@ struct Distinct {
     values: Vec<SqlType>,
     result: SqlType,
     signature: Signature,
-    /// A plan takes calls of one name and argument for the same.
+    /// The name includes the sort directions: a plan merges calls with equal names and arguments.
     name: String,
 }
 
-/// The aggregate `made` of the different rows of a call's arguments. `compared`: the arguments as they are told apart; `values`: what
-/// is made something of.
+/// The aggregate `made` over the distinct rows of a call's arguments. `compared` are the arguments that decide
+/// distinctness. The result is made of `values`.
 pub(in crate::functions) fn distinct(
     resolver: &Resolver<'_>,
     call: &AggregateCall,
@@ -67,7 +67,7 @@ pub(in crate::functions) fn distinct(
     for (at, descending, nulls_first) in order {
         let Some(arg) = compared.get(at).filter(|_| !known.contains(&at)) else { continue };
         known.push(at);
-        // 42883 where there is no equality.
+        // Fails with 42883 if the type has no equality.
         resolver.group_key(arg.clone())?;
         keys.push(Key { ty: arg.ty.plain(), descending, nulls_first });
         args.push(arg.expr.clone());
@@ -91,7 +91,7 @@ impl Distinct {
         KeyEncoder::new(self.keys.iter().map(column).collect())
     }
 
-    /// Whether a row counts that has this in the places of NULL.
+    /// Whether a row counts, given which of its values are NULL.
     fn counts(&self, nulls: &[bool]) -> bool {
         match self.made {
             Made::List => true,
@@ -127,7 +127,7 @@ impl AggregateUDFImpl for Distinct {
     }
 }
 
-/// The different rows, by the bytes that they are sorted by. Of equal ones that look different the first is kept.
+/// The distinct rows by the bytes of their sort keys. Of equal rows that look different the first is kept.
 #[derive(Debug)]
 struct Rows {
     of: Distinct,
@@ -148,7 +148,7 @@ impl Rows {
         Ok(())
     }
 
-    /// The values at a place among those of each row.
+    /// The values of one argument in all rows.
     fn column(&self, at: usize) -> Vec<ScalarValue> {
         self.rows.values().filter_map(|values| values.get(at).cloned()).collect()
     }

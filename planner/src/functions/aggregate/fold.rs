@@ -1,4 +1,4 @@
-//! [`Fold`]: an aggregate as a small state machine, and its DataFusion wrappings: one state, many states by group, and
+//! [`Fold`]: an aggregate as a small state machine, wrapped for DataFusion: one state, one state per group, and
 //! distinct values.
 
 use crate::error::{Result, SqlError};
@@ -25,43 +25,43 @@ use std::sync::Arc;
 
 /// An aggregate over values of one type.
 pub(super) trait Fold: Clone + fmt::Debug + Send + Sync + 'static {
-    /// What it reads.
+    /// The type of the argument.
     type In: SqlRead;
-    /// What it yields.
+    /// The type of the result.
     type Out: SqlWrite;
-    /// Before the first value.
+    /// The state before the first value.
     fn start(parameter: u8) -> Self;
-    /// Takes a value in, which is not NULL.
+    /// Adds a value, which is not NULL.
     fn add(&mut self, value: <Self::In as SqlRead>::Item<'_>) -> Result<()>;
-    /// Takes a value out again, as a window moves on. Only called where `REMOVES`.
+    /// Removes a value as the window frame moves on. Only called if `REMOVES`.
     fn remove(&mut self, _value: <Self::In as SqlRead>::Item<'_>) -> Result<()> {
         Err(SqlError::internal("this aggregate cannot take a value out"))
     }
-    /// Whether `remove` works.
+    /// Whether `remove` is implemented.
     const REMOVES: bool = false;
-    /// Writes the state.
+    /// Serializes the state to `out`.
     fn save(&self, out: &mut Vec<u8>);
-    /// Takes a state in that `save` wrote.
+    /// Adds a state that `save` wrote.
     fn merge(&mut self, state: &[u8]) -> Result<()>;
-    /// The result; `None` for NULL.
+    /// The result. `None` for NULL.
     fn finish(&self) -> Result<Option<<Self::Out as SqlWrite>::Owned>>;
 }
 
-/// The aggregate function of a [`Fold`].
+/// The aggregate function that runs a [`Fold`].
 pub(super) struct FoldAggregate<F: Fold> {
     name: &'static str,
     parameter: u8,
     input: SqlType,
     result: SqlType,
     signature: Signature,
-    /// Whether each different value counts once. DataFusion's own DISTINCT groups by bytes first, which are not
-    /// equal for equal numerics, and in no order.
+    /// Whether each distinct value counts once. DataFusion's own DISTINCT first groups by bytes. Equal numerics may
+    /// have different bytes, and its groups have no order.
     distinct: bool,
     fold: PhantomData<F>,
 }
 
 impl<F: Fold> FoldAggregate<F> {
-    /// `parameter` goes to [`Fold::start`].
+    /// `parameter` is passed to [`Fold::start`].
     pub(super) fn new(name: &'static str, parameter: u8, input: SqlType, result: SqlType) -> Self {
         FoldAggregate {
             name,
@@ -73,7 +73,7 @@ impl<F: Fold> FoldAggregate<F> {
             fold: PhantomData,
         }
     }
-    /// The same over different values.
+    /// The same aggregate over distinct values.
     pub(super) fn distinct(self, distinct: bool) -> Self {
         FoldAggregate { distinct, ..self }
     }
@@ -219,13 +219,13 @@ impl<F: Fold> Accumulator for OneFold<F> {
     }
 }
 
-/// Feeds each different value once, when all are known.
+/// Collects distinct values and folds them at the end.
 struct DistinctFold<F> {
     input: SqlType,
     parameter: u8,
-    /// What they are told apart by.
+    /// Keys of the values seen so far.
     seen: HashSet<ScalarValue>,
-    /// Of equal values the first.
+    /// The first value of each set of equals.
     values: Vec<ScalarValue>,
     bytes: usize,
     fold: PhantomData<F>,
@@ -268,7 +268,7 @@ impl<F: Fold> Accumulator for DistinctFold<F> {
     fn evaluate(&mut self) -> DataFusionResult<ScalarValue> {
         let mut fold = F::start(self.parameter);
         if !self.values.is_empty() {
-            // In order, as PostgreSQL: the sum of floats depends on it.
+            // Sorted as in PostgreSQL: the sum of floats depends on the order.
             self.values.sort_by(|a, b| a.partial_cmp(b).unwrap_or(Ordering::Equal));
             let array = ScalarValue::iter_to_array(self.values.iter().cloned())?;
             let array = typed::<F>(&array)?;
@@ -296,7 +296,8 @@ impl<F: Fold> Accumulator for DistinctFold<F> {
     }
 }
 
-/// Over a frame that moves, of a fold that cannot take a value out: the frame's values, folded anew for each row.
+/// Runs a fold that cannot remove values over a moving frame. It keeps the frame's values and folds them again for each
+/// row.
 struct FrameFold<F> {
     parameter: u8,
     input: SqlType,
@@ -319,7 +320,7 @@ impl<F: Fold> Accumulator for FrameFold<F> {
         Ok(())
     }
     fn retract_batch(&mut self, values: &[ArrayRef]) -> DataFusionResult<()> {
-        // A frame only loses rows at its start.
+        // A moving frame only loses rows at its start.
         let gone = first(values)?.len().min(self.values.len());
         self.values.drain(..gone);
         Ok(())

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 const AVERAGE: u8 = 1;
 
-/// sum or avg.
+/// sum, or avg if `average`.
 pub(super) fn total(average: bool, distinct: bool) -> Arc<AggregateUDF> {
     let (name, parameter) = if average { ("avg_interval", AVERAGE) } else { ("sum_interval", 0) };
     own(FoldAggregate::<Total>::new(name, parameter, SqlType::INTERVAL, SqlType::INTERVAL).distinct(distinct))

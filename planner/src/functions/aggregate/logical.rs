@@ -1,4 +1,4 @@
-//! bool_and and bool_or, min and max of numerics and intervals: folds that PostgreSQL defines otherwise than DataFusion.
+//! bool_and and bool_or, min and max of numerics and intervals: DataFusion defines these differently from PostgreSQL.
 
 use super::fold::{Fold, FoldAggregate};
 use super::own;
@@ -9,13 +9,13 @@ use crate::types::{SqlType, interval, numeric};
 use datafusion::logical_expr::AggregateUDF;
 use std::sync::Arc;
 
-/// bool_or, or bool_and and every.
+/// bool_or if `or`, otherwise bool_and (also called every).
 pub(super) fn logical(or: bool) -> Arc<AggregateUDF> {
     let (name, parameter) = if or { ("bool_or", 1) } else { ("bool_and", 0) };
     own(FoldAggregate::<Logical>::new(name, parameter, SqlType::BOOL, SqlType::BOOL))
 }
 
-/// Counts both answers, so that a moving frame can take values out.
+/// Counts of both answers. Thus a moving frame can remove values.
 #[derive(Clone, Debug)]
 struct Logical {
     or: bool,
@@ -64,8 +64,8 @@ impl Fold for Logical {
 const MAX: u8 = 1;
 const OF_INTERVALS: u8 = 2;
 
-/// min or max of a type whose equal values may differ in their bytes, numeric or interval: of equal values the last, as
-/// it is written.
+/// min or max of numeric or interval, whose equal values may have different bytes. Of equal values the last one is
+/// shown, as it is written.
 pub(super) fn extreme(ty: SqlType, max: bool) -> Arc<AggregateUDF> {
     let (name, parameter) = if max { ("max", MAX) } else { ("min", 0) };
     let parameter = if ty == SqlType::INTERVAL { parameter | OF_INTERVALS } else { parameter };
@@ -75,7 +75,7 @@ pub(super) fn extreme(ty: SqlType, max: bool) -> Arc<AggregateUDF> {
 #[derive(Clone, Debug)]
 struct Extreme {
     max: bool,
-    /// The part of a value's bytes that its equals share.
+    /// The part of a value's bytes that equal values share.
     key_of: fn(&[u8]) -> &[u8],
     value: Option<Vec<u8>>,
 }

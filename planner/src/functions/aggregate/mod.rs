@@ -49,7 +49,7 @@ const NAMES: [&str; 19] = [
     "bit_xor",
 ];
 
-/// The names of aggregates, those of ordered sets apart.
+/// Names of all aggregates except the ordered-set ones.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     NAMES.iter().chain(regression::NAMES.iter()).chain(super::json::AGGREGATES.iter()).copied()
 }
@@ -59,7 +59,7 @@ pub(crate) fn exists(name: &str) -> bool {
     names().any(|known| known == name) || is_ordered_set(name)
 }
 
-/// Whether an aggregate takes its values in WITHIN GROUP.
+/// Whether an aggregate is called with WITHIN GROUP.
 pub(super) fn is_ordered_set(name: &str) -> bool {
     matches!(name, "percentile_cont" | "percentile_disc" | "mode")
 }
@@ -68,7 +68,7 @@ fn own(function: impl AggregateUDFImpl + 'static) -> Arc<AggregateUDF> {
     Arc::new(AggregateUDF::new_from_impl(function))
 }
 
-/// See [`Resolver::aggregate`].
+/// The implementation of [`Resolver::aggregate`].
 pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) -> Result<TypedExpr> {
     if super::json::AGGREGATES.contains(&name) {
         return super::json::aggregate(resolver, name, call);
@@ -90,7 +90,7 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
     let make = |function, args, ty| sorted(order_by.clone(), function, args, ty);
     let make_unordered = |function, args, ty| sorted(Vec::new(), function, args, ty);
     if is_ordered_set(name) {
-        // The values are arguments too.
+        // The values in WITHIN GROUP are arguments too.
         if args.len() != if name == "mode" { 1 } else { 2 } {
             return Err(missing(&args));
         }
@@ -107,7 +107,7 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
         ("string_agg", 2) => {
             let [value, delimiter] = <[TypedExpr; 2]>::try_from(args).map_err(|args| missing(&args))?;
             if value.ty == SqlType::BYTEA || value.is_unknown() && delimiter.ty == SqlType::BYTEA {
-                // Each byte as the character of its number, so that order and equality stay.
+                // Each byte becomes the character of its number, so order and equality are kept.
                 let letters = |bytes: TypedExpr| {
                     let bytes = resolver.cast(bytes, SqlType::BYTEA, CastContext::Implicit)?;
                     resolver.function(super::string::LETTERS_OF_BYTES, vec![bytes])
@@ -170,8 +170,8 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
     let base = if ty.array { BaseType::Void } else { ty.base };
     use BaseType as B;
     Ok(match name {
-        // Two numerics are distinct by value, not by scale.
-        // It is the same in any order, and DataFusion's over groups takes no other argument.
+        // Numerics are distinct by value, not by scale. The order does not matter, and DataFusion's grouped version
+        // takes no other argument.
         "count" if distinct => make_unordered(count_udaf(), vec![resolver.group_key(arg)?], SqlType::INT8),
         "count" => make_unordered(count_udaf(), vec![arg.expr], SqlType::INT8),
         "bool_and" | "every" if base == B::Bool => make(logical::logical(false), vec![arg.expr], ty),
@@ -198,7 +198,7 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
             let declared = arg.ty.modifier >= 4;
             let ty = arg.ty.plain();
             if base == B::Interval || base == B::Numeric && !declared {
-                // Of equal values of different scales one is shown as it is.
+                // Of equal values with different scales one is shown as it is.
                 make(logical::extreme(ty, name == "max"), vec![arg.expr], ty)
             } else if matches!(base, B::Float4 | B::Float8) {
                 make(statistics::float_extreme(name == "max", ty), vec![arg.expr], ty)
@@ -208,7 +208,7 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
         }
         "array_agg" => {
             if distinct {
-                // A type whose values are not compared has no different ones.
+                // Values of a type without equality cannot be distinct.
                 resolver.group_key(arg.clone())?;
                 let sort = order_by.first();
                 let options = SortOptions {
@@ -258,12 +258,12 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
     })
 }
 
-/// string_agg of the different pairs of texts.
+/// string_agg over the distinct pairs of value and delimiter.
 fn distinct_strings(resolver: &Resolver<'_>, call: &AggregateCall, texts: Vec<TypedExpr>) -> Result<TypedExpr> {
     distinct::distinct(resolver, call, &texts.clone(), texts, distinct::Made::Strings, SqlType::TEXT)
 }
 
-/// A call of a function that sees to DISTINCT and the order for itself.
+/// A call without DISTINCT and ORDER BY, for a function that implements them itself.
 fn undecorated(function: Arc<AggregateUDF>, args: Vec<Expr>, filter: Option<Expr>) -> Expr {
     let params = AggregateFunctionParams {
         args,
@@ -293,7 +293,7 @@ pub(super) fn ordered_set(
         resolver.sort_key(value.clone())?;
     }
     let options = SortOptions { descending: !sort.asc, nulls_first: sort.nulls_first };
-    // The fractions, and whose shape their values have.
+    // The fractions, and the array type whose shape the result has.
     let fractions = |value: &ScalarValue, array: bool| -> Result<Fractions> {
         let (fractions, dimensions) = match array {
             true => match ArrayValue::of(value)? {

@@ -1,4 +1,4 @@
-//! Aggregates that keep every value and sort them at the end: array_agg(DISTINCT), percentile_cont, percentile_disc, mode.
+//! Aggregates that sort all values at the end: array_agg(DISTINCT), percentile_cont, percentile_disc, mode.
 
 use super::own;
 use crate::encoding::{KeyColumn, KeyEncoder};
@@ -20,31 +20,31 @@ use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, Sign
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// How far through the sorted values: one fraction, or an array of them.
+/// One fraction, or an array of fractions, of the way through the sorted values.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Fractions {
-    /// Each fraction; `None` for NULL.
+    /// The fractions. `None` for NULL.
     pub values: Vec<Option<f64>>,
-    /// The dimensions of the array, if there is one.
+    /// Dimensions of the array of fractions, if it is one.
     pub dimensions: Option<Vec<Dimension>>,
 }
 
-/// What is made of the sorted values.
+/// The result that is made of the sorted values.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Kind {
-    /// An array of the different ones.
+    /// An array of the distinct values.
     Distinct,
-    /// An array of all but NULL.
+    /// An array of all values except NULL.
     Sorted,
-    /// The one at a fraction of the way.
+    /// The value at a fraction: percentile_disc.
     Discrete(Fractions),
-    /// The one at a fraction of the way, between two.
+    /// The value at a fraction, interpolated: percentile_cont.
     Continuous(Fractions),
-    /// The most frequent one.
+    /// The most frequent value.
     Mode,
 }
 
-/// An aggregate over values of one type.
+/// A sorting aggregate over values of one type.
 #[derive(Clone, Debug)]
 pub(super) struct Ordered {
     kind: Kind,
@@ -52,12 +52,12 @@ pub(super) struct Ordered {
     result: SqlType,
     options: SortOptions,
     signature: Signature,
-    /// A plan takes calls of one name and argument for the same.
+    /// The name includes the parameters: a plan merges calls with equal names and arguments.
     name: String,
 }
 
 impl Ordered {
-    /// The aggregate of values of `input`, sorted so.
+    /// The aggregate over values of `input`, sorted by `options`.
     pub(super) fn function(kind: Kind, input: SqlType, result: SqlType, options: SortOptions) -> Arc<AggregateUDF> {
         let order = match (options.descending, options.nulls_first) {
             (false, false) => "",
@@ -122,7 +122,7 @@ struct Values {
     bytes: usize,
 }
 
-/// By what equal values are the same, and sorted.
+/// The key by which values are compared and sorted.
 fn key(value: &ScalarValue, ty: SqlType) -> SqlResult<ScalarValue> {
     Ok(match (ty.base, value) {
         _ if ty.array && !value.is_null() => {
@@ -165,7 +165,7 @@ impl Values {
         Ok(())
     }
 
-    /// The values in order, each with the bytes that it is sorted by.
+    /// The sorted values, each with the bytes of its sort key.
     fn sorted(&self) -> Result<Vec<(Vec<u8>, ScalarValue)>> {
         if self.values.is_empty() {
             return Ok(Vec::new());
@@ -180,7 +180,7 @@ impl Values {
         Ok(sorted)
     }
 
-    /// One value, or values in an array like that of their fractions.
+    /// One value, or an array of values with the shape of the fractions.
     fn result(&self, values: Vec<ScalarValue>, fractions: &Fractions) -> Result<ScalarValue> {
         match (values.into_iter(), &fractions.dimensions) {
             (values, Some(dimensions)) => {
@@ -188,13 +188,12 @@ impl Values {
                 let elements = values_array(&values, self.of.result.element())?;
                 Ok(ArrayValue::new(elements, dimensions)?.into_datum()?)
             }
-            // No fractions are NULL.
+            // The fractions are NULL as a whole.
             (_, None) if self.of.result.array && !self.of.input.array => self.null(),
             (mut values, None) => values.next().map_or_else(|| self.null(), Ok),
         }
     }
 
-    /// An array of values of the input's type.
     fn array(&self, values: &[ScalarValue]) -> Result<ScalarValue> {
         if !self.of.input.array {
             return Ok(ArrayValue::datum_of(values, self.of.input)?);
@@ -210,7 +209,7 @@ impl Values {
     }
 }
 
-/// The value at a fraction of the way through `count` sorted floats or intervals, of which `at` answers one.
+/// The interpolated value at a fraction of `count` sorted floats or intervals. `at` gives the value at an index.
 #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 pub(super) fn between(count: usize, at: impl Fn(usize) -> Option<Datum>, fraction: f64) -> SqlResult<Datum> {
     let place = fraction * count.saturating_sub(1) as f64;
@@ -228,7 +227,7 @@ pub(super) fn between(count: usize, at: impl Fn(usize) -> Option<Datum>, fractio
     }
 }
 
-/// The place of the first of `count` sorted values that is a fraction of the way through them.
+/// Index of the value at a fraction of `count` sorted values, as percentile_disc defines it.
 #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 pub(super) fn place_of(count: usize, fraction: f64) -> usize {
     ((fraction * count as f64).ceil() as usize).max(1) - 1
@@ -301,7 +300,7 @@ impl Accumulator for Values {
     }
 }
 
-/// Checks a fraction. Errors: 22003.
+/// Checks that a fraction is between 0 and 1. Errors: 22003.
 pub(super) fn fraction(value: f64) -> SqlResult<f64> {
     if value.is_nan() || !(0.0..=1.0).contains(&value) {
         let message = format!("percentile value {value} is not between 0 and 1");

@@ -1,5 +1,5 @@
-//! percentile_cont and percentile_disc at fractions that are no constants: all values sorted into an array by an aggregate, then
-//! looked up in it for each group.
+//! percentile_cont and percentile_disc with fractions that are not constants. An aggregate sorts all values of a group
+//! into an array. A function then looks the fractions up in it.
 
 use super::ordered::{Fractions, Kind, Ordered, between, fraction, place_of};
 use super::undecorated;
@@ -16,7 +16,7 @@ use datafusion::arrow::compute::SortOptions;
 use datafusion::logical_expr::Expr;
 use std::sync::Arc;
 
-/// The value, or values, at a fraction of the way through the values of a group. `continuous`: between two of them.
+/// The value, or values, at the fractions of a group. `continuous` interpolates between two values.
 pub(super) fn percentile(
     continuous: bool,
     direct: TypedExpr,
@@ -52,7 +52,7 @@ pub(super) fn percentile(
     Ok(KernelFunction::new(name, types, result, Stability::Immutable, kernel, None).call(vec![sorted, direct.expr]))
 }
 
-/// The fractions of a row; nothing for NULL. Errors: 22003.
+/// The fractions of a row. `None` for NULL. Errors: 22003.
 fn fractions(call: &Call<'_>, row: usize) -> Result<Option<Fractions>> {
     if !call.types.get(1).is_some_and(|ty| ty.array) {
         let value = call.column::<Float8>(1)?.get(row)?.map(fraction).transpose()?;

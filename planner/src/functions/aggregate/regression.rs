@@ -14,7 +14,7 @@ use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, Sign
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Their names.
+/// Names of these aggregates.
 pub(super) const NAMES: [&str; 12] = [
     "corr",
     "covar_pop",
@@ -30,7 +30,7 @@ pub(super) const NAMES: [&str; 12] = [
     "regr_syy",
 ];
 
-/// The function with this name, the name, and its result type.
+/// The function with this name, its static name, and its result type.
 pub(super) fn function(name: &str) -> Option<(&'static str, Arc<AggregateUDF>, SqlType)> {
     let name = NAMES.into_iter().find(|known| *known == name)?;
     let result = if name == "regr_count" { SqlType::INT8 } else { SqlType::FLOAT8 };
@@ -38,7 +38,7 @@ pub(super) fn function(name: &str) -> Option<(&'static str, Arc<AggregateUDF>, S
     Some((name, own(Regression { name, signature: Signature::new(exact, Volatility::Immutable) }), result))
 }
 
-/// What the function with this name computes of pairs of the first and the second argument.
+/// Computes the function with this name over pairs of the first and second argument.
 pub(super) fn of_pairs(name: &'static str, pairs: impl Iterator<Item = (f64, f64)>) -> Result<ScalarValue> {
     let mut sums = Sums { name, ..Sums::default() };
     for (y, x) in pairs {
@@ -76,7 +76,7 @@ impl AggregateUDFImpl for Regression {
     }
 }
 
-/// The number of pairs, their sums, and the sums of squared deviations.
+/// The number of pairs, their sums, and their sums of squared deviations.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     name: &'static str,
@@ -93,7 +93,7 @@ impl Sums {
         let (before, was) = (self.n, *self);
         self.n += 1.0;
         if self.name == "regr_count" {
-            // It has no sums that could overflow.
+            // regr_count has no sums that could overflow.
             return Ok(());
         }
         self.sx += x;
@@ -117,7 +117,8 @@ impl Sums {
         Ok(())
     }
 
-    /// Errors: 22003 for a sum that is infinite though nothing was; of infinite values the deviations are unknown.
+    /// Checks for overflow. Infinite arguments make the deviations NaN. Errors: 22003 if a sum of finite values is
+    /// infinite.
     fn without_infinity(&mut self, was: Sums, y: f64, x: f64) -> Result<(), SqlError> {
         let [of_x, of_y] =
             [[self.sx, self.sxx], [self.sy, self.syy]].map(|sums| sums.iter().any(|sum| sum.is_infinite()));
@@ -174,7 +175,7 @@ impl Sums {
     }
 }
 
-/// The pairs of a frame that moves, which are summed up anew for each row: what left it cannot be subtracted without a trace.
+/// The pairs in a moving frame. They are summed again for each row, because subtraction would leave rounding errors.
 #[derive(Debug)]
 struct InFrame {
     name: &'static str,
@@ -188,7 +189,7 @@ impl Accumulator for InFrame {
         Ok(())
     }
     fn retract_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
-        // A frame only loses rows at its start.
+        // A moving frame only loses rows at its start.
         let gone = values.first().map_or(0, |values| values.len()).min(self.pairs.len());
         self.pairs.drain(..gone);
         Ok(())

@@ -1,4 +1,4 @@
-//! Variance and its kin, bit_and and bit_or, min and max of floats.
+//! Variance and standard deviation, bit_and, bit_or and bit_xor, min and max of floats.
 
 use super::fold::{Fold, FoldAggregate};
 use super::own;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 const POPULATION: u8 = 1;
 const ROOT: u8 = 2;
 
-/// The function of stddev, variance and their kin over numeric or float8.
+/// The function of stddev, variance and similar names over numeric or float8.
 pub(super) fn spread(name: &str, base: BaseType, distinct: bool) -> Arc<AggregateUDF> {
     let parameter =
         if name.ends_with("_pop") { POPULATION } else { 0 } | if name.starts_with("stddev") { ROOT } else { 0 };
@@ -36,7 +36,7 @@ pub(super) fn spread(name: &str, base: BaseType, distinct: bool) -> Arc<Aggregat
     }
 }
 
-/// Over numerics: exact sums of values and squares.
+/// The state over numerics: exact sums of values and squares.
 #[derive(Clone, Debug)]
 struct NumericSpread {
     parameter: u8,
@@ -93,7 +93,7 @@ impl Fold for NumericSpread {
     }
 }
 
-/// Over floats: Youngs and Cramer, as PostgreSQL.
+/// The state over floats, by the algorithm of Youngs and Cramer as in PostgreSQL.
 #[derive(Clone, Debug)]
 struct FloatSpread {
     parameter: u8,
@@ -232,7 +232,7 @@ where
     }
 }
 
-/// min and max of floats, NaN above everything.
+/// min and max of floats. NaN is greater than every other value.
 pub(super) fn float_extreme(max: bool, ty: SqlType) -> Arc<AggregateUDF> {
     let (name, parameter) = if max { ("max", 1) } else { ("min", 0) };
     match ty.base {
@@ -259,7 +259,7 @@ impl<T> fmt::Debug for Extreme<T> {
 impl<T> Extreme<T> {
     fn combine(&mut self, value: f64) {
         let above = |a: f64, b: f64| !b.is_nan() && (a.is_nan() || a > b);
-        // Of equal ones (0 and -0) the last is shown.
+        // Of equal values (0 and -0) the last one is shown.
         let better = |held: f64| {
             if self.max { !above(held, value) } else { !above(value, held) }
         };

@@ -1,4 +1,4 @@
-//! sum and avg.
+//! The aggregates sum and avg over numbers.
 
 use super::fold::{Fold, FoldAggregate};
 use super::own;
@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 const AVERAGE: u8 = 1;
 
-/// The function for an argument's type, and its result type.
-/// With `distinct`, of different values; only numerics and floats need to know.
+/// The function for an argument's type, and its result type. With `distinct`, only numerics and floats need a function
+/// of their own.
 pub(super) fn function(name: &str, base: BaseType, distinct: bool) -> Option<(Arc<AggregateUDF>, SqlType)> {
     let (int2, int4, int8) = (SqlType::INT2, SqlType::INT4, SqlType::INT8);
     let (float4, float8, numeric) = (SqlType::FLOAT4, SqlType::FLOAT8, SqlType::NUMERIC);
@@ -62,14 +62,14 @@ pub(super) fn foreign_state() -> SqlError {
     SqlError::internal("an aggregate got a foreign state")
 }
 
-/// Splits `N` bytes off a state.
+/// Takes `N` bytes from the start of a state.
 pub(super) fn take<const N: usize>(state: &mut &[u8]) -> Result<[u8; N]> {
     let (bytes, rest) = state.split_first_chunk::<N>().ok_or_else(foreign_state)?;
     *state = rest;
     Ok(*bytes)
 }
 
-/// sum(int2), sum(int4): int8.
+/// sum(int2) and sum(int4), with the result int8.
 pub(super) struct IntegerSum<T> {
     sum: i64,
     count: u64,
@@ -126,7 +126,7 @@ where
     }
 }
 
-/// sum(int8), avg of integers: numeric.
+/// sum(int8) and avg of integers, with the result numeric.
 pub(super) struct WideSum<T> {
     average: bool,
     sum: i128,
@@ -156,7 +156,7 @@ where
     fn start(parameter: u8) -> Self {
         WideSum { average: parameter == AVERAGE, sum: 0, count: 0, marker: std::marker::PhantomData }
     }
-    // 2^64 values of 64 bits fit 128 bits.
+    // The sum of 2^64 values of 64 bits fits 128 bits.
     fn add(&mut self, value: T::Item<'_>) -> Result<()> {
         self.sum += i128::from(value);
         self.count += 1;
@@ -186,7 +186,7 @@ where
     }
 }
 
-/// sum and avg of numeric.
+/// The state of sum and avg of numeric.
 #[derive(Clone, Debug)]
 pub(super) struct NumericSum {
     average: bool,
@@ -223,7 +223,7 @@ impl Fold for NumericSum {
     }
 }
 
-/// A float as sums read and write it.
+/// A float type that sums read and write.
 pub(super) trait Float: Copy + Send + Sync + fmt::Debug + 'static {
     fn wide(self) -> f64;
     fn narrow(value: f64) -> Self;
@@ -259,7 +259,7 @@ fn checked(sum: f64, infinite: bool) -> Result<f64> {
     Ok(sum)
 }
 
-/// sum of floats, in the order they come.
+/// sum of floats, added in input order.
 pub(super) struct FloatSum<T: SqlWrite> {
     sum: f64,
     any: bool,
@@ -286,7 +286,7 @@ where
     type In = T;
     type Out = T;
     fn start(_: u8) -> Self {
-        // What leaves the first value as it is: the sum of -0 is -0.
+        // -0 is the neutral element: the sum of just -0 is -0.
         FloatSum { sum: -0.0, any: false, marker: std::marker::PhantomData }
     }
     fn add(&mut self, value: T::Item<'_>) -> Result<()> {
@@ -313,7 +313,7 @@ where
     }
 }
 
-/// avg of floats: float8.
+/// avg of floats, with the result float8.
 pub(super) struct FloatAverage<T> {
     sum: f64,
     count: u64,

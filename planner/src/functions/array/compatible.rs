@@ -1,4 +1,4 @@
-//! Functions whose array and element arguments agree on one element type: array_append and its kin.
+//! Functions whose array and element arguments share one element type, such as array_append.
 
 use super::{order, rebuilt};
 use crate::encoding::{ColumnBuilder, KeyColumn, KeyEncoder};
@@ -15,7 +15,7 @@ use datafusion::arrow::compute::concat;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// What an argument is: `a` the array, `e` an element, `i` an int4.
+/// The kind of each argument: `a` is the array, `e` an element, `i` an int4.
 fn shape(name: &str, count: usize) -> Option<&'static str> {
     Some(match (name, count) {
         ("array_append", 2) => "ae",
@@ -29,7 +29,7 @@ fn shape(name: &str, count: usize) -> Option<&'static str> {
     })
 }
 
-/// The names of these functions.
+/// Names of these functions.
 pub(in crate::functions) const NAMES: [&str; 8] = [
     "array_append",
     "array_prepend",
@@ -41,11 +41,11 @@ pub(in crate::functions) const NAMES: [&str; 8] = [
     "width_bucket",
 ];
 
-/// A call of one of them. Errors: 42883, 42804, and what constants violate.
+/// Resolves a call. Errors: 42883, 42804, and those of folded constants.
 pub(in crate::functions) fn resolve(resolver: &Resolver<'_>, name: &str, args: Vec<TypedExpr>) -> Result<TypedExpr> {
     let missing = |args: &[TypedExpr]| resolver.no_function(name, args);
     let Some(shape) = shape(name, args.len()) else { return Err(missing(&args)) };
-    // The element types known, from arrays and elements.
+    // The element types known from arrays and elements.
     let mut known = Vec::new();
     for (arg, kind) in args.iter().zip(shape.chars()) {
         match kind {
@@ -94,7 +94,8 @@ pub(in crate::functions) fn resolve(resolver: &Resolver<'_>, name: &str, args: V
     Ok(KernelFunction::new(name.to_string(), types, result, Stability::Immutable, kernel, None).call(exprs))
 }
 
-/// An element behind an array of one dimension, or before it; NULL is an empty array. Errors: 22000, 22003.
+/// Appends (or prepends, if `before`) an element to a one-dimensional array. NULL counts as an empty array. Errors:
+/// 22000, 22003.
 fn push(call: &Call<'_>, before: bool) -> Result<ArrayRef> {
     let (arrays, elements) = if before { (call.array(1)?, call.array(0)?) } else { (call.array(0)?, call.array(1)?) };
     let mut builder = ColumnBuilder::new(call.result, call.rows);
@@ -133,7 +134,8 @@ fn push(call: &Call<'_>, before: bool) -> Result<ArrayRef> {
     builder.finish()
 }
 
-/// Arrays one after the other: of as many dimensions, or one inside the other's outermost. Errors: 2202E.
+/// Concatenates arrays. They have equal dimensions, or one is an element of the other's outermost dimension. Errors:
+/// 2202E.
 fn join(call: &Call<'_>) -> Result<ArrayRef> {
     let (left, right) = (call.column::<List>(0)?, call.column::<List>(1)?);
     let mut builder = ColumnBuilder::new(call.result, call.rows);
@@ -153,7 +155,7 @@ fn join(call: &Call<'_>) -> Result<ArrayRef> {
     builder.finish()
 }
 
-/// Two arrays that are not empty.
+/// Concatenates two arrays, neither of which is empty.
 fn joined(left: &ArrayValue, right: &ArrayValue) -> Result<ArrayValue> {
     let incompatible = |detail: String| subscript_error("cannot concatenate incompatible arrays").detail(detail);
     let (ours, theirs) = (left.dimensions(), right.dimensions());
@@ -191,7 +193,7 @@ fn encoder(call: &Call<'_>) -> KeyEncoder {
     KeyEncoder::new(vec![KeyColumn::ascending(element)])
 }
 
-/// An array without the elements that equal a value; it begins with the same subscript.
+/// Removes the elements equal to a value. The lower bound stays.
 fn remove(call: &Call<'_>) -> Result<ArrayRef> {
     let (encoder, arrays, unwanted) = (encoder(call), call.column::<List>(0)?, call.array(1)?);
     let mut builder = ColumnBuilder::new(call.result, call.rows);
@@ -229,7 +231,7 @@ fn replace(call: &Call<'_>) -> Result<ArrayRef> {
     })
 }
 
-/// Subscripts of elements that are not distinct from a value. Errors: 0A000 in several dimensions.
+/// Subscripts of the elements that are not distinct from a value. Errors: 0A000 for several dimensions.
 fn places(call: &Call<'_>, encoder: &KeyEncoder, array: &ArrayValue, row: usize) -> Result<Vec<i32>> {
     if array.dimension_count() > 1 {
         let message = "searching for elements in multidimensional arrays is not supported";
@@ -257,7 +259,7 @@ fn position(call: &Call<'_>) -> Result<ArrayRef> {
             let wanted = call.array(1)?;
             let nowhere = wanted.is_null(Call::row_of(wanted, row)) && array.null_count() == 0;
             let start = match &starts {
-                // What cannot be there is not looked for, wherever that would begin.
+                // The value cannot occur, so the start does not matter.
                 _ if nowhere || array.is_empty() => i32::MIN,
                 Some(starts) => starts
                     .get(row)?
@@ -271,7 +273,7 @@ fn position(call: &Call<'_>) -> Result<ArrayRef> {
     Ok(Int4::finish(builder))
 }
 
-/// How many of an array's elements, which are in order, are not above a value.
+/// Number of elements of a sorted array that are not greater than a value.
 fn bucket(call: &Call<'_>) -> Result<ArrayRef> {
     let element = call.types.first().copied().unwrap_or(SqlType::TEXT);
     let encoder = KeyEncoder::new(vec![KeyColumn::ascending(element)]);
@@ -318,7 +320,7 @@ fn positions(call: &Call<'_>) -> Result<ArrayRef> {
     builder.finish()
 }
 
-/// 42804 where the types of the arguments say nothing of the result's.
+/// The error 42804: the argument types do not determine the result type.
 pub(in crate::functions) fn undetermined() -> SqlError {
     let message = "could not determine polymorphic type because input has type unknown";
     SqlError::new(state::DATATYPE_MISMATCH, message).of_values()

@@ -1,4 +1,4 @@
-//! Elements and slices of arrays: `a[1][2]`, `a[1:2]`, and arrays with one replaced, which UPDATE assigns.
+//! Elements and slices of arrays: `a[1][2]`, `a[1:2]`. Also the assignments to them that UPDATE needs.
 
 use crate::encoding::ColumnBuilder;
 use crate::error::{Result, SqlError, state};
@@ -13,13 +13,13 @@ use std::sync::Arc;
 /// The subscripts of one dimension.
 #[derive(Clone, Debug)]
 pub(crate) enum Subscripts {
-    /// `[i]`, of type int4.
+    /// An index `[i]` of type int4.
     Place(TypedExpr),
-    /// `[i:j]`, where one or both may be left out.
+    /// A slice `[i:j]`, where either bound may be left out.
     Part(Option<TypedExpr>, Option<TypedExpr>),
 }
 
-/// The subscripts as arguments, and which bounds of which dimension they are.
+/// The subscripts as arguments. The flags say for each dimension which of its bounds are given.
 fn arguments(subscripts: Vec<Subscripts>) -> (Vec<TypedExpr>, Vec<(bool, bool)>) {
     let (mut arguments, mut given) = (Vec::new(), Vec::new());
     for subscript in subscripts {
@@ -33,7 +33,7 @@ fn arguments(subscripts: Vec<Subscripts>) -> (Vec<TypedExpr>, Vec<(bool, bool)>)
     (arguments, given)
 }
 
-/// Subscripts as bounds of slices where one of them is: `[i]` is `[1:i]` then.
+/// Converts all subscripts to slices if one is a slice: `[i]` then means `[1:i]`.
 fn as_parts(subscripts: Vec<Subscripts>) -> Vec<Subscripts> {
     let one = || TypedExpr::literal(crate::types::Datum::Int32(Some(1)), crate::types::SqlType::INT4);
     let part = |subscript| match subscript {
@@ -60,12 +60,12 @@ fn function(
         .call(all.into_iter().map(|expr| expr.expr).collect())
 }
 
-/// The element, or the slice, of an array at some subscripts; NULL where there is none, and at NULL.
+/// The element or slice of an array. NULL if it does not exist or an argument is NULL.
 pub(crate) fn subscripted(array: TypedExpr, subscripts: Vec<Subscripts>) -> TypedExpr {
     let element = array.ty.element();
     if is_slice(&subscripts) {
         let (rest, given) = arguments(as_parts(subscripts));
-        // A part of a vector is an array.
+        // A slice of a vector is an array.
         let result = element.array_of();
         let kernel: Kernel = Arc::new({
             let given = given.clone();
@@ -95,12 +95,12 @@ fn element_at(call: &Call<'_>) -> Result<ArrayRef> {
     builder.finish()
 }
 
-/// The numbers of a row; `None` when one is NULL.
+/// The subscripts of a row. `None` if one is NULL.
 fn numbers(columns: &[Column<'_, Int4>], row: usize) -> Result<Option<Vec<i32>>> {
     columns.iter().map(|column| column.get(row)).collect()
 }
 
-/// The bounds that are given, in their places.
+/// Assigns the given bounds to their dimensions.
 fn spans(given: &[(bool, bool)], numbers: Vec<i32>) -> Vec<Span> {
     let mut numbers = numbers.into_iter();
     let mut next = |given: bool| if given { numbers.next() } else { None };
@@ -120,8 +120,8 @@ fn slice(call: &Call<'_>, given: &[(bool, bool)]) -> Result<ArrayRef> {
     builder.finish()
 }
 
-/// The array with what is at some subscripts replaced by a value: of the element's type, or for a slice the array's. The
-/// array may be NULL, which is an empty one. Errors while running: 22004, 2202E, 54000.
+/// The array with an element or slice replaced by `value`. A NULL array counts as empty. Errors while running: 22004,
+/// 2202E, 54000.
 pub(crate) fn replaced(array: TypedExpr, subscripts: Vec<Subscripts>, value: TypedExpr) -> TypedExpr {
     let (ty, sliced) = (array.ty, is_slice(&subscripts));
     let (mut rest, given) = arguments(if sliced { as_parts(subscripts) } else { subscripts });
@@ -146,7 +146,7 @@ fn assign(call: &Call<'_>, given: &[(bool, bool)], sliced: bool) -> Result<Array
         let numbers = numbers(&places, row)?.ok_or_else(|| SqlError::new(state::NULL_VALUE_NOT_ALLOWED, message))?;
         let at = Call::row_of(values, row);
         let made: ArrayValue = match value_at(values.as_ref(), at)? {
-            // Nothing is written of NULL.
+            // Assigning NULL to a slice changes nothing.
             ValueRef::Null if sliced => old,
             ValueRef::Array(source) if sliced => old.with_slice(&spans(given, numbers), &source)?,
             _ => old.with_element(&numbers, &values.slice(at, 1))?,

@@ -1,4 +1,4 @@
-//! An array's elements as Arrow's list, for the plan that makes rows of them.
+//! Converts an array to Arrow's list, so that a plan can unnest it.
 
 use crate::functions::TypedExpr;
 use crate::types::SqlType;
@@ -10,9 +10,10 @@ use datafusion::logical_expr::{
 };
 use std::sync::Arc;
 
-/// The elements of an array, row by row, as a list.
+/// The elements of each row's array as a list.
 pub(crate) fn elements(array: TypedExpr) -> Expr {
-    // Volatile: the list of a constant array would be kept in the plan, and printed in its names.
+    // Volatile, so that it is not folded: the plan would keep the list of a constant array and print it in column
+    // names.
     let signature = Signature::any(1, Volatility::Volatile);
     ScalarUDF::from(Elements { element: array.ty.element(), signature }).call(vec![array.expr])
 }

@@ -1,4 +1,4 @@
-//! Arrays in the one form of all that equal them, where equal elements may look different (numeric 1.0 and 1.00).
+//! Canonical forms of arrays whose equal elements may have different bytes (numeric 1.0 and 1.00).
 
 use super::rebuilt;
 use crate::encoding::{KeyColumn, KeyEncoder};
@@ -13,8 +13,8 @@ use datafusion::arrow::array::{Array, ArrayRef};
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
 
-/// The array by which another is grouped and compared: itself, unless its elements have several forms. Of jsonb it is
-/// an array of the elements' keys, bytea.
+/// The array by which another one is grouped and compared: itself, unless equal elements may have different bytes. A
+/// jsonb array becomes an array of its elements' keys, of type bytea.
 pub(in crate::functions) fn array_key(expr: TypedExpr) -> TypedExpr {
     let ty = expr.ty.plain();
     let result = match ty.base {
@@ -45,17 +45,17 @@ fn canonical(call: &Call<'_>) -> Result<ArrayRef> {
     })
 }
 
-/// A float in the one form of all that equal it: there are two zeros, and many NaNs.
+/// The canonical form of a float: there are two zeros, and many NaNs.
 pub(in crate::functions) fn one_form(value: f64) -> f64 {
     if value.is_nan() { f64::NAN } else { value + 0.0 }
 }
 
-/// See [`one_form`].
+/// Like [`one_form`], for float4.
 pub(in crate::functions) fn one_form_f32(value: f32) -> f32 {
     if value.is_nan() { f32::NAN } else { value + 0.0 }
 }
 
-/// A float in one form, as a value of its own; what is no float as it is.
+/// The canonical form of a float scalar. Other scalars stay.
 pub(in crate::functions) fn one_form_of(value: ScalarValue) -> ScalarValue {
     match value {
         ScalarValue::Float32(Some(value)) => ScalarValue::Float32(Some(one_form_f32(value))),
@@ -64,8 +64,8 @@ pub(in crate::functions) fn one_form_of(value: ScalarValue) -> ScalarValue {
     }
 }
 
-/// Bytes by which arrays are in order: element by element, NULL behind everything, of two that begin alike the shorter
-/// first, then by number of dimensions, their lengths and their lower bounds.
+/// Sort keys of arrays. Elements are compared in turn, and NULL sorts last. Of two arrays with a common start the
+/// shorter one is first. Then follow the number of dimensions, their lengths and their lower bounds.
 pub(in crate::functions) fn array_order(expr: TypedExpr) -> TypedExpr {
     let ty = expr.ty.plain();
     let kernel: Kernel = Arc::new(ordered);

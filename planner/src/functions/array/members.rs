@@ -1,4 +1,4 @@
-//! [`Members`]: the elements of an array that many values are looked up in, as PostgreSQL hashes the array of `= ANY`.
+//! [`Members`]: a hash set of an array's elements, for many lookups. PostgreSQL hashes the array of `= ANY` likewise.
 
 use crate::encoding::KeyEncoder;
 use crate::error::Result;
@@ -7,17 +7,17 @@ use crate::types::array::ArrayValue;
 use datafusion::arrow::array::{Array, ArrayRef};
 use std::collections::HashSet;
 
-/// Of fewer elements each is compared, as in PostgreSQL (`MIN_ARRAY_SIZE_FOR_HASHED_SAOP`).
+/// Smaller arrays are searched linearly, as in PostgreSQL (`MIN_ARRAY_SIZE_FOR_HASHED_SAOP`).
 const LEAST: usize = 9;
 
-/// See the head of the module.
+/// A hash set of an array's elements.
 pub(super) struct Members {
     keys: HashSet<Vec<u8>>,
     has_null: bool,
 }
 
 impl Members {
-    /// The elements as keys; `None` where there are few.
+    /// The hash set of the elements' keys. `None` for a small array.
     pub(super) fn of(encoder: &KeyEncoder, elements: &ArrayValue) -> Result<Option<Members>> {
         if elements.len() < LEAST {
             return Ok(None);
@@ -36,7 +36,7 @@ impl Members {
         Ok(Some(members))
     }
 
-    /// Whether a value is one of them; `None` where that hangs on a NULL.
+    /// Whether a value is an element. `None` if the answer is NULL.
     pub(super) fn has(&self, encoder: &KeyEncoder, values: &ArrayRef, at: usize) -> Result<Option<bool>> {
         interrupt::step()?;
         if values.is_null(at) {

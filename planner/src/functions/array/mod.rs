@@ -42,7 +42,7 @@ pub(super) fn common(
     Ok((args, ty))
 }
 
-/// How two values of a type compare: by their key forms.
+/// Compares two values of a type by their sort keys.
 fn order(encoder: &KeyEncoder, left: (&ArrayRef, usize), right: (&ArrayRef, usize)) -> Result<Ordering> {
     interrupt::step()?;
     let mut keys = (Vec::new(), Vec::new());
@@ -51,8 +51,8 @@ fn order(encoder: &KeyEncoder, left: (&ArrayRef, usize), right: (&ArrayRef, usiz
     Ok(keys.0.cmp(&keys.1))
 }
 
-/// Arrays of the shapes of a call's first argument, whose elements are changed one by one: `item` appends what becomes of
-/// the element at a place of a row's array. NULL stays.
+/// Rebuilds the arrays of a call's first argument with the same shapes. `item` appends the new element for a position
+/// of a row's array. NULL stays.
 fn rebuilt(
     call: &Call<'_>,
     mut item: impl FnMut(&mut ColumnBuilder, (&ArrayRef, usize), usize) -> Result<()>,
@@ -74,7 +74,7 @@ fn rebuilt(
     builder.finish()
 }
 
-/// GREATEST or LEAST, of values that compare by their key forms: of equal ones the first is shown.
+/// GREATEST or LEAST by sort keys. Of equal values the first one is shown.
 pub(super) fn extreme(resolver: &Resolver<'_>, name: &str, args: Vec<TypedExpr>) -> Result<TypedExpr> {
     if args.is_empty() {
         return Err(SqlError::syntax("syntax error at or near \")\""));
@@ -112,7 +112,7 @@ pub(super) fn extreme(resolver: &Resolver<'_>, name: &str, args: Vec<TypedExpr>)
         .call(args.into_iter().map(|arg| arg.expr).collect()))
 }
 
-/// See [`Resolver::quantified`].
+/// The implementation of [`Resolver::quantified`].
 pub(super) fn quantified(
     resolver: &Resolver<'_>,
     symbol: &str,
@@ -153,7 +153,7 @@ pub(super) fn quantified(
         true => None,
         false => super::chosen::element_operator(resolver, symbol, left.ty, array.ty.element())?,
     };
-    // A constant array is a list of constants, which reaches the indexes.
+    // A constant array becomes a list of constants, which indexes can use.
     if let (Some(list), "=" | "<>") = (array.constant(), symbol)
         && (symbol == "=") != all
         && let Some(elements) = ArrayValue::of(list)?
@@ -173,7 +173,7 @@ pub(super) fn quantified(
     } else if counted {
         SqlType::OID
     } else if let Some((left, right)) = operands {
-        // What the operator takes, not what the two have in common: a float4 beside numeric is float8.
+        // Use the operator's operand type, not the common type: a float4 beside numeric is float8.
         super::comparison::comparison_type(symbol, left, right)?
     } else {
         resolver
@@ -186,7 +186,7 @@ pub(super) fn quantified(
     let kernel = Arc::new(move |call: &Call<'_>| {
         let (values, lists) = (call.array(0)?, call.column::<List>(1)?);
         let mut builder = BooleanBuilder::with_capacity(call.rows);
-        // One array for many values: `= ANY` and `<> ALL` look each of them up.
+        // With one array for many values, `= ANY` and `<> ALL` look each value up in a hash set.
         let looks_up = operator == if all { Operator::NotEq } else { Operator::Eq };
         if looks_up
             && call.rows > 1
@@ -206,7 +206,7 @@ pub(super) fn quantified(
                 continue;
             };
             let at = Call::row_of(values, row);
-            // ANY: true if one is; ALL: false if one is not; NULL if it hangs on a NULL.
+            // ANY is true if one answer is true. ALL is false if one is false. Otherwise a NULL makes the result NULL.
             let mut result = Some(all);
             for element in 0..elements.len() {
                 if elements.is_null(element) || values.is_null(at) {
@@ -247,11 +247,11 @@ pub(super) fn concatenate(resolver: &Resolver<'_>, left: TypedExpr, right: Typed
         (true, false) => "array_append",
         _ => "array_prepend",
     };
-    // A string beside an array is one too.
+    // An unknown string beside an array is read as an array.
     compatible::resolve(resolver, name, vec![left, right])
 }
 
-/// `ARRAY[a, b, …]` of values brought to one type.
+/// `ARRAY[a, b, …]`, with the values converted to one type.
 pub(crate) fn construct(resolver: &Resolver<'_>, elements: Vec<TypedExpr>) -> Result<TypedExpr> {
     let (elements, element) = common(resolver, "ARRAY", elements)?;
     let ty = element.plain().array_of();
@@ -308,7 +308,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
     all
 }
 
-/// `num_nulls(…)`, `num_nonnulls(…)`.
+/// The functions `num_nulls(…)` and `num_nonnulls(…)`.
 fn nulls(name: &'static str, wanted: bool) -> ScalarFunction {
     ScalarFunction::polymorphic(
         name,

@@ -1,4 +1,4 @@
-//! Arrays of arrays: what ARRAY[a, b] and array_agg make of arrays, one dimension more.
+//! Arrays of arrays: ARRAY[a, b] and array_agg over arrays add one dimension.
 
 use crate::encoding::ColumnBuilder;
 use crate::error::{Result, SqlError, state};
@@ -8,7 +8,7 @@ use crate::types::value::{ValueRef, value_at};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray};
 use datafusion::arrow::compute::concat;
 
-/// Arrays of one shape put together; `None` when there are none.
+/// Combines arrays of one shape. `None` if there are none.
 fn stacked(parts: &[ArrayValue]) -> Result<Option<ArrayValue>> {
     let Some(first) = parts.first() else { return Ok(None) };
     let mut dimensions = vec![Dimension::of(parts.len())];
@@ -16,13 +16,13 @@ fn stacked(parts: &[ArrayValue]) -> Result<Option<ArrayValue>> {
     if dimensions.len() > MOST_DIMENSIONS {
         return Err(too_many_dimensions(dimensions.len()));
     }
-    // The size is looked at before it is taken.
+    // Check the size before allocating.
     crate::types::array::count(&dimensions)?;
     let elements: Vec<&dyn Array> = parts.iter().map(|part| part.elements().as_ref()).collect();
     ArrayValue::new(concat(&elements)?, &dimensions).map(Some)
 }
 
-/// `ARRAY[a, b]` of arrays: NULL and empty ones are none. Errors: 2202E, 54000.
+/// `ARRAY[a, b]` of arrays. NULL and empty arrays are skipped. Errors: 2202E, 54000.
 pub(super) fn construct(call: &Call<'_>) -> Result<ArrayRef> {
     let mismatch = || subscript_error("multidimensional arrays must have array expressions with matching dimensions");
     let mut builder = ColumnBuilder::new(call.result, call.rows);
@@ -53,7 +53,7 @@ pub(super) fn construct(call: &Call<'_>) -> Result<ArrayRef> {
     builder.finish()
 }
 
-/// What array_agg makes of a column of arrays. Errors: 22004, 2202E, 54000.
+/// The result of array_agg over a column of arrays. Errors: 22004, 2202E, 54000.
 pub(in crate::functions) fn collected(arrays: &ArrayRef) -> Result<Option<ArrayValue>> {
     let arrays = arrays.as_struct_opt().ok_or_else(|| SqlError::internal("array_agg got no arrays"))?;
     let mut parts: Vec<ArrayValue> = Vec::with_capacity(arrays.len());

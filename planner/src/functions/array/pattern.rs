@@ -1,4 +1,4 @@
-//! `text LIKE ANY (patterns)` and its kin: matching operators with ANY and ALL.
+//! Pattern operators with ANY and ALL, such as `text LIKE ANY (patterns)`.
 
 use crate::error::{Result, SqlError, state};
 use crate::functions::kernel::{Call, Kernel, KernelFunction, Stability};
@@ -9,7 +9,7 @@ use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Scalar, S
 use datafusion::arrow::compute::{ilike, like};
 use std::sync::Arc;
 
-/// Whether an operator matches a text with a pattern.
+/// Whether the operator matches a text with a pattern.
 pub(super) fn is_pattern(symbol: &str) -> bool {
     matches!(symbol, "~~" | "!~~" | "~~*" | "!~~*" | "~" | "!~" | "~*" | "!~*")
 }
@@ -39,7 +39,7 @@ pub(super) fn quantified(
         (true, false) => "textregexeq",
         (false, _) => "texticlike",
     };
-    // Arrow's ILIKE has Unicode's cases.
+    // Arrow's ILIKE uses Unicode case folding.
     let by_function = regular || insensitive && resolver.ctype() != Ctype::Unicode;
     let matcher = registry::kernel_named(name).ok_or_else(|| SqlError::internal("a matching function is missing"))?;
     let kernel: Kernel = Arc::new(move |call: &Call<'_>| {
@@ -75,7 +75,7 @@ pub(super) fn quantified(
         .call(vec![left.expr, array.expr]))
 }
 
-/// ANY: true if one is; ALL: false if one is not; NULL if it hangs on a NULL.
+/// ANY is true if one answer is true. ALL is false if one is false. Otherwise a NULL makes the result NULL.
 fn combine(answers: impl Iterator<Item = Option<bool>>, all: bool) -> Option<bool> {
     let mut result = Some(all);
     for answer in answers {

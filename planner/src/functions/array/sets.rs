@@ -1,4 +1,4 @@
-//! Arrays as sets: `@>`, `<@`, `&&`.
+//! Set operators of arrays: `@>`, `<@`, `&&`.
 
 use super::order;
 use crate::encoding::{KeyColumn, KeyEncoder};
@@ -43,7 +43,7 @@ pub(in crate::functions) fn operator(
         .call(vec![left.expr, right.expr]))
 }
 
-/// Whether the first array has all, or any, of the elements of the second. NULLs equal nothing.
+/// Whether the first array has all (or any) elements of the second. NULL equals nothing.
 fn compare(call: &Call<'_>, any: bool) -> Result<ArrayRef> {
     let element = call.types.first().copied().unwrap_or(SqlType::TEXT).element();
     let encoder = KeyEncoder::new(vec![KeyColumn::ascending(element)]);

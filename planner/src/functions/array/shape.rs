@@ -1,4 +1,4 @@
-//! Functions over an array's shape: array_dims and its kin, array_fill, trim_array, the ordinals of its elements.
+//! Functions over an array's shape, such as array_dims, and array_fill, trim_array and the ordinals of elements.
 
 use crate::encoding::ColumnBuilder;
 use crate::error::{Result, SqlError, state};
@@ -14,10 +14,9 @@ use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int64Array};
 use datafusion::arrow::datatypes::Int32Type;
 use std::sync::Arc;
 
-/// Bytes of an array that array_fill makes, at most, as in PostgreSQL; of an element without bytes of its own eight are
-/// counted.
+/// Most bytes of an array that array_fill makes, as in PostgreSQL. An element without bytes of its own counts as eight.
 const MOST: usize = 0x3fff_ffff;
-/// Elements that are made before it is looked whether the statement is to stop.
+/// Number of elements between two checks for cancellation.
 const ELEMENTS_BETWEEN_CHECKS: usize = 1 << 16;
 
 fn trim(call: &Call<'_>) -> Result<ArrayRef> {
@@ -46,7 +45,7 @@ fn trim(call: &Call<'_>) -> Result<ArrayRef> {
     builder.finish()
 }
 
-/// The numbers of an argument of array_fill. Errors: 22004, 2202E.
+/// The numbers in an argument of array_fill. Errors: 22004, 2202E.
 fn sizes(array: Option<ArrayValue>) -> Result<Vec<i32>> {
     let null = |message: &str| SqlError::new(state::NULL_VALUE_NOT_ALLOWED, message);
     let array = array.ok_or_else(|| null("dimension array or low bound array cannot be null"))?;
@@ -90,7 +89,7 @@ fn fill(call: &Call<'_>) -> Result<ArrayRef> {
             ValueRef::Bytes(bytes) => bytes.len().max(8),
             _ => 8,
         };
-        // What all rows of a batch make is in memory at once.
+        // The arrays of all rows of a batch are in memory at once.
         let fits = length.checked_mul(bytes).filter(|more| made + more <= MOST);
         made += fits.ok_or_else(|| {
             let message = format!("array size exceeds the maximum allowed ({MOST})");
@@ -124,7 +123,7 @@ fn ordinals(call: &Call<'_>) -> Result<ArrayRef> {
     builder.finish()
 }
 
-/// Something of the dimension with a number.
+/// A property of the dimension whose number is the second argument.
 fn of_dimension(pick: fn(Dimension) -> i32) -> Kernel {
     binary::<List, Int4, Int4, _>(move |array: ArrayValue, number: i32| {
         let at = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
@@ -132,7 +131,7 @@ fn of_dimension(pick: fn(Dimension) -> i32) -> Kernel {
     })
 }
 
-/// `[1:2][0:3]`.
+/// The dimensions as text, such as `[1:2][0:3]`.
 fn shown(array: &ArrayValue) -> Option<String> {
     let shown = |dimension: &Dimension| format!("[{}:{}]", dimension.lower, dimension.upper());
     (!array.is_empty()).then(|| array.dimensions().iter().map(shown).collect())

@@ -1,4 +1,4 @@
-//! The rows of each frame of a partition.
+//! Computes the frame of each row in a partition.
 
 use super::{Edge, Exclude, Shape, Units};
 use crate::encoding::{KeyColumn, KeyEncoder};
@@ -9,7 +9,7 @@ use datafusion::arrow::datatypes::Int64Type;
 use datafusion::arrow::row::{RowConverter, SortField};
 use std::ops::Range;
 
-/// The frame of each of a partition's rows. `arguments` begin with the keys, then offsets.
+/// The frame of each row in a partition. `arguments` begin with the keys, then the offsets.
 pub(super) fn frames(shape: Shape, arguments: &[ArrayRef], rows: usize) -> Result<Vec<Range<usize>>> {
     let arguments = arguments.get(shape.peers..).ok_or_else(lacks)?;
     let (keys, rest) = arguments.split_at_checked(shape.keys).ok_or_else(lacks)?;
@@ -38,14 +38,14 @@ pub(super) fn frames(shape: Shape, arguments: &[ArrayRef], rows: usize) -> Resul
     }
 }
 
-/// The peers of each of a partition's rows, of which some are left out.
+/// The peers of each row in a partition, for frames that exclude some.
 pub(super) fn peers(shape: Shape, arguments: &[ArrayRef], rows: usize) -> Result<Vec<Range<usize>>> {
     let groups = Groups::new(arguments.get(..shape.peers).ok_or_else(lacks)?, rows)?;
     let start = |group: usize| groups.starts.get(group).copied().unwrap_or(rows);
     Ok(groups.of_row.iter().map(|group| start(*group)..start(group + 1)).collect())
 }
 
-/// What is left of a row's frame: pieces in order, none empty.
+/// The rest of a row's frame after exclusion: nonempty ranges in order.
 pub(super) fn left_of(frame: Range<usize>, row: usize, peers: Range<usize>, exclude: Exclude) -> Vec<Range<usize>> {
     let out = match exclude {
         Exclude::NoOthers => row..row,
@@ -66,7 +66,7 @@ fn nonempty(start: usize, end: usize) -> Range<usize> {
     start..end.max(start)
 }
 
-/// The offset of each row; 0 where there is none.
+/// The offset of each row; 0 if there is none.
 fn counts(offsets: Option<&ArrayRef>, rows: usize) -> Result<Vec<usize>> {
     let Some(offsets) = offsets else { return Ok(vec![0; rows]) };
     let offsets =
@@ -74,7 +74,7 @@ fn counts(offsets: Option<&ArrayRef>, rows: usize) -> Result<Vec<usize>> {
     Ok((0..rows).map(|row| usize::try_from(offsets.value(row)).unwrap_or(usize::MAX)).collect())
 }
 
-/// The frame of a place among `count`, by offsets before and after it.
+/// The frame at index `at` of `count` rows, from offsets before and after.
 fn counted(shape: Shape, at: usize, count: usize, before: usize, after: usize) -> Range<usize> {
     let start = match shape.start {
         Edge::Unbounded => 0,
@@ -91,7 +91,7 @@ fn counted(shape: Shape, at: usize, count: usize, before: usize, after: usize) -
     nonempty(start.min(count), end.min(count))
 }
 
-/// Rows that are peers.
+/// The groups of peers in a partition.
 struct Groups {
     of_row: Vec<usize>,
     starts: Vec<usize>,
@@ -101,7 +101,7 @@ impl Groups {
     fn new(keys: &[ArrayRef], rows: usize) -> Result<Self> {
         let mut groups = Groups { of_row: Vec::with_capacity(rows), starts: Vec::new() };
         if keys.is_empty() {
-            // Without keys all rows are peers.
+            // Without keys, all rows are peers.
             return Ok(Groups { of_row: vec![0; rows], starts: vec![0] });
         }
         let fields = keys.iter().map(|key| SortField::new(key.data_type().clone())).collect();
@@ -118,8 +118,8 @@ impl Groups {
     }
 }
 
-/// Frames by the value of a key. NULLs stand together at one end; they are peers of each other, and in no other frame but
-/// by an edge without an offset.
+/// RANGE frames by the value of a key. NULLs are at one end and are peers of each other. Another frame contains them
+/// only if its edge has no offset.
 fn ranges(
     shape: Shape,
     ty: SqlType,

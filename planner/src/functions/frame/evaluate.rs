@@ -1,4 +1,4 @@
-//! A function over the frames of a partition.
+//! Evaluates a function over the frames of a partition.
 
 use super::{Exclude, Framed, Inner, bounds};
 use crate::error::{Result, SqlError};
@@ -13,7 +13,7 @@ use datafusion::physical_expr::PhysicalExpr;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Evaluates a [`Framed`] for whole partitions.
+/// Evaluates a [`Framed`] function for whole partitions.
 #[derive(Debug)]
 pub(super) struct Evaluator {
     of: Framed,
@@ -45,7 +45,7 @@ impl Evaluator {
     }
 
     fn aggregated(&self, function: &AggregateUDF, values: &[ArrayRef], frames: &[Range<usize>]) -> Result<ArrayRef> {
-        // What takes rows out again can follow the frame; anything else begins anew.
+        // An aggregate that can remove rows follows the frame. Any other starts again for each row.
         let fresh = || match self.accumulator(function, true) {
             Ok(accumulator) => Ok(accumulator),
             Err(_) => self.accumulator(function, false),
@@ -120,7 +120,7 @@ impl Evaluator {
 }
 
 impl Evaluator {
-    /// Over what is left of each row's frame.
+    /// Evaluates an aggregate over the rest of each row's frame after exclusion.
     fn over_pieces(
         &self,
         values: &[ArrayRef],
@@ -163,7 +163,7 @@ impl Evaluator {
     }
 }
 
-/// The number of the row that nth_value asks for. Errors: 22016 unless it is positive.
+/// The row number of nth_value. Errors: 22016 unless it is positive.
 fn nth(numbers: Option<&ArrayRef>, row: usize) -> Result<Option<usize>> {
     let numbers = numbers.and_then(|array| array.as_primitive_opt::<Int64Type>());
     let numbers = numbers.ok_or_else(|| SqlError::internal("a row number of another type"))?;
@@ -180,8 +180,8 @@ fn slices(values: &[ArrayRef], range: Range<usize>) -> Vec<ArrayRef> {
     values.iter().map(|array| array.slice(range.start, range.len())).collect()
 }
 
-/// Leaves of the arguments the rows that the filter, the last of all values, lets through, and makes ranges of rows
-/// those of what is left.
+/// Applies the filter, which is the last of `values`. It drops the rejected rows and maps the frames to the remaining
+/// rows.
 fn pass<'r>(
     values: &[ArrayRef],
     arguments: &[ArrayRef],
@@ -197,7 +197,8 @@ fn pass<'r>(
     Ok(kept)
 }
 
-/// The rows for which a condition is true, and for each row how many of them come before it; one more at the end.
+/// The rows for which a condition is true. Also, for each row, how many of them precede it, with one entry more at the
+/// end.
 fn passing(values: &[ArrayRef], condition: &BooleanArray) -> Result<(Vec<ArrayRef>, Vec<usize>)> {
     let condition: BooleanArray = condition.iter().map(|passes| Some(passes == Some(true))).collect();
     let kept = values.iter().map(|array| filter(array, &condition)).collect::<std::result::Result<Vec<_>, _>>()?;

@@ -1,9 +1,13 @@
 //! Window frames that DataFusion does not run itself: RANGE with offsets over numerics, dates, times and intervals, and
-//! offsets that are not constants. [`Framed`] is a window function around another: it gets the bounds of each row's frame
-//! as columns and gives the other function the rows between them.
+//! offsets that are not constants. [`Framed`] is a window function around another. It receives the bounds of each row's
+//! frame as columns and passes the rows between them to the other function.
 //!
-//! Its arguments: the sort keys that say which peers are left out, if any; the sort keys that say what peers are (of RANGE the one key), the offset or bound of the start and of
-//! the end where they have one, the arguments of the inner function, and the filter.
+//! Its arguments are, in order:
+//! - the sort keys that define excluded peers, if any;
+//! - the sort keys that define peers (RANGE has one key);
+//! - the offset or bound of the start and of the end, where they have one;
+//! - the arguments of the inner function;
+//! - the filter.
 
 mod bounds;
 mod evaluate;
@@ -29,27 +33,27 @@ use datafusion::logical_expr::{
 use std::ops::Range;
 use std::sync::Arc;
 
-/// In what the offsets of a frame are counted.
+/// The unit that a frame's offsets count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Units {
-    /// Rows.
+    /// Single rows, as in ROWS.
     Rows,
-    /// Peers of one group.
+    /// Groups of peers: GROUPS.
     Groups,
-    /// The value of the one key, of this type. Offsets are given as the key that they lead to.
+    /// Values of the one key, which has this type. An offset is given as the key that it leads to.
     Range(SqlType),
 }
 
-/// Where a frame starts or ends.
+/// Start or end of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Edge {
-    /// With the partition.
+    /// The edge of the partition.
     Unbounded,
-    /// At the current row, or its peers.
+    /// The current row or its peers.
     CurrentRow,
-    /// Before it by an offset.
+    /// An offset before the current row.
     Preceding,
-    /// After it by an offset.
+    /// An offset after the current row.
     Following,
 }
 
@@ -59,47 +63,47 @@ impl Edge {
     }
 }
 
-/// Which rows of a frame are left out.
+/// The rows that a frame excludes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Exclude {
-    /// None.
+    /// Excludes no rows: EXCLUDE NO OTHERS.
     #[default]
     NoOthers,
-    /// The current row.
+    /// Excludes the current row.
     CurrentRow,
-    /// The current row and its peers.
+    /// Excludes the current row and its peers.
     Group,
-    /// The current row's peers, but not itself.
+    /// Excludes the current row's peers, but not itself.
     Ties,
 }
 
-/// What is known of a frame while planning.
+/// The properties of a frame that are known while planning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
-    /// What is counted.
+    /// The unit of the offsets.
     pub units: Units,
-    /// The start.
+    /// The start of the frame.
     pub start: Edge,
-    /// The end.
+    /// The end of the frame.
     pub end: Edge,
-    /// Whether the one key of RANGE descends.
+    /// Whether the key of RANGE sorts descending.
     pub descending: bool,
-    /// How many keys say what peers are.
+    /// Number of keys that define peers.
     pub keys: usize,
-    /// What is left out.
+    /// The rows that are excluded.
     pub exclude: Exclude,
-    /// How many keys say whose peers are left out; they come before all else.
+    /// Number of keys that define excluded peers. They precede all other arguments.
     pub peers: usize,
 }
 
-/// The frame of a window, bound.
+/// The bound frame of a window.
 #[derive(Clone, Debug)]
 pub struct Frame {
-    /// As DataFusion runs it; `None` when it does not.
+    /// The frame as DataFusion runs it. `None` if it cannot.
     pub native: Option<WindowFrame>,
-    /// For functions that do not look at the frame.
+    /// The frame for functions that ignore it.
     pub ignored: WindowFrame,
-    /// As [`Framed`] runs it.
+    /// The frame as [`Framed`] runs it.
     pub shape: Shape,
     /// The first arguments of [`Framed`]: keys, then offsets.
     pub arguments: Vec<Expr>,
@@ -108,13 +112,13 @@ pub struct Frame {
 /// The function that is computed over each frame.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Inner {
-    /// An aggregate.
+    /// An aggregate over the frame's rows.
     Aggregate(Arc<AggregateUDF>),
-    /// The first argument in the frame's first row.
+    /// The first argument in the frame's first row: first_value.
     First,
-    /// … in its last row.
+    /// The first argument in the frame's last row: last_value.
     Last,
-    /// … in the row whose number is the second argument.
+    /// The first argument in the row numbered by the second: nth_value.
     Nth,
 }
 
@@ -129,10 +133,10 @@ impl Inner {
     }
 }
 
-/// See the module head.
+/// A window function around another; the module head describes it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Framed {
-    /// Its name says all that tells it from others: DataFusion knows columns by names.
+    /// The name includes all parameters: DataFusion identifies columns by name.
     name: String,
     inner: Inner,
     shape: Shape,
@@ -141,13 +145,13 @@ struct Framed {
 }
 
 impl Framed {
-    /// Which of so many arguments are those of the inner function.
+    /// Which of `count` arguments belong to the inner function.
     fn inner_arguments(&self, count: usize) -> Range<usize> {
         let offsets = [self.shape.start, self.shape.end].into_iter().filter(|edge| edge.has_offset()).count();
         let start = self.shape.peers + self.shape.keys + offsets;
         start..count.saturating_sub(usize::from(self.filtered)).max(start)
     }
-    /// The type of the result, for arguments of these types.
+    /// The result type for arguments of these types.
     fn result(&self, fields: &[FieldRef]) -> Result<DataType> {
         let inner = fields.get(self.inner_arguments(fields.len())).unwrap_or_default();
         match (&self.inner, inner) {
@@ -158,7 +162,7 @@ impl Framed {
     }
 }
 
-/// The function and its arguments for a call over a frame of ours.
+/// Wraps a function for a frame that DataFusion cannot run. Answers the wrapper and its arguments.
 pub(super) fn framed(inner: Inner, args: Vec<Expr>, call: &WindowCall) -> (Arc<WindowUDF>, Vec<Expr>) {
     let shape = call.frame.shape;
     let Shape { units, start, end, descending, exclude, .. } = shape;
@@ -197,7 +201,7 @@ impl WindowUDFImpl for Framed {
     }
 }
 
-/// An offset that is checked while running. Errors then: 22004 for NULL, 22013 for a negative one.
+/// Checks an offset while running. Errors then: 22004 for NULL, 22013 for a negative one.
 pub fn checked_offset(offset: TypedExpr, start: bool, range: bool) -> TypedExpr {
     let ty = offset.ty.plain();
     let kernel: Kernel = Arc::new(move |call: &Call<'_>| {
@@ -236,7 +240,7 @@ fn check(value: &ValueRef<'_>, ty: SqlType, start: bool, range: bool) -> Result<
     }
 }
 
-/// As [`checked_offset`], of a constant.
+/// Like [`checked_offset`], for a constant.
 pub fn check_constant(value: &Datum, ty: SqlType, start: bool, range: bool) -> Result<()> {
     let array = value.to_array()?;
     check(&value_at(array.as_ref(), 0)?, ty, start, range)

@@ -1,4 +1,4 @@
-//! lag, lead and ntile of arguments that are not constants, which DataFusion's take alone.
+//! lag, lead and ntile with arguments that are not constants. DataFusion's take only constants.
 
 use crate::error::{Result, SqlError};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int32Array};
@@ -9,18 +9,18 @@ use datafusion::logical_expr::function::{PartitionEvaluatorArgs, WindowUDFFieldA
 use datafusion::logical_expr::{PartitionEvaluator, Signature, Volatility, WindowUDF, WindowUDFImpl};
 use std::sync::Arc;
 
-/// Which function.
+/// The window function to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::functions) enum Shift {
-    /// The value some rows before, of `(value, rows, default)`.
+    /// The value some rows before, from `(value, rows, default)`.
     Lag,
-    /// The value some rows after.
+    /// The value some rows after, from `(value, rows, default)`.
     Lead,
-    /// The number of a bucket, of so many.
+    /// The number of the row's bucket, from `(buckets)`.
     Ntile,
 }
 
-/// See [`Shift`].
+/// One of the functions as DataFusion runs it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Shifted {
     which: Shift,
@@ -29,7 +29,7 @@ struct Shifted {
 }
 
 impl Shift {
-    /// The function, with a result of this type.
+    /// The window function, with a result of this type.
     pub(in crate::functions) fn function(self, result: DataType) -> Arc<WindowUDF> {
         let signature = Signature::variadic_any(Volatility::Immutable);
         Arc::new(WindowUDF::new_from_impl(Shifted { which: self, result, signature }))
@@ -79,7 +79,7 @@ fn shifted(lead: bool, value: &ArrayRef, offsets: &ArrayRef, default: &ArrayRef,
     let nothing = datafusion::arrow::array::new_null_array(value.data_type(), 1);
     let mut places = Vec::with_capacity(rows);
     for row in 0..rows {
-        // A row count that is NULL gives NULL, not the default.
+        // A NULL number of rows gives NULL, not the default.
         places.push(match whole(offsets, row)? {
             None => (2, 0),
             Some(offset) => {
@@ -94,7 +94,7 @@ fn shifted(lead: bool, value: &ArrayRef, offsets: &ArrayRef, default: &ArrayRef,
     Ok(interleave(&[value.as_ref(), default.as_ref(), nothing.as_ref()], &places)?)
 }
 
-/// The bucket, from 1, of a row among `rows` in so many buckets: the first ones are larger by one row.
+/// The bucket (from 1) of a row among `rows`. The first buckets are larger by one row.
 fn bucket(row: usize, rows: usize, buckets: usize) -> usize {
     let (size, larger) = (rows / buckets, rows % buckets);
     let in_larger = larger * (size + 1);
@@ -102,7 +102,7 @@ fn bucket(row: usize, rows: usize, buckets: usize) -> usize {
 }
 
 fn ntile(buckets: &ArrayRef, rows: usize) -> Result<ArrayRef> {
-    // As in PostgreSQL the partition's first row says.
+    // As in PostgreSQL, the partition's first row determines the number.
     let count = if rows == 0 { None } else { whole(buckets, 0)? };
     let Some(count) = count else { return Ok(Arc::new(Int32Array::from(vec![None; rows]))) };
     let count = usize::try_from(count).ok().filter(|count| *count > 0);

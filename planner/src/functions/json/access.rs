@@ -1,4 +1,4 @@
-//! What is inside a json: by key, by place, by path; types and lengths.
+//! Reads parts of a json: by key, by index, by path. Also types and lengths.
 
 use crate::error::{Result, SqlError, state};
 use crate::functions::kernel::{Call, Kernel, Stability};
@@ -10,7 +10,7 @@ use crate::types::json::{Node, Value, parse};
 use datafusion::arrow::array::{ArrayRef, AsArray};
 use std::sync::Arc;
 
-/// As text, or as json. Errors: 22P05 for a text that cannot be one.
+/// A node as text or as json. Errors: 22P05 for a character that text cannot hold.
 fn shown(node: Option<&Node<'_>>, text: bool) -> Result<Option<String>> {
     let Some(node) = node else { return Ok(None) };
     if !text {
@@ -24,14 +24,14 @@ fn shown(node: Option<&Node<'_>>, text: bool) -> Result<Option<String>> {
     Ok(found)
 }
 
-/// `json -> key`.
+/// The operator `json -> key`.
 pub(super) fn field(text: bool) -> Kernel {
     binary::<Text, Text, Text, _>(move |json: &str, key: &str| {
         Nullable(parse(json).and_then(|node| shown(node.field(key), text)))
     })
 }
 
-/// `json -> place`. A jsonb that is no array or object is taken for an array of itself, as in PostgreSQL.
+/// The operator `json -> index`. As in PostgreSQL, a jsonb scalar counts as an array of itself.
 pub(super) fn element(text: bool, binary_form: bool) -> Kernel {
     binary::<Text, Int4, Text, _>(move |json: &str, place: i32| {
         Nullable(parse(json).and_then(|node| {
@@ -42,7 +42,7 @@ pub(super) fn element(text: bool, binary_form: bool) -> Kernel {
     })
 }
 
-/// One step of a path: a key of an object, a place of an array.
+/// Follows one step of a path: a key of an object, or an index of an array.
 pub(super) fn step<'n, 'a>(node: &'n Node<'a>, step: &str) -> Option<&'n Node<'a>> {
     match &node.value {
         Value::Object(_) => node.field(step),
@@ -51,7 +51,7 @@ pub(super) fn step<'n, 'a>(node: &'n Node<'a>, step: &str) -> Option<&'n Node<'a
     }
 }
 
-/// The texts of an array; `None` when one of them is NULL.
+/// The texts of an array. `None` if one of them is NULL.
 pub(super) fn texts(elements: &ArrayRef) -> Result<Option<Vec<String>>> {
     let strings = elements.as_string_opt::<i32>().ok_or_else(|| SqlError::internal("a path that is not of text"))?;
     Ok(strings.iter().map(|text| text.map(str::to_string)).collect())
@@ -63,7 +63,7 @@ fn at_path(json: &str, path: &[String], text: bool) -> Result<Option<String>> {
     shown(found, text)
 }
 
-/// `json #> path`.
+/// The operator `json #> path`.
 pub(super) fn path(text: bool) -> Kernel {
     binary::<Text, List, Text, _>(move |json: &str, path: ArrayValue| {
         Nullable(texts(&path).and_then(|path| match path {
@@ -73,7 +73,7 @@ pub(super) fn path(text: bool) -> Kernel {
     })
 }
 
-/// `json_extract_path(json, key, …)`.
+/// The function `json_extract_path(json, key, …)`.
 fn extract_path(text: bool) -> Kernel {
     Arc::new(move |call: &Call<'_>| {
         let documents = call.column::<Text>(0)?;

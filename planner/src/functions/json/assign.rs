@@ -1,4 +1,4 @@
-//! jsonb with a part assigned by subscripts, as UPDATE does it, and jsonb_set_lax.
+//! Assignment to jsonb subscripts, as UPDATE does it, and jsonb_set_lax.
 
 use super::change::{Change, changed_container};
 use crate::error::{Result, SqlError, state};
@@ -11,8 +11,8 @@ use crate::types::json::{Node, Value, array, object, parse};
 use datafusion::arrow::array::ArrayRef;
 use std::sync::Arc;
 
-/// The jsonb with what is assigned to subscripts of it. The jsonb may be NULL; the value is jsonb, the subscripts text.
-/// `of_array`: whether the first subscript is a number, so that NULL becomes an array.
+/// The jsonb with a value assigned to subscripts. The jsonb may be NULL; the value is jsonb, the subscripts are text.
+/// `of_array` says whether the first subscript is a number, so that NULL becomes an array.
 pub(crate) fn with_part(json: TypedExpr, subscripts: Vec<TypedExpr>, value: TypedExpr, of_array: bool) -> TypedExpr {
     let mut types = vec![SqlType::JSONB, SqlType::JSONB];
     let mut exprs = vec![json.expr, value.expr];
@@ -44,7 +44,7 @@ fn assign(call: &Call<'_>, of_array: bool) -> Result<ArrayRef> {
     Ok(Text::finish(builder))
 }
 
-/// A value with `new` at a path in it; what is not there is made, gaps in arrays are null. `position` counts from 1.
+/// A value with `new` at a path. Missing parts are created, and gaps in arrays are null. `position` counts from 1.
 fn part(node: Option<&Node<'_>>, path: &[&str], position: usize, new: &str) -> Result<String> {
     let Some((step, rest)) = path.split_first() else { return Ok(new.to_string()) };
     let invalid = |message: String| SqlError::new(state::INVALID_PARAMETER_VALUE, message);

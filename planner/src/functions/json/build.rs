@@ -1,4 +1,4 @@
-//! json_build_object, json_build_array, json_object and their kin of jsonb.
+//! json_build_object, json_build_array, json_object and their jsonb variants.
 
 use super::to_json::{json_of, object_of, with_context};
 use crate::error::{Result, SqlError, state};
@@ -16,7 +16,7 @@ fn invalid(message: impl Into<String>) -> SqlError {
     SqlError::new(state::INVALID_PARAMETER_VALUE, message)
 }
 
-/// The name that a value gives to a member of an object. Errors: 22023 for one that is no scalar.
+/// The object key that a value gives. Errors: 22023 if the value is not a scalar.
 pub(super) fn key_text(ty: SqlType, keys: &dyn Array, at: usize, context: &OutputContext<'_>) -> Result<String> {
     if ty.array || matches!(ty.base, BaseType::Json | BaseType::Jsonb | BaseType::Record(_)) {
         return Err(invalid("key value must be scalar, not array, composite, or json"));
@@ -29,7 +29,7 @@ pub(super) fn key_text(ty: SqlType, keys: &dyn Array, at: usize, context: &Outpu
     })
 }
 
-/// Keys and values in turn.
+/// Builds objects from alternating keys and values.
 fn build_object(call: &Call<'_>, binary: bool) -> Result<ArrayRef> {
     let name = if binary { "jsonb_build_object" } else { "json_build_object" };
     if call.arguments.len() % 2 == 1 {
@@ -92,7 +92,7 @@ fn text_object(call: &Call<'_>, binary: bool) -> Result<ArrayRef> {
             array.elements().as_string::<i32>().iter().map(|text| text.map(str::to_string)).collect()
         };
         let wrong = |message: &str| Err(subscript_error(message));
-        // Keys and values may stand in turn, or in the two columns of an array of two dimensions.
+        // Keys and values alternate, or are the two columns of a two-dimensional array.
         match columns.as_slice() {
             [keys, values] if keys.dimension_count() > 1 || keys.dimension_count() != values.dimension_count() => {
                 return wrong("wrong number of array subscripts");

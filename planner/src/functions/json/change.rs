@@ -1,4 +1,5 @@
-//! jsonb made of others: `||`, `-`, `#-`, jsonb_set, jsonb_insert, jsonb_strip_nulls, jsonb_pretty.
+//! Operators and functions that modify jsonb: `||`, `-`, `#-`, jsonb_set, jsonb_insert, jsonb_strip_nulls,
+//! jsonb_pretty.
 
 use crate::error::{Result, SqlError, state};
 use crate::functions::kernel::{Call, Kernel, Stability};
@@ -22,7 +23,7 @@ fn texts_of(elements: &[Node<'_>]) -> Vec<String> {
     elements.iter().map(|element| element.text.to_string()).collect()
 }
 
-/// Objects are merged, anything else is put in one array.
+/// The operator `||`: it merges objects, and puts anything else in one array.
 pub(super) fn concatenate() -> Kernel {
     binary::<Text, Text, Text, _>(|left: &str, right: &str| {
         let (a, b) = (parse(left)?, parse(right)?);
@@ -55,12 +56,12 @@ fn without(json: &str, unwanted: &[String]) -> Result<String> {
     }
 }
 
-/// `jsonb - key`.
+/// The operator `jsonb - key`.
 pub(super) fn without_key() -> Kernel {
     binary::<Text, Text, Text, _>(|json: &str, key: &str| without(json, &[key.to_string()]))
 }
 
-/// Errors: 2202E for a path or keys of several dimensions.
+/// Checks that a path or list of keys has one dimension. Errors: 2202E.
 pub(super) fn one_dimension(path: &ArrayValue) -> Result<()> {
     match path.dimension_count() {
         0 | 1 => Ok(()),
@@ -68,7 +69,7 @@ pub(super) fn one_dimension(path: &ArrayValue) -> Result<()> {
     }
 }
 
-/// `jsonb - keys`.
+/// The operator `jsonb - keys`.
 pub(super) fn without_keys() -> Kernel {
     binary::<Text, List, Text, _>(|json: &str, keys: ArrayValue| {
         one_dimension(&keys)?;
@@ -77,13 +78,13 @@ pub(super) fn without_keys() -> Kernel {
     })
 }
 
-/// The place of an element, counted from the end when negative.
+/// The position of an element. A negative index counts from the end.
 fn place(length: usize, index: i64) -> Option<usize> {
     let at = if index < 0 { index + length as i64 } else { index };
     usize::try_from(at).ok().filter(|at| *at < length)
 }
 
-/// `jsonb - place`.
+/// The operator `jsonb - index`.
 pub(super) fn without_element() -> Kernel {
     binary::<Text, Int4, Text, _>(|json: &str, index: i32| {
         let node = parse(json)?;
@@ -101,17 +102,17 @@ pub(super) fn without_element() -> Kernel {
     })
 }
 
-/// What happens at the end of a path.
+/// The change at the end of a path.
 pub(super) enum Change<'c> {
     Delete,
-    /// The new value, and whether it is added where there was none.
+    /// Sets a value. The flag says whether to add it if nothing is there.
     Set(&'c str, bool),
-    /// The new value, and whether it goes behind the element that is there.
+    /// Inserts a value. The flag says whether it goes behind the existing element.
     Insert(&'c str, bool),
 }
 
 impl<'c> Change<'c> {
-    /// The value that is added where there is none.
+    /// The value to add if nothing is there.
     fn added(&self) -> Option<&'c str> {
         match self {
             Change::Set(new, true) | Change::Insert(new, _) => Some(new),
@@ -120,7 +121,7 @@ impl<'c> Change<'c> {
     }
 }
 
-/// Whether a value that is none of a scalar has nothing in it. Errors: 22023 for a scalar.
+/// Whether a container is empty. Errors: 22023 for a scalar.
 pub(super) fn is_empty(node: &Node<'_>, verb: &str) -> Result<bool> {
     match &node.value {
         Value::Object(members) => Ok(members.is_empty()),
@@ -129,8 +130,8 @@ pub(super) fn is_empty(node: &Node<'_>, verb: &str) -> Result<bool> {
     }
 }
 
-/// What becomes of a container by a change at the end of a path: where it is empty and nothing is added, the path is not
-/// looked at. Errors: as [`changed`], and 22023 for a scalar.
+/// Changes a container at the end of a path. If the container is empty and nothing is added, the path is not checked.
+/// Errors: as [`changed`], and 22023 for a scalar.
 pub(super) fn changed_container(node: &Node<'_>, path: &ArrayValue, change: &Change<'_>) -> Result<String> {
     let verb = if matches!(change, Change::Delete) { "delete" } else { "set" };
     if is_empty(node, verb)? && change.added().is_none() {
@@ -139,7 +140,7 @@ pub(super) fn changed_container(node: &Node<'_>, path: &ArrayValue, change: &Cha
     changed(node, &steps(path)?, 0, change)
 }
 
-/// A value with a change at the end of a path. Errors: 22004 for a step that is NULL, where the path comes so far, 22P02, 22023.
+/// A value with a change at the end of a path. Errors: 22004 for a NULL step that is reached, 22P02, 22023.
 pub(super) fn changed(node: &Node<'_>, path: &[Option<String>], depth: usize, change: &Change<'_>) -> Result<String> {
     let Some(step) = path.get(depth) else { return Ok(node.text.to_string()) };
     let Some(step) = step else {
@@ -210,7 +211,7 @@ pub(super) fn changed(node: &Node<'_>, path: &[Option<String>], depth: usize, ch
     }
 }
 
-/// `jsonb #- path`.
+/// The operator `jsonb #- path`.
 pub(super) fn without_path() -> Kernel {
     binary::<Text, List, Text, _>(|json: &str, path: ArrayValue| {
         one_dimension(&path)?;
@@ -219,7 +220,7 @@ pub(super) fn without_path() -> Kernel {
     })
 }
 
-/// The steps of a path.
+/// The steps of a path. `None` is NULL.
 pub(super) fn steps(path: &ArrayValue) -> Result<Vec<Option<String>>> {
     let texts = path.as_string_opt::<i32>().ok_or_else(|| SqlError::internal("a path that is not of text"))?;
     Ok(texts.iter().map(|text| text.map(str::to_string)).collect())
@@ -235,7 +236,7 @@ fn insert(call: &Call<'_>) -> Result<ArrayRef> {
     change_at(call, false, |new, behind| Change::Insert(new, behind))
 }
 
-/// A change made of the third argument and of a flag, the fourth, which has a default.
+/// Makes a change from the third argument and an optional flag, the fourth.
 fn change_at(call: &Call<'_>, default: bool, change: for<'c> fn(&'c str, bool) -> Change<'c>) -> Result<ArrayRef> {
     let (targets, paths, values) = (call.column::<Text>(0)?, call.column::<List>(1)?, call.column::<Text>(2)?);
     let flags = if call.arguments.len() > 3 { Some(call.column::<Bool>(3)?) } else { None };
@@ -258,7 +259,7 @@ fn change_at(call: &Call<'_>, default: bool, change: for<'c> fn(&'c str, bool) -
     Ok(Text::finish(builder))
 }
 
-/// Without the fields of objects that are null. Of a json strings are written anew. Errors: 22P05.
+/// Removes object members that are null. For json, strings are escaped again. Errors: 22P05.
 fn stripped(node: &Node<'_>, binary: bool) -> Result<String> {
     Ok(match &node.value {
         Value::Object(pairs) => {
@@ -285,7 +286,7 @@ fn stripped(node: &Node<'_>, binary: bool) -> Result<String> {
     })
 }
 
-/// Indented by four spaces a level.
+/// Writes a value indented by four spaces per level.
 fn pretty(node: &Node<'_>, level: usize, out: &mut String) {
     let indent = |level: usize, out: &mut String| {
         out.push('\n');

@@ -1,4 +1,4 @@
-//! json_agg, json_object_agg and their kin of jsonb: what array_agg collects, written as JSON.
+//! json_agg, json_object_agg and their jsonb variants. They write the result of array_agg as JSON.
 
 use super::build::key_text;
 use super::to_json::{json_of, object_of, with_context};
@@ -16,10 +16,10 @@ use crate::types::value::value_at;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BinaryBuilder};
 use std::sync::Arc;
 
-/// The names of the aggregates.
+/// Names of these aggregates.
 pub(in crate::functions) const NAMES: [&str; 4] = ["json_agg", "jsonb_agg", "json_object_agg", "jsonb_object_agg"];
 
-/// A call of one of them. Errors: 42883.
+/// Resolves a call. Errors: 42883.
 pub(in crate::functions) fn aggregate(resolver: &Resolver<'_>, name: &str, call: AggregateCall) -> Result<TypedExpr> {
     let expected = if name.contains("object") { 2 } else { 1 };
     if call.args.len() != expected {
@@ -32,7 +32,7 @@ pub(in crate::functions) fn aggregate(resolver: &Resolver<'_>, name: &str, call:
     if expected == 2 && call.distinct {
         return distinct_pairs(resolver, name, &call);
     }
-    // Arrays are told apart and sorted as such, not as what JSON they become.
+    // Distinct arrays are compared as arrays, not by their JSON.
     let distinct_arrays = call.distinct && expected == 1 && call.args.first().is_some_and(|arg| arg.ty.array);
     let collect = |arg: &TypedExpr| {
         let mut arg = resolver.resolve_unknown(arg.clone())?;
@@ -40,7 +40,7 @@ pub(in crate::functions) fn aggregate(resolver: &Resolver<'_>, name: &str, call:
             resolver.group_key(arg.clone())?;
             arg = wrapped(arg);
         } else if arg.ty.array {
-            // Arrays of different shapes are no array: each is json first.
+            // Arrays of different shapes cannot form an array, so each is converted to json first.
             arg = resolver.function(if name.starts_with("jsonb") { "to_jsonb" } else { "to_json" }, vec![arg])?;
         }
         resolver.aggregate("array_agg", AggregateCall { args: vec![arg], ..call.clone() })
@@ -55,11 +55,11 @@ pub(in crate::functions) fn aggregate(resolver: &Resolver<'_>, name: &str, call:
     resolver.function(&format!("{name} of {written}"), lists)
 }
 
-/// An object of the different pairs.
+/// An object of the distinct pairs.
 fn distinct_pairs(resolver: &Resolver<'_>, name: &str, call: &AggregateCall) -> Result<TypedExpr> {
     let settled = call.args.iter().map(|arg| resolver.resolve_unknown(arg.clone())).collect::<Result<Vec<_>>>()?;
     let list = |arg: &TypedExpr| {
-        // Arrays of different shapes are no array: each is json first.
+        // Arrays of different shapes cannot form an array, so each is converted to json first.
         let value = match arg.ty.array {
             true if name.starts_with("jsonb") => resolver.function("to_jsonb", vec![arg.clone()])?,
             true => resolver.function("to_json", vec![arg.clone()])?,
@@ -72,7 +72,7 @@ fn distinct_pairs(resolver: &Resolver<'_>, name: &str, call: &AggregateCall) -> 
     resolver.function(&format!("{name} of arrays"), lists)
 }
 
-/// Arrays as records of one field: of any shapes they make an array. NULL stays.
+/// Wraps each array in a record of one field: records of arrays with any shapes form an array. NULL stays.
 fn wrapped(array: TypedExpr) -> TypedExpr {
     let result = SqlType::record(vec![("f1".to_string(), array.ty)]);
     let kernel: Kernel = Arc::new(|call: &Call<'_>| {
@@ -94,12 +94,12 @@ fn wrapped(array: TypedExpr) -> TypedExpr {
     KernelFunction::new("wrapped", vec![array.ty], result, Stability::Immutable, kernel, None).call(vec![array.expr])
 }
 
-/// What is collected.
+/// The kind of items that are collected.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Items {
-    /// Values.
+    /// Values other than arrays.
     Plain,
-    /// Values that were arrays: each begins a line.
+    /// Values that were arrays; each begins a line.
     Arrays,
     /// Arrays as [`wrapped`] makes them.
     Wrapped,
@@ -134,7 +134,7 @@ fn collected(call: &Call<'_>, binary: bool, kind: Items) -> Result<ArrayRef> {
                     let mut parts = Vec::with_capacity(elements.len());
                     for at in 0..elements.len() {
                         let text = item_json(element, elements.elements(), at, kind, context)?;
-                        // Records and arrays behind the first have lines of their own.
+                        // Records and arrays after the first begin a line.
                         let line = lines && at > 0 && !elements.is_null(at);
                         parts.push(match (binary, line) {
                             (true, _) => to_jsonb(&text)?,
@@ -176,7 +176,7 @@ fn paired(call: &Call<'_>, binary: bool) -> Result<ArrayRef> {
     })
 }
 
-/// The functions of this module: over the arrays that the aggregates collect.
+/// The functions of this module, over the arrays that the aggregates collect.
 pub(super) fn functions() -> Vec<ScalarFunction> {
     let stable = Stability::Stable;
     let mut all = Vec::new();

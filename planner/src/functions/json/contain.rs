@@ -1,4 +1,4 @@
-//! `@>`, `<@`, `?`, `?|`, `?&` of jsonb.
+//! The jsonb operators `@>`, `<@`, `?`, `?|`, `?&`.
 
 use super::access::texts;
 use crate::error::Result;
@@ -8,7 +8,7 @@ use crate::types::array::ArrayValue;
 use crate::types::json::{Node, Value, key, parse};
 use datafusion::arrow::array::AsArray;
 
-/// Whether `part` is within `whole`: objects by their keys, arrays by their elements, others when they are equal.
+/// Whether `whole` contains `part`. Objects compare by keys, arrays by elements, scalars by equality.
 fn within(whole: &Node<'_>, part: &Node<'_>) -> Result<bool> {
     match (&whole.value, &part.value) {
         (Value::Object(_), Value::Object(pairs)) => {
@@ -42,13 +42,13 @@ fn any_within(elements: &[Node<'_>], value: &Node<'_>) -> Result<bool> {
     Ok(false)
 }
 
-/// `whole @> part`; `swapped` for `part <@ whole`.
+/// The operator `whole @> part`; with `swapped`, `part <@ whole`.
 pub(super) fn contains(swapped: bool) -> Kernel {
     binary::<Text, Text, Bool, _>(move |left: &str, right: &str| {
         let (whole, part) = if swapped { (right, left) } else { (left, right) };
         let (whole, part) = (parse(whole)?, parse(part)?);
         match (&whole.value, &part.value) {
-            // At the top an array contains a scalar that is one of its elements.
+            // At the top level, an array contains a scalar that is one of its elements.
             (Value::Array(elements), Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => {
                 any_within(elements, &part)
             }
@@ -67,18 +67,18 @@ fn has(node: &Node<'_>, wanted: &str) -> bool {
     }
 }
 
-/// `jsonb ? key`.
+/// The operator `jsonb ? key`.
 pub(super) fn has_key() -> Kernel {
     binary::<Text, Text, Bool, _>(|json: &str, key: &str| Ok(has(&parse(json)?, key)))
 }
 
-/// `jsonb ?& keys`, `jsonb ?| keys`.
+/// The operators `jsonb ?& keys` and `jsonb ?| keys`.
 pub(super) fn has_keys(all: bool) -> Kernel {
     binary::<Text, List, Bool, _>(move |json: &str, keys: ArrayValue| {
         let node = parse(json)?;
         let keys: Vec<String> = match texts(&keys)? {
             Some(keys) => keys,
-            // NULLs are not looked for.
+            // NULL keys are ignored.
             None => keys.as_string::<i32>().iter().flatten().map(str::to_string).collect(),
         };
         Ok(if all { keys.iter().all(|key| has(&node, key)) } else { keys.iter().any(|key| has(&node, key)) })

@@ -1,4 +1,4 @@
-//! json and jsonb: operators and functions.
+//! Operators and functions of json and jsonb.
 
 mod access;
 mod assign;
@@ -28,12 +28,12 @@ use super::{CastContext, Resolver, TypedExpr};
 use crate::error::Result;
 use crate::types::{BaseType, SqlType};
 
-/// Whether a function returns rows.
+/// Whether a function returns a set of rows.
 pub(crate) fn is_row_function(name: &str) -> bool {
     rows::exists(name) || path_functions::is_row_function(name)
 }
 
-/// The columns of a call of one, with their names, as arrays. `None` for other functions. Errors: 42883.
+/// The columns of a call, with their names, as arrays. `None` for other functions. Errors: 42883.
 pub(super) fn row_lists(
     resolver: &Resolver<'_>,
     name: &str,
@@ -63,7 +63,7 @@ pub(super) fn operator(resolver: &Resolver<'_>, symbol: &str, left: TypedExpr, r
     let integer = matches!(right.ty.plain(), SqlType::INT2 | SqlType::INT4);
     let textual = right.is_unknown() || Resolver::stringlike(right.ty);
     let binary = left.ty.plain() == SqlType::JSONB;
-    // Beside jsonb an unknown operand is jsonb where the operator is of two of them.
+    // An unknown operand beside jsonb is jsonb if the operator takes two of them.
     if matches!(symbol, "@>" | "<@" | "||") {
         let (left, right) = match (left.is_unknown(), right.is_unknown()) {
             (true, false) => (resolver.cast(left, SqlType::JSONB, implicit)?, right),

@@ -1,4 +1,4 @@
-//! Following a jsonpath (manual, 9.16.2).
+//! Evaluates jsonpath expressions (manual, 9.16.2).
 
 use super::path_id;
 use super::path_time::Moment;
@@ -11,13 +11,13 @@ use crate::types::numeric::Numeric;
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-/// Why following a path ends early.
+/// Why an evaluation ends early.
 enum Stop {
-    /// An error that `silent` suppresses, and that makes a predicate unknown.
+    /// An error that `silent` suppresses. It makes a predicate unknown.
     Soft(SqlError),
-    /// Another error.
+    /// An error that `silent` does not suppress.
     Hard(SqlError),
-    /// One item was enough.
+    /// One item was found, which is enough.
     Found,
 }
 
@@ -27,31 +27,31 @@ impl From<SqlError> for Stop {
     }
 }
 
-/// Numbers of objects within one value: its own number counts beyond them.
+/// Number of ids per base value: an object's id is its base's number times this, plus its own.
 const OBJECTS: i64 = 10_000_000_000;
 
 type Walk<T> = std::result::Result<T, Stop>;
 
-/// A path being followed.
+/// An evaluation in progress.
 pub(super) struct Walker<'a> {
     strict: bool,
     variables: &'a Json,
     root: Json,
-    /// The session's zone, where comparisons may use it.
+    /// The session's zone. `None` if comparisons must not use it.
     zone: Option<TimeZone>,
-    /// Which characters are letters to like_regex.
+    /// The character classification for like_regex.
     ctype: Ctype,
-    /// What `@` is.
+    /// The value of `@`.
     current: Json,
-    /// What objects are numbered within, and its own number.
+    /// The base value of object ids, and the base's number.
     base: (Json, i64),
-    /// The number of the next object that is made here.
+    /// The number of the next object that is created.
     next_made: i64,
-    /// One less than the length of the array that is subscripted: what `last` is.
+    /// The value of `last`: one less than the length of the subscripted array.
     last: Option<i64>,
-    /// Whether members that are not there count for nothing.
+    /// Whether missing members are ignored, as in lax mode.
     forgiving: bool,
-    /// Whether an error ends it all: it does not where it is suppressed, nor within a predicate.
+    /// Whether errors end the evaluation. They do not under `silent` and within a predicate.
     throwing: bool,
 }
 
@@ -59,7 +59,7 @@ fn soft<T>(sqlstate: &'static str, message: impl Into<String>) -> Walk<T> {
     Err(Stop::Soft(SqlError::new(sqlstate, message.into())))
 }
 
-/// What is found, and whether the first is enough.
+/// The items found, and whether the first one is enough.
 struct Found {
     items: Vec<Json>,
     first: bool,
@@ -85,16 +85,16 @@ fn unwrapped(items: Vec<Json>) -> Vec<Json> {
         .collect()
 }
 
-/// What a path found.
+/// The items that a path found.
 pub(super) struct Items {
-    /// The items, up to an error if there was one.
+    /// The items up to an error, if there was one.
     pub(super) items: Vec<Json>,
-    /// The error, if it is one that `silent` suppresses.
+    /// The error, if `silent` suppresses it.
     pub(super) error: Option<SqlError>,
 }
 
-/// Every item that a path finds. With `first`, one where that tells enough; with `silent` as far as it comes.
-/// Errors: those that `silent` does not suppress.
+/// Finds all items of a path. `first` stops at one item if that decides the answer. `silent` returns the items before
+/// an error. Errors: those that `silent` does not suppress.
 pub(super) fn follow(
     path: &Path,
     target: Json,
@@ -112,7 +112,7 @@ pub(super) fn follow(
         variables,
         current: target.clone(),
         base: (target.clone(), 0),
-        // The value itself and the variables come before.
+        // The numbers 0 and 1 belong to the value itself and to the variables.
         next_made: 2,
         root: target,
         zone,
@@ -121,7 +121,7 @@ pub(super) fn follow(
         forgiving: !path.strict,
         throwing: !silent,
     };
-    // In strict mode every item is looked for, so that errors are met.
+    // In strict mode all items are visited, so that errors are found.
     let mut found = Found { items: Vec::new(), first: first && !path.strict };
     let error = match walker.item(&path.root, &mut found) {
         Ok(()) | Err(Stop::Found) => None,
@@ -149,7 +149,7 @@ impl Walker<'_> {
                 self.arithmetic(*operator, left, right)?
             }
             Node::Sign(negative, inner) => {
-                // Whether there is any item tells even where others are no numbers.
+                // The existence of an item decides, even if other items are not numbers.
                 let lenient = found.first && item.steps.is_empty();
                 for value in self.operand(inner)? {
                     let Json::Number(number) = value else {
@@ -183,7 +183,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Goes on with another value that objects are numbered within.
+    /// Continues with another base value of object ids.
     fn within(&mut self, base: (Json, i64), go: impl FnOnce(&mut Self) -> Walk<()>) -> Walk<()> {
         let before = std::mem::replace(&mut self.base, base);
         let result = go(self);
@@ -191,7 +191,7 @@ impl Walker<'_> {
         result
     }
 
-    /// Goes on where errors end nothing.
+    /// Continues with errors that do not end the evaluation.
     fn quietly<T>(&mut self, go: impl FnOnce(&mut Self) -> T) -> T {
         let before = std::mem::replace(&mut self.throwing, false);
         let result = go(self);
@@ -210,7 +210,7 @@ impl Walker<'_> {
         })
     }
 
-    /// The values of an operand; in lax mode arrays among them are taken apart.
+    /// The values of an operand. In lax mode, arrays among them are unwrapped.
     fn operand(&mut self, item: &Item) -> Walk<Vec<Json>> {
         let mut found = Found::all();
         self.item(item, &mut found)?;
@@ -218,7 +218,7 @@ impl Walker<'_> {
     }
 
     fn arithmetic(&mut self, operator: Operator, left: &Item, right: &Item) -> Walk<Json> {
-        // Both are computed before either is looked at: an error of the right one comes first.
+        // Evaluate both before checking either: an error of the right operand comes first.
         let (left, right) = (self.operand(left)?, self.operand(right)?);
         let mut numbers = Vec::with_capacity(2);
         for (side, values) in [("left", left), ("right", right)] {
@@ -244,11 +244,11 @@ impl Walker<'_> {
         result.map(Json::Number).map_err(Stop::Soft)
     }
 
-    /// What the accessors find from a value on. `unwrap` says whether the first may take an array apart.
+    /// Applies the accessors to a value. `unwrap` says whether the first accessor may unwrap an array.
     fn steps(&mut self, steps: &[Step], value: Json, found: &mut Found, unwrap: bool) -> Walk<()> {
         let Some((step, rest)) = steps.split_first() else { return found.push(value) };
         let unwrap = unwrap && !self.strict;
-        // An accessor of objects or scalars is applied to each element of an array.
+        // Accessors of objects or scalars apply to each element of an array.
         let each = |step: &Step| match step {
             Step::Key(_) | Step::AnyKey | Step::Filter(_) | Step::Datetime(_) => true,
             Step::Method(method) => !matches!(method, Method::Type | Method::Size),
@@ -292,7 +292,7 @@ impl Walker<'_> {
                     let result = self.steps(rest, value.clone(), found, true);
                     self.forgiving = before;
                     match result {
-                        // The levels below are looked at all the same.
+                        // The levels below are visited anyway.
                         Err(Stop::Soft(_)) if !self.throwing && value.is_container() => {}
                         result => result?,
                     }
@@ -428,7 +428,7 @@ impl Walker<'_> {
         })
     }
 
-    /// Whether a predicate holds; `None` where that is unknown.
+    /// Whether a predicate holds. `None` if that is unknown.
     fn holds(&mut self, item: &Item) -> Walk<Option<bool>> {
         match &item.node {
             Node::Binary(Operator::And, left, right) => {
@@ -479,7 +479,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Whether a test holds for any pair of values: in lax mode the first that it holds for, or is unknown of, tells.
+    /// Whether a test holds for any pair of values. In lax mode, the first pair that is true or unknown decides.
     fn pairs(
         &mut self,
         left: &Item,
@@ -525,7 +525,7 @@ impl Walker<'_> {
 fn compare(operator: Operator, left: &Json, right: &Json, zone: Option<TimeZone>) -> Walk<Option<bool>> {
     let order = match (left, right) {
         (Json::Null, Json::Null) => Ordering::Equal,
-        // A null is not anything else, nor before or behind it.
+        // null equals only null, and is neither less nor greater than other values.
         (Json::Null, _) | (_, Json::Null) => return Ok(Some(operator == Operator::NotEqual)),
         (Json::Bool(a), Json::Bool(b)) => a.cmp(b),
         (Json::Number(a), Json::Number(b)) => a.cmp(b),

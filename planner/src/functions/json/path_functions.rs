@@ -1,4 +1,4 @@
-//! The functions and operators of jsonpath: jsonb_path_exists and its kin, `@?`, `@@`.
+//! Functions and operators of jsonpath, such as jsonb_path_exists, `@?` and `@@`.
 
 use super::path::{Items, follow};
 use super::path_value::Json;
@@ -15,16 +15,16 @@ use crate::types::{Ctype, SqlType};
 use datafusion::arrow::array::{ArrayRef, StringArray};
 use std::sync::Arc;
 
-/// The rows of jsonb_path_query, as an array.
+/// Name of the internal function that gives the rows of jsonb_path_query as an array.
 const QUERY: &str = "jsonb_path_query items";
 const QUERY_TZ: &str = "jsonb_path_query_tz items";
 
-/// Whether a function returns rows.
+/// Whether a function returns a set of rows.
 pub(in crate::functions) fn is_row_function(name: &str) -> bool {
     matches!(name, "jsonb_path_query" | "jsonb_path_query_tz")
 }
 
-/// The rows of a call, as an array. Errors: 42883.
+/// The rows of a call as an array. Errors: 42883.
 pub(in crate::functions) fn row_list(resolver: &Resolver<'_>, name: &str, args: &[TypedExpr]) -> Result<TypedExpr> {
     let list = resolver.function(if name.ends_with("_tz") { QUERY_TZ } else { QUERY }, args.to_vec());
     list.map_err(|error| {
@@ -32,7 +32,7 @@ pub(in crate::functions) fn row_list(resolver: &Resolver<'_>, name: &str, args: 
     })
 }
 
-/// What a path finds in a value; with `silent` as far as it comes.
+/// The items of a path in a value. `silent` returns the items before an error.
 fn items(
     target: &str,
     path: &Path,
@@ -49,8 +49,8 @@ fn items(
     }
 }
 
-/// A kernel that hands each row's items to `answer`. `silent` and `zoned` say how a path is followed, `first` whether one
-/// item may tell.
+/// A kernel that passes each row's items to `answer`. `silent` and `zoned` control the evaluation. `first` says whether
+/// one item may be enough.
 fn kernel<R: SqlWrite + 'static>(
     silent: bool,
     zoned: bool,
@@ -70,7 +70,7 @@ fn kernel<R: SqlWrite + 'static>(
     })
 }
 
-/// Follows the path of every row; tells `None` of rows with a NULL.
+/// Evaluates the path of each row. A row with a NULL gives `None`.
 fn each(
     call: &Call<'_>,
     silent: bool,

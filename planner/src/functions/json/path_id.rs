@@ -1,19 +1,19 @@
-//! What `.keyvalue()` tells as an object's id: where the object lies among the bytes of PostgreSQL's jsonb.
+//! The object ids that `.keyvalue()` returns: the byte offset of the object in PostgreSQL's jsonb format.
 
 use super::path_value::Json;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
-/// Bytes of the head of an object or array, and of the entry that each value within it, and each key, has there.
+/// Bytes of the header of an object or array, and of the entry for each key and value.
 const HEAD: i64 = 4;
-/// A number takes its length, scale and sign before its digits.
+/// Bytes before a number's digits: its length, scale and sign.
 const NUMBER_HEAD: [i64; 2] = [6, 8];
 
 fn aligned(place: i64) -> i64 {
     (place + 3) & !3
 }
 
-/// Bytes of a number in decimal notation: digits by four.
+/// Bytes of a number given in decimal notation. Four digits take two bytes.
 fn number_size(text: &str) -> i64 {
     let digits = text.trim_start_matches('-');
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
@@ -25,14 +25,15 @@ fn number_size(text: &str) -> i64 {
     let leading = groups.iter().take_while(is_zero).count();
     let trailing = groups.iter().rev().take_while(is_zero).count();
     let count = groups.len().saturating_sub(leading + trailing) as i64;
-    // The power of ten thousand of the first group that counts.
+    // The power of ten thousand of the first nonzero group.
     let weight = (whole.len().div_ceil(4) as i64) - 1 - leading as i64;
     let short = count == 0 || (fraction.len() <= 63 && (-64..=63).contains(&weight));
     let [short_head, long_head] = NUMBER_HEAD;
     (if short { short_head } else { long_head }) + 2 * count
 }
 
-/// Goes over a value that is put at a place, to the place behind it; breaks with the place of the object that is looked for.
+/// Lays out a value from offset `at` and continues with the offset behind it. Breaks with the offset of the wanted
+/// object.
 fn lay(value: &Json, at: i64, wanted: &Rc<Vec<(String, Json)>>) -> ControlFlow<i64, i64> {
     ControlFlow::Continue(match value {
         Json::Null | Json::Bool(_) => at,
@@ -61,7 +62,7 @@ fn lay(value: &Json, at: i64, wanted: &Rc<Vec<(String, Json)>>) -> ControlFlow<i
     })
 }
 
-/// The place of an object within a value, in bytes; 0 when it is not there.
+/// The byte offset of an object within a value; 0 if it is not there.
 pub(super) fn place(base: &Json, wanted: &Rc<Vec<(String, Json)>>) -> i64 {
     match lay(base, 0, wanted) {
         ControlFlow::Break(place) => place,

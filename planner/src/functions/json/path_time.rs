@@ -1,4 +1,4 @@
-//! Dates and times within jsonpath: what `.datetime()` reads, and how they compare.
+//! Dates and times in jsonpath: parsing for `.datetime()`, and comparison.
 
 use crate::error::{Result, SqlError};
 use crate::functions::time::standard::{self, Reading};
@@ -9,14 +9,14 @@ use crate::types::datetime::{
 use crate::types::time::{TimeTz, write_time, write_timetz};
 use std::cmp::Ordering;
 
-/// A date or time, with its offset from UTC in seconds where it has one.
+/// A date or time, with its offset from UTC in seconds if it has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Moment {
     Date(i64),
     Time(i64),
     TimeTz(TimeTz),
     Timestamp(i64),
-    /// Of UTC, and the offset that it was written with.
+    /// Microseconds of UTC, and the offset that was written.
     Timestamptz(i64, i64),
 }
 
@@ -25,7 +25,7 @@ fn two(text: &str) -> Option<(i64, &str)> {
     Some((digits.parse().ok()?, text.get(2..)?))
 }
 
-/// `hh:mm:ss[.ffffff]` as microseconds.
+/// Reads `hh:mm:ss[.ffffff]` as microseconds.
 fn clock(text: &str) -> Option<(i64, &str)> {
     let (hour, rest) = two(text)?;
     let (minute, rest) = two(rest.strip_prefix(':')?)?;
@@ -41,7 +41,7 @@ fn clock(text: &str) -> Option<(i64, &str)> {
     fits.then_some((((hour * 60 + minute) * 60 + second) * SECOND + micros, rest))
 }
 
-/// `+hh[:mm]` as seconds east of UTC. A blank is a sign too, behind which there may be another `+`.
+/// Reads `+hh[:mm]` as seconds east of UTC. A space also counts as a plus sign, and another `+` may follow it.
 fn offset(text: &str) -> Option<i64> {
     let (sign, rest) = match text.as_bytes().first()? {
         b'+' => (1, text.get(1..)?),
@@ -60,7 +60,7 @@ fn offset(text: &str) -> Option<i64> {
 }
 
 impl Moment {
-    /// Reads the forms of ISO 8601 that jsonpath knows.
+    /// Reads the ISO 8601 forms that jsonpath accepts.
     pub(super) fn read(text: &str) -> Option<Moment> {
         if let Some((time, rest)) = clock(text) {
             return if rest.is_empty() {
@@ -105,7 +105,7 @@ impl Moment {
         })
     }
 
-    /// As ISO 8601, with a `T`.
+    /// The ISO 8601 form, with a `T`.
     pub(super) fn text(&self) -> String {
         let mut out = Vec::new();
         match self {
@@ -116,7 +116,7 @@ impl Moment {
             Moment::Timestamptz(utc, east) => write_timestamp(utc + east * SECOND, DateFormat::ISO, &mut out),
         }
         let mut text = String::from_utf8(out).unwrap_or_default().replacen(' ', "T", 1);
-        // Offsets have their minutes in JSON.
+        // In JSON, offsets include minutes.
         let zone = match self {
             Moment::TimeTz(time) => {
                 text.truncate(text.find(['+', '-']).unwrap_or(text.len()));
@@ -150,7 +150,7 @@ impl Moment {
         matches!(self, Moment::Time(_) | Moment::TimeTz(_))
     }
 
-    /// Microseconds of UTC, by the zone where it has none.
+    /// Microseconds of UTC. A moment without an offset is read in `zone`.
     fn micros(&self, zone: Option<TimeZone>) -> i64 {
         let local = |local: i64| zone.map_or(local, |zone| to_utc(local, zone));
         match self {
@@ -162,8 +162,8 @@ impl Moment {
         }
     }
 
-    /// How it compares with another; `None` where a date would compare with a time. `zone` is the session's, where it may
-    /// be used. Errors: 0A000 where it is needed and may not.
+    /// Compares two moments. `None` for a date and a time. `zone` is the session's zone, if it may be used. Errors:
+    /// 0A000 if a zone is needed and may not be used.
     pub(super) fn compare(&self, other: &Moment, zone: Option<TimeZone>) -> Result<Option<Ordering>> {
         if self.is_time() != other.is_time() {
             return Ok(None);

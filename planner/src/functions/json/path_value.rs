@@ -1,4 +1,4 @@
-//! [`Json`]: the values that a jsonpath moves about.
+//! [`Json`]: the values that a jsonpath evaluation handles.
 
 use crate::error::Result;
 use crate::types::json::{self, Node, Value, quote};
@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use super::path_time::Moment;
 
-/// A value; what it holds is shared.
+/// A JSON value with shared contents.
 #[derive(Clone, Debug)]
 pub(super) enum Json {
     Null,
@@ -20,7 +20,7 @@ pub(super) enum Json {
 }
 
 impl Json {
-    /// Of a tree. Errors: 22P02.
+    /// Converts a parsed tree. Errors: 22P02.
     pub(super) fn of(node: &Node<'_>) -> Result<Json> {
         Ok(match &node.value {
             Value::Null => Json::Null,
@@ -35,7 +35,7 @@ impl Json {
         })
     }
 
-    /// As jsonb's text.
+    /// The text in jsonb's canonical form.
     pub(super) fn text(&self) -> String {
         match self {
             Json::Null => "null".into(),
@@ -48,7 +48,7 @@ impl Json {
         }
     }
 
-    /// As `.type()` says it.
+    /// The type's name, as `.type()` gives it.
     pub(super) fn type_name(&self) -> &'static str {
         match self {
             Json::Null => "null",
@@ -61,7 +61,7 @@ impl Json {
         }
     }
 
-    /// The values within it.
+    /// The values that it contains.
     pub(super) fn inner(&self) -> Vec<Json> {
         match self {
             Json::Array(elements) => elements.to_vec(),
@@ -70,7 +70,7 @@ impl Json {
         }
     }
 
-    /// Whether it has values within it.
+    /// Whether it is an array or an object.
     pub(super) fn is_container(&self) -> bool {
         matches!(self, Json::Array(_) | Json::Object(_))
     }

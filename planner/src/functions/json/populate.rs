@@ -1,4 +1,4 @@
-//! json_populate_record and its kin where a value stands: a row, or the rows of an array.
+//! json_populate_record and similar functions in an expression: a row, or the rows as an array.
 
 use super::record::{Pairs, Source, arguments, datum, objects};
 use crate::encoding::{ColumnBuilder, push_record, record_columns};
@@ -14,7 +14,7 @@ use crate::types::{Datum, SqlType};
 use datafusion::arrow::array::{Array, AsArray, BinaryBuilder};
 use std::sync::Arc;
 
-/// The row of a call, or of a set all rows as an array. Errors: 42804, 0A000, 42883.
+/// The row of a call, or all rows of a set as an array. Errors: 42804, 0A000, 42883.
 pub(crate) fn populated(
     resolver: &Resolver<'_>,
     name: &str,
@@ -76,7 +76,7 @@ pub(crate) fn populated(
     Ok(function.call(vec![base.expr, text.expr]))
 }
 
-/// A row of an object's values, and of those of `base` where it has none.
+/// A row of an object's values. Missing values come from `base`.
 fn filled(row: RecordType, pairs: &Pairs<'_>, base: Option<&[u8]>, context: &InputContext<'_>) -> Result<Vec<u8>> {
     let mut columns = match base {
         Some(base) => record_columns(row, base)?.into_iter().map(|(_, column)| column).collect(),

@@ -1,5 +1,5 @@
-//! json as rows of given columns: json_to_record, json_populate_record and their kin. Each column is an array of one element a
-//! row, which a plan unnests.
+//! json as rows with given columns: json_to_record, json_populate_record and similar functions. Each column is an array
+//! with one element per row, which a plan unnests.
 
 use super::super::kernel::{Call, Kernel, KernelFunction, Stability};
 use super::super::typed::Text;
@@ -14,19 +14,19 @@ use crate::types::{BaseType, Datum, SqlType};
 use datafusion::arrow::array::{Array, AsArray};
 use std::sync::Arc;
 
-/// What the rows are read from.
+/// The kind of function that the rows come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Source {
-    /// Whether it is an array of objects rather than one.
+    /// Whether the json is an array of objects rather than one object.
     pub(crate) set: bool,
-    /// Whether the first argument is a row whose values stand where the object has none.
+    /// Whether the first argument is a row that supplies missing values.
     pub(crate) populate: bool,
-    /// Of jsonb rather than json.
+    /// Whether the argument is jsonb rather than json.
     binary: bool,
 }
 
 impl Source {
-    /// The function with this name.
+    /// Looks up a function by name.
     pub(crate) fn named(name: &str) -> Option<Source> {
         let (binary, rest) = match name.strip_prefix("jsonb_") {
             Some(rest) => (true, rest),
@@ -43,7 +43,7 @@ impl Source {
     }
 }
 
-/// The row whose values stand where the object has none, and the json. Errors: 42883.
+/// The row that supplies missing values, if any, and the json. Errors: 42883.
 pub(super) fn arguments(
     resolver: &Resolver<'_>,
     name: &str,
@@ -57,7 +57,7 @@ pub(super) fn arguments(
     Ok((base, resolver.cast(text, wanted, CastContext::Implicit).map_err(|_| missing)?))
 }
 
-/// The pairs of an object.
+/// The members of an object.
 pub(super) type Pairs<'t> = Vec<(String, Node<'t>)>;
 
 /// The objects of a call. Errors: 22023.
@@ -100,7 +100,7 @@ pub(crate) fn record_lists(
             exprs.push(base.expr.clone());
         }
         let slots = Some(Arc::clone(resolver.slots));
-        // There are no arrays of arrays: what shall be one stands as its text until it is a row's.
+        // There are no arrays of arrays. An array column is passed as text until it belongs to a row.
         let item = if ty.array { SqlType::TEXT } else { ty };
         lists.push(KernelFunction::new(key, types, item.array_of(), Stability::Stable, kernel, slots).call(exprs));
     }
@@ -133,7 +133,7 @@ fn column_values(
             }
         };
         match texts.get(row)? {
-            // Nothing to read: no rows of a set, else the row as it is.
+            // No json: a set has no rows, and a single row keeps the base's values.
             None if set => {}
             None => default(&mut values)?,
             Some(text) => {
@@ -168,8 +168,8 @@ pub(super) fn wrong(message: String) -> SqlError {
     SqlError::new(state::INVALID_PARAMETER_VALUE, message)
 }
 
-/// Appends the elements of an array of json, which may hold arrays in turn. `level`: in how many it stands.
-/// Errors: 22P02 where arrays differ in their lengths.
+/// Appends the elements of a json array, which may be nested. `level` is the nesting depth. Errors: 22P02 if arrays of
+/// a level differ in length.
 fn nested(
     elements: &[Node<'_>],
     ty: SqlType,
@@ -181,7 +181,7 @@ fn nested(
     let malformed = |detail: &str| {
         SqlError::new(state::INVALID_TEXT_REPRESENTATION, "malformed JSON array").detail(detail.to_string())
     };
-    // The first element of all on a level says whether there is one more.
+    // The first element of a level decides whether there is another level.
     let arrays = match dimensions.get(level) {
         Some(dimension) if dimension.length as usize != elements.len() => {
             return Err(malformed("Multidimensional arrays must have sub-arrays with matching dimensions."));
@@ -203,7 +203,7 @@ fn nested(
     Ok(())
 }
 
-/// A value of json as a value of a type.
+/// Converts a json value to a value of a type.
 pub(super) fn datum(node: &Node<'_>, ty: SqlType, context: &InputContext<'_>) -> Result<Datum> {
     if matches!(node.value, Value::Null) {
         return Ok(Datum::try_from(&ty.arrow())?);

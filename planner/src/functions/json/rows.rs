@@ -1,4 +1,4 @@
-//! Functions of json that return rows: their columns as arrays, which a plan unnests.
+//! json functions that return rows. Their columns are arrays, which a plan unnests.
 
 use crate::encoding::ColumnBuilder;
 use crate::error::{Result, SqlError, state};
@@ -12,7 +12,7 @@ use crate::types::value::ValueRef;
 use datafusion::arrow::array::{ArrayRef, StringArray};
 use std::sync::Arc;
 
-/// Functions by name, with those that make the lists of their keys and of their values.
+/// Defines functions by name, with the functions that list their keys and their values.
 macro_rules! with_lists {
     ($($name:literal),* $(,)?) => {
         [$(($name, concat!($name, " keys"), concat!($name, " values"))),*]
@@ -32,7 +32,7 @@ const FUNCTIONS: [(&str, &str, &str); 10] = with_lists![
     "jsonb_each_text",
 ];
 
-/// Whether a function is one of these.
+/// Whether a function is defined here.
 pub(in crate::functions) fn exists(name: &str) -> bool {
     FUNCTIONS.iter().any(|(known, ..)| *known == name)
 }
@@ -70,7 +70,7 @@ fn wrong(what: &str, node: &Node<'_>, name: &str) -> SqlError {
     SqlError::new(state::INVALID_PARAMETER_VALUE, message)
 }
 
-/// The keys of an object.
+/// Lists the keys of an object.
 fn keys(name: &'static str) -> Kernel {
     listed(move |node| match &node.value {
         Value::Object(pairs) => Ok(pairs.iter().map(|(key, _)| Some(key.clone())).collect()),
@@ -78,7 +78,7 @@ fn keys(name: &'static str) -> Kernel {
     })
 }
 
-/// The values of an object, or the elements of an array; as text or as json.
+/// Lists the values of an object or the elements of an array, as text or as json.
 fn values(name: &'static str) -> Kernel {
     let text = name.ends_with("_text");
     let of_array = name.contains("array");
@@ -109,7 +109,7 @@ fn listed(items: impl Fn(&Node<'_>) -> Result<Vec<Option<String>>> + Send + Sync
     })
 }
 
-/// The functions of this module: the columns of each, named by the function and the column.
+/// The functions of this module: one per column, named by the function and the column.
 pub(super) fn functions() -> Vec<ScalarFunction> {
     let mut all = Vec::new();
     for (name, key_list, value_list) in FUNCTIONS {

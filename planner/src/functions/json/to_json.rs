@@ -1,4 +1,4 @@
-//! Values as JSON: to_json, to_jsonb, array_to_json, and what the builders and aggregates write.
+//! Converts values to JSON: to_json, to_jsonb, array_to_json, and the output of the builders and aggregates.
 
 use crate::encoding::record_columns;
 use crate::error::{Result, SqlError, state};
@@ -15,7 +15,7 @@ use crate::types::{BaseType, SqlType};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, new_null_array};
 use std::sync::Arc;
 
-/// A value of a row as JSON text; NULL is null.
+/// The JSON text of a row's value. NULL becomes null.
 pub(super) fn json_of(ty: SqlType, array: &dyn Array, row: usize, context: &OutputContext<'_>) -> Result<String> {
     use BaseType as B;
     if array.is_null(row) {
@@ -45,7 +45,7 @@ pub(super) fn json_of(ty: SqlType, array: &dyn Array, row: usize, context: &Outp
         {
             text
         }
-        // ISO 8601 wants a T between date and time.
+        // ISO 8601 requires a T between date and time.
         B::Timestamp | B::Timestamptz => {
             let mut text = text;
             if let Some(at) = text.find(' ').filter(|at| text.as_bytes().get(at + 1).is_some_and(u8::is_ascii_digit)) {
@@ -57,7 +57,7 @@ pub(super) fn json_of(ty: SqlType, array: &dyn Array, row: usize, context: &Outp
     })
 }
 
-/// A record as an object, its pairs with a separator between them.
+/// A record as an object. `separator` stands between its members.
 fn record_as_json(ty: RecordType, record: &[u8], separator: &str, context: &OutputContext<'_>) -> Result<String> {
     let mut pairs = Vec::new();
     for ((name, _), (ty, column)) in ty.fields().iter().zip(record_columns(ty, record)?) {
@@ -66,10 +66,10 @@ fn record_as_json(ty: RecordType, record: &[u8], separator: &str, context: &Outp
     Ok(format!("{{{}}}", pairs.join(separator)))
 }
 
-/// row_to_json, perhaps with a line for each pair.
+/// row_to_json, optionally with one line per member.
 fn row_to_json(call: &Call<'_>) -> Result<ArrayRef> {
     let ty = call.types.first().and_then(SqlType::as_record);
-    // The type of a bare NULL is not known.
+    // A bare NULL has no known type.
     let array = call.array(0)?;
     if ty.is_none() && array.null_count() == array.len() {
         return Ok(new_null_array(&call.result.arrow(), call.rows));
@@ -105,7 +105,7 @@ fn row_to_json(call: &Call<'_>) -> Result<ArrayRef> {
     })
 }
 
-/// array_to_json, perhaps with a line for each element.
+/// array_to_json, optionally with one line per element.
 fn array_to_json(call: &Call<'_>) -> Result<ArrayRef> {
     let made = converted(false)(call)?;
     let (made, lines) = (Column::<Text>::new(&made)?, call.column::<Bool>(1)?);
@@ -127,7 +127,7 @@ fn array_to_json(call: &Call<'_>) -> Result<ArrayRef> {
     Ok(Text::finish(builder))
 }
 
-/// A zone written `+02` as `+02:00`.
+/// Completes an offset such as `+02` to `+02:00`.
 fn with_minutes(text: &str) -> String {
     let (moment, era) = match text.strip_suffix(" BC") {
         Some(moment) => (moment, " BC"),
@@ -140,8 +140,8 @@ fn with_minutes(text: &str) -> String {
     }
 }
 
-/// An object of keys and values that are JSON texts: in jsonb's one form when `binary`, else as they come, with `padding`
-/// inside the braces. Errors: as [`to_jsonb`].
+/// An object from keys and JSON texts. With `binary` it is in jsonb's canonical form. Otherwise members stay as they
+/// are, with `padding` inside the braces. Errors: as [`to_jsonb`].
 pub(super) fn object_of(pairs: Vec<(String, String)>, binary: bool, padding: &str) -> Result<String> {
     if binary {
         let pairs: Result<Vec<_>> = pairs.into_iter().map(|(key, value)| Ok((key, to_jsonb(&value)?))).collect();
@@ -151,7 +151,7 @@ pub(super) fn object_of(pairs: Vec<(String, String)>, binary: bool, padding: &st
     Ok(format!("{{{padding}{}{padding}}}", parts.join(", ")))
 }
 
-/// What text output depends on, where there is a statement.
+/// Runs `work` with the settings of text output, or with defaults outside a statement.
 pub(super) fn with_context<T>(call: &Call<'_>, work: impl FnOnce(&OutputContext<'_>) -> Result<T>) -> Result<T> {
     let context = call.context().ok();
     let context = match &context {

@@ -1,4 +1,4 @@
-//! Parts, padding, case, search and replacement of text.
+//! Substrings, padding, case, search and replacement of text.
 
 use super::{immutable, of_letters};
 use crate::error::{Result, SqlError, state};
@@ -34,7 +34,7 @@ fn substring(text: &str, start: i32, length: Option<i32>) -> Result<String> {
     copied(rest.get(..taken).unwrap_or_default())
 }
 
-/// The byte at which a character begins, counted from 0; the text's end where it has fewer. Errors: when the statement is to stop.
+/// Byte offset of a character counted from 0, or the length of a shorter text. Errors: those of a cancelled statement.
 fn byte_of(text: &str, character: usize) -> Result<usize> {
     let mut steps = Steps::default();
     for (at, (byte, _)) in text.char_indices().enumerate() {
@@ -46,10 +46,10 @@ fn byte_of(text: &str, character: usize) -> Result<usize> {
     Ok(text.len())
 }
 
-/// The number of characters. Errors: when the statement is to stop.
+/// Number of characters. Errors: those of a cancelled statement.
 pub(super) fn length(text: &str) -> Result<usize> {
     let mut count = 0;
-    // Each character has one byte that no other part of one looks like.
+    // Each character has exactly one byte that is not a continuation byte.
     interrupt::in_pieces(text.as_bytes(), |piece| count += piece.iter().filter(|byte| **byte & 0xc0 != 0x80).count())?;
     Ok(count)
 }
@@ -59,22 +59,22 @@ fn copied(text: &str) -> Result<String> {
     Ok(text.to_string())
 }
 
-/// The position of `part`, in characters from 1; 0 when it is not there.
+/// The position of `part` in characters from 1; 0 if it does not occur.
 fn position(text: &str, part: &str) -> Result<i32> {
     let Some(head) = found(text, part)?.and_then(|at| text.get(..at)) else { return Ok(0) };
     Ok(length(head)? as i32 + 1)
 }
 
-/// Where a part begins. Errors: when the statement is to stop.
+/// Byte offset of a part. Errors: those of a cancelled statement.
 fn found(text: &str, part: &str) -> Result<Option<usize>> {
-    /// Bytes that are searched between two looks.
+    /// Bytes searched between two checks for cancellation.
     const PIECE: usize = 1 << 20;
     let (size, mut from) = (PIECE.max(part.len()), 0);
     let border =
         |at: usize| (at.min(text.len())..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
     while text.len() - from > size {
         let end = border(from + size);
-        // What begins in a piece may end behind it.
+        // A match may begin in a piece and end behind it.
         let piece = text.get(from..border(end.saturating_add(part.len()))).unwrap_or_default();
         if let Some(at) = piece.find(part) {
             return Ok(Some(from + at));
@@ -85,7 +85,7 @@ fn found(text: &str, part: &str) -> Result<Option<usize>> {
     Ok(text.get(from..).and_then(|rest| rest.find(part)).map(|at| from + at))
 }
 
-/// The first `count` characters; all but the last `-count` when negative.
+/// The first `count` characters. A negative count drops the last `-count` characters.
 fn left(text: &str, count: i32) -> Result<String> {
     let take = if count >= 0 { count as usize } else { length(text)?.saturating_sub(count.unsigned_abs() as usize) };
     copied(text.get(..byte_of(text, take)?).unwrap_or_default())
@@ -102,9 +102,9 @@ fn right(text: &str, count: i32) -> Result<String> {
 fn pad(text: &str, wanted: i32, fill: &str, before: bool) -> Result<String> {
     let present = length(text)?;
     let wanted = wanted.max(0) as usize;
-    // Nothing to fill with: the text is as long as it gets.
+    // Without fill characters the text gets no longer.
     let wanted = if fill.is_empty() { wanted.min(present) } else { wanted };
-    // As if each character took the most bytes that one can, as in PostgreSQL.
+    // As in PostgreSQL, assume the longest encoding for each character.
     if wanted.saturating_mul(4) > MOST {
         return Err(too_long());
     }
@@ -143,7 +143,7 @@ fn replace(text: &str, from: &str, to: &str) -> Result<String> {
     Ok(out.finish())
 }
 
-/// `repeat`. Each value is written once, into the column.
+/// The function `repeat`. It writes each value directly to the column.
 fn repetition() -> Kernel {
     Arc::new(|call: &Call<'_>| {
         let (texts, counts) = (call.column::<Text>(0)?, call.column::<Int4>(1)?);
@@ -166,9 +166,9 @@ fn repetition() -> Kernel {
     })
 }
 
-/// Appends repetitions to the value that a column is about to have.
+/// Appends repetitions of a text to the column's next value.
 fn repeat_into(builder: &mut StringBuilder, text: &str, count: usize) -> Result<()> {
-    /// Bytes that are copied between two looks.
+    /// Bytes copied between two checks for cancellation.
     const PIECE: usize = 1 << 20;
     let at_once = (PIECE / text.len().max(1)).clamp(1, count.max(1));
     let piece = if at_once == 1 { Cow::Borrowed(text) } else { Cow::Owned(text.repeat(at_once)) };
@@ -176,14 +176,14 @@ fn repeat_into(builder: &mut StringBuilder, text: &str, count: usize) -> Result<
     while left > 0 {
         interrupt::check()?;
         let now = left.min(at_once);
-        // What was written becomes part of the value; it cannot fail.
+        // Writing to the builder cannot fail; the text becomes part of the value.
         let _ = builder.write_str(piece.get(..now * text.len()).unwrap_or_default());
         left -= now;
     }
     Ok(())
 }
 
-/// `||` of texts. Each is written once, into the column.
+/// The operator `||` of texts. It writes each value directly to the column.
 fn concatenation() -> Kernel {
     Arc::new(|call: &Call<'_>| {
         let (left, right) = (call.column::<Text>(0)?, call.column::<Text>(1)?);
@@ -194,7 +194,7 @@ fn concatenation() -> Kernel {
                 continue;
             };
             room_behind(builder.values_slice().len(), left.len().saturating_add(right.len()))?;
-            // What was written becomes part of the value; it cannot fail.
+            // Writing to the builder cannot fail; the text becomes part of the value.
             let _ = builder.write_str(left);
             builder.append_value(right);
         }
@@ -213,7 +213,7 @@ fn split_part(text: &str, delimiter: &str, field: i32) -> Result<String> {
     if delimiter.is_empty() {
         return if before == 0 { copied(text) } else { Ok(String::new()) };
     }
-    // Delimiters that overlap are told apart from the left, also where parts are counted from the right.
+    // Overlapping delimiters are matched from the left, even if fields are counted from the right.
     let before = match field {
         0.. => Some(before),
         _ => count_of(text, delimiter)?.checked_sub(before),
@@ -230,7 +230,7 @@ fn split_part(text: &str, delimiter: &str, field: i32) -> Result<String> {
     copied(rest.get(..found(rest, delimiter)?.unwrap_or(rest.len())).unwrap_or_default())
 }
 
-/// How often a part is there. Errors: when the statement is to stop.
+/// Number of occurrences of a part. Errors: those of a cancelled statement.
 fn count_of(text: &str, part: &str) -> Result<usize> {
     let (mut rest, mut count, mut steps) = (text, 0, Steps::default());
     while let Some(at) = found(rest, part)? {
@@ -297,7 +297,7 @@ fn chr(code: i32) -> Result<String> {
 
 fn trim_set(text: &str, set: &str, start: bool, end: bool) -> Result<String> {
     let set: HashSet<char> = set.chars().collect();
-    // Bytes of the characters that go.
+    // Bytes of the characters to trim.
     let trimmed = |chars: &mut dyn Iterator<Item = char>| -> Result<usize> {
         let (mut bytes, mut steps) = (0, Steps::default());
         for c in chars.take_while(|c| set.contains(c)) {
@@ -312,7 +312,7 @@ fn trim_set(text: &str, set: &str, start: bool, end: bool) -> Result<String> {
     copied(text.get(..text.len() - behind).unwrap_or_default())
 }
 
-/// Bytes of an element of an array of texts, beside those of its text.
+/// Bytes of an element in an array of texts, besides its text.
 const ELEMENT_BYTES: usize = size_of::<Option<&str>>();
 
 fn string_to_array(text: &str, delimiter: Option<&str>, null: Option<&str>) -> Result<StringArray> {

@@ -1,4 +1,4 @@
-//! Bits and bytes of bytea: get_bit and its kin, trim, overlay, position.
+//! Bits and bytes of bytea, such as get_bit, trim, overlay, position.
 
 use super::immutable;
 use crate::error::{Result, SqlError, state};
@@ -9,18 +9,18 @@ use crate::types::SqlType;
 use crate::value_size::room;
 use std::collections::HashSet;
 
-/// bytea as text, each byte as the character of its number, and back.
+/// Name of the internal function that converts bytea to text, each byte to the character of its number.
 pub(in crate::functions) const LETTERS_OF_BYTES: &str = "letters of bytes";
-/// See [`LETTERS_OF_BYTES`].
+/// Name of the inverse function of [`LETTERS_OF_BYTES`].
 pub(in crate::functions) const BYTES_OF_LETTERS: &str = "bytes of letters";
 
-/// 2202E
+/// The error 2202E for a bad index.
 fn out_of_range(at: i64, length: usize) -> SqlError {
     let message = format!("index {at} out of valid range, 0..{}", length as i64 - 1);
     SqlError::new("2202E", message)
 }
 
-/// The byte and the bit in it that a number from 0 names.
+/// The byte index, and the bit in that byte, of a bit number.
 fn place(bytes: &[u8], at: i64) -> Result<(usize, u32)> {
     let byte = usize::try_from(at / 8).ok().filter(|byte| at >= 0 && *byte < bytes.len());
     byte.map(|byte| (byte, (at % 8) as u32)).ok_or_else(|| out_of_range(at, bytes.len() * 8))
@@ -85,7 +85,7 @@ fn position(bytes: &[u8], part: &[u8]) -> Result<i32> {
     }
     let mut steps = Steps::default();
     for (at, window) in bytes.windows(part.len()).enumerate() {
-        // What is compared begins alike, perhaps to its last byte.
+        // The compared bytes may be equal up to their last one.
         steps.many(1 + part.len() / 16)?;
         if window == part {
             return Ok(at as i32 + 1);

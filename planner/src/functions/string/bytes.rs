@@ -1,4 +1,4 @@
-//! bytea: lengths, encodings, MD5.
+//! bytea: lengths, encodings, digests.
 
 use super::immutable;
 use crate::error::{Result, SqlError, state};
@@ -39,7 +39,7 @@ fn encode(bytes: &[u8], format: &str) -> Result<String> {
                     out.push(if at <= chunk.len() { char::from(digit) } else { '=' })?;
                 }
                 line += 4;
-                // Lines of 76 characters, as MIME has them.
+                // MIME breaks lines after 76 characters.
                 if line == 76 {
                     out.push('\n')?;
                     line = 0;
@@ -74,14 +74,14 @@ fn encode(bytes: &[u8], format: &str) -> Result<String> {
 fn decode(text: &str, format: &str) -> Result<Vec<u8>> {
     match format.to_ascii_lowercase().as_str() {
         "hex" => crate::types::text::parse_bytea(&format!("\\x{text}")),
-        // What begins so is hexadecimal to the type, and wrong here.
+        // bytea input would read this prefix as hex, but the escape format does not allow it.
         "escape" if text.starts_with("\\x") => {
             Err(SqlError::new(state::INVALID_TEXT_REPRESENTATION, "invalid input syntax for type bytea"))
         }
         "escape" => crate::types::text::parse_bytea(text),
         "base64" => {
             let invalid = |message: String| SqlError::new(state::INVALID_PARAMETER_VALUE, message);
-            // Four digits are three bytes, of which `=` for the third and fourth digit leaves the first one or two.
+            // Four digits are three bytes. `=` as the third or fourth digit leaves the first one or two bytes.
             let (mut out, mut word, mut digits, mut kept) = (Vec::new(), 0u32, 0, 3);
             room(text.len() / 4 * 3)?;
             let mut steps = Steps::default();
@@ -118,11 +118,11 @@ fn decode(text: &str, format: &str) -> Result<Vec<u8>> {
     }
 }
 
-/// What MD5 adds in each of its steps.
+/// The constants of MD5's steps.
 static SINES: LazyLock<[u32; 64]> =
     LazyLock::new(|| std::array::from_fn(|step| (((step + 1) as f64).sin().abs() * 4_294_967_296.0) as u32));
 
-/// MD5 (RFC 1321), in hex. Errors: when the statement is to stop.
+/// The MD5 digest (RFC 1321) in hex. Errors: those of a cancelled statement.
 fn md5(bytes: &[u8]) -> Result<String> {
     let mut digest = [0x6745_2301u32, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476];
     let whole = bytes.len() / 64 * 64;
@@ -163,14 +163,14 @@ fn md5_block(digest: &mut [u32; 4], block: &[u8]) {
     }
 }
 
-/// A digest. Errors: when the statement is to stop.
+/// A digest of the bytes. Errors: those of a cancelled statement.
 fn digest<D: Digest>(bytes: &[u8]) -> Result<Vec<u8>> {
     let mut digest = D::new();
     in_pieces(bytes, |piece| digest.update(piece))?;
     Ok(digest.finalize().to_vec())
 }
 
-/// Both, one behind the other. Errors: 54000, 53200.
+/// Concatenates both. Errors: 54000, 53200.
 fn joined(a: &[u8], b: &[u8]) -> Result<Vec<u8>> {
     room(a.len().saturating_add(b.len()))?;
     Ok([a, b].concat())

@@ -1,4 +1,4 @@
-//! Character encodings: convert, convert_to, convert_from, length of bytes in an encoding.
+//! Character encodings: convert, convert_to, convert_from, and the length of bytes in an encoding.
 
 use super::immutable;
 use crate::error::{Result, SqlError, state};
@@ -7,11 +7,11 @@ use crate::functions::typed::{Bytea, Int4, Text, binary, ternary, unary};
 use crate::types::SqlType;
 use crate::types::encoding::{Encoding, canonical};
 
-/// Encodings that PostgreSQL converts between by way of each other's letters.
+/// Cyrillic encodings, which PostgreSQL converts to each other directly.
 const CYRILLIC: [&str; 4] = ["KOI8R", "WIN1251", "WIN866", "ISO_8859_5"];
 const CENTRAL: [&str; 2] = ["LATIN2", "WIN1250"];
 
-/// An encoding by its name; `role` is what it is to be. Errors: 22023, 0A000.
+/// Looks up an encoding. `role` describes its use in error messages. Errors: 22023, 0A000.
 fn named(name: &str, role: &str) -> Result<Encoding> {
     Encoding::named(name).ok_or_else(|| match canonical(name) {
         Some(known) => SqlError::unsupported(format!("encoding \"{known}\"")),
@@ -19,13 +19,13 @@ fn named(name: &str, role: &str) -> Result<Encoding> {
     })
 }
 
-/// Bytes of one encoding in another. Errors: 22021, 22P05, 42883 between encodings that PostgreSQL has no conversion for.
+/// Converts bytes between encodings. Errors: 22021, 22P05; 42883 if PostgreSQL has no such conversion.
 fn convert(bytes: &[u8], from: &str, to: &str) -> Result<Vec<u8>> {
     let (from, to) = (named(from, "source ")?, named(to, "destination ")?);
     let pair = [from.name(), to.name()];
     let plain = [from, to].contains(&Encoding::SqlAscii) || from == to;
     if plain && (from.converts() || to.converts()) {
-        // Only looked at: a byte that is no character's passes.
+        // The bytes are only validated: an unassigned byte passes.
         let encoding = if from.converts() { from } else { to };
         return match bytes.contains(&0) {
             true => Err(crate::types::encoding::invalid_sequence(encoding, &[0])),

@@ -1,4 +1,4 @@
-//! concat, concat_ws and format.
+//! The functions concat, concat_ws and format.
 
 use super::identifier::{quote_ident, quote_literal};
 use crate::error::{Result, SqlError, state};
@@ -12,7 +12,7 @@ use datafusion::arrow::array::Array;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Arguments of one row as text, from `first` on; `None` for NULL.
+/// The arguments of a row from `first` on, as text. `None` for NULL.
 fn texts(call: &Call<'_>, row: usize, first: usize, context: &OutputContext<'_>) -> Result<Vec<Option<String>>> {
     call.arguments
         .iter()
@@ -27,7 +27,7 @@ fn texts(call: &Call<'_>, row: usize, first: usize, context: &OutputContext<'_>)
         .collect()
 }
 
-/// A number of a specifier. Errors: 22003.
+/// A number in a format specifier. Errors: 22003.
 fn within_integers(digits: &str) -> Result<usize> {
     let number = digits.parse::<i32>().ok().and_then(|number| usize::try_from(number).ok());
     number.ok_or_else(|| SqlError::new(state::NUMERIC_VALUE_OUT_OF_RANGE, "number is out of range"))
@@ -71,7 +71,7 @@ fn format(pattern: &str, arguments: &[Option<String>]) -> Result<String> {
                 }
                 Some('*') if number.is_empty() => {
                     chars.next();
-                    // The width is an argument, said by its number or the next one.
+                    // The width is an argument: a numbered one or the next one.
                     let mut place = String::new();
                     while let Some(digit) = chars.next_if(char::is_ascii_digit) {
                         place.push(digit);

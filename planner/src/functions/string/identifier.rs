@@ -1,4 +1,4 @@
-//! Names and constants as SQL text: quote_ident, quote_literal, quote_nullable, parse_ident.
+//! Quotes names and constants for SQL: quote_ident, quote_literal, quote_nullable, parse_ident.
 
 use super::immutable;
 use crate::encoding::ColumnBuilder;
@@ -12,7 +12,7 @@ use crate::types::{BaseType, SqlType};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, StringArray};
 use std::sync::Arc;
 
-/// Words that are no names without quotes, in order.
+/// Keywords that must be quoted as names, sorted.
 const KEYWORDS: &str = "all analyse analyze and any array as asc asymmetric authorization between bigint binary bit boolean both case \
     cast char character check coalesce collate collation column concurrently constraint create cross current_catalog \
     current_date current_role current_schema current_time current_timestamp current_user dec decimal default deferrable desc \
@@ -24,19 +24,19 @@ const KEYWORDS: &str = "all analyse analyze and any array as asc asymmetric auth
     true union unique user using values varchar variadic verbose when where window with xmlattributes xmlconcat xmlelement \
     xmlexists xmlforest xmlnamespaces xmlparse xmlpi xmlroot xmlserialize xmltable";
 
-/// A name in quotes, if it needs them.
+/// Quotes a name if necessary.
 pub(super) fn quote_ident(name: &str) -> String {
     if KEYWORDS.split_ascii_whitespace().any(|word| word == name) {
         format!("\"{name}\"")
     } else if name.contains('$') {
-        // PostgreSQL quotes what it would read without quotes too.
+        // Like PostgreSQL, this also quotes keywords that would be accepted unquoted.
         format!("\"{}\"", name.replace('"', "\"\""))
     } else {
         quote_identifier(name)
     }
 }
 
-/// `'it''s'`, with `E` where there are backslashes.
+/// Quotes a text as a literal such as `'it''s'`, with `E` if it has backslashes.
 pub(super) fn quote_literal(text: &str) -> String {
     let quoted = text.replace('\'', "''");
     if text.contains('\\') { format!("E'{}'", quoted.replace('\\', "\\\\")) } else { format!("'{quoted}'") }
@@ -115,7 +115,7 @@ fn parsed(call: &Call<'_>) -> Result<ArrayRef> {
     builder.finish()
 }
 
-/// quote_literal or quote_nullable of values of any type.
+/// quote_literal or quote_nullable for values of any type.
 fn quoting(name: &'static str, null: Option<&'static str>) -> ScalarFunction {
     let kernel = Arc::new(move |call: &Call<'_>| {
         let context = call.context()?;
@@ -127,7 +127,7 @@ fn quoting(name: &'static str, null: Option<&'static str>) -> ScalarFunction {
             let quoted = if array.is_null(at) {
                 null.map(str::to_string)
             } else {
-                // As a cast to text writes it.
+                // The text form of a cast.
                 let text = match ty == SqlType::BOOL {
                     true => array.as_boolean().value(at).to_string(),
                     false => output_string(ty, array.as_ref(), at, &context)?,

@@ -1,4 +1,4 @@
-//! LIKE and ILIKE of patterns that are not known before, or end in their escape character, and other escape characters.
+//! LIKE and ILIKE with patterns that are not constant or end in their escape character. Also other escape characters.
 
 use super::basic::lower;
 use super::immutable;
@@ -11,15 +11,15 @@ use crate::types::{Ctype, SqlType};
 use crate::value_size::scratch;
 use std::sync::Arc;
 
-/// 22025
+/// The error 22025, an unfinished escape.
 fn unfinished() -> SqlError {
     SqlError::new("22025", "LIKE pattern must not end with escape character")
 }
 
-/// Whether a text matches a pattern. Errors: 22025 when the match comes to an escape character that escapes nothing.
+/// Whether a text matches a pattern. Errors: 22025 if the match reaches an escape character at the pattern's end.
 fn matches<T: PartialEq + Copy>(text: &[T], pattern: &[T], any: T, one: T, escape: T) -> Result<bool> {
     let (mut t, mut p) = (0, 0);
-    // Where the last `any` stands, and where the text goes on behind what it took.
+    // Position behind the last `any` in the pattern, and the text position from which to retry.
     let mut back: Option<(usize, usize)> = None;
     let mut steps = Steps::default();
     while let Some(c) = text.get(t).copied() {
@@ -73,8 +73,8 @@ fn insensitive(negated: bool) -> Kernel {
     })
 }
 
-/// A pattern with another escape character, as one with a backslash. One at the end stays at the end: whether it is an error is
-/// found by the match, if it comes so far. Errors: 22025.
+/// Converts a pattern with another escape character to one with a backslash. An escape character at the end stays: only
+/// a match that reaches it reports an error. Errors: 22025.
 fn with_backslashes<T: PartialEq + Copy>(pattern: &[T], escape: &[T], backslash: T) -> Result<Vec<T>> {
     let escape = match escape {
         [] => None,
@@ -168,7 +168,7 @@ mod tests {
     fn other_escape_characters_become_backslashes() {
         assert_eq!(like_escape("10#%a\\", "#").unwrap(), "10\\%a\\\\");
         assert_eq!(like_escape("a\\%#", "").unwrap(), "a\\\\%#");
-        // At the end it escapes nothing, which is no error before the match comes there.
+        // An escape at the end is an error only if the match reaches it.
         assert_eq!(like_escape("ab#", "#").unwrap(), "ab\\");
         assert_eq!(like_escape("ab", "##").unwrap_err().state(), "22025");
         assert_eq!(with_backslashes(b"a#%", b"#", b'\\').unwrap(), b"a\\%");

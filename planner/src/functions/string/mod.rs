@@ -26,7 +26,7 @@ fn immutable(name: &'static str, arguments: &[SqlType], result: SqlType, kernel:
     ScalarFunction::new(name, arguments, result, Stability::Immutable, kernel)
 }
 
-/// A strict function of a text that depends on which characters are letters.
+/// A strict function of a text that depends on the character classification.
 fn of_letters(function: fn(Ctype, &str) -> Result<String>) -> Kernel {
     Arc::new(move |call: &Call<'_>| {
         let ctype = call.ctype()?;

@@ -1,4 +1,4 @@
-//! Functions of regular expressions, which `functions::regular` matches.
+//! SQL functions of regular expressions; `functions::regular` matches them.
 
 use super::immutable;
 use super::regex_find::{self, Matches, byte_of, not_global};
@@ -17,7 +17,7 @@ use datafusion::arrow::array::StringArray;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// How a pattern is meant, and whether every match is.
+/// The options of a pattern, and whether all matches are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Flags {
     options: Options,
@@ -25,11 +25,11 @@ pub(super) struct Flags {
 }
 
 impl Flags {
-    /// Those of a call that gives none.
+    /// The flags of a call without a flags argument.
     fn new(ctype: Ctype) -> Flags {
         Flags { options: Options::new(ctype), global: false }
     }
-    /// Reads the letters of a call. Errors: 22023.
+    /// Parses the flags argument. Errors: 22023.
     pub(super) fn parse(text: &str, ctype: Ctype) -> Result<Flags> {
         let mut flags = Flags::new(ctype);
         for c in text.chars() {
@@ -37,7 +37,7 @@ impl Flags {
                 flags.global = true;
                 continue;
             }
-            // PostgreSQL's `e` of a call clears what it sets: basic syntax, other than `(?e)` in a pattern.
+            // PostgreSQL's flag `e` clears all options, which gives basic syntax, unlike `(?e)` in a pattern.
             let letter = if c == 'e' { 'b' } else { c };
             flags.options.letter(letter).ok_or_else(|| {
                 let message = format!("invalid regular expression option: \"{c}\"");
@@ -46,18 +46,18 @@ impl Flags {
         }
         Ok(flags)
     }
-    /// Whether every match is meant.
+    /// Whether all matches are wanted.
     pub(super) fn is_global(self) -> bool {
         self.global
     }
 }
 
-/// The last pattern compiled: most calls have one.
+/// A cache of the last compiled pattern: most calls have only one.
 #[derive(Default)]
 pub(super) struct Compiled(Option<(String, Flags, Pattern)>);
 
 impl Compiled {
-    /// The regular expression of a pattern. Errors: 2201B.
+    /// The compiled pattern. Errors: 2201B.
     pub(super) fn get(&mut self, pattern: &str, flags: Flags) -> Result<&Pattern> {
         let fits = self.0.as_ref().is_some_and(|(text, held, _)| text == pattern && *held == flags);
         if !fits {
@@ -86,7 +86,7 @@ fn matches(insensitive: bool) -> Kernel {
     })
 }
 
-/// Replaces the match with a number, from 1, or all of them, from a byte on.
+/// Replaces the match with a number (from 1), or all matches, from a byte on.
 fn replace(text: &str, regex: &Pattern, replacement: &str, from: usize, number: Option<usize>) -> Result<String> {
     let mut out = LongText::new(text.len())?;
     let mut last = 0;
@@ -121,7 +121,8 @@ fn replace(text: &str, regex: &Pattern, replacement: &str, from: usize, number: 
     Ok(out.finish())
 }
 
-/// The flags of a row: the argument at `at`, if the call has one. `None` where an argument is NULL: then no other counts.
+/// The flags of a row, from the argument at `at` if the call has it. `None` if an argument is NULL, so that the others
+/// are ignored.
 pub(super) fn flags_of(call: &Call<'_>, at: usize, row: usize) -> Result<Option<Flags>> {
     if call.arguments.iter().any(|array| array.is_null(Call::row_of(array, row))) {
         return Ok(None);
@@ -133,7 +134,8 @@ pub(super) fn flags_of(call: &Call<'_>, at: usize, row: usize) -> Result<Option<
     call.column::<Text>(at)?.get(row)?.map(|letters| Flags::parse(letters, ctype)).transpose()
 }
 
-/// `counted`: whether the fourth argument is where to begin, the fifth which match, the sixth the flags.
+/// The kernel of regexp_replace. If `counted`, the fourth argument is the start, the fifth the match number, the sixth
+/// the flags.
 fn replace_kernel(counted: bool) -> Kernel {
     Arc::new(move |call: &Call<'_>| {
         let (texts, patterns, replacements) =
@@ -161,7 +163,7 @@ fn replace_kernel(counted: bool) -> Kernel {
                 ((Some(text), Some(pattern), Some(replacement)), Some(start), Some(which), Some(flags)) => {
                     let from = byte_of(text, start)?;
                     let which = regex_find::which(which, 0, "n")?;
-                    // Said by its number, a match is one match.
+                    // A match number restricts the replacement to that match.
                     let all = which == 0 || flags.global && !(counted && call.arguments.len() > 4);
                     let which = (!all).then_some(which);
                     Some(replace(text, compiled.get(pattern, flags)?, replacement, from, which)?)
@@ -174,7 +176,7 @@ fn replace_kernel(counted: bool) -> Kernel {
     })
 }
 
-/// A function of text and pattern that yields an array of text.
+/// A function of text and pattern that returns an array of text.
 fn parts_kernel(name: &'static str, parts: fn(&str, &Pattern) -> Result<Option<Vec<Option<String>>>>) -> Kernel {
     Arc::new(move |call: &Call<'_>| {
         let (texts, patterns) = (call.column::<Text>(0)?, call.column::<Text>(1)?);
@@ -207,7 +209,7 @@ fn split(text: &str, regex: &Pattern) -> Result<Option<Vec<Option<String>>>> {
     let (mut parts, mut from) = (Vec::new(), 0);
     let subject = Subject::new(text)?;
     let mut steps = Steps::default();
-    // Nothing splits at the ends of the text, or right behind what split before.
+    // An empty match at an end of the text, or directly behind the previous separator, splits nothing.
     for found in Matches::new(regex, &subject, 0) {
         let found = found?.get(0);
         steps.step()?;
@@ -219,7 +221,7 @@ fn split(text: &str, regex: &Pattern) -> Result<Option<Vec<Option<String>>>> {
     Ok(Some(parts))
 }
 
-/// With a third argument the pattern is SQL's, and that is its escape character.
+/// The kernel of substring. With a third argument, the pattern is SQL's, and the argument is its escape character.
 fn substring_kernel() -> Kernel {
     Arc::new(|call: &Call<'_>| {
         let (texts, patterns) = (call.column::<Text>(0)?, call.column::<Text>(1)?);
@@ -229,7 +231,7 @@ fn substring_kernel() -> Kernel {
         let mut builder = Text::builder(call.rows);
         for row in 0..call.rows {
             let Some(text) = texts.get(row)? else {
-                // Nothing is looked at for NULL, not even whether there is one escape character.
+                // A NULL argument skips all checks, even that of the escape character.
                 Text::append(&mut builder, None)?;
                 continue;
             };

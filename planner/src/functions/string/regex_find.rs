@@ -1,4 +1,4 @@
-//! Where a regular expression matches, as PostgreSQL goes on after each match; and regexp_matches, which lists them.
+//! Iterates over the matches of a regular expression in PostgreSQL's way. Also regexp_matches, which lists them.
 
 use super::immutable;
 use super::regex::{Compiled, Flags, flags_of};
@@ -13,8 +13,8 @@ use crate::types::value::ValueRef;
 use datafusion::arrow::array::{ArrayRef, StringArray};
 use std::sync::Arc;
 
-/// The matches in a text from a byte on. Behind a match the next may begin at once, an empty one too; behind an empty one
-/// it begins a character later.
+/// The matches in a text from a byte on. The next match may start right behind a match. Behind an empty match, it
+/// starts one character later.
 pub(super) struct Matches<'r, 's, 't> {
     regex: &'r Pattern,
     subject: &'s Subject<'t>,
@@ -48,7 +48,7 @@ impl<'t> Iterator for Matches<'_, '_, 't> {
     }
 }
 
-/// 22023: a function that finds one match, or all of them, is told to find all.
+/// The error 22023 for the flag `g` in a function that implies it or finds one match.
 pub(super) fn not_global(flags: Flags, name: &str) -> Result<()> {
     if !flags.is_global() {
         return Ok(());
@@ -63,20 +63,20 @@ fn invalid(parameter: &str, value: i32) -> SqlError {
     SqlError::new(state::INVALID_PARAMETER_VALUE, message)
 }
 
-/// The byte at which the character with a number, from 1, begins.
+/// Byte offset of the character with a number, from 1.
 pub(super) fn byte_of(text: &str, start: i32) -> Result<usize> {
     let number = usize::try_from(start).ok().filter(|number| *number > 0).ok_or_else(|| invalid("start", start))?;
     let place = text.char_indices().map(|(at, _)| at).chain([text.len()]).nth(number - 1);
-    // Behind the end nothing is found.
+    // There is no match behind the end.
     Ok(place.unwrap_or(text.len() + 1))
 }
 
-/// Which match is meant, from 1.
+/// The number of the wanted match, from 1.
 pub(super) fn which(value: i32, least: i32, parameter: &str) -> Result<usize> {
     usize::try_from(value).ok().filter(|_| value >= least).ok_or_else(|| invalid(parameter, value))
 }
 
-/// Each match as the text of an array of its groups.
+/// The groups of each match, as the text of an array.
 fn matches(call: &Call<'_>) -> Result<ArrayRef> {
     let (texts, patterns) = (call.column::<Text>(0)?, call.column::<Text>(1)?);
     let mut compiled = Compiled::default();
@@ -99,7 +99,7 @@ fn matches(call: &Call<'_>) -> Result<ArrayRef> {
     builder.finish()
 }
 
-/// The groups of a match, or the match when there are none, as the text of an array.
+/// The groups of a match, or the whole match if there are none, as the text of an array.
 fn groups(captures: &Captures<'_>) -> String {
     let mut out = String::from("{");
     let skip = usize::from(captures.count() > 1);

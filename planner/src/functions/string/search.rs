@@ -1,4 +1,4 @@
-//! regexp_count, regexp_like, regexp_instr, regexp_substr: where and how often a regular expression matches.
+//! regexp_count, regexp_like, regexp_instr, regexp_substr: positions and number of a regular expression's matches.
 
 use super::immutable;
 use super::regex::{Compiled, Flags};
@@ -11,11 +11,11 @@ use crate::types::SqlType;
 use crate::types::regular::{Captures, Pattern, Span, Subject};
 use std::sync::Arc;
 
-/// What a call asks for, its optional arguments filled in.
+/// The arguments of a call, with defaults for the optional ones.
 struct Question<'a> {
     text: &'a str,
     pattern: &'a str,
-    /// Byte from which to search.
+    /// Byte offset at which the search starts.
     start: Option<usize>,
     occurrence: i32,
     end: bool,
@@ -27,10 +27,10 @@ fn invalid(parameter: &str, value: i32) -> SqlError {
     SqlError::new(state::INVALID_PARAMETER_VALUE, format!("invalid value for parameter \"{parameter}\": {value}"))
 }
 
-/// The places of the optional arguments: start, N, endoption, flags, subexpr.
+/// Positions of the optional arguments: start, N, endoption, flags, subexpr.
 type Places = [Option<usize>; 5];
 
-/// Reads a row's arguments; `None` when one is NULL.
+/// Reads a row's arguments. `None` if one is NULL.
 fn question<'a>(call: &'a Call<'_>, name: &str, places: Places, row: usize) -> Result<Option<Question<'a>>> {
     let [start, occurrence, end, flags, group] = places;
     let present = |place: Option<usize>| place.filter(|place| *place < call.arguments.len());
@@ -106,12 +106,12 @@ fn number(count: usize) -> Option<i32> {
     i32::try_from(count).ok()
 }
 
-/// The part of a text that the wanted group of the wanted match is.
+/// The range of the wanted group in the wanted match.
 fn part<'t>(regex: &Pattern, question: &Question<'t>) -> Result<Option<Span<'t>>> {
     let (Ok(nth), Ok(group)) = (usize::try_from(question.occurrence - 1), usize::try_from(question.group)) else {
         return Ok(None);
     };
-    // Where there are no groups, the first is the whole.
+    // Without groups, group 1 is the whole match.
     let group = if group == 1 && regex.groups() == 0 { 0 } else { group };
     Ok(matches(regex, question.text, question.start)?.get(nth).and_then(|captures| captures.get(group)))
 }

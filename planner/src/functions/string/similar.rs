@@ -1,4 +1,4 @@
-//! SIMILAR TO: SQL's patterns as regular expressions.
+//! SIMILAR TO: converts SQL's patterns to regular expressions.
 
 use super::immutable;
 use crate::error::{Result, SqlError};
@@ -9,17 +9,17 @@ use crate::types::SqlType;
 use datafusion::arrow::array::ArrayRef;
 use std::sync::Arc;
 
-/// The regular expression of a pattern. Errors: 2200C for more than two separators of what SUBSTRING cuts out.
+/// The regular expression of a pattern. Errors: 2200C for more than two separators of SUBSTRING's pattern.
 fn regular(pattern: &str, escape: Option<char>) -> Result<String> {
     let mut out = String::from("^(?:");
     let (mut escaped, mut separators) = (false, 0);
-    // Brackets that are open, and whether the next character is the first in them.
+    // Depth of open brackets, and whether the next character is the first in them.
     let (mut depth, mut first) = (0, false);
     for c in pattern.chars() {
         if escaped {
             escaped = false;
             if c == '"' && depth == 0 {
-                // What comes before is matched as short as possible.
+                // The part before the first separator matches as little as possible.
                 out.push_str(match separators {
                     0 => "){1,1}?(",
                     1 => "){1,1}(?:",
@@ -80,7 +80,7 @@ pub(super) fn with_escape(pattern: &str, escape: &str) -> Result<String> {
     regular(pattern, first)
 }
 
-/// similar_escape: without an escape character it is the backslash.
+/// similar_escape; the default escape character is the backslash.
 fn escaped(call: &Call<'_>) -> Result<ArrayRef> {
     let (patterns, escapes) = (call.column::<Text>(0)?, call.column::<Text>(1)?);
     let mut builder = Text::builder(call.rows);

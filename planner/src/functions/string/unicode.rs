@@ -21,7 +21,7 @@ fn normalize(text: &str, form: &str) -> Result<String> {
     })
 }
 
-/// `\XXXX`, `\+XXXXXX`, `\uXXXX`, `\UXXXXXXXX` and `\\` in a text as their characters. Errors: 42601.
+/// Replaces the escapes `\XXXX`, `\+XXXXXX`, `\uXXXX`, `\UXXXXXXXX` and `\\` by their characters. Errors: 42601.
 fn unistr(text: &str) -> Result<String> {
     let pair = || SqlError::syntax("invalid Unicode surrogate pair");
     let escape = || {

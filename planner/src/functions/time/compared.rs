@@ -1,5 +1,5 @@
-//! Dates and timestamps beside those of a wider type. A comparison has no errors of range: a date that is no timestamp any more
-//! lies behind all of them, and before infinity.
+//! Converts dates and timestamps to a wider type for comparisons. A comparison has no range errors. A date beyond
+//! timestamps is greater than all of them and less than infinity.
 
 use crate::error::Result;
 use crate::functions::kernel::{Call, KernelFunction, Stability};
@@ -10,14 +10,14 @@ use crate::types::{BaseType, SqlType};
 use datafusion::arrow::array::ArrayRef;
 use std::sync::Arc;
 
-/// Whether comparing one type as the other is of this module.
+/// Whether this module compares one type as the other.
 pub(in crate::functions) fn applies(from: SqlType, to: SqlType) -> bool {
     use BaseType as B;
     !from.array
         && matches!((from.base, to.base), (B::Date, B::Timestamp | B::Timestamptz) | (B::Timestamp, B::Timestamptz))
 }
 
-/// A date or timestamp as one of the wider type, to be compared with others.
+/// Converts a date or timestamp to the wider type for a comparison.
 pub(in crate::functions) fn compared(resolver: &Resolver<'_>, expr: TypedExpr, to: SqlType) -> Result<TypedExpr> {
     let (from, to) = (expr.ty.plain(), to.plain());
     let zoned = to == SqlType::TIMESTAMPTZ;
@@ -42,7 +42,7 @@ pub(in crate::functions) fn compared(resolver: &Resolver<'_>, expr: TypedExpr, t
     }
 }
 
-/// Midnight of a date, or the first moment behind all timestamps.
+/// Midnight of a date, or the first moment beyond all timestamps.
 fn local(date: i32) -> i64 {
     match date {
         i32::MIN => i64::MIN,
@@ -51,7 +51,7 @@ fn local(date: i32) -> i64 {
     }
 }
 
-/// Local moments as a column, of UTC where there is a zone.
+/// A column of local moments, converted to UTC if there is a zone.
 fn filled(rows: usize, zone: Option<TimeZone>, moment: impl Fn(usize) -> Result<Option<i64>>) -> Result<ArrayRef> {
     let utc = |local: i64| match zone {
         Some(zone) if is_finite(local) && local < END_TIMESTAMP => {

@@ -1,4 +1,4 @@
-//! extract, date_part, isfinite, make_date and make_timestamp.
+//! The functions extract, date_part, isfinite, make_date and make_timestamp.
 
 use super::field::{Fields, HOUR};
 use super::unit;
@@ -14,7 +14,7 @@ use crate::types::datetime::{
 use crate::types::numeric::Numeric as Number;
 use std::sync::Arc;
 
-/// What a field is taken of.
+/// The type of the value that a field is extracted from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Source {
     Date,
@@ -32,18 +32,18 @@ impl Source {
     }
 }
 
-/// One field of a moment: `micros` (UTC for timestamptz), `offset` seconds east of UTC.
+/// Extracts a field of a moment in microseconds (of UTC for timestamptz). `offset` is in seconds east of UTC.
 fn extract(field: &str, source: Source, micros: i64, offset: i64) -> Result<Option<Number>> {
     if is_finite(micros) {
         let local = micros.saturating_add(offset * SECOND);
-        // What an int8 of microseconds since 1970 does not hold PostgreSQL divides, to fewer digits.
+        // PostgreSQL divides numbers beyond an int8 of microseconds since 1970, which gives fewer digits.
         let since = match micros.checked_sub(UNIX_EPOCH) {
             Some(since) => Number::new(i128::from(since), 6),
             None => Number::new(i128::from(micros) - i128::from(UNIX_EPOCH), 0).div(&Number::from(SECOND))?.round(6),
         };
         return extract_finite(field, source, &Fields::new(local), local.rem_euclid(DAY), since, offset);
     }
-    // Whether there is such a field is said by that of some day.
+    // Check the field's name on an arbitrary day.
     let unit = unit::field(field, source.name())?;
     if !(source == Source::Timestamp && unit.starts_with("timezone")) {
         extract_finite(field, source, &Fields::new(0), 0, Number::from(0), offset)?;
@@ -56,12 +56,12 @@ fn extract(field: &str, source: Source, micros: i64, offset: i64) -> Result<Opti
     })
 }
 
-/// One field of a date.
+/// Extracts a field of a date.
 fn extract_date(field: &str, date: i32) -> Result<Option<Number>> {
     match date {
         i32::MIN => extract(field, Source::Date, i64::MIN, 0),
         i32::MAX => extract(field, Source::Date, i64::MAX, 0),
-        // Dates go on where moments have ended.
+        // Dates have a wider range than timestamps.
         _ => {
             let days = i64::from(date);
             let since = Number::from((days - UNIX_EPOCH_DAY) * (DAY / SECOND));
@@ -70,7 +70,7 @@ fn extract_date(field: &str, date: i32) -> Result<Option<Number>> {
     }
 }
 
-/// One field of what is no infinity: its parts, microseconds of the day, seconds since 1970.
+/// Extracts a field of a finite value: its parts, microseconds of the day, seconds since 1970.
 fn extract_finite(
     field: &str,
     source: Source,
@@ -119,7 +119,7 @@ fn extract_finite(
     }
 }
 
-/// A kernel over the source's type that hands each number to `write`.
+/// A kernel over the source's type that passes each number to `write`.
 fn kernel<R: SqlWrite>(source: Source, write: fn(Number) -> Result<R::Owned>) -> Kernel {
     Arc::new(move |call: &Call<'_>| {
         let names = call.column::<Text>(0)?;
@@ -146,7 +146,7 @@ fn kernel<R: SqlWrite>(source: Source, write: fn(Number) -> Result<R::Owned>) ->
     })
 }
 
-/// As C's `%g` writes it: six digits.
+/// Writes six digits, as C's `%g` does.
 fn short_float(value: f64) -> String {
     let scientific = format!("{value:.5e}");
     let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
@@ -163,7 +163,7 @@ fn short_float(value: f64) -> String {
 
 fn make_date(year: i32, month: i32, day: i32) -> Result<i32> {
     let astronomical = i64::from(if year < 0 { year + 1 } else { year });
-    // The year before the first is 0 in PostgreSQL's message.
+    // PostgreSQL's message shows the year 1 BC as 0.
     let invalid = || {
         SqlError::new(
             state::DATETIME_FIELD_OVERFLOW,
@@ -181,7 +181,7 @@ fn make_date(year: i32, month: i32, day: i32) -> Result<i32> {
     if in_date_range(days) { Ok(days as i32) } else { Err(invalid()) }
 }
 
-/// Year, month, day, hour, minute and seconds as a local timestamp. Errors: 22008.
+/// A local timestamp from year, month, day, hour, minute and seconds. Errors: 22008.
 pub(super) fn timestamp_of([year, month, day, hour, minute]: [i32; 5], seconds: f64) -> Result<i64> {
     let beyond_day = hour == 24 && (minute > 0 || seconds > 0.0);
     if beyond_day || !(0..=24).contains(&hour) || !(0..60).contains(&minute) || !(0.0..=60.0).contains(&seconds) {
@@ -309,7 +309,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             if seconds.is_nan() {
                 return Err(SqlError::new(state::DATETIME_FIELD_OVERFLOW, "timestamp cannot be NaN"));
             }
-            // Seconds are moved before they become microseconds: that decides on what is rounded.
+            // Move the epoch before converting to microseconds: this determines the rounding.
             let micros = ((seconds + (UNIX_EPOCH / SECOND) as f64) * 1e6).round_ties_even();
             let within = (MIN_TIMESTAMP as f64..END_TIMESTAMP as f64).contains(&micros);
             within.then_some(micros as i64).filter(|micros| in_timestamp_range(*micros)).ok_or_else(|| {

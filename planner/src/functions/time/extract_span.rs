@@ -1,4 +1,4 @@
-//! extract and date_part of intervals and times.
+//! The functions extract and date_part of intervals and times.
 
 use super::field::HOUR;
 use super::unit::{self, unsupported};
@@ -12,7 +12,7 @@ use crate::types::interval::Interval as Span;
 use crate::types::numeric::Numeric as Number;
 use crate::types::time::TimeTz as ZonedTime;
 
-/// A field of hours, minutes and seconds; each has the sign of the whole.
+/// A field of hours, minutes or seconds. Each has the sign of the whole.
 fn of_clock(name: &str, micros: i64) -> Option<Number> {
     let in_minute = micros % (60 * SECOND);
     Some(match name {

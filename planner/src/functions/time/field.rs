@@ -1,16 +1,16 @@
-//! The parts of a moment that extract, date_trunc and to_char speak of.
+//! The parts of a moment for extract, date_trunc and to_char.
 
 use crate::types::datetime::{DAY, SECOND, civil_from_days, days_from_civil, julian, weekday};
 
-/// Seconds in an hour.
+/// Seconds in one hour.
 pub(super) const HOUR: i64 = 3600;
 
-/// A local moment taken apart.
+/// The parts of a local moment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fields {
-    /// Days since 2000-01-01.
+    /// Days since 2000-01-01, negative before.
     pub days: i64,
-    /// Astronomical year.
+    /// Astronomical year: 0 is 1 BC.
     pub year: i64,
     pub month: i64,
     pub day: i64,
@@ -21,11 +21,11 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    /// Of a local moment.
+    /// The parts of a local moment.
     pub(super) fn new(local: i64) -> Self {
         Self::at(local.div_euclid(DAY), local.rem_euclid(DAY))
     }
-    /// Of a day and microseconds of the day; dates go further than moments.
+    /// The parts of a day and the microseconds of the day. Dates have a wider range than moments.
     pub(super) fn at(days: i64, time: i64) -> Self {
         let civil = civil_from_days(days);
         let seconds = time / SECOND;
@@ -40,29 +40,29 @@ impl Fields {
             micros: time % SECOND,
         }
     }
-    /// The year as people count: no year 0.
+    /// The year as it is written: there is no year 0.
     pub(super) fn shown_year(&self) -> i64 {
         if self.year > 0 { self.year } else { self.year - 1 }
     }
-    /// 0 for Sunday.
+    /// Day of the week; 0 is Sunday.
     pub(super) fn day_of_week(&self) -> i64 {
         weekday(self.days)
     }
-    /// 1 for Monday to 7 for Sunday.
+    /// ISO day of the week, from Monday (1) to Sunday (7).
     pub(super) fn iso_day_of_week(&self) -> i64 {
         weekday(self.days - 1) + 1
     }
-    /// 1 for January 1.
+    /// Day of the year; 1 is January 1.
     pub(super) fn day_of_year(&self) -> i64 {
         self.days - days_from_civil(self.year, 1, 1) + 1
     }
-    /// ISO year and week.
+    /// Year and week of ISO 8601.
     pub(super) fn iso_week(&self) -> (i64, i64) {
         let thursday = self.days - self.iso_day_of_week() + 4;
         let year = civil_from_days(thursday).year;
         (year, (thursday - days_from_civil(year, 1, 1)) / 7 + 1)
     }
-    /// Years of one hundred (or a thousand), from the year 1.
+    /// Number of the century (or millennium) of `years` years, counted from the year 1.
     pub(super) fn span(&self, years: i64) -> i64 {
         let year = self.shown_year();
         if year > 0 { (year + years - 1) / years } else { -((years - 1 - year) / years) }
@@ -73,7 +73,7 @@ impl Fields {
     pub(super) fn quarter(&self) -> i64 {
         (self.month - 1) / 3 + 1
     }
-    /// Days since the start of the Julian period.
+    /// The Julian day of the date.
     pub(super) fn julian(&self) -> i64 {
         julian(self.days)
     }

@@ -1,4 +1,4 @@
-//! A text that is read by a template of dates: numbers and words.
+//! A text that is parsed by a date template: reads numbers and words.
 
 use crate::error::{Result, SqlError, state};
 
@@ -6,11 +6,11 @@ pub(super) fn wrong(message: String) -> SqlError {
     SqlError::new(state::INVALID_DATETIME_FORMAT, message)
 }
 
-/// What of a text is not read yet.
+/// The rest of the text to parse.
 pub(super) struct Input<'a> {
     pub(super) rest: &'a str,
     pub(super) before: Option<char>,
-    /// Blanks skipped beyond those of the template.
+    /// White space skipped in addition to the template's.
     pub(super) extra: i64,
 }
 
@@ -28,7 +28,8 @@ impl Input<'_> {
         }
     }
 
-    /// A number of at most `length` characters, or of as many as there are when `open`. Answers how many were read.
+    /// Reads a number of at most `length` characters, or of any length if `open`. Also answers the number of
+    /// characters.
     pub(super) fn number(&mut self, pattern: &str, length: usize, open: bool) -> Result<(i64, usize)> {
         let start = self.rest;
         let trimmed = start.trim_start_matches(|c: char| c.is_ascii_whitespace());
@@ -65,7 +66,7 @@ impl Input<'_> {
         Ok((i64::from(value), start.len() - self.rest.len()))
     }
 
-    /// A word of a list, by its place.
+    /// Reads a word of a list. Answers its index.
     pub(super) fn word(&mut self, words: &[&str], pattern: &str) -> Result<usize> {
         let found = words
             .iter()

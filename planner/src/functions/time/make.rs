@@ -1,4 +1,4 @@
-//! make_timestamptz and timeofday.
+//! The functions make_timestamptz and timeofday.
 
 use super::extract::timestamp_of;
 use crate::error::{Result, SqlError, state};
@@ -10,7 +10,7 @@ use crate::types::datetime::{ZoneName, civil_from_days, displacement, in_timesta
 use datafusion::arrow::array::ArrayRef;
 use std::sync::Arc;
 
-/// A zone as make_timestamptz takes it: a numeric one counts east of UTC, other than in AT TIME ZONE.
+/// A zone for make_timestamptz. A numeric zone counts east of UTC, unlike in AT TIME ZONE.
 fn named_zone(name: &str) -> Result<ZoneName> {
     if name.starts_with(|c: char| c.is_ascii_digit()) {
         let message = format!("invalid input syntax for type numeric time zone: \"{name}\"");
@@ -58,7 +58,7 @@ fn make_timestamptz(call: &Call<'_>) -> Result<ArrayRef> {
     Ok(Timestamptz::finish(builder))
 }
 
-/// `Wed Feb 26 20:17:23.123456 2020 UTC`, by the wall clock.
+/// The wall clock's time, such as `Wed Feb 26 20:17:23.123456 2020 UTC`.
 fn time_of_day(call: &Call<'_>) -> Result<ArrayRef> {
     use crate::types::datetime::{DAY, SECOND, to_local, wall_clock, weekday};
     const WEEKDAYS: [&str; 7] = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];

@@ -1,4 +1,4 @@
-//! Dates, times, timestamps and intervals: operators and functions.
+//! Operators and functions of dates, times, timestamps and intervals.
 
 pub(super) mod compared;
 mod extract;

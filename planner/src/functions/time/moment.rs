@@ -1,4 +1,4 @@
-//! age and date_bin: functions of moments that answer or take intervals.
+//! The functions age and date_bin, over moments and intervals.
 
 use crate::error::{Result, SqlError, state};
 use crate::functions::kernel::{Call, Kernel, Stability};
@@ -9,7 +9,7 @@ use crate::types::datetime::{DAY, in_timestamp_range, is_finite, to_local};
 use crate::types::interval::Interval as Span;
 use std::sync::Arc;
 
-/// age of moments of UTC, by the clock of the session's zone; with one argument, since its midnight of today.
+/// age of moments of UTC by the clock of the session's zone. With one argument, age from today's midnight.
 fn zoned_age(call: &Call<'_>) -> Result<datafusion::arrow::array::ArrayRef> {
     let context = call.context()?;
     let zone = context.settings.time_zone();
@@ -33,7 +33,7 @@ fn zoned_age(call: &Call<'_>) -> Result<datafusion::arrow::array::ArrayRef> {
     Ok(Interval::finish(builder))
 }
 
-/// The start of the bin, one stride long and counted from an origin, that a moment lies in.
+/// The start of the moment's bin. Bins are one stride long and begin at the origin.
 fn bin(stride: Span, moment: i64, origin: i64) -> Result<i64> {
     if !is_finite(moment) {
         return Ok(moment);

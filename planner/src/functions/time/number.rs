@@ -1,4 +1,4 @@
-//! to_char of numbers: manual, 9.8, table 9.31.
+//! to_char of numbers (manual, 9.8, table 9.31).
 
 use super::number_template::{Kind, Node, Sign, Template, parse};
 use crate::error::{Result, SqlError, state};
@@ -8,20 +8,20 @@ use crate::functions::typed::{Float4, Float8, Int4, Int8, Numeric, Text, binary}
 use crate::types::SqlType;
 use crate::types::numeric::Numeric as Number;
 
-/// Digits that a float keeps.
+/// Decimal digits that a float keeps.
 const FLOAT8_DIGITS: usize = 15;
 const FLOAT4_DIGITS: usize = 6;
 
-/// A number as its digits, ready to be laid out.
+/// The digits of a number, ready for layout.
 struct Digits {
-    /// Digits and point, without a sign; `#` where they do not fit.
+    /// Digits and point without a sign; `#` if they do not fit.
     text: String,
     negative: bool,
-    /// Places before the first digit.
+    /// Unused positions before the first digit.
     blanks: usize,
 }
 
-/// Digits with room for those before the point.
+/// Splits a number's text by the positions of a template.
 fn digits(text: &str, template: &Template) -> Digits {
     let (negative, text) = match text.strip_prefix('-') {
         Some(text) => (true, text),
@@ -36,7 +36,7 @@ fn digits(text: &str, template: &Template) -> Digits {
     Digits { text: text.to_string(), negative, blanks: template.before - before }
 }
 
-/// `1.50e+03`, a blank before it where it is not negative.
+/// Writes `1.50e+03`, with a leading space unless it is negative.
 fn scientific(mantissa: &str, exponent: i64) -> String {
     let (sign, mantissa) = match mantissa.strip_prefix('-') {
         Some(mantissa) => ('-', mantissa),
@@ -53,8 +53,8 @@ fn hidden_scientific(template: &Template) -> String {
     hidden
 }
 
-/// A numeric with a number of digits behind the point, and its exponent: that of the number before it is rounded, so that 9.99
-/// may become 10.0.
+/// A numeric in scientific notation with `places` decimal places. The exponent is that of the number before rounding,
+/// so that 9.99 may become 10.0.
 fn numeric_scientific(value: &Number, places: usize) -> Result<String> {
     let text = value.abs().to_string();
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
@@ -65,7 +65,7 @@ fn numeric_scientific(value: &Number, places: usize) -> Result<String> {
     } else {
         whole.len() as i64 - 1
     };
-    // The digits up to the place that is rounded to, which has `places` behind the mantissa's point.
+    // The rounding position: `places` digits behind the mantissa's point.
     let last = places as i64 - exponent;
     let rounded = value.round(last).abs().to_string();
     let (whole, fraction) = rounded.split_once('.').unwrap_or((&rounded, ""));
@@ -114,18 +114,18 @@ fn roman(number: i64) -> String {
 struct Writer<'a> {
     template: &'a Template,
     number: &'a [u8],
-    /// Place in the number.
+    /// Position in the number's text.
     at: usize,
     negative: bool,
     blanks: usize,
     sign_written: bool,
     sign_after: bool,
-    /// The last digit or point that counts, where what follows is not shown.
+    /// The last digit or point to show, if trailing zeros are suppressed.
     last: Option<usize>,
     count: usize,
     current: usize,
     started: bool,
-    /// Where the text ends: places beyond the number's end show nothing, and nothing is shown behind them.
+    /// The end of the output: positions beyond the number's end show nothing, nor do later nodes.
     end: Option<usize>,
     out: String,
 }
@@ -182,12 +182,12 @@ impl<'a> Writer<'a> {
         self.number.get(at).copied()
     }
 
-    /// Whether the point is the last that counts.
+    /// Whether the point is the last character to show.
     fn ends_in_point(&self) -> bool {
         self.last.is_some_and(|last| self.byte(last) == Some(b'.'))
     }
 
-    /// Whether a zero before the point is left out.
+    /// Whether a zero before the point is omitted.
     fn bare_point(&self) -> bool {
         self.template.zero.is_none() && self.at == 0 && self.byte(0) == Some(b'0') && self.template.after != 0
     }
@@ -218,7 +218,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// `9`, `0` or the point.
+    /// Writes a position for a digit (`9`, `0`) or the point.
     fn digit(&mut self, kind: Kind) {
         self.started = false;
         self.sign();
@@ -236,7 +236,7 @@ impl<'a> Writer<'a> {
                     self.out.push('.');
                 }
             } else if self.last.is_some_and(|last| self.at > last) && kind != Kind::Zero {
-                // Nothing but zeros is left.
+                // Only suppressed zeros are left.
             } else if self.bare_point() {
                 if !self.template.fill {
                     self.out.push(' ');
@@ -282,7 +282,7 @@ impl<'a> Writer<'a> {
             Node::Pattern(kind) => match kind {
                 Kind::Nine | Kind::Zero | Kind::Point => self.digit(*kind),
                 Kind::Group => self.group(),
-                // The currency of the locale C.
+                // The currency symbol of the locale C.
                 Kind::Currency => self.out.push(' '),
                 Kind::Ordinal(upper) => {
                     if self.byte(0) != Some(b'#') && !self.negative && !self.template.point {
@@ -312,7 +312,7 @@ fn ordinal(number: &[u8], upper: bool) -> &'static str {
     if upper { ending.0 } else { ending.1 }
 }
 
-/// Lays digits out.
+/// Writes the digits by the template.
 fn lay_out(template: &Template, digits: &Digits) -> String {
     let mut writer = Writer::new(template, digits);
     for node in &template.nodes {
@@ -324,7 +324,7 @@ fn lay_out(template: &Template, digits: &Digits) -> String {
     writer.out
 }
 
-/// A Roman number among the other nodes.
+/// Writes a Roman numeral among the other nodes.
 fn in_roman(template: &Template, number: &str) -> String {
     let mut out = String::new();
     for node in &template.nodes {
@@ -334,7 +334,7 @@ fn in_roman(template: &Template, number: &str) -> String {
                 let number = if *upper { number.to_string() } else { number.to_lowercase() };
                 out += &if template.fill { number } else { format!("{number:>15}") };
             }
-            // Of a Roman number no sign is shown.
+            // A Roman numeral shows no sign.
             Node::Pattern(Kind::Either) => break,
             Node::Pattern(Kind::Minus | Kind::Plus | Kind::Group) if template.fill => {}
             Node::Pattern(Kind::Minus | Kind::Plus | Kind::Group | Kind::Currency) => out.push(' '),
@@ -419,7 +419,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
         if shifted.is_none_or(|shifted| !fits(shifted)) {
             return Err(crate::functions::cast_kernel::out_of_range(name));
         }
-        // PostgreSQL makes a float8 of an integer that has room in one.
+        // PostgreSQL converts an integer to float8 here.
         if name == "integer" && parse(p)?.scientific {
             return format_float(v as f64, FLOAT8_DIGITS, p);
         }

@@ -1,17 +1,16 @@
-//! Templates of to_char and to_number (manual, 9.8, table 9.31) taken apart.
+//! Parses the templates of to_char and to_number (manual, 9.8, table 9.31).
 
 use crate::error::{Result, SqlError};
 
-/// Where `S` stands.
+/// The position of `S` in a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sign {
-    /// Before the point, behind so many digits.
+    /// Before the point, behind this many digits.
     Before(usize),
-    /// Behind the point.
     After,
 }
 
-/// A pattern that shows something.
+/// A pattern that writes output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Nine,
@@ -19,17 +18,17 @@ pub(super) enum Kind {
     Point,
     Group,
     Currency,
-    /// `th` or `TH`.
+    /// The ordinal suffix `th` (false) or `TH` (true).
     Ordinal(bool),
-    /// `MI`
+    /// A minus sign, `MI`.
     Minus,
-    /// `PL`
+    /// A plus sign, `PL`.
     Plus,
-    /// `SG`
+    /// A plus or minus sign, `SG`.
     Either,
-    /// `RN` (true) or `rn`.
+    /// A Roman numeral: `RN` (true) or `rn`.
     Roman(bool),
-    /// What is said of the whole template: FM, S, PR, V, EEEE.
+    /// A pattern that applies to the whole template: FM, S, PR, V, EEEE.
     Other,
 }
 
@@ -40,32 +39,31 @@ pub(super) enum Node {
     Text(String),
 }
 
-/// A template.
+/// A parsed template with its global options.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Template {
     pub nodes: Vec<Node>,
-    /// Digits before and behind the point.
+    /// Number of digits before and behind the point.
     pub before: usize,
     pub after: usize,
-    /// Whether there is a point.
     pub point: bool,
-    /// `FM`
+    /// `FM`: omit padding and trailing zeros.
     pub fill: bool,
-    /// The first `0` before the point, by the number of digits before it.
+    /// Number of digits before the first `0` that is before the point.
     pub zero: Option<usize>,
-    /// Digits up to the last `0`.
+    /// Number of digits up to the last `0`.
     pub zero_end: usize,
     pub sign: Option<Sign>,
     pub plus: bool,
     pub minus: bool,
     pub brackets: bool,
-    /// Digits behind `V`.
+    /// Number of digits behind `V`.
     pub shift: usize,
-    /// Whether there is `V`.
+    /// Whether the template has `V`.
     pub shifting: bool,
-    /// `B`
+    /// `B`: write spaces for a zero before the point.
     pub blank: bool,
-    /// Whether the number is Roman.
+    /// Whether the number is written in Roman numerals.
     pub roman: bool,
     pub scientific: bool,
 }
@@ -77,7 +75,7 @@ fn wrong(message: &str) -> SqlError {
 const PATTERNS: [&str; 20] =
     ["EEEE", "FM", "MI", "PL", "PR", "RN", "SG", "SP", "TH", ",", ".", "0", "9", "B", "C", "D", "G", "L", "S", "V"];
 
-/// Takes a template apart. Errors: 42601.
+/// Parses a template. Errors: 42601.
 pub(super) fn parse(text: &str) -> Result<Template> {
     let mut template = Template::default();
     let mut rest = text;
@@ -108,7 +106,7 @@ pub(super) fn parse(text: &str) -> Result<Template> {
             template.nodes.push(Node::Text(literal));
             continue;
         }
-        // Outside of quotes a backslash only counts before one.
+        // Outside quotes, a backslash is special only before a quote.
         let c = match rest.strip_prefix('"') {
             Some(tail) if c == '\\' => {
                 rest = tail;
@@ -229,11 +227,11 @@ impl Template {
                 Kind::Other
             }
             "B" => {
-                // It only counts before the digits.
+                // `B` is effective only before the digits.
                 self.blank |= self.before == 0 && self.after == 0;
                 Kind::Other
             }
-            // C and SP mean nothing.
+            // C and SP have no effect.
             _ => Kind::Other,
         })
     }

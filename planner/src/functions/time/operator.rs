@@ -15,7 +15,7 @@ use crate::types::time::TimeTz as ZonedTime;
 use crate::types::{BaseType, SqlType};
 use std::sync::Arc;
 
-/// Whether a type is one of times.
+/// Whether a type is a date, time, timestamp or interval.
 pub(in crate::functions) fn is_time(ty: SqlType) -> bool {
     use BaseType as B;
     !ty.array && matches!(ty.base, B::Date | B::Timestamp | B::Timestamptz | B::Interval | B::Time | B::Timetz)
@@ -29,7 +29,7 @@ fn not_unique(symbol: &str, left: SqlType, right: SqlType) -> SqlError {
     .hint("Could not choose a best candidate operator. You might need to add explicit type casts.")
 }
 
-/// What an unknown operand beside one of times is taken for. Errors: 42725, 42883.
+/// The type for an unknown operand beside one of a time type. Errors: 42725, 42883.
 fn partner(symbol: &str, known: SqlType, unknown_left: bool) -> Result<SqlType> {
     use BaseType as B;
     let (left, right) = if unknown_left { (SqlType::UNKNOWN, known) } else { (known, SqlType::UNKNOWN) };
@@ -43,7 +43,7 @@ fn partner(symbol: &str, known: SqlType, unknown_left: bool) -> Result<SqlType> 
     })
 }
 
-/// An operator with at least one operand of times.
+/// Resolves an operator with at least one operand of a time type.
 pub(in crate::functions) fn operator(
     resolver: &Resolver<'_>,
     symbol: &str,
@@ -65,7 +65,7 @@ pub(in crate::functions) fn operator(
         return Err(missing());
     }
     let (a, b) = (left.ty.base, right.ty.base);
-    // What is added to an interval is what the interval is added to.
+    // Addition commutes: put the interval second.
     let swapped = match (a, symbol, b) {
         (B::Interval, "+", B::Date | B::Timestamp | B::Timestamptz | B::Time | B::Timetz)
         | (B::Int2 | B::Int4, "+", B::Date)
@@ -76,7 +76,7 @@ pub(in crate::functions) fn operator(
     if swapped {
         return operator(resolver, symbol, right, left);
     }
-    // The types in which the operands are taken.
+    // The types to which the operands are converted.
     let (first, second) = match (a, symbol, b) {
         (B::Time, "+", B::Time) => return Err(not_unique(symbol, left.ty, right.ty)),
         (B::Date, "+" | "-", B::Int2 | B::Int4) => (SqlType::DATE, SqlType::INT4),
@@ -108,7 +108,7 @@ pub(in crate::functions) fn operator(
         .call(vec![left.expr, right.expr]))
 }
 
-/// `- interval`.
+/// The prefix operator `- interval`.
 pub(in crate::functions) fn negate(resolver: &Resolver<'_>, operand: TypedExpr) -> Result<TypedExpr> {
     let ty = SqlType::INTERVAL;
     let operand = resolver.cast(operand, ty, CastContext::Implicit)?;
@@ -162,7 +162,7 @@ fn zoned<A: SqlRead, B: SqlRead, R: SqlWrite>(
     })
 }
 
-/// What an operator computes over these types, and the type of its result.
+/// The kernel of an operator for these types, and its result type.
 fn computed(symbol: &str, first: SqlType, second: SqlType) -> Option<(Kernel, SqlType, Stability)> {
     use BaseType as B;
     let minus = symbol == "-";
@@ -191,7 +191,7 @@ fn computed(symbol: &str, first: SqlType, second: SqlType) -> Option<(Kernel, Sq
             immutable(kernel, SqlType::TIMESTAMPTZ)
         }
         (B::Date, "+" | "-", B::Interval) => {
-            // The date becomes a timestamp only beside an interval: beside NULL none is out of range.
+            // Convert the date only if the interval is not NULL: a NULL must not cause a range error.
             let kernel = binary::<Date, Interval, Timestamp, _>(move |date: i32, span: Span| {
                 let moment = date_to_timestamp(date)?;
                 if !is_finite(moment) {

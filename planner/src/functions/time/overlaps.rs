@@ -10,7 +10,7 @@ use crate::types::time::TimeTz as ZonedTime;
 use crate::types::{BaseType, SqlType};
 use std::sync::Arc;
 
-/// Whether two periods overlap, each given by two ends in any order, of which one may be unknown.
+/// Whether two periods overlap. Each is given by two ends in any order, and one end may be NULL.
 fn overlap<K: Ord>(first: (Option<K>, Option<K>), second: (Option<K>, Option<K>)) -> Option<bool> {
     let ordered = |period: (Option<K>, Option<K>)| match period {
         (Some(start), Some(end)) => Some(if start > end { (end, Some(start)) } else { (start, Some(end)) }),
@@ -21,7 +21,7 @@ fn overlap<K: Ord>(first: (Option<K>, Option<K>), second: (Option<K>, Option<K>)
     if a == b {
         return (a_end.is_some() && b_end.is_some()).then_some(true);
     }
-    // The later start lies in the other period, or not.
+    // They overlap if the later start lies in the other period.
     let (later, later_end, earlier_end) = if a > b { (a, a_end, b_end) } else { (b, b_end, a_end) };
     if later < earlier_end? {
         return Some(true);
@@ -29,7 +29,7 @@ fn overlap<K: Ord>(first: (Option<K>, Option<K>), second: (Option<K>, Option<K>)
     later_end.map(|_| false)
 }
 
-/// A kernel over moments that are read as `T`; `spans` says which periods have a length for their end.
+/// A kernel over moments that are read as `T`. `spans` says which periods have a length as their end.
 fn kernel<T, K>(spans: [bool; 2], later: fn(K, Span, TimeZone) -> Result<K>) -> Kernel
 where
     T: for<'a> SqlRead<Item<'a> = K>,
@@ -58,7 +58,7 @@ where
     })
 }
 
-/// A time of day with a zone, by its order.
+/// A time of day with a zone, ordered by moment and zone.
 #[derive(Clone, PartialEq, Eq)]
 struct Zoned(ZonedTime);
 

@@ -1,4 +1,4 @@
-//! to_date and to_timestamp: text by a template.
+//! to_date and to_timestamp: parse a text by a template.
 
 use super::input::{Input, wrong};
 use super::template::{self, Part};
@@ -14,23 +14,23 @@ use crate::types::datetime::{
 };
 use std::sync::Arc;
 
-/// What a template read: 0 is not said, as in PostgreSQL.
+/// The fields read by a template. As in PostgreSQL, 0 means not given.
 #[derive(Default)]
 struct Read {
     values: [i64; 16],
-    /// Letters of a year's pattern: 4 for a whole year.
+    /// Number of letters in the year's pattern; 4 is a full year.
     year_digits: usize,
     before_christ: bool,
     after_noon: bool,
     half_day: bool,
-    /// Whether the calendar is ISO's weeks; nothing while that is open.
+    /// Whether the template uses ISO weeks. `None` until a pattern decides.
     iso: Option<bool>,
     zone_sign: i64,
     /// Whether a zone's minutes are out of range.
     zone_fault: bool,
 }
 
-/// Places in [`Read::values`].
+/// Indexes of [`Read::values`].
 #[derive(Clone, Copy)]
 enum Field {
     Hour,
@@ -64,7 +64,7 @@ impl Read {
         }
         Ok(())
     }
-    /// A field that is kept otherwise than it is read: what was kept before is compared with what is read.
+    /// Sets a field that is stored in another form than it is read. The value read is compared with a previous one.
     fn set_as(&mut self, field: Field, read: i64, kept: i64, pattern: &str) -> Result<()> {
         self.set(field, read, pattern)?;
         if let Some(slot) = self.values.get_mut(field as usize) {
@@ -74,13 +74,13 @@ impl Read {
     }
 }
 
-/// 22007: a pattern read another value than one before it for the same thing.
+/// The error 22007: two patterns read different values for one field.
 fn contradiction(pattern: &str) -> SqlError {
     wrong(format!("conflicting values for \"{pattern}\" field in formatting string"))
         .detail("This value contradicts a previous setting for the same field type.")
 }
 
-/// Whether what follows a pattern ends its digits.
+/// Whether the next part ends the digits of a pattern.
 fn ends_digits(part: &Part<'_>, next: Option<&Part<'_>>) -> bool {
     if matches!(part, Part::Pattern { ordinal: Some(_), .. }) {
         return true;
@@ -92,7 +92,7 @@ fn ends_digits(part: &Part<'_>, next: Option<&Part<'_>>) -> bool {
     }
 }
 
-/// Years of fewer than four digits lie about 2020; so do those with a sign.
+/// Years of fewer than four digits are completed to the nearest year to 2020, as are signed ones.
 fn nearest_2020(year: i64) -> i64 {
     match year {
         ..70 => year + 2000,
@@ -103,7 +103,7 @@ fn nearest_2020(year: i64) -> i64 {
     }
 }
 
-/// Reads one pattern.
+/// Reads the value of one pattern.
 fn field(name: &str, part: &Part<'_>, next: Option<&Part<'_>>, input: &mut Input<'_>, read: &mut Read) -> Result<()> {
     let fill = matches!(part, Part::Pattern { fill: true, .. });
     let open = fill || ends_digits(part, next);
@@ -127,7 +127,7 @@ fn field(name: &str, part: &Part<'_>, next: Option<&Part<'_>>, input: &mut Input
         "AM" | "PM" | "A.M." | "P.M." => {
             let words = if upper.len() > 2 { ["a.m.", "p.m."] } else { ["am", "pm"] };
             let after_noon = input.word(&words, name)? == 1;
-            // PostgreSQL counts from 0 and takes 0 for nothing said.
+            // PostgreSQL counts from 0, and 0 means not given.
             if read.after_noon && !after_noon {
                 return Err(contradiction(name));
             }
@@ -167,7 +167,7 @@ fn field(name: &str, part: &Part<'_>, next: Option<&Part<'_>>, input: &mut Input
             return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
         }
         "TZH" => {
-            // The sign may have been taken for a separator.
+            // The sign may have been skipped as a separator.
             read.zone_sign = match input.rest.chars().next() {
                 Some(sign @ ('+' | '-' | ' ')) => {
                     input.skip();
@@ -195,7 +195,7 @@ fn field(name: &str, part: &Part<'_>, next: Option<&Part<'_>>, input: &mut Input
             read.set(Field::Month, at as i64 + 1, name)?;
         }
         "RM" => {
-            // Longer numbers first: VIII before VII.
+            // Match longer numerals first: VIII before VII.
             let mut order: Vec<usize> = (0..12).collect();
             order.sort_by_key(|at| std::cmp::Reverse(ROMAN.get(*at).map_or(0, |name| name.len())));
             let words: Vec<&str> = order.iter().filter_map(|at| ROMAN.get(*at).copied()).collect();
@@ -217,7 +217,7 @@ fn field(name: &str, part: &Part<'_>, next: Option<&Part<'_>>, input: &mut Input
         }
         "WW" | "IW" => read.set(Field::Week, number(input, 2)?.0, name)?,
         "W" => read.set(Field::WeekOfMonth, number(input, 1)?.0, name)?,
-        // A quarter does not say which of its days.
+        // A quarter does not determine a day.
         "Q" => {
             number(input, 1)?;
         }
@@ -234,7 +234,7 @@ fn field(name: &str, part: &Part<'_>, next: Option<&Part<'_>>, input: &mut Input
             read.year_digits = 4;
         }
         _ => {
-            // YYYY, YYY, YY, Y, and those of ISO's year.
+            // The patterns YYYY, YYY, YY, Y, and those of the ISO year.
             let digits = upper.len();
             let (value, length) = number(input, digits)?;
             let year = if digits < 4 && length < 4 { nearest_2020(value) } else { value };
@@ -245,7 +245,7 @@ fn field(name: &str, part: &Part<'_>, next: Option<&Part<'_>>, input: &mut Input
     Ok(())
 }
 
-/// Reads a text by a template; `standard` as SQL's standard has it, without leave to differ.
+/// Reads a text by a template. `standard` applies the strict rules of the SQL standard.
 fn read(text: &str, pattern: &str, standard: bool) -> Result<Read> {
     let parts = template::parse(pattern);
     let mut input = Input { rest: text, before: None, extra: 0 };
@@ -273,7 +273,7 @@ fn read(text: &str, pattern: &str, standard: bool) -> Result<Read> {
                 input.skip();
             }
             Part::Separator(_) => {
-                // One separator stands for one, whatever it is, or for none.
+                // A separator of the template matches any one separator, or none.
                 input.extra -= 1;
                 if input.rest.starts_with(|c: char| c.is_ascii_punctuation() || c.is_ascii_whitespace()) {
                     input.skip();
@@ -304,13 +304,13 @@ fn read(text: &str, pattern: &str, standard: bool) -> Result<Read> {
     Ok(read)
 }
 
-/// The first day of an ISO year's first week.
+/// The first day of an ISO year's first week, in days since 2000-01-01.
 fn iso_start(year: i64) -> i64 {
     let fourth = days_from_civil(year, 1, 4);
     fourth - weekday(fourth - 1)
 }
 
-/// Days since 2000-01-01, microseconds of the day, and seconds east of UTC if that is said.
+/// Parses a text. Answers days since 2000-01-01, microseconds of the day, and seconds east of UTC if a zone is given.
 pub(super) fn parse(text: &str, pattern: &str, standard: bool) -> Result<(i64, i64, Option<i64>)> {
     let read = read(text, pattern, standard)?;
     let of_day = read.get(Field::SecondOfDay);
@@ -359,7 +359,7 @@ pub(super) fn parse(text: &str, pattern: &str, standard: bool) -> Result<(i64, i
     let mut whole = None;
     if read.get(Field::Julian) != 0 {
         let days = days_from_julian(read.get(Field::Julian));
-        // A week of ISO's calendar is one of this year.
+        // An ISO week determines the year.
         year = civil_from_days(days).year;
         whole = Some(days);
     }
@@ -431,7 +431,7 @@ pub(super) fn parse(text: &str, pattern: &str, standard: bool) -> Result<(i64, i
     Ok((days_from_civil(year, month, 1) + day - 1, time, zone))
 }
 
-/// How many digits of seconds a pattern speaks of, by `FF1` to `FF6`: what is read is rounded to them.
+/// Number of digits of seconds by `FF1` to `FF6`. The result is rounded to them.
 fn digits(pattern: &str) -> Option<i32> {
     template::parse(pattern).into_iter().find_map(|part| match part {
         Part::Pattern { name, .. } => name.to_ascii_uppercase().strip_prefix("FF")?.parse().ok(),

@@ -1,4 +1,4 @@
-//! Functions that make, justify and cut intervals and times of day.
+//! Functions that make, justify and truncate intervals and times of day.
 
 use crate::error::Result;
 use crate::functions::kernel::{Call, Kernel, Stability};
@@ -10,7 +10,7 @@ use crate::types::interval::{Interval as Span, out_of_range};
 use crate::types::time::make_time;
 use std::sync::Arc;
 
-/// The start of the unit of an interval.
+/// Truncates an interval to a unit.
 fn truncate(field: &str, span: Span) -> Result<Span> {
     let months = |unit: i32| Span::new(span.months / unit * unit, 0, 0);
     let time = |unit: i64| Span { micros: span.micros / unit * unit, ..span };
@@ -34,7 +34,7 @@ fn truncate(field: &str, span: Span) -> Result<Span> {
     })
 }
 
-/// Years, months, weeks, days, hours, minutes and seconds.
+/// Makes an interval from years, months, weeks, days, hours, minutes and seconds.
 fn make_interval(parts: [i32; 6], seconds: f64) -> Result<Span> {
     let [years, months, weeks, days, hours, minutes] = parts;
     let months = years.checked_mul(12).and_then(|all| all.checked_add(months));
@@ -50,7 +50,7 @@ fn make_interval(parts: [i32; 6], seconds: f64) -> Result<Span> {
     }
 }
 
-/// make_interval of its first arguments; the rest are 0.
+/// make_interval with its first `count` arguments; the rest are 0.
 fn make_interval_of(count: usize) -> ScalarFunction {
     let types: Vec<SqlType> = (0..count).map(|at| if at == 6 { SqlType::FLOAT8 } else { SqlType::INT4 }).collect();
     let kernel: Kernel = Arc::new(|call: &Call<'_>| {

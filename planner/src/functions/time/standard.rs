@@ -1,21 +1,21 @@
-//! Templates as SQL's standard has them, which jsonpath's `.datetime(template)` reads by: every separator must be there, nothing
-//! may be left, and what the template speaks of decides on the type.
+//! Templates by the strict rules of the SQL standard, for jsonpath's `.datetime(template)`. All separators must match,
+//! no text may be left, and the template's patterns determine the type.
 
 use super::parse::parse;
 use super::template::{self, Part};
 use crate::error::{Result, SqlError, state};
 
-/// What a text says by a template.
+/// The values that a template read from a text.
 pub(in crate::functions) struct Reading {
-    /// Days since 2000-01-01, if the template speaks of dates.
+    /// Days since 2000-01-01, if the template has a date.
     pub date: Option<i64>,
-    /// Microseconds of the day, if it speaks of times.
+    /// Microseconds of the day, if it has a time.
     pub time: Option<i64>,
-    /// Seconds east of UTC, if it speaks of zones; always with a time.
+    /// Seconds east of UTC, if it has a zone. A zone implies a time.
     pub east: Option<i64>,
 }
 
-/// What a pattern speaks of.
+/// The kind of value that a pattern reads.
 enum Subject {
     Date,
     Time,
@@ -33,7 +33,8 @@ fn subject(name: &str) -> Subject {
     }
 }
 
-/// Reads a text. Errors: 22007 for a template that speaks of neither dates nor times, or that the text does not follow; 22008.
+/// Reads a text by a template. Errors: 22007 if the template has neither date nor time, or if the text does not match;
+/// 22008.
 pub(in crate::functions) fn read(text: &str, pattern: &str) -> Result<Reading> {
     let wrong = |message: String| Err(SqlError::new(state::INVALID_DATETIME_FORMAT, message));
     let (mut dated, mut timed, mut zoned) = (false, false, false);

@@ -1,27 +1,27 @@
-//! Templates of dates and times (manual, 9.8, table 9.29) taken apart: what to_char writes and to_date reads.
+//! Parses the templates of dates and times (manual, 9.8, table 9.29) that to_char writes and to_date reads.
 
 /// A part of a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part<'a> {
-    /// A pattern: its name as it is written there, and how it is modified.
+    /// A pattern: its name as written, and its modifiers.
     Pattern {
         name: &'static str,
-        /// `FM` before it.
+        /// The modifier `FM`, before the pattern.
         fill: bool,
-        /// `TM` before it.
+        /// The modifier `TM`, before the pattern.
         translated: bool,
-        /// `TH` (true) or `th` behind it.
+        /// The modifier `TH` (true) or `th`, behind the pattern.
         ordinal: Option<bool>,
     },
-    /// A character in quotes, which stands for itself.
+    /// A quoted character, which stands for itself.
     Literal(&'a str),
-    /// Another character outside of them that is neither a pattern's nor a separator.
+    /// An unquoted character that is neither part of a pattern nor a separator.
     Bare(&'a str),
-    /// A blank or another separator.
+    /// A space or another separator.
     Separator(&'a str),
 }
 
-/// Every pattern, longer ones before those they begin with.
+/// All patterns. A longer pattern precedes its prefixes.
 const PATTERNS: [&str; 104] = [
     "A.D.", "A.M.", "AD", "AM", "B.C.", "BC", "CC", "DAY", "DDD", "DD", "DY", "Day", "Dy", "D", "FF1", "FF2", "FF3",
     "FF4", "FF5", "FF6", "FX", "HH24", "HH12", "HH", "IDDD", "ID", "IW", "IYYY", "IYY", "IY", "I", "J", "MI", "MM",
@@ -106,7 +106,7 @@ pub(super) fn parse(template: &str) -> Vec<Part<'_>> {
             }
             continue;
         }
-        // Outside of quotes a backslash only counts before one.
+        // Outside quotes, a backslash is special only before a quote.
         if c == '\\' && rest.get(1..2) == Some("\"") {
             rest = rest.get(1..).unwrap_or_default();
         }

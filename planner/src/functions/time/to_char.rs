@@ -1,4 +1,4 @@
-//! to_char of dates, timestamps and intervals: the patterns of manual, 9.8, in English.
+//! to_char of dates, timestamps and intervals, by the patterns of the manual (9.8), in English.
 
 use super::field::Fields;
 use super::template::{self, Part};
@@ -48,7 +48,7 @@ fn ordinal(number: i64, upper: bool) -> &'static str {
     if upper { ending.0 } else { ending.1 }
 }
 
-/// A moment, its offset and zone, in a format; NULL in one of no characters.
+/// Formats a moment with its offset and zone. NULL if the pattern is empty.
 fn format(local: i64, offset: i64, zone: Option<TimeZone>, pattern: &str) -> Result<Option<String>> {
     if !is_finite(local) || pattern.is_empty() {
         return Ok(None);
@@ -57,7 +57,7 @@ fn format(local: i64, offset: i64, zone: Option<TimeZone>, pattern: &str) -> Res
     fill(pattern, |found, fill| Ok(write(&fields, local, offset, zone, found, fill))).map(Some)
 }
 
-/// The day of the Julian period that years, months and days of an interval would be; months below 1 lie before the year.
+/// The Julian day of an interval's years, months and days. Months below 1 count back from the year's start.
 fn julian(fields: &Fields) -> i64 {
     let (year, month) = match fields.month {
         month @ 3.. => (fields.year + 4800, month + 1),
@@ -66,13 +66,13 @@ fn julian(fields: &Fields) -> i64 {
     365 * year + year / 4 - year / 100 + year / 400 + 7834 * month / 256 + fields.day - 32_167
 }
 
-/// The day of the Julian period that ISO's year begins with.
+/// The Julian day on which an ISO year begins.
 fn iso_start(year: i64) -> i64 {
     let fourth = julian(&Fields { year, month: 1, day: 4, ..Fields::new(0) });
     fourth - fourth.rem_euclid(7)
 }
 
-/// ISO's year and week of years, months and days of an interval, counted from their year or those beside it.
+/// ISO year and week of an interval's years, months and days.
 fn iso_week(fields: &Fields) -> (i64, i64) {
     let day = julian(fields);
     let week = |year: i64| (year, (day - iso_start(year)) / 7 + 1);
@@ -80,7 +80,7 @@ fn iso_week(fields: &Fields) -> (i64, i64) {
     if found.1 >= 52 && day >= iso_start(fields.year + 1) { week(fields.year + 1) } else { found }
 }
 
-/// An interval in a format; NULL in one of no characters. Errors: 22007 for patterns that need a date.
+/// Formats an interval. NULL if the pattern is empty. Errors: 22007 for patterns that need a date.
 fn format_interval(span: Span, pattern: &str) -> Result<Option<String>> {
     if pattern.is_empty() {
         return Ok(None);
@@ -96,7 +96,7 @@ fn format_interval(span: Span, pattern: &str) -> Result<Option<String>> {
         second: seconds % 60,
         micros: span.micros % SECOND,
     };
-    // The width of ISO's years counts the sign of the others.
+    // The width of ISO years includes the sign of the ordinary year.
     let before = usize::from(fields.year < 0);
     fill(pattern, |found, fill| {
         let number = |value: i64, width: usize| {
@@ -132,7 +132,7 @@ fn format_interval(span: Span, pattern: &str) -> Result<Option<String>> {
             }
             "RM" | "rm" if fields.year == 0 && fields.month == 0 => Ok((String::new(), None)),
             "RM" | "rm" => {
-                // Months before are counted from the end of the year.
+                // Negative months are counted from the end of the year.
                 let month = match fields.month {
                     0 if fields.year > 0 => 12,
                     0 => 1,
@@ -158,11 +158,11 @@ fn format_interval(span: Span, pattern: &str) -> Result<Option<String>> {
     .map(Some)
 }
 
-/// Patterns whose case says the case of what is written.
+/// Patterns whose letter case determines the case of the output.
 const CASED: [&str; 15] =
     ["month", "mon", "day", "dy", "rm", "tz", "am", "pm", "ad", "bc", "a.m.", "p.m.", "a.d.", "b.c.", "of"];
 
-/// Writes a format, each pattern of it by `write`, which answers the text and the number that it shows, if it is one.
+/// Formats a template. `write` returns the text of a pattern, and its number if it is one.
 fn fill(pattern: &str, write: impl Fn(&str, bool) -> Result<(String, Option<i64>)>) -> Result<String> {
     let mut out = String::new();
     for part in template::parse(pattern) {
@@ -183,7 +183,7 @@ fn fill(pattern: &str, write: impl Fn(&str, bool) -> Result<(String, Option<i64>
     Ok(out)
 }
 
-/// What a pattern shows, and the number it shows, if it is one.
+/// The text of a pattern, and its number if it is one.
 fn write(
     fields: &Fields,
     local: i64,
@@ -200,7 +200,7 @@ fn write(
     let year = if fields.year > 0 { fields.year } else { 1 - fields.year };
     let month = MONTHS.get((fields.month - 1).max(0) as usize).copied().unwrap_or_default();
     let weekday = DAYS.get(fields.day_of_week() as usize).copied().unwrap_or_default();
-    // An interval has more than a day's hours.
+    // An interval may have more than 24 hours.
     let noon = |letters: (&str, &str)| (if fields.hour % 24 < 12 { letters.0 } else { letters.1 }.to_string(), None);
     let era = |letters: (&str, &str)| (if fields.year > 0 { letters.1 } else { letters.0 }.to_string(), None);
     let hour12 = if fields.hour % 12 == 0 { 12 } else { fields.hour % 12 };

@@ -1,4 +1,4 @@
-//! to_number: text by a pattern of digits, groups, a point and signs.
+//! to_number: parses a text by a pattern of digits, groups, a point and signs.
 
 use super::number_template::{Kind, Node, Template, parse};
 use crate::error::{Result, SqlError, state};
@@ -8,7 +8,7 @@ use crate::functions::typed::{Nullable, Numeric, Text, binary};
 use crate::types::numeric::Numeric as Number;
 use crate::types::{SqlType, make_numeric_modifier};
 
-/// A text being read, byte by byte.
+/// A text that is read byte by byte.
 struct Reader<'a> {
     template: &'a Template,
     input: &'a [u8],
@@ -16,7 +16,7 @@ struct Reader<'a> {
     sign: Option<char>,
     /// Digits and the point.
     number: String,
-    /// Digits before and behind the point, and whether it was read.
+    /// Digits before and behind the point, and whether the point was read.
     before: usize,
     after: usize,
     point: bool,
@@ -27,7 +27,7 @@ impl Reader<'_> {
         self.input.get(self.at).copied()
     }
 
-    /// Goes over a character.
+    /// Skips one character.
     fn skip(&mut self) {
         self.at += 1;
         while self.peek().is_some_and(|byte| byte & 0xc0 == 0x80) {
@@ -35,7 +35,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Goes over as many characters that are not a part of a number.
+    /// Skips up to `count` characters that cannot belong to a number.
     fn filling(&mut self, count: usize) {
         for _ in 0..count {
             if self.peek().is_none_or(|byte| b"0123456789.,+-".contains(&byte)) {
@@ -45,12 +45,12 @@ impl Reader<'_> {
         }
     }
 
-    /// A sign that stands here, one of `+` and `-`.
+    /// The sign at the current position, `+` or `-`.
     fn sign_here(&self) -> Option<char> {
         self.peek().map(char::from).filter(|c| matches!(c, '+' | '-'))
     }
 
-    /// Takes a sign in its own place; something else is gone over.
+    /// Reads a sign at its own position; another character is skipped.
     fn own_sign(&mut self, accepted: &[char]) {
         match self.sign_here().filter(|sign| accepted.contains(sign)) {
             Some(sign) => {
@@ -61,7 +61,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The place of a digit or of the point: a sign may stand before the first and behind the last.
+    /// Reads a digit or the point. A sign may precede the first and follow the last.
     fn place(&mut self, digit: bool) {
         if self.peek() == Some(b' ') {
             self.at += 1;
@@ -78,7 +78,7 @@ impl Reader<'_> {
         let mut read = true;
         if byte.is_ascii_digit() {
             if self.point && self.after == self.template.after {
-                // No place is left; the digit is not gone over either.
+                // All positions are used; the digit is skipped too.
                 self.at += 1;
                 return;
             }
@@ -105,7 +105,7 @@ impl Reader<'_> {
 
     fn node(&mut self, node: &Node) {
         match node {
-            // Text stands for as many characters, whatever they are.
+            // A literal text skips as many characters, whatever they are.
             Node::Text(text) => text.chars().for_each(|_| {
                 if self.at < self.input.len() {
                     self.skip();
@@ -126,8 +126,8 @@ impl Reader<'_> {
     }
 }
 
-/// Reads as much of a text as a pattern has places for. NULL for no pattern.
-/// Errors: 22P02 for a text without digits, 22003 for more digits than places, 0A000 for RN and EEEE.
+/// Reads as much of a text as a pattern has positions for. NULL if the pattern is empty. Errors: 22P02 for a text
+/// without digits, 22003 for more digits than positions, 0A000 for RN and EEEE.
 fn read(text: &str, pattern: &str) -> Result<Option<Number>> {
     if pattern.is_empty() {
         return Ok(None);
@@ -163,7 +163,7 @@ fn read(text: &str, pattern: &str) -> Result<Option<Number>> {
     if !template.shifting {
         return Ok(Some(number));
     }
-    // Digits behind V are decimal places, to the sixteen that a power of ten has.
+    // Digits behind V are decimal places, up to the 16 of a power of ten.
     let places = Number::from(-(template.shift as i64));
     Ok(Some(number.mul(&Number::from(10).power(&places)?)))
 }

@@ -1,4 +1,4 @@
-//! date_trunc.
+//! The function date_trunc of moments.
 
 use super::field::{Fields, HOUR};
 use super::unit;
@@ -10,7 +10,7 @@ use crate::types::SqlType;
 use crate::types::datetime::{DAY, SECOND, checked_timestamp, days_from_civil, is_finite, to_local, to_utc, zone};
 use std::sync::Arc;
 
-/// The start of the `field` that a local moment lies in.
+/// Truncates a local moment to `field`.
 fn truncate(field: &str, local: i64, type_name: &str) -> Result<i64> {
     if !is_finite(local) {
         return Ok(local);
@@ -18,7 +18,7 @@ fn truncate(field: &str, local: i64, type_name: &str) -> Result<i64> {
     let unit = unit::span(field, type_name)?;
     let fields = Fields::new(local);
     let year = |year: i64| days_from_civil(year, 1, 1) * DAY;
-    // The first year of a span of years that begins with a year ending in 1.
+    // The first year of a century, decade or millennium that begins with a year ending in 1.
     let span = |years: i64| (fields.year - 1).div_euclid(years) * years + 1;
     checked_timestamp(match unit {
         "microseconds" => local,
@@ -38,7 +38,7 @@ fn truncate(field: &str, local: i64, type_name: &str) -> Result<i64> {
     })
 }
 
-/// The start of a field as UTC: of hours and less with the offset of the moment itself, since an hour may come twice.
+/// The truncated moment in UTC. For hours and less, the moment's own offset applies, since an hour may occur twice.
 fn back(field: &str, utc: i64, local: i64, start: i64, to_utc: impl Fn(i64) -> i64) -> i64 {
     let fine = ["hour", "minute", "second", "milliseconds", "microseconds"];
     if !unit::span(field, WITH_ZONE).is_ok_and(|unit| fine.contains(&unit)) || !is_finite(start) {

@@ -1,11 +1,11 @@
-//! The names of units of time that extract, date_part and date_trunc take.
+//! The unit names of extract, date_part and date_trunc.
 
 use crate::error::{Result, SqlError, state};
 
-/// Letters of a name that count.
+/// Only this many letters of a name are compared.
 const LETTERS: usize = 10;
 
-/// Units of spans of time by all their names.
+/// Units of length, with all their names.
 const SPANS: [(&str, &[&str]); 16] = [
     ("microseconds", &["microsecon", "us", "usec", "usecond", "useconds", "usecs"]),
     ("milliseconds", &["millisecon", "ms", "msec", "msecond", "mseconds", "msecs"]),
@@ -24,7 +24,7 @@ const SPANS: [(&str, &[&str]); 16] = [
     ("timezone_hour", &["timezone_h"]),
     ("timezone_minute", &["timezone_m"]),
 ];
-/// Fields of moments alone.
+/// Fields that only moments have.
 const FIELDS: [(&str, &[&str]); 6] = [
     ("epoch", &["epoch"]),
     ("dow", &["dow"]),
@@ -40,12 +40,12 @@ fn find(table: &[(&'static str, &[&str])], name: &str) -> Option<&'static str> {
     table.iter().find(|(_, names)| names.contains(&name)).map(|(unit, _)| *unit)
 }
 
-/// The unit of a span with this name, by its first name here. Errors: 22023 naming the type.
+/// The canonical name of a unit of length. Errors: 22023, which names the type.
 pub(super) fn span(name: &str, type_name: &str) -> Result<&'static str> {
     find(&SPANS, &name.to_ascii_lowercase()).ok_or_else(|| unknown(name, type_name))
 }
 
-/// The unit or field with this name, by its first name here. Errors: 22023 naming the type.
+/// The canonical name of a unit or field. Errors: 22023, which names the type.
 pub(super) fn field(name: &str, type_name: &str) -> Result<&'static str> {
     let lower = name.to_ascii_lowercase();
     find(&SPANS, &lower).or_else(|| find(&FIELDS, &lower)).ok_or_else(|| unknown(name, type_name))
@@ -56,7 +56,7 @@ fn unknown(name: &str, type_name: &str) -> SqlError {
     SqlError::new(state::INVALID_PARAMETER_VALUE, message)
 }
 
-/// 0A000: there is such a unit, and this type does not have it.
+/// The error 0A000 for a unit that this type does not support.
 pub(super) fn unsupported(name: &str, type_name: &str) -> SqlError {
     let message = format!("unit \"{}\" not supported for type {type_name}", name.to_ascii_lowercase());
     SqlError::new(state::FEATURE_NOT_SUPPORTED, message)

@@ -1,4 +1,4 @@
-//! AT TIME ZONE: the function timezone, with zones by name and by interval.
+//! AT TIME ZONE: the function timezone, with zones given by name or interval.
 
 use crate::error::{Result, SqlError, state};
 use crate::functions::kernel::{Call, Kernel, Stability};
@@ -10,7 +10,7 @@ use crate::types::interval::{self, Interval as Span, Style, write_interval};
 use crate::types::time::TimeTz as ZonedTime;
 use std::sync::Arc;
 
-/// Seconds east of UTC that an interval says. Errors: 22023 for days and months.
+/// Seconds east of UTC from an interval. Errors: 22023 for days and months.
 fn offset(span: Span) -> Result<i64> {
     if span.months == 0 && span.days == 0 {
         return Ok(span.micros / SECOND);
@@ -21,7 +21,7 @@ fn offset(span: Span) -> Result<i64> {
     Err(SqlError::new(state::INVALID_PARAMETER_VALUE, message))
 }
 
-/// A moment moved by an interval, there or back. Errors: 22008 beyond timestamps, 22023 for days and months.
+/// A moment shifted by an interval, with a sign of 1 or -1. Errors: 22008 beyond timestamps, 22023 for days and months.
 fn shifted(moment: i64, span: Span, sign: i64) -> Result<i64> {
     if !is_finite(moment) {
         return Ok(moment);
@@ -30,7 +30,7 @@ fn shifted(moment: i64, span: Span, sign: i64) -> Result<i64> {
     moved.filter(|moment| in_timestamp_range(*moment)).ok_or_else(|| out_of_range("timestamp"))
 }
 
-/// A time of day by the clock of a named zone, as it goes now.
+/// Converts a time of day to the current clock of a named zone.
 fn time_in_zone(call: &Call<'_>) -> Result<datafusion::arrow::array::ArrayRef> {
     let now = call.context()?.transaction_time;
     let (names, times) = (call.column::<Text>(0)?, call.column::<TimeTz>(1)?);
@@ -61,7 +61,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             immutable,
             binary::<Text, Timestamp, Timestamptz, _>(|name: &str, local: i64| {
                 if !is_finite(local) {
-                    // The zone is not looked at.
+                    // The zone is not checked.
                     return Ok(local);
                 }
                 checked_timestamp(zone(name)?.to_utc(local))

@@ -1,4 +1,4 @@
-//! Estimates against shares that were counted by hand.
+//! Estimates, compared with shares that were computed by hand.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -15,7 +15,7 @@ fn stored(number: i32) -> StoredValue {
     StoredValue { key, text: number.to_string() }
 }
 
-/// 1000 rows. `a`: 10 % NULL, 30 % are 7, the other 60 % spread over 0 to 600, 61 values in all. `b`: unique.
+/// 1000 rows. `a`: 10 % are NULL, 30 % are 7, the other 60 % are spread over 0 to 600; 61 values in total. `b`: unique.
 fn table() -> TableDescriptor {
     let mut table = TableBuilder::new(1000, "t")
         .column("a", SqlType::INT4)
@@ -60,7 +60,7 @@ fn equal_to_values() {
     check(col("a").is_null(), 0.1);
     check(col("a").is_not_null(), 0.9);
     check(col("a").not_eq(lit(7)), 0.6);
-    // Nothing is known of c.
+    // There are no statistics of c.
     check(col("c").eq(lit("x")), PATTERN);
     assert_eq!(selectivity(&TableBuilder::new(1, "u").column("a", SqlType::INT4).build(), &[]), None);
 }

@@ -1,4 +1,4 @@
-//! The Arrow form of arrays, and their shape as bytes.
+//! The Arrow form of array columns, and the byte encoding of their shapes.
 
 use super::{ArrayValue, Dimension, MOST_DIMENSIONS};
 use crate::{Datum, SqlType};
@@ -8,11 +8,11 @@ use arrow::datatypes::{DataType, Field, FieldRef, Fields};
 use sql_error::{Result, SqlError, state};
 use std::sync::Arc;
 
-/// Places of the struct's columns.
+/// Column positions within the struct.
 const ELEMENTS: usize = 0;
 const SHAPE: usize = 1;
 
-/// A list's item.
+/// The field of the list's items, which are nullable.
 fn item(element: DataType) -> FieldRef {
     Arc::new(Field::new_list_field(element, true))
 }
@@ -24,7 +24,7 @@ fn fields(element: DataType) -> Fields {
     ])
 }
 
-/// The Arrow type of arrays of elements of an Arrow type.
+/// The Arrow type of arrays whose elements have the Arrow type `element`.
 pub fn data_type(element: DataType) -> DataType {
     DataType::Struct(fields(element))
 }
@@ -43,7 +43,7 @@ fn parts(array: &StructArray) -> Result<(&ListArray, &BinaryArray)> {
     }
 }
 
-/// Arrays of the ordinary shape, from the lists of their elements.
+/// Builds arrays of the ordinary shape from the lists of their elements.
 pub fn of_elements(lists: ListArray) -> Result<ArrayRef> {
     let (_, offsets, values, nulls) = lists.into_parts();
     assembled(offsets, values, nulls, None)
@@ -86,7 +86,7 @@ impl ArrayValue {
             _ => Err(foreign()),
         }
     }
-    /// As a datum.
+    /// Converts the array to a datum of a struct with one row.
     pub fn into_datum(self) -> Result<Datum> {
         let offsets = OffsetBuffer::from_lengths([self.elements.len()]);
         let shapes = self.shape.as_deref().map(|dimensions| {
@@ -97,11 +97,11 @@ impl ArrayValue {
         let array = assembled(offsets, self.elements, None, shapes)?;
         Ok(Datum::Struct(Arc::new(array.as_struct_opt().ok_or_else(foreign)?.clone())))
     }
-    /// An array of one dimension of values of a type, as a datum.
+    /// A one-dimensional array of `values`, which are of type `element`, as a datum.
     pub fn datum_of(values: &[Datum], element: SqlType) -> Result<Datum> {
         Self::from(values_array(values, element)?).into_datum()
     }
-    /// The arrays of a column with each element changed by `change`, which sees those of all at once. Shapes stay.
+    /// Applies `change` to the elements of all arrays in a column at once. The shapes stay.
     pub fn map_column(array: &dyn Array, change: impl FnOnce(&ArrayRef) -> Result<ArrayRef>) -> Result<ArrayRef> {
         let array = array.as_struct_opt().ok_or_else(foreign)?;
         let (lists, _) = parts(array)?;
@@ -111,7 +111,7 @@ impl ArrayValue {
     }
 }
 
-/// Values of a type as an Arrow array.
+/// Converts values of one type to an Arrow array.
 pub fn values_array(values: &[Datum], element: SqlType) -> Result<ArrayRef> {
     if values.is_empty() {
         return Ok(arrow::array::new_empty_array(&element.arrow()));
@@ -119,7 +119,7 @@ pub fn values_array(values: &[Datum], element: SqlType) -> Result<ArrayRef> {
     Ok(Datum::iter_to_array(values.iter().cloned())?)
 }
 
-/// Arrays under construction, beside the builder of their elements.
+/// Builds a column of arrays. The caller collects their elements in a builder of its own.
 #[derive(Debug)]
 pub struct ShapesBuilder {
     ends: Vec<i32>,
@@ -129,7 +129,7 @@ pub struct ShapesBuilder {
 }
 
 impl ShapesBuilder {
-    /// An empty builder with room for some arrays.
+    /// An empty builder with room for `capacity` arrays.
     pub fn new(capacity: usize) -> Self {
         ShapesBuilder {
             ends: Vec::with_capacity(capacity),
@@ -145,13 +145,13 @@ impl ShapesBuilder {
         self.ends.push(end.ok_or_else(|| SqlError::new(state::PROGRAM_LIMIT_EXCEEDED, message))?);
         Ok(())
     }
-    /// NULL.
+    /// Appends a NULL array to the column.
     pub fn append_null(&mut self) {
         self.ends.push(self.ends.last().copied().unwrap_or(0));
         self.valid.push(false);
         self.shapes.append_null();
     }
-    /// An array of the next `count` elements, of the shape of another.
+    /// Appends an array of the next `count` elements, with the shape of `like`.
     pub fn append(&mut self, count: usize, like: &ArrayValue) -> Result<()> {
         match &like.shape {
             Some(shape) => {
@@ -165,14 +165,14 @@ impl ShapesBuilder {
             None => self.append_bytes(count, None),
         }
     }
-    /// The same with the bytes of a shape.
+    /// Appends an array of the next `count` elements, with a shape as bytes. `None` is the ordinary shape.
     pub fn append_bytes(&mut self, count: usize, shape: Option<&[u8]>) -> Result<()> {
         self.end(count)?;
         self.valid.push(true);
         self.shapes.append_option(shape);
         Ok(())
     }
-    /// The arrays over all their elements; the builder is empty afterwards.
+    /// Ends the column: splits `elements` among the appended arrays. The builder is empty afterwards.
     pub fn finish(&mut self, elements: ArrayRef) -> Result<ArrayRef> {
         let mut offsets = Vec::with_capacity(self.ends.len() + 1);
         offsets.push(0);
@@ -182,7 +182,7 @@ impl ShapesBuilder {
     }
 }
 
-/// Appends how many dimensions there are (a byte), their lengths, their lower bounds (four bytes each, in their order).
+/// Appends the number of dimensions (one byte), their lengths and their lower bounds (four bytes each).
 pub(super) fn push_dimensions(dimensions: &[Dimension], out: &mut Vec<u8>) {
     out.push(dimensions.len() as u8);
     for dimension in dimensions {
@@ -193,12 +193,12 @@ pub(super) fn push_dimensions(dimensions: &[Dimension], out: &mut Vec<u8>) {
     }
 }
 
-/// Bytes of a shape of so many dimensions. `None`: there are never so many.
+/// Length in bytes of a shape of `dimensions` dimensions. `None` if an array cannot have that many.
 pub fn shape_length(dimensions: u8) -> Option<usize> {
     (usize::from(dimensions) <= MOST_DIMENSIONS).then(|| 1 + usize::from(dimensions) * 8)
 }
 
-/// Reads what [`push_dimensions`] wrote.
+/// Reads the bytes that [`push_dimensions`] wrote.
 fn read_dimensions(bytes: &[u8]) -> Result<Vec<Dimension>> {
     let bad = || SqlError::new(state::DATA_CORRUPTED, "invalid bytes of an array's shape");
     let (count, rest) = bytes.split_first().ok_or_else(bad)?;

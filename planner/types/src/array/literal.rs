@@ -4,15 +4,15 @@ use super::{Dimension, MOST_DIMENSIONS, count, too_many_dimensions};
 use sql_error::interrupt;
 use sql_error::{Result, SqlError, state};
 
-/// An array as it was read: the texts of its elements, NULL for `None`, and its dimensions.
+/// A parsed array: the texts of its elements (`None` for NULL) and its dimensions.
 pub type Parsed = (Vec<Option<String>>, Vec<Dimension>);
 
-/// What white space is to arrays.
+/// The white space that array literals allow.
 fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c)
 }
 
-/// What was read last, within braces.
+/// The kind of the last token within braces.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Last {
     Nothing,
@@ -45,7 +45,7 @@ impl Reader<'_> {
             self.at += 1;
         }
     }
-    /// Digits and signs as C's atoi takes them; `None` where there are none.
+    /// Reads digits and signs as C's `atoi` does. `None` if there are none.
     fn number(&mut self) -> Option<i64> {
         let start = self.at;
         while self.peek().is_some_and(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'+')) {
@@ -61,7 +61,7 @@ impl Reader<'_> {
         Some(sign * digits.parse::<i64>().unwrap_or(0))
     }
 
-    /// `[1:2][0:3]`, before the equals sign.
+    /// Reads the bounds `[1:2][0:3]` that precede the equals sign.
     fn bounds(&mut self) -> Result<Vec<Dimension>> {
         let mut dimensions = Vec::new();
         loop {
@@ -86,7 +86,7 @@ impl Reader<'_> {
                 return Err(self.malformed("Missing \"]\" after array dimensions."));
             }
             self.at += 1;
-            // As numbers of 32 bits wrap around in PostgreSQL.
+            // PostgreSQL computes bounds in 32 bits, where they wrap around.
             let (lower, upper) = (lower as i32, upper as i32);
             if upper < lower {
                 return Err(super::subscript_error("upper bound cannot be less than lower bound"));
@@ -95,11 +95,11 @@ impl Reader<'_> {
         }
     }
 
-    /// What stands in braces, to the end of the text.
+    /// Reads the braces and everything in them, to the end of the text.
     fn contents(&mut self) -> Result<Parsed> {
         let mut elements: Vec<Option<String>> = Vec::new();
         let mut last = Last::Nothing;
-        // Of each level: items so far, and how many its fellows had.
+        // Per level: the items so far, and the item count of the sibling arrays.
         let mut levels: Vec<i32> = Vec::new();
         let mut fellows: [Option<i32>; MOST_DIMENSIONS] = [None; MOST_DIMENSIONS];
         let mut deepest = 0;
@@ -156,7 +156,7 @@ impl Reader<'_> {
                             if byte == b'\\' { "Unexpected \"\\\" character." } else { "Unexpected array element." };
                         return Err(self.malformed(detail));
                     }
-                    // Elements stand on one level only.
+                    // Elements may stand on the innermost level only.
                     let (element, quoted) = self.element()?;
                     elements.push(element);
                     last = if quoted { Last::Quoted } else { Last::Element };
@@ -178,13 +178,13 @@ impl Reader<'_> {
         Ok((elements, dimensions))
     }
 
-    /// An element, and whether it was in quotes.
+    /// Reads an element. Also answers whether it was quoted.
     fn element(&mut self) -> Result<(Option<String>, bool)> {
         let end = |reader: &Self| reader.malformed("Unexpected end of input.");
         let mut bytes = Vec::new();
         let quoted = self.peek() == Some(b'"');
         let mut escaped = false;
-        // Length up to the last byte that counts: white space behind an element does not.
+        // Length up to the last significant byte: trailing white space does not count.
         let mut kept = 0;
         if quoted {
             self.at += 1;
@@ -223,7 +223,7 @@ impl Reader<'_> {
     }
 }
 
-/// Reads an array. Errors: 22P02, 2202E and 54000 as PostgreSQL has them.
+/// Parses an array literal. Errors: 22P02, 2202E and 54000, as in PostgreSQL.
 pub fn parse(text: &str) -> Result<Parsed> {
     let mut reader = Reader { text, at: 0 };
     let bounds = reader.bounds()?;
@@ -250,7 +250,7 @@ pub fn parse(text: &str) -> Result<Parsed> {
     Ok((elements, bounds))
 }
 
-/// Appends `[0:1][1:2]=`, where a lower bound is not 1.
+/// Appends the bounds, as in `[0:1][1:2]=`, if a lower bound is not 1.
 pub fn write_bounds(dimensions: &[Dimension], out: &mut Vec<u8>) {
     if dimensions.iter().all(|dimension| dimension.lower == 1) {
         return;
@@ -261,7 +261,7 @@ pub fn write_bounds(dimensions: &[Dimension], out: &mut Vec<u8>) {
     out.push(b'=');
 }
 
-/// Appends an array's elements between braces (or other brackets) by level, each as `element` writes that of a place.
+/// Appends the elements within nested brackets, braces in SQL. `element` writes the element at a position.
 pub fn write_nested(
     dimensions: &[Dimension],
     brackets: (u8, u8),
@@ -299,7 +299,7 @@ fn write_level(
     Ok(())
 }
 
-/// Appends an element, in quotes where it needs them.
+/// Appends an element, quoted if necessary.
 pub fn write_element(element: &[u8], out: &mut Vec<u8>) {
     let special = |byte: &u8| matches!(byte, b'"' | b'\\' | b'{' | b'}' | b',') || is_space(*byte);
     if !element.is_empty() && !element.eq_ignore_ascii_case(b"null") && !element.iter().any(special) {

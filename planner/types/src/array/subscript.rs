@@ -1,20 +1,20 @@
-//! Elements and slices of arrays: read, and replaced in a new array (manual, 8.15.3 and 8.15.4).
+//! Reads and assigns elements and slices of arrays (manual, 8.15.3 and 8.15.4). An assignment makes a new array.
 
 use super::{ArrayValue, Dimension, MOST_DIMENSIONS, count, subscript_error, too_large, too_many_dimensions};
 use arrow::array::{Array, ArrayRef, UInt32Array, new_null_array};
 use arrow::compute::{concat, take};
 use sql_error::{Result, SqlError};
 
-/// The bounds of a slice in one dimension, where they are given.
+/// The bounds of a slice in one dimension. A bound that is left out is `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// The first subscript.
+    /// The first subscript, inclusive.
     pub lower: Option<i32>,
-    /// The last subscript.
+    /// The last subscript, inclusive.
     pub upper: Option<i32>,
 }
 
-/// Subscripts from one to another, both included.
+/// First and last subscript, both inclusive.
 type Range = (i32, i32);
 
 fn wrong_number() -> SqlError {
@@ -25,7 +25,7 @@ fn out_of_range() -> SqlError {
     subscript_error("array subscript out of range")
 }
 
-/// How many subscripts a range has.
+/// Number of subscripts in a range.
 fn extent((lower, upper): Range) -> i64 {
     i64::from(upper) - i64::from(lower) + 1
 }
@@ -34,7 +34,7 @@ fn length_of(extent: i64) -> Result<i32> {
     i32::try_from(extent).map_err(|_| too_large())
 }
 
-/// The places of the elements within ranges, row by row. The ranges lie within the dimensions.
+/// Positions of the elements within `ranges`, in row-major order. The ranges must lie within the dimensions.
 fn places(dimensions: &[Dimension], ranges: &[Range]) -> Vec<u32> {
     let mut places = vec![0u32];
     for (dimension, range) in dimensions.iter().zip(ranges) {
@@ -51,7 +51,7 @@ fn places(dimensions: &[Dimension], ranges: &[Range]) -> Vec<u32> {
 }
 
 impl ArrayValue {
-    /// The place of an element; `None` where there is none.
+    /// Position of the element with these subscripts. `None` if there is no such element.
     pub fn place(&self, subscripts: &[i32]) -> Option<usize> {
         if subscripts.len() != self.dimension_count() || subscripts.is_empty() {
             return None;
@@ -68,7 +68,7 @@ impl ArrayValue {
         Some(place)
     }
 
-    /// A part, whose bounds begin with 1: what of the spans is within the array; further dimensions whole.
+    /// The slice of the array within the spans, with lower bounds of 1. Dimensions without a span are kept whole.
     pub fn slice(&self, spans: &[Span]) -> Result<ArrayValue> {
         let dimensions = self.dimensions();
         let empty = || Ok(ArrayValue::from(self.elements.slice(0, 0)));
@@ -95,8 +95,8 @@ impl ArrayValue {
         ArrayValue::new(elements, &made)
     }
 
-    /// The array with an element replaced or added, where it may be added: beside an array of one dimension, with NULL
-    /// between, and to an empty one. `element`: an array of it alone. Errors: 2202E, 54000.
+    /// The array with one element replaced or added. A one-dimensional array grows and fills gaps with NULL; an empty
+    /// array takes any subscripts. `element` is an array that holds just the new element. Errors: 2202E, 54000.
     pub fn with_element(&self, subscripts: &[i32], element: &ArrayRef) -> Result<ArrayValue> {
         let mut dimensions = self.dimensions();
         if subscripts.len() > MOST_DIMENSIONS {
@@ -118,7 +118,7 @@ impl ArrayValue {
         ArrayValue::new(elements, &dimensions)
     }
 
-    /// The array with a part replaced by the first elements of another, whatever its shape. Errors: 2202E, 54000.
+    /// The array with a slice replaced by the first elements of `source`, whatever its shape. Errors: 2202E, 54000.
     pub fn with_slice(&self, spans: &[Span], source: &ArrayValue) -> Result<ArrayValue> {
         let mut dimensions = self.dimensions();
         let small = || subscript_error("source array too small");
@@ -162,7 +162,7 @@ impl ArrayValue {
             }
         };
         if let ([dimension], [range]) = (dimensions.as_mut_slice(), ranges.as_slice()) {
-            // The size is looked at first.
+            // Check the resulting size before building anything.
             let union = (range.0.min(dimension.lower), range.1.max(dimension.upper()));
             count(&[Dimension { length: length_of(extent(union))?, lower: union.0 }])?;
             let elements = self.extended(dimension, *range, &elements(source)?)?;
@@ -180,14 +180,14 @@ impl ArrayValue {
         self.with_elements(take(&both, &UInt32Array::from(from), None)?)
     }
 
-    /// The elements with those from a place on replaced.
+    /// Replaces `gone` elements from position `place` on.
     fn replaced(&self, place: usize, gone: usize, new: &ArrayRef) -> Result<ArrayRef> {
         let rest = place + gone;
         let (head, tail) = (self.elements.slice(0, place), self.elements.slice(rest, self.elements.len() - rest));
         Ok(concat(&[head.as_ref(), new.as_ref(), tail.as_ref()])?)
     }
 
-    /// The elements of an array of one dimension with those of a range replaced; it grows to hold the range.
+    /// Replaces a range of a one-dimensional array, which grows to hold the range.
     fn extended(&self, dimension: &mut Dimension, range: Range, new: &ArrayRef) -> Result<ArrayRef> {
         let (lower, upper) = (i64::from(dimension.lower), i64::from(dimension.upper()));
         let (from, to) = (i64::from(range.0), i64::from(range.1));
@@ -196,7 +196,7 @@ impl ArrayValue {
         count(&[made])?;
         *dimension = made;
         let nulls = |count: i64| new_null_array(self.elements.data_type(), count.max(0) as usize);
-        // What of the old elements stays before and behind the new ones, and what lies between.
+        // The old elements before and behind the new ones, and the gaps between them.
         let head = self.elements.slice(0, (from - lower).clamp(0, upper - lower + 1) as usize);
         let behind = (to - lower + 1).clamp(0, upper - lower + 1) as usize;
         let tail = self.elements.slice(behind, self.elements.len() - behind);

@@ -1,4 +1,4 @@
-//! Shapes, subscripts and literals of arrays: each answer as PostgreSQL 15 gives it.
+//! Shapes, subscripts and literals of arrays. PostgreSQL 15 gives the same answers.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 

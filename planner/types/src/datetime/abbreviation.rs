@@ -1,21 +1,21 @@
-//! Abbreviations of time zones that date input and AT TIME ZONE know: those of PostgreSQL's set "Default".
+//! Time zone abbreviations that date input and AT TIME ZONE accept: PostgreSQL's set "Default".
 
-/// What an abbreviation stands for.
+/// The meaning of an abbreviation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Abbreviation {
-    /// Seconds east of UTC, and whether it is a summer time.
+    /// A fixed offset in seconds east of UTC, and whether it is daylight saving time.
     Fixed(i32, bool),
-    /// What it meant in a zone at the time in question.
+    /// The abbreviation's meaning in this zone at the time in question.
     Dynamic(&'static str),
 }
 
-/// The abbreviation called `name`, which is in lower case.
+/// Looks up an abbreviation by its lower-case name.
 pub fn abbreviation(name: &str) -> Option<Abbreviation> {
     let found = |at: usize| ABBREVIATIONS.get(at).map(|(_, meaning)| *meaning);
     ABBREVIATIONS.binary_search_by(|(known, _)| (*known).cmp(name)).ok().and_then(found)
 }
 
-/// Every abbreviation, in order.
+/// All abbreviations, sorted by name.
 pub const ABBREVIATIONS: &[(&str, Abbreviation)] = &[
     ("acdt", Abbreviation::Fixed(37800, true)),
     ("acsst", Abbreviation::Fixed(37800, true)),

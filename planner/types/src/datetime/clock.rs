@@ -1,4 +1,4 @@
-//! Text to times of day, without and with a zone.
+//! Parses times of day, without and with a zone.
 
 use super::decode::decode_time;
 use super::fields::{Fault, Fields, field};
@@ -9,7 +9,8 @@ use super::{DAY, days_from_civil, offset_at_local, offset_at_utc, to_local};
 use crate::time::TimeTz;
 use sql_error::Result;
 
-/// A time of day as written, and seconds east of UTC: of the zone written, or of the session's on the date written, or today.
+/// Parses a time of day to microseconds since midnight and seconds east of UTC. Without a written zone, the session's
+/// zone applies on the written date, or else today.
 fn read(text: &str, type_name: &str, reading: &Reading) -> Result<(i64, i64)> {
     split(text)
         .ok_or(Fault::Format)
@@ -43,20 +44,20 @@ fn zoned(fields: &Fields, reading: &Reading) -> std::result::Result<(i64, i64), 
     ))
 }
 
-/// Whether the clocks of a zone were ever changed, so that a time alone has no offset there.
+/// Whether the offset of a zone ever changed. If so, a time without a date has no offset there.
 fn changes(zone: TimeZone) -> bool {
     let now = offset_at_utc(zone, 0);
     (1800..2040)
         .any(|year| [1, 7].iter().any(|month| offset_at_utc(zone, days_from_civil(year, *month, 1) * DAY) != now))
 }
 
-/// Text to a time without time zone, microseconds since midnight; a zone in the text is ignored, as in PostgreSQL.
+/// Parses a time without time zone, in microseconds since midnight. Like PostgreSQL, it ignores a zone in the text.
 /// Errors: 22007, 22008, 22009.
 pub fn parse_time(text: &str, reading: &Reading) -> Result<i64> {
     read(text, "time", reading).map(|(time, _)| time)
 }
 
-/// Text to a time with time zone; without a zone it has the session's of its date, or of today.
+/// Parses a time with time zone. Without a zone, it takes the session's offset on the written date, or else today.
 pub fn parse_timetz(text: &str, reading: &Reading) -> Result<TimeTz> {
     let (micros, offset) = read(text, "time with time zone", reading)?;
     Ok(TimeTz { micros, offset: offset as i32 })

@@ -1,4 +1,4 @@
-//! Words to the fields of a date and time, or of a time alone: manual, appendix B.1.
+//! Turns words into the fields of a date and time, or of a time alone (manual, appendix B.1).
 
 use super::Reading;
 use super::fields::{Decoded, Fault, Fields, displacement, field as f, named, number};
@@ -6,7 +6,7 @@ use super::keyword::{Keyword, Unit};
 use super::words::{Shape, Word};
 use super::zone::ZoneName;
 
-/// Reads the words of a date and time; a date must be among them.
+/// Decodes the words of a date and time. A date must be among them.
 pub(super) fn decode(words: &[Word], reading: &Reading) -> Decoded<Fields> {
     let mut fields = Fields::default();
     let mut label: Option<Keyword> = None;
@@ -84,7 +84,7 @@ fn time_follows(words: &[Word], at: usize) -> bool {
     words.get(at + 1).is_some_and(|next| matches!(next.shape, Shape::Number | Shape::Time | Shape::Date))
 }
 
-/// Reads the words of a time of day, perhaps with a date that says what a zone means then.
+/// Decodes the words of a time of day. A date may be present: it determines the zone's offset.
 pub(super) fn decode_time(words: &[Word], reading: &Reading) -> Decoded<Fields> {
     let mut fields = Fields::default();
     let mut label: Option<Keyword> = None;
@@ -150,7 +150,7 @@ pub(super) fn decode_time(words: &[Word], reading: &Reading) -> Decoded<Fields> 
     }
     let partly = fields.seen & f::DATE != 0 && !fields.has(f::DATE);
     if partly && !matches!(fields.zone, Some(ZoneName::Fixed(_))) {
-        // What a zone means depends on the whole date.
+        // The zone's offset depends on the whole date, and a part is missing.
         return Err(Fault::Format);
     }
     if !fields.has(f::TIME) { Err(Fault::Format) } else { Ok(fields) }

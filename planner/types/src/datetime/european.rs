@@ -1,22 +1,23 @@
-//! [`EuropeanZone`]: CET, MET, EET and WET of the time zone database: zones that follow no city, with the summer time of the European
-//! Union since 1977, and in Central Europe that of the two wars. Later editions of the database have cities in their place.
+//! [`EuropeanZone`]: CET, MET, EET and WET, zones of the time zone database that follow no city. They have the European
+//! Union's summer time since 1977. Central Europe also had summer time in both wars. Later editions of the database
+//! link these zones to cities.
 
 use super::{DAY, SECOND, civil_from_days, days_from_civil, days_in_month, weekday};
 use chrono_tz::Tz;
 
 const HOUR: i64 = 3600 * SECOND;
 
-/// A zone without a city.
+/// A European zone that follows no city.
 #[derive(Clone, Copy, Debug)]
 pub struct EuropeanZone {
     /// Seconds east of UTC in winter.
     east: i64,
     names: [&'static str; 2],
-    /// Whether it had summer time in the wars.
+    /// Whether the zone had summer time in both wars.
     central: bool,
 }
 
-/// Summer times of Central Europe before 1977: the day on which each begins and ends, and the hour of UTC.
+/// Summer times of Central Europe before 1977: the dates of begin and end, and the hour in UTC.
 const OF_THE_WARS: [[(i64, i64, i64, i64); 2]; 7] = [
     [(1916, 4, 30, 22), (1916, 9, 30, 23)],
     [(1917, 4, 16, 1), (1917, 9, 17, 1)],
@@ -28,7 +29,7 @@ const OF_THE_WARS: [[(i64, i64, i64, i64); 2]; 7] = [
 ];
 
 impl EuropeanZone {
-    /// The zone, when it is one of these.
+    /// The European zone of `zone`, if it is one of the four.
     pub fn of(zone: Tz) -> Option<EuropeanZone> {
         let (hours, names, central) = match zone {
             Tz::CET => (1, ["CET", "CEST"], true),
@@ -59,19 +60,19 @@ impl EuropeanZone {
         self.central && OF_THE_WARS.iter().any(|[begin, end]| (moment(*begin)..moment(*end)).contains(&utc))
     }
 
-    /// Seconds east of UTC at a moment of UTC.
+    /// Seconds east of UTC at a moment of UTC, in microseconds since 2000.
     pub fn offset_at_utc(&self, utc: i64) -> i64 {
         self.east + if self.is_summer(utc) { 3600 } else { 0 }
     }
 
-    /// Seconds east of UTC at a local time: the offset before a gap, the later one in an overlap.
+    /// Seconds east of UTC at a local time. A gap takes the offset before it; an overlap takes the later one.
     pub fn offset_at_local(&self, local: i64) -> i64 {
         let utc = local.saturating_sub(self.east * SECOND);
         let summer = self.is_summer(utc) && self.is_summer(utc.saturating_sub(HOUR));
         self.east + if summer { 3600 } else { 0 }
     }
 
-    /// The abbreviation in use at a moment of UTC.
+    /// The abbreviation in use at a moment of UTC, in microseconds since 2000.
     pub fn abbreviation_at(&self, utc: i64) -> &'static str {
         let [winter, summer] = self.names;
         if self.is_summer(utc) { summer } else { winter }

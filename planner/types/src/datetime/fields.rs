@@ -1,4 +1,4 @@
-//! [`Fields`]: the parts of a date and time, and how single words fill them: manual, appendix B.1.
+//! [`Fields`]: the parts of a date and time, and how single words fill them (manual, appendix B.1).
 
 use super::keyword::{Keyword, Unit, keyword};
 use super::style::DateOrder;
@@ -7,24 +7,24 @@ use super::{
     DAY, Reading, SECOND, civil_from_days, days_from_civil, days_from_julian, days_in_month, offset_at_utc, to_local,
 };
 
-/// Why a text is no date or time.
+/// Why a text is not a date or time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// It has no known form.
+    /// The text has no known form.
     Format,
-    /// A field is out of its range.
+    /// A field is outside its range.
     Field,
-    /// Month or day is out of range: the order of fields may be another.
+    /// Month or day is out of range. Another DateStyle may read the text.
     MonthOrDay,
-    /// A zone is too far from UTC.
+    /// The offset is too far from UTC.
     Displacement,
-    /// No zone has this name.
+    /// No time zone has this name.
     Zone(String),
 }
 
 pub(super) type Decoded<T> = std::result::Result<T, Fault>;
 
-/// Fields that were seen, as bits.
+/// Bits of the fields that were seen.
 pub(super) mod field {
     pub const YEAR: u32 = 1;
     pub const MONTH: u32 = 1 << 1;
@@ -39,14 +39,14 @@ pub(super) mod field {
     pub const HALF_DAY: u32 = 1 << 10;
     pub const ERA: u32 = 1 << 11;
     pub const WEEKDAY: u32 = 1 << 12;
-    /// A word that is a value by itself.
+    /// A word that is a whole value, such as `infinity`.
     pub const RESERVED: u32 = 1 << 13;
     pub const DATE: u32 = YEAR | MONTH | DAY;
     pub const TIME: u32 = HOUR | MINUTE | SECOND | FRACTION;
 }
 use field as f;
 
-/// What was read.
+/// The fields that were read so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Fields {
     pub year: i64,
@@ -58,9 +58,9 @@ pub(super) struct Fields {
     pub second: i64,
     pub micros: i64,
     pub zone: Option<ZoneName>,
-    /// `dst` stood behind a zone.
+    /// `dst` followed a zone.
     summer: bool,
-    /// A word that is a value by itself.
+    /// A word that is a whole value, such as `infinity`.
     pub special: Option<Keyword>,
     two_digits: bool,
     julian: bool,
@@ -70,7 +70,7 @@ pub(super) struct Fields {
     pub seen: u32,
 }
 
-/// A whole number that fits 32 bits, and what follows it.
+/// Reads an integer of 32 bits. Also answers the rest of the text.
 pub(super) fn number(text: &str) -> Decoded<(i64, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (digits, rest) = text.split_at(end);
@@ -80,12 +80,12 @@ pub(super) fn number(text: &str) -> Decoded<(i64, &str)> {
     digits.parse::<i32>().map(|value| (i64::from(value), rest)).map_err(|_| Fault::Field)
 }
 
-/// The same; no digits are 0, as in `1::5`.
+/// Like [`number`], but no digits are 0, as in `1::5`.
 fn number_or_zero(text: &str) -> Decoded<(i64, &str)> {
     if text.starts_with(|c: char| c.is_ascii_digit()) { number(text) } else { Ok((0, text)) }
 }
 
-/// `.5` as microseconds.
+/// Reads a fraction of a second, such as `.5`, in microseconds.
 fn fraction(text: &str) -> Decoded<i64> {
     let digits = text.strip_prefix('.').ok_or(Fault::Format)?;
     if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -95,7 +95,7 @@ fn fraction(text: &str) -> Decoded<i64> {
     Ok((value * 1e6).round_ties_even() as i64)
 }
 
-/// `+05`, `-0330`, `+01:30:20` as seconds east of UTC.
+/// Reads an offset (`+05`, `-0330`, `+01:30:20`) in seconds east of UTC.
 pub(super) fn displacement(text: &str) -> Decoded<i64> {
     let negative = match text.as_bytes().first() {
         Some(b'+') => false,
@@ -125,7 +125,7 @@ pub(super) fn displacement(text: &str) -> Decoded<i64> {
     Ok(if negative { -east } else { east })
 }
 
-/// A named zone, by its whole name alone.
+/// Looks up a zone by its full name.
 pub(super) fn named(text: &str) -> Option<ZoneName> {
     TimeZone::parse(text).map(ZoneName::Zone)
 }
@@ -143,7 +143,7 @@ impl Fields {
         self.seen & mask == mask
     }
 
-    /// `hh:mm`, `hh:mm:ss.ffffff`, `mm:ss.ffffff`.
+    /// Reads a time of day: `hh:mm`, `hh:mm:ss.ffffff`, `mm:ss.ffffff`.
     pub(super) fn clock(&mut self, text: &str) -> Decoded<()> {
         let (hour, rest) = number(text)?;
         let (minute, rest) = number_or_zero(rest.strip_prefix(':').ok_or(Fault::Format)?)?;
@@ -166,7 +166,7 @@ impl Fields {
         self.mark(f::TIME)
     }
 
-    /// Digits without separators: `yyyymmdd`, `yymmdd`, `hhmmss`, `hhmm`; `seen` are the fields that are there already.
+    /// Reads digits without separators: `yyyymmdd`, `yymmdd`, `hhmmss`, `hhmm`. `seen` has the fields read before.
     pub(super) fn run_together(&mut self, text: &str, seen: u32) -> Decoded<u32> {
         let part = |from: usize, to: usize| -> Decoded<i64> {
             let digits = text.get(from..to).ok_or(Fault::Format)?;
@@ -200,7 +200,7 @@ impl Fields {
         Err(Fault::Format)
     }
 
-    /// A number whose place says what it is.
+    /// Reads a number. Its position determines the field.
     pub(super) fn lone_number(&mut self, text: &str, seen: u32, order: DateOrder, by_name: bool) -> Decoded<()> {
         let (value, rest) = number(text)?;
         let length = text.len();
@@ -231,7 +231,7 @@ impl Fields {
             if by_name && year_first { f::YEAR } else { f::DAY }
         } else if date == f::YEAR | f::MONTH {
             if by_name && length >= 3 && self.two_digits {
-                // What was taken for the year is the day: 08-Jan-1999 in the order YMD.
+                // The number taken for the year is the day, as in 08-Jan-1999 with the order YMD.
                 self.day = self.year;
                 self.year = value;
                 self.two_digits = false;
@@ -257,7 +257,7 @@ impl Fields {
         self.mark(mask)
     }
 
-    /// Parts with separators between them: a date.
+    /// Reads a date whose parts have separators between them.
     pub(super) fn date(&mut self, text: &str, order: DateOrder) -> Decoded<()> {
         let mut parts = Vec::new();
         let mut rest = text;
@@ -268,7 +268,7 @@ impl Fields {
             let end = rest.find(|c: char| if digits { !c.is_ascii_digit() } else { !c.is_ascii_alphabetic() });
             let (part, after) = rest.split_at(end.unwrap_or(rest.len()));
             parts.push((part, digits));
-            // A letter or digit right behind belongs to the next part; a separator goes.
+            // A letter or digit behind the part begins the next part. A separator is skipped.
             rest = match after.chars().next() {
                 Some(c) if !c.is_ascii_alphanumeric() => after.get(c.len_utf8()..).unwrap_or_default(),
                 _ => after,
@@ -298,7 +298,7 @@ impl Fields {
         }
     }
 
-    /// `hhmmss-zz` where a date is there already.
+    /// Reads `hhmmss-zz` if a date was read before.
     pub(super) fn clock_with_zone(&mut self, text: &str, seen: u32) -> Decoded<()> {
         if self.has(f::TIME) {
             return Err(Fault::Format);
@@ -316,7 +316,7 @@ impl Fields {
         self.julian = true;
     }
 
-    /// A number behind the letter that says what it is.
+    /// Reads a number behind the letter that names its unit.
     pub(super) fn labelled(&mut self, unit: Unit, text: &str) -> Decoded<()> {
         let (value, rest) = number(text)?;
         if !rest.is_empty() && !rest.starts_with('.') {
@@ -327,7 +327,7 @@ impl Fields {
                 self.year = value;
                 self.mark(f::YEAR)
             }
-            // A month behind a month and an hour is a minute.
+            // A month behind both a month and an hour is a minute.
             Unit::Month if self.has(f::MONTH | f::HOUR) => {
                 self.minute = value;
                 self.mark(f::MINUTE)
@@ -383,7 +383,7 @@ impl Fields {
         self.micros = micros % SECOND;
     }
 
-    /// A word of letters.
+    /// Reads a word of letters.
     pub(super) fn word(&mut self, text: &str, reading: &Reading, time_only: bool) -> Decoded<Option<Keyword>> {
         if let Some(zone) = ZoneName::of_abbreviation(text) {
             self.zone = Some(zone);
@@ -439,7 +439,7 @@ impl Fields {
                 self.mark(f::DATE)?;
             }
             Keyword::Month(month) => {
-                // A number that was taken for the month is the day.
+                // The number taken for the month is the day.
                 if self.has(f::MONTH) && !self.month_by_name && !self.has(f::DAY) && (1..=31).contains(&self.month) {
                     self.day = self.month;
                     self.mark(f::DAY)?;
@@ -467,7 +467,7 @@ impl Fields {
         Ok(None)
     }
 
-    /// What is checked and put together when all words are read.
+    /// Checks and combines the fields once all words are read.
     pub(super) fn finish(&mut self) -> Decoded<()> {
         if self.has(f::YEAR) && !self.julian {
             if self.before_christ {
@@ -510,13 +510,13 @@ impl Fields {
         Ok(())
     }
 
-    /// Whether the time of day is more than a day.
+    /// Whether the time of day exceeds 24 hours.
     pub(super) fn overflows(&self) -> bool {
         let micros = ((self.hour * 60 + self.minute) * 60 + self.second) * SECOND + self.micros;
         self.hour > 24 || self.minute > 59 || self.second > 60 || micros > DAY
     }
 
-    /// Microseconds since midnight.
+    /// The time of day in microseconds since midnight.
     pub(super) fn time(&self) -> i64 {
         ((self.hour * 60 + self.minute) * 60 + self.second) * SECOND + self.micros
     }

@@ -1,4 +1,4 @@
-//! Output of dates and timestamps, in the four DateStyles.
+//! Writes dates and timestamps in the four DateStyles.
 
 use super::{DAY, DateFormat, DateOrder, DateStyle, SECOND, TimeZone, civil_from_days, offset_at_utc, weekday};
 use std::io::Write;
@@ -8,7 +8,7 @@ use std::io::Write;
 const WEEKDAYS: [&str; 7] = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// Two digits, of a number that has no more. Dates are most of what many answers say: `write!` takes ten times as long.
+/// Writes a number of at most two digits. `write!` takes ten times as long, and many result sets are mostly dates.
 fn two_digits(number: i64, out: &mut Vec<u8>) {
     let digit = |digit: i64| b'0' + (digit.unsigned_abs() % 10) as u8;
     out.extend_from_slice(&[digit(number / 10), digit(number)]);
@@ -23,7 +23,7 @@ fn write_year(year: i64, out: &mut Vec<u8>) {
     }
 }
 
-/// Numbers of two digits, with a character behind each but the last.
+/// Writes three two-digit numbers with `between` as the separator.
 fn write_parts(parts: [i64; 3], between: u8, out: &mut Vec<u8>) {
     let [first, second, third] = parts;
     two_digits(first, out);
@@ -33,7 +33,7 @@ fn write_parts(parts: [i64; 3], between: u8, out: &mut Vec<u8>) {
     two_digits(third, out);
 }
 
-/// The date of days since 2000-01-01; whether it is before Christ, which is written at the end.
+/// Writes the date of `days` since 2000-01-01. Answers whether the year is BC: the caller appends that at the end.
 fn write_day(days: i64, format: DateFormat, out: &mut Vec<u8>) -> bool {
     let civil = civil_from_days(days);
     let before = civil.year <= 0;
@@ -69,7 +69,7 @@ fn write_time(of_day: i64, out: &mut Vec<u8>) {
     write_fraction(micros.unsigned_abs(), out);
 }
 
-/// A local moment, and its zone: the offset and the abbreviation there.
+/// Writes a local moment. `zone` is the offset in seconds and the abbreviation.
 fn write_moment(local: i64, zone: Option<(i64, String)>, format: DateFormat, out: &mut Vec<u8>) {
     let (days, time) = (local.div_euclid(DAY), local.rem_euclid(DAY));
     let before = if format.style == DateStyle::Postgres {
@@ -106,7 +106,7 @@ fn write_moment(local: i64, zone: Option<(i64, String)>, format: DateFormat, out
     }
 }
 
-/// `.5` for 500000 microseconds, nothing for none.
+/// Writes a fraction of a second: `.5` for 500000 microseconds, nothing for 0.
 pub fn write_fraction(micros: u64, out: &mut Vec<u8>) {
     if micros != 0 {
         out.push(b'.');
@@ -120,7 +120,7 @@ pub fn write_fraction(micros: u64, out: &mut Vec<u8>) {
     }
 }
 
-/// `2024-02-29`, `0044-03-15 BC`, `infinity`.
+/// Writes a date such as `2024-02-29`, `0044-03-15 BC` or `infinity`.
 pub fn write_date(date: i32, format: DateFormat, out: &mut Vec<u8>) {
     match date {
         i32::MIN => out.extend_from_slice(b"-infinity"),
@@ -133,7 +133,7 @@ pub fn write_date(date: i32, format: DateFormat, out: &mut Vec<u8>) {
     }
 }
 
-/// `2024-02-29 12:30:00.5`.
+/// Writes a timestamp such as `2024-02-29 12:30:00.5`.
 pub fn write_timestamp(micros: i64, format: DateFormat, out: &mut Vec<u8>) {
     match micros {
         i64::MIN => out.extend_from_slice(b"-infinity"),
@@ -142,7 +142,7 @@ pub fn write_timestamp(micros: i64, format: DateFormat, out: &mut Vec<u8>) {
     }
 }
 
-/// `2024-02-29 12:30:00+01` in a zone.
+/// Writes a timestamp by a zone's clock, such as `2024-02-29 12:30:00+01`.
 pub fn write_timestamptz(micros: i64, zone: TimeZone, format: DateFormat, out: &mut Vec<u8>) {
     if micros == i64::MIN || micros == i64::MAX {
         return write_timestamp(micros, format, out);
@@ -152,7 +152,7 @@ pub fn write_timestamptz(micros: i64, zone: TimeZone, format: DateFormat, out: &
     write_moment(micros.saturating_add(offset * SECOND), Some((offset, name)), format, out);
 }
 
-/// `+01`, `-03:30`: seconds east of UTC.
+/// Writes an offset such as `+01` or `-03:30` from seconds east of UTC.
 pub fn write_offset(offset: i64, out: &mut Vec<u8>) {
     let (sign, offset) = if offset < 0 { ('-', -offset) } else { ('+', offset) };
     let _ = write!(out, "{sign}{:02}", offset / 3600);

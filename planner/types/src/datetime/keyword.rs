@@ -1,6 +1,6 @@
-//! The words that date and time input knows, zones aside.
+//! The words that date and time input accepts, apart from zones.
 
-/// A part of a date or time that a letter announces: `y2001m02d04`.
+/// A unit that a letter announces, as in `y2001m02d04`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
     Year,
@@ -10,11 +10,11 @@ pub(super) enum Unit {
     Minute,
     Second,
     Julian,
-    /// Units that only extract knows.
+    /// A unit that only `extract` accepts.
     Other,
 }
 
-/// What a word means.
+/// The meaning of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Keyword {
     Infinity,
@@ -24,23 +24,23 @@ pub(super) enum Keyword {
     Today,
     Tomorrow,
     Yesterday,
-    /// Midnight of UTC.
+    /// `allballs`: midnight in UTC.
     AllBalls,
     Month(i64),
     DayOfWeek,
-    /// Whether after noon.
+    /// AM or PM: `true` is afternoon.
     HalfDay(bool),
-    /// Whether before Christ.
+    /// AD or BC: `true` is BC.
     Era(bool),
     Unit(Unit),
-    /// `t` before a time.
+    /// `t`, which precedes a time.
     Time,
-    /// `dst` behind a zone.
+    /// `dst`, which follows a zone.
     Summer,
     Ignored,
 }
 
-/// The meaning of a word in lower case.
+/// Looks up a lower-case word.
 pub(super) fn keyword(word: &str) -> Option<Keyword> {
     use Keyword as K;
     const MONTHS: [&str; 12] = [

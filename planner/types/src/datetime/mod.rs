@@ -1,8 +1,8 @@
 //! Dates and timestamps: the civil calendar, ranges, time zones. Text forms are in `parse` and `format`.
 //!
-//! A date is days, a timestamp microseconds since 2000-01-01 (UTC for timestamptz), as in PostgreSQL; the extreme values of
-//! the integers stand for the infinities. The calendar is the proleptic Gregorian one; year 0 is 1 BC. Days and moments of
-//! every function here count from 2000; [`unix`] alone knows 1970.
+//! As in PostgreSQL, a date is days and a timestamp is microseconds since 2000-01-01 (UTC for timestamptz). The extreme
+//! values of the integers stand for the infinities. The calendar is the proleptic Gregorian one; year 0 is 1 BC. All
+//! functions here count days and moments from 2000; only [`unix`] knows 1970.
 
 pub mod abbreviation;
 mod clock;
@@ -30,7 +30,7 @@ pub use zone::{TimeZone, ZoneName, offset_at_local, offset_at_utc, to_local, to_
 
 use sql_error::{Result, SqlError, state};
 
-/// `+05`, `-0330` as seconds east of UTC; `None` for other text, an error for what is too far.
+/// Reads an offset (`+05`, `-0330`) in seconds east of UTC. `None` for other text; an error if it is too far from UTC.
 pub fn displacement(text: &str) -> Option<std::result::Result<i64, ()>> {
     match fields::displacement(text) {
         Ok(east) => Some(Ok(east)),
@@ -45,54 +45,55 @@ pub const DAY: i64 = 86_400_000_000;
 pub const SECOND: i64 = 1_000_000;
 /// 2000-01-01 as a Julian day.
 const JULIAN_ORIGIN: i64 = 2_451_545;
-/// First day of dates and timestamps: 4714-11-24 BC (Julian day 0).
+/// The first valid day: 4714-11-24 BC (Julian day 0).
 pub const MIN_DATE: i64 = -JULIAN_ORIGIN;
-/// First day beyond dates: 5874898-01-01.
+/// The first day beyond the range of dates: 5874898-01-01.
 pub const END_DATE: i64 = 2_145_031_949;
-/// First microsecond beyond timestamps: 294277-01-01, a week before the integers end, so that a local time never does.
+/// The first microsecond beyond the range of timestamps: 294277-01-01. It is a week before `i64` ends, so local times
+/// do not overflow.
 pub const END_TIMESTAMP: i64 = 9_223_371_331_200_000_000;
-/// First microsecond of timestamps: 4714-11-24 BC.
+/// The first valid timestamp: 4714-11-24 BC.
 pub const MIN_TIMESTAMP: i64 = MIN_DATE * DAY;
-/// Whether a moment is within the range of timestamps.
+/// Whether a moment is in the range of timestamps.
 pub fn in_timestamp_range(micros: i64) -> bool {
     (MIN_TIMESTAMP..END_TIMESTAMP).contains(&micros)
 }
 
-/// Whether days are within the range of dates.
+/// Whether `days` is in the range of dates.
 pub fn in_date_range(days: i64) -> bool {
     (MIN_DATE..END_DATE).contains(&days)
 }
 
-/// A moment. Errors: 22008 beyond timestamps; infinities stay.
+/// Checks that a moment is a timestamp or an infinity. Errors: 22008.
 pub fn checked_timestamp(micros: i64) -> Result<i64> {
     if in_timestamp_range(micros) || !is_finite(micros) { Ok(micros) } else { Err(out_of_range("timestamp")) }
 }
 
-/// Whether a moment is neither infinity.
+/// Whether the moment is neither infinity.
 pub fn is_finite(micros: i64) -> bool {
     micros != i64::MIN && micros != i64::MAX
 }
 
-/// `infinity` and `-infinity` of timestamps.
+/// The timestamp `infinity`; `-infinity` is [`TIMESTAMP_NEGATIVE_INFINITY`].
 pub const TIMESTAMP_INFINITY: i64 = i64::MAX;
-/// See [`TIMESTAMP_INFINITY`].
+/// The timestamp `-infinity`; see also [`TIMESTAMP_INFINITY`].
 pub const TIMESTAMP_NEGATIVE_INFINITY: i64 = i64::MIN;
 
 /// A calendar date; year 0 is 1 BC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Civil {
-    /// Astronomical year.
+    /// Astronomical year: 0 is 1 BC.
     pub year: i64,
-    /// 1 to 12.
+    /// Month, from 1 to 12.
     pub month: i64,
-    /// 1 to 31.
+    /// Day, from 1 to 31.
     pub day: i64,
 }
 
-/// Days from March 1 of the year 0, with which spans of 400 years begin, to 2000-01-01.
+/// Days from 0000-03-01, where the cycles of 400 years begin, to 2000-01-01.
 const CIVIL_ORIGIN: i64 = 730_425;
 
-/// Days since 2000-01-01 of a calendar date. The month may be out of 1..=12, the day out of its month.
+/// Days since 2000-01-01 of a calendar date. `month` and `day` may be outside their ranges.
 pub fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let year = year + (month - 1).div_euclid(12);
     let month = (month - 1).rem_euclid(12) + 1;
@@ -103,7 +104,7 @@ pub fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - CIVIL_ORIGIN
 }
 
-/// The calendar date of days since 2000-01-01.
+/// The calendar date of `days` since 2000-01-01.
 pub fn civil_from_days(days: i64) -> Civil {
     let days = days + CIVIL_ORIGIN;
     let era = days.div_euclid(146_097);
@@ -116,28 +117,28 @@ pub fn civil_from_days(days: i64) -> Civil {
     Civil { year, month, day: of_year - (153 * shifted + 2) / 5 + 1 }
 }
 
-/// Day of the week, 0 for Sunday.
+/// Day of the week; 0 is Sunday.
 pub fn weekday(days: i64) -> i64 {
     // 2000-01-01 was a Saturday.
     (days + 6).rem_euclid(7)
 }
 
-/// The Julian day of a date.
+/// The Julian day of `days` since 2000-01-01.
 pub fn julian(days: i64) -> i64 {
     days + JULIAN_ORIGIN
 }
 
-/// The date of a Julian day.
+/// Days since 2000-01-01 of a Julian day.
 pub fn days_from_julian(julian: i64) -> i64 {
     julian - JULIAN_ORIGIN
 }
 
-/// Days of a month.
+/// Number of days of a month (1 to 12).
 pub fn days_in_month(year: i64, month: i64) -> i64 {
     days_from_civil(year, month + 1, 1) - days_from_civil(year, month, 1)
 }
 
-/// 22008: `what out of range`.
+/// The error 22008, `what out of range`.
 pub fn out_of_range(what: &str) -> SqlError {
     SqlError::new(state::DATETIME_FIELD_OVERFLOW, format!("{what} out of range"))
 }
@@ -154,7 +155,7 @@ pub fn date_to_timestamp(date: i32) -> Result<i64> {
     }
 }
 
-/// The date of a (local) timestamp.
+/// The date of a local timestamp.
 pub fn timestamp_to_date(micros: i64) -> i32 {
     match micros {
         i64::MIN => i32::MIN,
@@ -163,8 +164,8 @@ pub fn timestamp_to_date(micros: i64) -> i32 {
     }
 }
 
-/// Microseconds rounded to some digits of seconds, half away from zero; other digits than 0 to 5 change nothing. `None`
-/// when the result does not fit.
+/// Rounds microseconds to `digits` digits of seconds, half away from zero. Digits outside 0 to 5 change nothing. `None`
+/// on overflow.
 pub fn round_seconds(micros: i64, digits: i32) -> Option<i64> {
     let Ok(digits @ 0..=5) = u32::try_from(digits) else { return Some(micros) };
     let unit = 10i64.pow(6 - digits);
@@ -172,7 +173,7 @@ pub fn round_seconds(micros: i64, digits: i32) -> Option<i64> {
     Some(micros.checked_add(half)? / unit * unit)
 }
 
-/// A timestamp rounded to some digits of seconds. Infinities stay.
+/// Rounds a timestamp to the digits of its type's modifier. Infinities stay.
 pub fn round_timestamp(micros: i64, modifier: i32) -> i64 {
     if is_finite(micros) { round_seconds(micros, modifier).unwrap_or(micros) } else { micros }
 }

@@ -1,4 +1,4 @@
-//! Text to dates and timestamps: manual, 8.5.1 and appendix B.
+//! Parses dates and timestamps (manual, 8.5.1 and appendix B).
 
 use super::decode::decode;
 use super::fields::{Fault, Fields};
@@ -9,10 +9,10 @@ use super::{DAY, DateOrder, SECOND, UNIX_EPOCH, UNIX_EPOCH_DAY, days_from_civil,
 use sql_error::{Result, SqlError, state};
 use std::cell::Cell;
 
-/// What the meaning of a date depends on.
+/// The settings that the meaning of a date text depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// The session's zone.
+    /// The session's time zone.
     pub zone: TimeZone,
     /// The transaction's time; who needs it asks [`Reading::now`].
     pub now: i64,
@@ -21,24 +21,24 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// UTC, the start of 1970, month before day.
+    /// A fixed context: UTC, the start of 1970, month before day.
     pub const PLAIN: Reading = Reading { zone: TimeZone::UTC, now: UNIX_EPOCH, order: DateOrder::Mdy };
 }
 
 thread_local! {
-    /// Whether a text that this thread read meant another time at another moment.
+    /// Whether a text that this thread read depends on the transaction's time.
     static ASKED: Cell<bool> = const { Cell::new(false) };
 }
 
 impl Reading {
-    /// The transaction's time, for texts whose meaning it changes.
+    /// The transaction's time. The call notes that the text's meaning depends on it.
     pub fn now(&self) -> i64 {
         ASKED.set(true);
         self.now
     }
 
-    /// What `read`, which must not leave this thread, answers, and whether it asked for the time: then the same texts may
-    /// mean something else in the next transaction.
+    /// Runs `read` and answers whether it asked for the transaction's time. If so, the same texts may mean something
+    /// else in the next transaction. `read` must stay on this thread.
     pub fn asks_for_now<T>(read: impl FnOnce() -> T) -> (T, bool) {
         let before = ASKED.replace(false);
         let answer = read();
@@ -46,27 +46,27 @@ impl Reading {
     }
 }
 
-/// A point in time as written.
+/// A parsed point in time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Parsed {
-    /// `-infinity`
+    /// The word `-infinity` was read.
     NegativeInfinity,
-    /// `infinity`
+    /// The word `infinity` was read.
     Infinity,
-    /// `epoch`
+    /// `epoch`, the start of 1970.
     Epoch,
-    /// Fields: days since 2000-01-01, microseconds of the day, and the zone, if one was written.
+    /// A date and time: days since 2000-01-01, microseconds of the day, and the zone if one was written.
     Fields {
-        /// Days since 2000-01-01.
+        /// Days since 2000-01-01, negative before.
         days: i64,
-        /// Microseconds of the day (may be a whole day: 24:00:00).
+        /// Microseconds of the day. 24:00:00 is allowed.
         time: i64,
-        /// Zone written.
+        /// The zone, if one was written.
         zone: Option<ZoneName>,
     },
 }
 
-/// The error of a text of a type.
+/// The error for a text that is not of the type `type_name`.
 pub(super) fn error(fault: Fault, text: &str, type_name: &str) -> SqlError {
     let field =
         || SqlError::new(state::DATETIME_FIELD_OVERFLOW, format!("date/time field value out of range: \"{text}\""));
@@ -84,7 +84,7 @@ pub(super) fn error(fault: Fault, text: &str, type_name: &str) -> SqlError {
     }
 }
 
-/// Reads any accepted form. Errors: 22007 for other text, 22008 for fields out of range, 22009 and 22023 for zones.
+/// Parses any accepted form. Errors: 22007 for other text, 22008 for fields out of range, 22009 and 22023 for zones.
 pub fn parse(text: &str, type_name: &str, reading: &Reading) -> Result<Parsed> {
     let fields: Fields = split(text)
         .ok_or(Fault::Format)
@@ -106,7 +106,7 @@ fn range_error(what: &str, text: &str) -> SqlError {
     SqlError::new(state::DATETIME_FIELD_OVERFLOW, format!("{what} out of range: \"{text}\""))
 }
 
-/// Text to a date.
+/// Parses a date in days since 2000-01-01.
 pub fn parse_date(text: &str, reading: &Reading) -> Result<i32> {
     match parse(text, "date", reading)? {
         Parsed::NegativeInfinity => Ok(i32::MIN),
@@ -124,7 +124,7 @@ fn local(days: i64, time: i64, text: &str) -> Result<i64> {
         .ok_or_else(|| range_error("timestamp", text))
 }
 
-/// Text to a timestamp without time zone; a zone in the text is ignored, as in PostgreSQL.
+/// Parses a timestamp without time zone. Like PostgreSQL, it ignores a zone in the text.
 pub fn parse_timestamp(text: &str, reading: &Reading) -> Result<i64> {
     match parse(text, "timestamp", reading)? {
         Parsed::NegativeInfinity => Ok(i64::MIN),
@@ -134,14 +134,14 @@ pub fn parse_timestamp(text: &str, reading: &Reading) -> Result<i64> {
     }
 }
 
-/// Text to a timestamp with time zone, microseconds of UTC.
+/// Parses a timestamp with time zone, in microseconds of UTC.
 pub fn parse_timestamptz(text: &str, reading: &Reading) -> Result<i64> {
     match parse(text, "timestamp with time zone", reading)? {
         Parsed::NegativeInfinity => Ok(i64::MIN),
         Parsed::Infinity => Ok(i64::MAX),
         Parsed::Epoch => Ok(UNIX_EPOCH),
         Parsed::Fields { days, time, zone } => {
-            // The first day of all may be reached only by way of the zone.
+            // Only the zone's offset may bring the moment into range at the first day.
             let local = days.checked_mul(DAY).and_then(|micros| micros.checked_add(time));
             let local = local.ok_or_else(|| range_error("timestamp", text))?;
             let offset = zone.unwrap_or(ZoneName::Zone(reading.zone)).offset_at_local(local);

@@ -1,14 +1,14 @@
-//! [`PosixZone`]: a time zone written as POSIX has it: `EST5EDT,M3.2.0,M11.1.0`, `<+0530>-5:30`, `+02`. Offsets there count
-//! west of UTC.
+//! [`PosixZone`]: a time zone in POSIX syntax, such as `EST5EDT,M3.2.0,M11.1.0`, `<+0530>-5:30` or `+02`. Offsets in
+//! the syntax count west of UTC.
 
 use super::{civil_from_days, days_from_civil, days_in_month, weekday};
 
-/// Seconds of a day.
+/// Seconds in a day.
 const DAY: i64 = 86_400;
-/// What summer time goes by where it is not said: the rules of the United States, as in PostgreSQL.
+/// The rules of summer time if a zone names none: those of the United States, as in PostgreSQL.
 const DEFAULT_RULES: &str = ",M3.2.0,M11.1.0";
 
-/// A short name, inline.
+/// A zone's abbreviation, stored inline: at most 16 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Name([u8; 16]);
 
@@ -18,33 +18,33 @@ impl Name {
         bytes.get_mut(..text.len())?.copy_from_slice(text.as_bytes());
         Some(Name(bytes))
     }
-    /// The name.
+    /// The abbreviation as text.
     pub fn text(&self) -> &str {
         let end = self.0.iter().position(|byte| *byte == 0).unwrap_or(self.0.len());
         std::str::from_utf8(self.0.get(..end).unwrap_or_default()).unwrap_or_default()
     }
 }
 
-/// When the clock is changed.
+/// The day of a clock change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Day {
     /// Day of the year from 1, February 29 not counted.
     Julian(i64),
-    /// Day of the year from 0.
+    /// Day of the year, counted from 0.
     OfYear(i64),
-    /// Month, week (5 for the last) and day of the week from Sunday.
+    /// Month, week (5 is the last one) and weekday (0 is Sunday).
     OfMonth(i64, i64, i64),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Change {
     day: Day,
-    /// Seconds after midnight.
+    /// Local time of the change, in seconds after midnight.
     time: i64,
 }
 
 impl Change {
-    /// Local seconds since 2000 in a year.
+    /// The change in a year, in local seconds since 2000.
     fn in_year(&self, year: i64) -> i64 {
         let first = days_from_civil(year, 1, 1);
         let day = match self.day {
@@ -71,7 +71,7 @@ struct Daylight {
     end: Change,
 }
 
-/// A zone by its rules.
+/// A time zone given by its rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PosixZone {
     standard: Name,
@@ -109,7 +109,7 @@ impl<'a> Text<'a> {
         self.0 = rest;
         digits.parse().ok().filter(|number| (min..=max).contains(number))
     }
-    /// `[+-]hh[:mm[:ss]]` in seconds.
+    /// Reads `[+-]hh[:mm[:ss]]` in seconds.
     fn time(&mut self) -> Option<i64> {
         let negative = self.sign('-');
         if !negative {
@@ -141,7 +141,7 @@ impl<'a> Text<'a> {
 }
 
 impl PosixZone {
-    /// Reads a specification; `None` when it is none.
+    /// Parses a specification. `None` if the text is not one.
     pub fn parse(text: &str) -> Option<PosixZone> {
         let upper = text.to_ascii_uppercase();
         let mut text = Text(&upper);
@@ -164,7 +164,7 @@ impl PosixZone {
         text.0.is_empty().then_some(PosixZone { standard, offset, daylight: Some(daylight) })
     }
 
-    /// Seconds east of UTC, named by them. `None` beyond what a POSIX zone holds.
+    /// A zone `east` seconds east of UTC, and its name. `None` if the offset is beyond the limit of POSIX zones.
     pub fn fixed(east: i64) -> Option<(PosixZone, String)> {
         if east.abs() > 167 * 3600 {
             return None;
@@ -194,17 +194,18 @@ impl PosixZone {
         summer.then_some(daylight)
     }
 
-    /// Seconds east of UTC at a moment, in seconds.
+    /// Seconds east of UTC at a moment in seconds since 2000.
     pub fn offset_at(&self, utc: i64) -> i64 {
         self.summer_at(utc).map_or(self.offset, |daylight| daylight.offset)
     }
 
-    /// The abbreviation at a moment, in seconds.
+    /// The abbreviation in use at a moment in seconds since 2000.
     pub fn abbreviation_at(&self, utc: i64) -> String {
         self.summer_at(utc).map_or(&self.standard, |daylight| &daylight.name).text().to_string()
     }
 
-    /// Seconds east of UTC at a local time, in seconds: in a gap the offset before it, in an overlap the later one.
+    /// Seconds east of UTC at a local time in seconds since 2000. A gap takes the offset before it; an overlap takes
+    /// the later one.
     pub fn offset_at_local(&self, local: i64) -> i64 {
         match &self.daylight {
             Some(daylight) => {

@@ -1,45 +1,45 @@
-//! [`DateFormat`]: the setting DateStyle, the form of dates on output and the order of their fields on input.
+//! [`DateFormat`]: the setting DateStyle. It gives the output form of dates and the order of their fields on input.
 
-/// The form that dates and timestamps are written in.
+/// The output form of dates and timestamps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DateStyle {
-    /// `1997-12-17 07:37:16-08`
+    /// ISO 8601: `1997-12-17 07:37:16-08`
     #[default]
     Iso,
-    /// `12/17/1997 07:37:16.00 PST`
+    /// Slashes: `12/17/1997 07:37:16.00 PST`
     Sql,
-    /// `Wed Dec 17 07:37:16 1997 PST`
+    /// Like Unix `date`: `Wed Dec 17 07:37:16 1997 PST`
     Postgres,
-    /// `17.12.1997 07:37:16.00 PST`
+    /// Dots: `17.12.1997 07:37:16.00 PST`
     German,
 }
 
-/// The order in which day, month and year are read where a date does not tell, and written in some styles.
+/// The order of day, month and year. It applies to ambiguous input and to some output styles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum DateOrder {
-    /// Month, day, year.
+    /// The order month, day, year.
     #[default]
     Mdy,
-    /// Day, month, year.
+    /// The order day, month, year.
     Dmy,
-    /// Year, month, day.
+    /// The order year, month, day.
     Ymd,
 }
 
-/// DateStyle.
+/// The value of the setting DateStyle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct DateFormat {
-    /// How dates are written.
+    /// The output form of dates.
     pub style: DateStyle,
-    /// The order of their fields.
+    /// The order of day, month and year.
     pub order: DateOrder,
 }
 
 impl DateFormat {
-    /// `ISO, MDY`.
+    /// The default DateStyle, `ISO, MDY`.
     pub const ISO: DateFormat = DateFormat { style: DateStyle::Iso, order: DateOrder::Mdy };
 
-    /// As SHOW prints it.
+    /// The value as SHOW prints it.
     pub fn name(self) -> String {
         let style = match self.style {
             DateStyle::Iso => "ISO",
@@ -55,7 +55,7 @@ impl DateFormat {
         format!("{style}, {order}")
     }
 
-    /// This format, changed by a list of key words. Errors: what PostgreSQL says in the error's detail.
+    /// This format, changed by a list of key words. Errors: the text of PostgreSQL's error detail.
     pub fn changed(self, list: &str) -> Result<DateFormat, String> {
         let (mut style, mut order) = (None, None);
         let conflict = || "Conflicting \"datestyle\" specifications.".to_string();
@@ -66,7 +66,7 @@ impl DateFormat {
                 "sql" => (Some(DateStyle::Sql), None),
                 word if word.starts_with("postgres") => (Some(DateStyle::Postgres), None),
                 "german" => {
-                    // German dates begin with the day, unless the order is said too.
+                    // The style German implies the order DMY, unless the list names another order.
                     order = order.or(Some((DateOrder::Dmy, false)));
                     (Some(DateStyle::German), None)
                 }

@@ -1,32 +1,28 @@
-//! Cuts the text of a date or time into words, and says what each looks like.
+//! Splits the text of a date or time into words and classifies each by its characters.
 
 use super::keyword::keyword;
 
-/// What a word looks like.
+/// The class of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// Digits, perhaps with a fraction.
     Number,
-    /// Letters.
     Text,
-    /// Parts with `-`, `/` or `.` between them; perhaps the name of a zone.
+    /// Parts separated by `-`, `/` or `.`; also a zone's name.
     Date,
-    /// Digits with colons.
     Time,
-    /// A sign and digits.
     Zone,
-    /// A sign and letters.
     Special,
 }
 
-/// A word in lower case.
+/// A lower-case word and its class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
     pub shape: Shape,
     pub text: String,
 }
 
-/// More words, or longer text, are no date.
+/// Most words of a date. The same limit applies to longer texts.
 const MAX_WORDS: usize = 25;
 const MAX_LENGTH: usize = 150;
 
@@ -51,7 +47,7 @@ impl Text<'_> {
     }
 }
 
-/// The words of a text; `None` for what cannot stand in one.
+/// Splits a text into words. `None` if a character cannot occur in a date.
 pub(super) fn split(text: &str) -> Option<Vec<Word>> {
     split_within(text, MAX_LENGTH)
 }
@@ -103,7 +99,7 @@ pub fn split_within(text: &str, most: usize) -> Option<Vec<Word>> {
         } else if letter(first) {
             input.take(&mut text, letter);
             let next = input.peek();
-            // Names of zones have signs and digits in them; a known word before a digit ends there.
+            // Zone names may contain signs and digits. A known word ends before a digit.
             let longer =
                 matches!(next, b'-' | b'/' | b'.') || ((next == b'+' || digit(next)) && keyword(&text).is_none());
             if longer {

@@ -1,4 +1,4 @@
-//! [`TimeZone`]: a zone by its name in the time zone database or by POSIX rules, its offsets and abbreviations.
+//! [`TimeZone`]: a zone named in the time zone database or given by POSIX rules, with its offsets and abbreviations.
 
 use super::abbreviation::{Abbreviation, abbreviation};
 use super::european::EuropeanZone;
@@ -8,20 +8,20 @@ use chrono::{DateTime, NaiveDate, NaiveDateTime, Offset, TimeZone as _};
 use chrono_tz::{OffsetName, Tz};
 use sql_error::{Result, SqlError, state};
 
-/// A time zone.
+/// A time zone: named, or given by POSIX rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TimeZone {
-    /// Of the time zone database.
+    /// A zone of the time zone database.
     Named(Tz),
-    /// By its rules.
+    /// A zone given by POSIX rules.
     Posix(PosixZone),
 }
 
 impl TimeZone {
-    /// UTC.
+    /// The zone UTC itself.
     pub const UTC: TimeZone = TimeZone::Named(Tz::UTC);
 
-    /// A zone as SET TIME ZONE takes it: a name whatever its case, or a POSIX specification.
+    /// Parses a zone as SET TIME ZONE takes it: a name in any case, or a POSIX specification.
     pub fn parse(name: &str) -> Option<TimeZone> {
         let name = name.strip_prefix("posix/").unwrap_or(name);
         name.parse()
@@ -39,7 +39,7 @@ impl TimeZone {
                 Some((_, standard)) => standard.to_string(),
                 None => match zone.offset_from_utc_datetime(&chrono_moment(utc)).abbreviation() {
                     Some(abbreviation) => abbreviation.to_string(),
-                    // A zone without letters of its own.
+                    // The zone has no letters for its abbreviation.
                     None => numeric_abbreviation(offset_at_utc(*self, utc)),
                 },
             },
@@ -47,11 +47,11 @@ impl TimeZone {
         }
     }
 
-    /// Seconds east of UTC that an abbreviation stood for in this zone about a local time; the zone's own where it was
-    /// not used.
+    /// Seconds east of UTC that the abbreviation `name` means in this zone around a local time. If the zone never used
+    /// it, the zone's own offset.
     pub fn offset_of_abbreviation(&self, name: &str, local: i64) -> i64 {
         let utc = local.saturating_sub(offset_at_local(*self, local) * SECOND);
-        // The last use before, or else the first after; rules change a few times a year at most.
+        // Prefer the last use before, then the first after. Rules change only a few times a year.
         let probes = (0..1200).map(|at| -at * 30).chain((1..1200).map(|at| at * 30));
         for days in probes {
             let moment = utc.saturating_add(days * DAY);
@@ -63,19 +63,19 @@ impl TimeZone {
     }
 }
 
-/// A zone as text names it in input and AT TIME ZONE.
+/// A zone as input texts and AT TIME ZONE name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ZoneName {
-    /// Seconds east of UTC.
+    /// An offset in seconds east of UTC.
     Fixed(i64),
-    /// A zone.
+    /// A zone with its own rules.
     Zone(TimeZone),
-    /// An abbreviation that means what it meant in a zone at the time.
+    /// An abbreviation whose offset depends on the zone and the time.
     Dynamic(&'static str, TimeZone),
 }
 
 impl ZoneName {
-    /// An abbreviation, in lower case, alone.
+    /// Looks up a lower-case abbreviation.
     pub fn of_abbreviation(name: &str) -> Option<ZoneName> {
         match abbreviation(name)? {
             Abbreviation::Fixed(east, _) => Some(ZoneName::Fixed(i64::from(east))),
@@ -101,25 +101,25 @@ impl ZoneName {
             ZoneName::Dynamic(name, zone) => zone.offset_of_abbreviation(name, utc),
         }
     }
-    /// Local time of a moment of UTC. Infinities stay.
+    /// The local time of a moment of UTC. Infinities stay.
     pub fn to_local(&self, utc: i64) -> i64 {
         if super::is_finite(utc) { utc.saturating_add(self.offset_at_utc(utc) * SECOND) } else { utc }
     }
-    /// UTC of a local time. Infinities stay.
+    /// The moment of UTC of a local time. Infinities stay.
     pub fn to_utc(&self, local: i64) -> i64 {
         if super::is_finite(local) { local.saturating_sub(self.offset_at_local(local) * SECOND) } else { local }
     }
 }
 
-/// A zone as AT TIME ZONE takes it: an abbreviation, a name or a POSIX specification. Errors: 22023.
+/// Parses a zone as AT TIME ZONE takes it: an abbreviation, a name or a POSIX specification. Errors: 22023.
 pub fn zone(name: &str) -> Result<ZoneName> {
     ZoneName::of_abbreviation(&name.to_ascii_lowercase())
         .or_else(|| TimeZone::parse(name).map(ZoneName::Zone))
         .ok_or_else(|| SqlError::new(state::INVALID_PARAMETER_VALUE, format!("time zone \"{name}\" not recognized")))
 }
 
-/// Zones that follow no city: what is standard time there, and whether the rules of the United States apply. Later editions of the
-/// time zone database have cities in their place, with local mean time and rules of their own.
+/// Zones that follow no city: standard offset and abbreviation, and whether the rules of the United States apply. Later
+/// editions of the time zone database link these zones to cities, with local mean time and local rules.
 const WITHOUT_CITY: [(Tz, i64, &str, bool); 7] = [
     (Tz::PST8PDT, -8 * 3600, "PST", true),
     (Tz::EST5EDT, -5 * 3600, "EST", true),
@@ -130,8 +130,8 @@ const WITHOUT_CITY: [(Tz, i64, &str, bool); 7] = [
     (Tz::HST, -10 * 3600, "HST", false),
 ];
 
-/// Seconds east of UTC and abbreviation where a zone without city has standard time and the city in its place may have another: in
-/// years without rules of the whole country. No year's begin or end is near a change, so a local time will do as well.
+/// Offset (seconds east of UTC) and abbreviation of a zone without a city, in years without nationwide rules. In those
+/// years, the linked city may differ. No clock change is near the turn of a year, so `moment` may be local time.
 fn standard_time(zone: Tz, moment: i64) -> Option<(i64, &'static str)> {
     let (_, east, abbreviation, rules) = *WITHOUT_CITY.iter().find(|(known, ..)| *known == zone)?;
     let year = civil_from_days(moment.div_euclid(DAY)).year;
@@ -139,7 +139,7 @@ fn standard_time(zone: Tz, moment: i64) -> Option<(i64, &'static str)> {
     (!rules || !ruled).then_some((east, abbreviation))
 }
 
-/// An offset as the time zone database writes it for zones without letters: `-0430`.
+/// An offset as the time zone database writes it for zones without letters, such as `-0430`.
 fn numeric_abbreviation(east: i64) -> String {
     let (sign, east) = (if east < 0 { '-' } else { '+' }, east.abs());
     let (hours, minutes, seconds) = (east / 3600, east / 60 % 60, east % 60);
@@ -150,7 +150,7 @@ fn numeric_abbreviation(east: i64) -> String {
     }
 }
 
-/// Seconds east of UTC at a moment of UTC.
+/// Seconds east of UTC at a moment of UTC, in microseconds since 2000.
 pub fn offset_at_utc(zone: TimeZone, micros: i64) -> i64 {
     match zone {
         TimeZone::UTC => 0,
@@ -163,8 +163,8 @@ pub fn offset_at_utc(zone: TimeZone, micros: i64) -> i64 {
     }
 }
 
-/// Seconds east of UTC at a local time. In the gap of a clock put forward, the offset before it; in the overlap of one
-/// put back, the standard (later) one: as PostgreSQL.
+/// Seconds east of UTC at a local time, as in PostgreSQL. In the gap of a clock put forward, it is the offset before
+/// it. In the overlap of a clock put back, it is the standard (later) one.
 pub fn offset_at_local(zone: TimeZone, local: i64) -> i64 {
     use chrono::LocalResult;
     match zone {
@@ -182,13 +182,13 @@ pub fn offset_at_local(zone: TimeZone, local: i64) -> i64 {
     }
 }
 
-/// The last year that the compiled time zone database has rules for, and a year from which 28 follow that begin on every day
-/// of the week, with and without a leap day.
+/// `LAST_YEAR` is the last year with rules in the compiled time zone database. The 28 years from `CYCLE` on have every
+/// calendar: each first weekday, with and without a leap day.
 const LAST_YEAR: i64 = 2090;
 const CYCLE: i64 = 2050;
 
-/// A moment by chrono, which ends near the year 262142; years that the database does not reach stand for one with the same
-/// calendar.
+/// Converts a moment for chrono, whose years end near 262142. A year beyond the database is replaced by one with the
+/// same calendar.
 pub fn chrono_moment(micros: i64) -> NaiveDateTime {
     const LIMIT: i64 = 200_000 * 366 * DAY / 2;
     let days = micros.div_euclid(DAY);
@@ -209,12 +209,12 @@ pub fn chrono_moment(micros: i64) -> NaiveDateTime {
         .unwrap_or_else(|| NaiveDate::default().and_time(chrono::NaiveTime::MIN))
 }
 
-/// Local time of a timestamptz in a zone. Infinities stay.
+/// The local time of a timestamptz in a zone. Infinities stay.
 pub fn to_local(micros: i64, zone: TimeZone) -> i64 {
     ZoneName::Zone(zone).to_local(micros)
 }
 
-/// UTC of a local time in a zone. Infinities stay.
+/// The moment of UTC of a local time in a zone. Infinities stay.
 pub fn to_utc(local: i64, zone: TimeZone) -> i64 {
     ZoneName::Zone(zone).to_utc(local)
 }
@@ -255,7 +255,7 @@ mod tests {
         let at = |year| days_from_civil(year, 7, 1) * DAY;
         assert_eq!(zone("PST").unwrap().offset_at_utc(at(2020)), -8 * 3600);
         assert_eq!(zone("+02").unwrap().offset_at_utc(at(2020)), -2 * 3600);
-        // Moscow moved twice.
+        // Moscow changed its offset twice.
         assert_eq!(zone("msk").unwrap().offset_at_local(at(2012)), 4 * 3600);
         assert_eq!(zone("MSK").unwrap().offset_at_local(at(2020)), 3 * 3600);
         assert_eq!(zone("nowhere").unwrap_err().state(), state::INVALID_PARAMETER_VALUE);

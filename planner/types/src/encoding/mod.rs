@@ -1,5 +1,5 @@
-//! [`Encoding`]: the character encodings that text is converted to and from: UTF8, which is the server's, SQL_ASCII, which is no
-//! conversion, and all of one byte that PostgreSQL converts.
+//! [`Encoding`]: the character encodings that text is converted to and from. These are UTF8 (the server's), SQL_ASCII
+//! (no conversion) and all one-byte encodings that PostgreSQL converts.
 
 mod tables;
 
@@ -8,28 +8,28 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// An encoding.
+/// A character encoding that clients may use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encoding {
-    /// UTF-8.
+    /// UTF-8, the server's encoding.
     #[default]
     Utf8,
-    /// Bytes as they are, which have to be UTF-8 here.
+    /// SQL_ASCII: bytes are not converted, but must be UTF-8 here.
     SqlAscii,
     /// ISO 8859-1: the first 256 characters of Unicode.
     Latin1,
-    /// One by its place in the list of those with a table.
+    /// A one-byte encoding, by its index in the list of tables.
     Table(u8),
 }
 
-/// PostgreSQL's names of encodings, by its numbers from 0.
+/// PostgreSQL's encoding names, in the order of its numbers, from 0.
 const NAMES: &str = "\
     SQL_ASCII EUC_JP EUC_CN EUC_KR EUC_TW EUC_JIS_2004 UTF8 MULE_INTERNAL LATIN1 LATIN2 LATIN3 LATIN4 LATIN5 \
     LATIN6 LATIN7 LATIN8 LATIN9 LATIN10 WIN1256 WIN1258 WIN866 WIN874 KOI8R WIN1251 WIN1252 ISO_8859_5 \
     ISO_8859_6 ISO_8859_7 ISO_8859_8 WIN1250 WIN1253 WIN1254 WIN1255 WIN1257 KOI8U SJIS BIG5 GBK UHC GB18030 \
     JOHAB SHIFT_JIS_2004";
 
-/// Other names, without signs, in lower case, and whose they are.
+/// Aliases (lower case, without punctuation) and the encodings they name.
 const ALIASES: &str = "\
     abc=WIN1258 alt=WIN866 iso88591=LATIN1 iso885910=LATIN6 iso885913=LATIN7 iso885914=LATIN8 iso885915=LATIN9 \
     iso885916=LATIN10 iso88592=LATIN2 iso88593=LATIN3 iso88594=LATIN4 iso88599=LATIN5 koi8=KOI8R mskanji=SJIS \
@@ -38,7 +38,7 @@ const ALIASES: &str = "\
     windows1254=WIN1254 windows1255=WIN1255 windows1256=WIN1256 windows1257=WIN1257 windows1258=WIN1258 \
     windows866=WIN866 windows874=WIN874 windows932=SJIS windows936=GBK windows949=UHC windows950=BIG5";
 
-/// An encoding of one byte.
+/// A one-byte encoding with a table.
 struct Table {
     name: &'static str,
     /// Characters of the bytes from 0x80 on.
@@ -59,18 +59,18 @@ static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
         .collect()
 });
 
-/// The name of an encoding by PostgreSQL's number.
+/// The name of an encoding, by PostgreSQL's number.
 pub fn name_of(number: i32) -> Option<&'static str> {
     NAMES.split(' ').nth(usize::try_from(number).ok()?)
 }
 
-/// PostgreSQL's number of an encoding by any of its names.
+/// PostgreSQL's number of an encoding, by name or alias.
 pub fn number_of(name: &str) -> Option<i32> {
     let canonical = canonical(name)?;
     NAMES.split(' ').position(|known| known == canonical).and_then(|at| i32::try_from(at).ok())
 }
 
-/// PostgreSQL's own name of an encoding by any of its names.
+/// PostgreSQL's own name of an encoding, by name or alias.
 pub fn canonical(name: &str) -> Option<&'static str> {
     let plain = |text: &str| -> String {
         text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
@@ -81,9 +81,9 @@ pub fn canonical(name: &str) -> Option<&'static str> {
 }
 
 impl Encoding {
-    /// An encoding by any of its names. `None` for one that is not known, or not converted here.
+    /// Looks up an encoding by name or alias. `None` if the name is unknown, or if there is no conversion for it here.
     pub fn named(name: &str) -> Option<Encoding> {
-        // What most clients say, and settings keep: all others are looked for in long lists.
+        // Most clients and settings say UTF8. The other names need a search of long lists.
         if name == "UTF8" {
             return Some(Encoding::Utf8);
         }
@@ -103,7 +103,7 @@ impl Encoding {
             _ => None,
         }
     }
-    /// PostgreSQL's name.
+    /// PostgreSQL's name of the encoding.
     pub fn name(self) -> &'static str {
         match self {
             Encoding::Utf8 => "UTF8",
@@ -112,7 +112,7 @@ impl Encoding {
             Encoding::Table(_) => self.table().map_or("", |table| table.name),
         }
     }
-    /// Whether text has other bytes than the server's.
+    /// Whether text needs conversion to or from the server's encoding.
     pub fn converts(self) -> bool {
         !matches!(self, Encoding::Utf8 | Encoding::SqlAscii)
     }
@@ -131,7 +131,7 @@ impl Encoding {
             _ => Some(char::from(byte)),
         }
     }
-    /// Bytes of this encoding as text. Errors: 22021, 22P05.
+    /// Decodes bytes to text. Errors: 22021, 22P05.
     pub fn decode(self, bytes: &[u8]) -> Result<Cow<'_, str>> {
         if !self.converts() {
             return match std::str::from_utf8(bytes) {
@@ -157,7 +157,7 @@ impl Encoding {
             bytes.iter().map(|byte| self.char_of(*byte).ok_or_else(|| no_equivalent(&[*byte], self, Encoding::Utf8)));
         chars.collect::<Result<String>>().map(Cow::Owned)
     }
-    /// Text as bytes of this encoding. Errors: 22P05.
+    /// Encodes text to bytes. Errors: 22P05.
     pub fn encode(self, text: &str) -> Result<Cow<'_, [u8]>> {
         if !self.converts() || text.is_ascii() {
             return Ok(Cow::Borrowed(text.as_bytes()));
@@ -169,7 +169,7 @@ impl Encoding {
         });
         bytes.collect::<Result<Vec<u8>>>().map(Cow::Owned)
     }
-    /// Text as bytes of this encoding, for messages: a question mark where it has no such character.
+    /// Encodes text for a message. A character that the encoding lacks becomes a question mark.
     pub fn encode_message(self, text: &str) -> Cow<'_, [u8]> {
         if !self.converts() || text.is_ascii() {
             return Cow::Borrowed(text.as_bytes());
@@ -182,7 +182,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("0x{byte:02x}")).collect::<Vec<_>>().join(" ")
 }
 
-/// 22021, with as many bytes as the first says that its character has.
+/// The error 22021. It shows as many bytes as the lead byte announces.
 pub fn invalid_sequence(encoding: Encoding, bytes: &[u8]) -> SqlError {
     let length = match (encoding, bytes.first()) {
         (Encoding::Utf8, Some(0xc0..=0xdf)) => 2,

@@ -1,8 +1,8 @@
-//! What the bytes from 0x80 on stand for in the encodings of one byte, as the Unicode consortium's tables have it. U+FFFD stands
-//! for nothing. The encodings of ISO 8859 begin with the 32 control characters, which are left out here.
+//! The characters of the bytes from 0x80 on in one-byte encodings, from the Unicode consortium's tables. U+FFFD marks
+//! an unassigned byte. ISO 8859 encodings begin with the 32 control characters, which are left out here.
 //!
-//! Not from the WHATWG's encodings, which libraries implement: these give a meaning to every byte of Windows' code pages, and take
-//! ISO 8859-1 and 8859-9 for such.
+//! Libraries implement the WHATWG's encodings, which differ. They assign every byte of the Windows code pages, and read
+//! ISO 8859-1 and 8859-9 as Windows code pages.
 
 const LATIN2: &str = "\
     \u{a0}Ą˘Ł¤ĽŚ§¨ŠŞŤŹ\u{ad}ŽŻ°ą˛ł´ľśˇ¸šşťź˝žżŔÁÂĂÄĹĆÇČÉĘËĚÍÎĎĐŃŇÓÔŐÖ×ŘŮÚŰÜÝŢßŕáâăäĺćçčéęëěíîďđńňóôőö÷řů\
@@ -94,7 +94,7 @@ const KOI8U: &str = "\
     ─│┌┐└┘├┤┬┴┼▀▄█▌▐░▒▓⌠■∙√≈≤≥\u{a0}⌡°²·÷═║╒ёє╔ії╗╘╙╚╛ґ╝╞╟╠╡ЁЄ╣ІЇ╦╧╨╩╪Ґ╬©юабцдефгхийклмнопярстужвьызшэщч\
     ъЮАБЦДЕФГХИЙКЛМНОПЯРСТУЖВЬЫЗШЭЩЧЪ";
 
-/// Every table with the name of its encoding.
+/// All tables, each with the name of its encoding.
 pub(super) const ALL: [(&str, &str); 26] = [
     ("LATIN2", LATIN2),
     ("LATIN3", LATIN3),

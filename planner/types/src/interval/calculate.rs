@@ -1,4 +1,4 @@
-//! Arithmetic of intervals, among each other and with moments.
+//! Arithmetic of intervals, and of intervals with moments.
 
 use super::{DAYS_PER_MONTH, Interval, out_of_range};
 use crate::datetime::TimeZone;
@@ -8,7 +8,7 @@ use crate::datetime::{
 };
 use sql_error::{Result, SqlError, state};
 
-/// The first value that an i64 does not hold.
+/// The smallest value above the range of `i64`.
 const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
 
 fn timestamp_out_of_range() -> SqlError {
@@ -16,11 +16,11 @@ fn timestamp_out_of_range() -> SqlError {
 }
 
 impl Interval {
-    /// The sum. Errors: 22008.
+    /// The sum of both. Errors: 22008.
     pub fn add(&self, other: &Interval) -> Result<Interval> {
         self.combine(other, i32::checked_add, i64::checked_add)
     }
-    /// The difference. Errors: 22008.
+    /// The difference of both. Errors: 22008.
     pub fn sub(&self, other: &Interval) -> Result<Interval> {
         self.combine(other, i32::checked_sub, i64::checked_sub)
     }
@@ -39,15 +39,16 @@ impl Interval {
         };
         combined().ok_or_else(out_of_range)
     }
-    /// The opposite. Errors: 22008.
+    /// The interval with the opposite sign. Errors: 22008.
     pub fn neg(&self) -> Result<Interval> {
         Interval::default().sub(self)
     }
-    /// Times a number: what is left of months goes to days, what is left of days to the time. Errors: 22008.
+    /// Multiplies by a number. A fraction of a month carries over to days, a fraction of a day to the time. Errors:
+    /// 22008.
     pub fn times(&self, factor: f64) -> Result<Interval> {
         self.scaled(|value| value * factor)
     }
-    /// Divided by a number. Errors: 22008, 22012.
+    /// Divides by a number. Errors: 22008, 22012.
     pub fn divided(&self, divisor: f64) -> Result<Interval> {
         if divisor == 0.0 {
             return Err(SqlError::new(state::DIVISION_BY_ZERO, "division by zero"));
@@ -67,7 +68,7 @@ impl Interval {
         let day_seconds = (DAY / SECOND) as f64;
         let mut extra_days = round((months - f64::from(whole_months)) * DAYS_PER_MONTH as f64);
         let mut seconds = round((days - f64::from(whole_days) + extra_days - extra_days.trunc()) * day_seconds);
-        // Rounding may have made a whole day of it.
+        // Rounding may have produced a whole day.
         if seconds.abs() >= day_seconds {
             let whole = (seconds / day_seconds).trunc();
             extra_days += whole;
@@ -80,7 +81,7 @@ impl Interval {
         }
         Ok(Interval { months: whole_months, days, micros: micros as i64 })
     }
-    /// 24 hours become a day.
+    /// Converts each 24 hours to a day.
     pub fn justify_hours(&self) -> Result<Interval> {
         let days = i32::try_from(self.micros / DAY).ok().and_then(|days| self.days.checked_add(days));
         let (mut days, mut micros) = (days.ok_or_else(out_of_range)?, self.micros % DAY);
@@ -91,7 +92,7 @@ impl Interval {
         }
         Ok(Interval { months: self.months, days, micros })
     }
-    /// 30 days become a month.
+    /// Converts each 30 days to a month.
     pub fn justify_days(&self) -> Result<Interval> {
         let month = DAYS_PER_MONTH as i32;
         let mut months = self.months.checked_add(self.days / month).ok_or_else(out_of_range)?;
@@ -103,10 +104,10 @@ impl Interval {
         }
         Ok(Interval { months, days, micros: self.micros })
     }
-    /// Both, with one sign for all parts.
+    /// Converts both hours and days, so that all parts have one sign.
     pub fn justify(&self) -> Result<Interval> {
         let month = DAYS_PER_MONTH as i32;
-        // Days go to months first where both have one sign, so that the hours' days do not overflow.
+        // If both have one sign, convert days to months first. Then the days from the hours cannot overflow.
         let mut first = *self;
         if (first.days > 0 && first.micros > 0) || (first.days < 0 && first.micros < 0) {
             first.months = first.months.checked_add(first.days / month).ok_or_else(out_of_range)?;
@@ -128,13 +129,13 @@ impl Interval {
         }
         Ok(Interval { months, days, micros })
     }
-    /// A local moment later by this: months first (the day is cut to the month's length), then days, then time.
-    /// Errors: 22008.
+    /// Adds the interval to a local moment: first months (the day is capped at the month's length), then days, then the
+    /// time. Errors: 22008.
     pub fn after(&self, local: i64) -> Result<i64> {
         let moved = self.date_part_after(local)?;
         moved.checked_add(self.micros).filter(|moment| in_timestamp_range(*moment)).ok_or_else(timestamp_out_of_range)
     }
-    /// A moment of UTC later by this: months and days by the clock of a zone, the time by the clock of UTC.
+    /// Adds the interval to a moment of UTC: months and days by the zone's clock, the time by UTC.
     pub fn after_in(&self, utc: i64, zone: TimeZone) -> Result<i64> {
         if !is_finite(utc) {
             return Ok(utc);
@@ -163,7 +164,7 @@ impl Interval {
             .filter(|micros| *micros >= MIN_TIMESTAMP && in_timestamp_range(*micros))
             .ok_or_else(timestamp_out_of_range)
     }
-    /// From one moment to another in days and time. Errors: 22008 for infinities and what does not fit.
+    /// The distance between two moments in days and time. Errors: 22008 for infinities and overflow.
     pub fn between(from: i64, to: i64) -> Result<Interval> {
         if [from, to].iter().any(|moment| !is_finite(*moment)) {
             return Err(SqlError::new(state::DATETIME_FIELD_OVERFLOW, "cannot subtract infinite timestamps"));
@@ -171,7 +172,7 @@ impl Interval {
         let micros = to.checked_sub(from).ok_or_else(out_of_range)?;
         Interval { months: 0, days: 0, micros }.justify_hours()
     }
-    /// From one local moment to another in years, months, days and time, as a calendar counts. Errors: 22008.
+    /// The distance between two local moments in years, months, days and time, counted by the calendar. Errors: 22008.
     pub fn age(from: i64, to: i64) -> Result<Interval> {
         if [from, to].iter().any(|moment| !is_finite(*moment)) {
             return Err(timestamp_out_of_range());
@@ -186,7 +187,7 @@ impl Interval {
             days -= 1;
         }
         while days < 0 {
-            // A borrowed month has the length of the earlier moment's.
+            // A borrowed month has the length of the earlier moment's month.
             days += days_in_month(b.year, b.month);
             months -= 1;
         }

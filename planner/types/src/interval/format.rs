@@ -1,4 +1,4 @@
-//! Intervals to text, in the four IntervalStyles.
+//! Writes intervals in the four IntervalStyles.
 
 use super::Interval;
 use crate::datetime::SECOND;
@@ -6,22 +6,22 @@ use std::io::Write;
 
 // Writing to a Vec cannot fail: the results of `write!` are dropped.
 
-/// How intervals are written.
+/// The output style of intervals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Style {
-    /// `1 year 2 mons 3 days 04:05:06`
+    /// The default: `1 year 2 mons 3 days 04:05:06`
     #[default]
     Postgres,
-    /// `@ 1 year 2 mons 3 days 4 hours 5 mins 6 secs`
+    /// Verbose units: `@ 1 year 2 mons 3 days 4 hours 5 mins 6 secs`
     Verbose,
-    /// `+1-2 +3 +4:05:06`
+    /// The SQL standard's form: `+1-2 +3 +4:05:06`
     SqlStandard,
-    /// `P1Y2M3DT4H5M6S`
+    /// The form of ISO 8601: `P1Y2M3DT4H5M6S`
     Iso8601,
 }
 
 impl Style {
-    /// The style of a value of the setting IntervalStyle.
+    /// The style that a value of the setting IntervalStyle names.
     pub fn named(name: &str) -> Style {
         match name {
             "sql_standard" => Style::SqlStandard,
@@ -32,7 +32,7 @@ impl Style {
     }
 }
 
-/// An interval taken apart; all fields have the sign of their part.
+/// An interval split into units. Each field has the sign of its part.
 struct Parts {
     years: i32,
     months: i32,
@@ -62,7 +62,7 @@ impl Parts {
     fn has_seconds(&self) -> bool {
         self.seconds != 0 || self.micros != 0
     }
-    /// Seconds without sign, at least `width` digits before the point.
+    /// Writes the absolute seconds with at least `width` digits before the point.
     fn write_seconds(&self, width: usize, out: &mut Vec<u8>) {
         let _ = write!(out, "{:0width$}", self.seconds.unsigned_abs());
         super::super::datetime::write_fraction(self.micros.unsigned_abs(), out);
@@ -116,7 +116,7 @@ fn verbose(parts: &Parts, out: &mut Vec<u8>) {
         (parts.hours, "hour"),
         (parts.minutes, "min"),
     ];
-    // The first field's sign counts for all: it is said by "ago".
+    // The sign of the first field applies to all: "ago" says that it is negative.
     for (value, unit) in whole {
         if value == 0 {
             continue;
@@ -161,7 +161,7 @@ fn sql_standard(interval: &Interval, parts: &Parts, out: &mut Vec<u8>) {
     if !negative && !positive {
         out.push(b'0');
     } else if (negative && positive) || (year_month && day_time) {
-        // What the standard does not have: each part with its sign.
+        // A form outside the standard: each part has its sign.
         let _ = write!(
             out,
             "{}{years}-{months} {}{days} {}{hours}:{minutes:02}:",

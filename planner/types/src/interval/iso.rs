@@ -1,4 +1,4 @@
-//! Intervals in the forms of ISO 8601: `P1Y2M3DT4H5M6S`, `P0001-02-03T04:05:06`, `P00010203T040506`.
+//! Parses intervals in the forms of ISO 8601: `P1Y2M3DT4H5M6S`, `P0001-02-03T04:05:06`, `P00010203T040506`.
 
 use super::Interval;
 use super::parse::{Sum, Unit, Wrong};
@@ -8,10 +8,10 @@ use crate::text::Leading;
 const HOUR: Unit = Unit::Time(3600 * SECOND);
 const MINUTE: Unit = Unit::Time(60 * SECOND);
 const SECONDS: Unit = Unit::Time(SECOND);
-/// Larger numbers are out of range.
+/// Numbers above this are out of range.
 const LARGEST: f64 = 1e15;
 
-/// A number: its whole part, its fraction, and the digits that it begins with.
+/// A number: its whole part, its fraction, and the number of its leading digits.
 struct Number {
     whole: i64,
     fraction: f64,
@@ -39,20 +39,20 @@ impl Reader<'_> {
         Ok(Number { whole: value.trunc() as i64, fraction: value.fract(), width })
     }
 
-    /// The character behind a number; nothing at the end.
+    /// Takes the character behind a number. `None` at the end.
     fn designator(&mut self) -> Option<char> {
         let c = self.rest.chars().next()?;
         self.rest = self.rest.get(c.len_utf8()..).unwrap_or_default();
         Some(c)
     }
 
-    /// Digits run together, two for each but the first.
+    /// Adds a number without separators as three units. All but the first unit have two digits.
     fn run_together(&mut self, number: &Number, units: [Unit; 3]) -> Result<(), Wrong> {
         let parts = [number.whole / 10_000, number.whole / 100 % 100, number.whole % 100];
         parts.into_iter().zip(units).try_for_each(|(part, unit)| self.sum.add(part, 0.0, unit))
     }
 
-    /// Numbers with one separator between them: those behind the first.
+    /// Adds `first` and the numbers that follow it, separated by `separator`.
     fn separated(&mut self, first: &Number, separator: char, units: [Unit; 3]) -> Result<(), Wrong> {
         let [unit, others @ ..] = units;
         self.sum.add(first.whole, first.fraction, unit)?;
@@ -69,7 +69,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The date, up to `T` or the end.
+    /// Reads the date, up to `T` or the end.
     fn date(&mut self) -> Result<(), Wrong> {
         const UNITS: [Unit; 3] = [Unit::Years(1), Unit::Months, Unit::Days(1)];
         let mut first = true;
@@ -101,7 +101,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The time, up to the end.
+    /// Reads the time, up to the end.
     fn time(&mut self) -> Result<(), Wrong> {
         const UNITS: [Unit; 3] = [HOUR, MINUTE, SECONDS];
         let mut first = true;
@@ -118,7 +118,7 @@ impl Reader<'_> {
                 Some('S') => SECONDS,
                 None if first && number.width == 6 => {
                     self.run_together(&number, UNITS)?;
-                    // PostgreSQL takes the fraction for one of a microsecond.
+                    // PostgreSQL reads the fraction as part of a microsecond.
                     return self.sum.add(0, number.fraction, Unit::Time(1));
                 }
                 None if first => return self.sum.add(number.whole, number.fraction, HOUR),
@@ -135,7 +135,7 @@ impl Reader<'_> {
     }
 }
 
-/// Reads one; designators are upper case.
+/// Parses an interval. Designators are upper case.
 pub(super) fn parse(text: &str) -> Result<Interval, Wrong> {
     let body = text.strip_prefix('P').filter(|body| !body.is_empty()).ok_or(Wrong::Syntax)?;
     let mut reader = Reader { rest: body, sum: Sum::default() };

@@ -1,8 +1,9 @@
-//! [`Interval`]: months, days and microseconds, its arithmetic, and its bytes. Text forms are in `parse` and `format`.
+//! [`Interval`]: months, days and microseconds, its arithmetic and its byte encoding. Text forms are in `parse` and
+//! `format`.
 //!
-//! In Arrow an interval is `Binary` of 18 bytes: a key of ten (the span in microseconds, a month counting 30 days and a
-//! day 24 hours, big-endian with the sign bit turned), then months and days. Byte order is PostgreSQL's order of intervals;
-//! equal ones (`1 mon`, `30 days`) share the key and differ behind it.
+//! In Arrow, an interval is `Binary` of 18 bytes. First comes a key of ten bytes: the span in microseconds, big-endian
+//! with the sign bit inverted. The span counts 30 days a month and 24 hours a day. Then come months and days. Byte
+//! order is PostgreSQL's order of intervals. Equal intervals (`1 mon`, `30 days`) share the key and differ in the rest.
 
 mod calculate;
 mod format;
@@ -15,32 +16,32 @@ pub use parse::{Restriction, parse_interval, parse_interval_signed};
 use crate::datetime::DAY;
 use sql_error::{Result, SqlError, state};
 
-/// Days that a month counts where intervals are compared or split.
+/// Days in a month, where intervals are compared or split.
 pub const DAYS_PER_MONTH: i64 = 30;
 const KEY_LENGTH: usize = 10;
 
 /// A span of time whose months and days have no fixed length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Interval {
-    /// Months; years are twelve of them.
+    /// Number of months, years included (twelve each).
     pub months: i32,
-    /// Days.
+    /// Number of days, months excluded.
     pub days: i32,
-    /// Microseconds.
+    /// The time part in microseconds.
     pub micros: i64,
 }
 
-/// 22008: `interval out of range`.
+/// The error 22008, `interval out of range`.
 pub fn out_of_range() -> SqlError {
     SqlError::new(state::DATETIME_FIELD_OVERFLOW, "interval out of range")
 }
 
-/// The part of an interval's bytes that equal intervals share.
+/// The key of an interval's bytes, which equal intervals share.
 pub fn key_of(bytes: &[u8]) -> &[u8] {
     bytes.get(..KEY_LENGTH).unwrap_or(bytes)
 }
 
-/// The bytes that stand for all intervals equal to this one: for comparison only, they need not be an interval.
+/// Bytes that stand for all intervals equal to this one. They serve comparison only and may not decode.
 pub fn canonical(bytes: &[u8]) -> Vec<u8> {
     let mut key = key_of(bytes).to_vec();
     key.resize(KEY_LENGTH + 8, 0);
@@ -48,18 +49,18 @@ pub fn canonical(bytes: &[u8]) -> Vec<u8> {
 }
 
 impl Interval {
-    /// Of its parts.
+    /// Makes an interval from its parts.
     pub const fn new(months: i32, days: i32, micros: i64) -> Self {
         Interval { months, days, micros }
     }
-    /// Microseconds, a month counting 30 days and a day 24 hours: what intervals are compared by.
+    /// The length in microseconds with months of 30 days and days of 24 hours. Intervals are compared by it.
     pub fn span(&self) -> i128 {
         let days = i128::from(self.months) * i128::from(DAYS_PER_MONTH) + i128::from(self.days);
         days * i128::from(DAY) + i128::from(self.micros)
     }
-    /// The bytes (module head).
+    /// The byte encoding that the module head describes.
     pub fn to_bytes(self) -> Vec<u8> {
-        // 80 bits hold every span: 2^31 months are less than 2^73 microseconds.
+        // A span fits 80 bits: 2^31 months are less than 2^73 microseconds.
         let span = self.span().to_be_bytes();
         let mut out = Vec::with_capacity(KEY_LENGTH + 8);
         out.extend_from_slice(span.get(span.len() - KEY_LENGTH..).unwrap_or_default());
@@ -70,7 +71,7 @@ impl Interval {
         out.extend_from_slice(&self.days.to_be_bytes());
         out
     }
-    /// The interval of its bytes. Errors: XX001 for other bytes.
+    /// Decodes the bytes of [`Interval::to_bytes`]. Errors: XX001 for other bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let bad = || SqlError::new(state::DATA_CORRUPTED, "invalid bytes of an interval");
         let (key, rest) = bytes.split_first_chunk::<KEY_LENGTH>().ok_or_else(bad)?;
@@ -80,7 +81,7 @@ impl Interval {
         interval.micros = i64::try_from(span_of_key(*key) - interval.span()).map_err(|_| bad())?;
         Ok(interval)
     }
-    /// Cuts it to what its type's modifier lets through, rounding seconds.
+    /// Applies the type's modifier: drops fields it excludes and rounds seconds.
     pub fn restrict(self, modifier: i32) -> Result<Self> {
         Restriction::of_modifier(modifier).apply(self)
     }

@@ -1,4 +1,4 @@
-//! Text to intervals: quantities with units, `days hours:minutes`, `years-months`, and (in `iso`) ISO 8601.
+//! Parses intervals: quantities with units, `days hours:minutes`, `years-months`, and ISO 8601 (in `iso`).
 
 use super::{DAYS_PER_MONTH, Interval, out_of_range};
 use crate::datetime::words::{Shape, Word, split_within};
@@ -14,7 +14,7 @@ const SECOND_BIT: i32 = 1 << 12;
 const ALL_FIELDS: i32 = 0x7fff;
 const FULL_PRECISION: i32 = 0xffff;
 
-/// What the type interval is restricted to: fields (`year to month`) and digits of seconds, in PostgreSQL's bits.
+/// The fields (`year to month`) and digits of seconds that a type interval allows, as PostgreSQL's bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Restriction {
     fields: i32,
@@ -22,17 +22,18 @@ pub struct Restriction {
 }
 
 impl Restriction {
-    /// Anything.
+    /// No restriction: all fields and all digits.
     pub const NONE: Restriction = Restriction { fields: ALL_FIELDS, precision: FULL_PRECISION };
 
-    /// Of a type's modifier.
+    /// Decodes the modifier of a type.
     pub fn of_modifier(modifier: i32) -> Self {
         if modifier < 0 {
             return Restriction::NONE;
         }
         Restriction { fields: modifier >> 16 & ALL_FIELDS, precision: modifier & FULL_PRECISION }
     }
-    /// Of field names, first and last, and digits of seconds. `None` for fields that do not go together.
+    /// Restricts to the fields from `first` to `last` and to `precision` digits of seconds. `None` if the fields do not
+    /// form a range.
     pub fn of_fields(first: &str, last: Option<&str>, precision: Option<i32>) -> Option<Self> {
         let fields = match (first, last) {
             ("year", None) => YEAR,
@@ -52,15 +53,15 @@ impl Restriction {
         };
         Some(Restriction { fields, precision: precision.unwrap_or(FULL_PRECISION) })
     }
-    /// Only digits of seconds.
+    /// Restricts only the digits of seconds.
     pub fn of_precision(precision: i32) -> Self {
         Restriction { fields: ALL_FIELDS, precision }
     }
-    /// The type's modifier.
+    /// Encodes the restriction as the type's modifier.
     pub fn modifier(self) -> i32 {
         if self == Restriction::NONE { -1 } else { self.fields << 16 | self.precision }
     }
-    /// As `format_type` shows it behind the word interval: ` year to month`, `(3)`.
+    /// The suffix that `format_type` prints behind `interval`: ` year to month`, `(3)`.
     pub fn suffix(self) -> String {
         let fields = match self.fields {
             YEAR => " year",
@@ -80,11 +81,11 @@ impl Restriction {
         };
         if self.precision == FULL_PRECISION { fields.to_string() } else { format!("{fields}({})", self.precision) }
     }
-    /// Digits of seconds kept.
+    /// Number of digits of seconds that are kept.
     pub fn digits(self) -> i32 {
         if self.precision == FULL_PRECISION { 6 } else { self.precision }
     }
-    /// The fields alone, for information_schema: `YEAR TO MONTH`.
+    /// The field names for information_schema: `YEAR TO MONTH`.
     pub fn field_names(self) -> String {
         if self.fields == ALL_FIELDS { String::new() } else { self.suffix().trim().to_uppercase() }
     }
@@ -104,7 +105,7 @@ impl Restriction {
         cut.micros = round_seconds(cut.micros, self.precision).ok_or_else(out_of_range)?;
         Ok(cut)
     }
-    /// The unit of a bare number.
+    /// The unit of a number without one.
     fn default_unit(self) -> Unit {
         match self.fields {
             YEAR => Unit::Years(1),
@@ -117,22 +118,22 @@ impl Restriction {
     }
 }
 
-/// What a number counts.
+/// The unit of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
-    /// So many years.
+    /// The number of years in one unit.
     Years(i64),
     Months,
-    /// So many days.
+    /// The number of days in one unit.
     Days(i64),
-    /// So many microseconds.
+    /// The number of microseconds in one unit.
     Time(i64),
-    /// Nothing that can be counted.
+    /// A known word that is not a unit of length.
     Nothing,
 }
 
 fn unit(word: &str) -> Option<Unit> {
-    // PostgreSQL looks at ten characters.
+    // PostgreSQL compares ten characters.
     let word = word.get(..10).unwrap_or(word);
     Some(match word {
         "y" | "year" | "years" | "yr" | "yrs" => Unit::Years(1),
@@ -157,17 +158,17 @@ fn unit(word: &str) -> Option<Unit> {
 pub(super) enum Wrong {
     Syntax,
     Range,
-    /// Years and months fit, but not together.
+    /// Years and months each fit, but not their sum.
     Total,
 }
 
-/// An interval under construction, wide enough for sums.
+/// An interval under construction. Its fields are wide enough for sums.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sum {
     months: i64,
     days: i64,
     micros: i64,
-    /// Whether years are among the months.
+    /// Whether a unit of years was added.
     years: bool,
 }
 
@@ -184,14 +185,14 @@ impl Sum {
         self.add_days(days.trunc() as i64)?;
         self.add_fraction_of_time(days.fract(), DAY)
     }
-    /// Half a microsecond is nothing.
+    /// Rounds to microseconds; exactly half a microsecond is dropped.
     fn add_fraction_of_time(&mut self, fraction: f64, unit: i64) -> std::result::Result<(), Wrong> {
         let micros = fraction * unit as f64;
         let beyond = micros.fract();
         let rounded = micros.trunc() + if beyond.abs() > 0.5 { beyond.signum() } else { 0.0 };
         self.add_time(rounded as i64)
     }
-    /// Adds a quantity: its whole part, and its fraction, which has the same sign.
+    /// Adds a quantity: a whole part and a fraction of the same sign.
     pub(super) fn add(&mut self, whole: i64, fraction: f64, unit: Unit) -> std::result::Result<(), Wrong> {
         let product = |count: i64| whole.checked_mul(count).ok_or(Wrong::Range);
         match unit {
@@ -220,11 +221,11 @@ impl Sum {
     }
     pub(super) fn finish(self, negated: bool) -> std::result::Result<Interval, Wrong> {
         let sign = if negated { -1 } else { 1 };
-        // A field fits before it is negated, and after.
+        // A field must fit both before and after it is negated.
         let narrow = |value: i64| i32::try_from(value).ok()?.checked_mul(sign);
         let interval = || {
             Some(Interval {
-                // Years and months are negated each for itself.
+                // Years and months are negated separately.
                 months: if self.years {
                     i32::try_from(self.months.checked_mul(sign.into())?).ok()
                 } else {
@@ -234,16 +235,16 @@ impl Sum {
                 micros: self.micros.checked_mul(sign.into())?,
             })
         };
-        // Each of the two fits by itself.
+        // Each of the two fits, but their sum does not.
         let total = self.years && i32::try_from(self.months / 12).is_ok() && i32::try_from(self.months).is_err();
         interval().ok_or(if total { Wrong::Total } else { Wrong::Range })
     }
 }
 
-/// Bytes that the words of a text take, at most.
+/// Most bytes of a text's words.
 const MOST_BYTES: usize = 256;
 
-/// The digits at the beginning, as a number, and what follows. None are 0.
+/// Reads the leading digits as a number (0 if there are none). Also answers the rest.
 fn leading(text: &str) -> std::result::Result<(i64, &str), Wrong> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (digits, rest) = text.split_at(end);
@@ -251,13 +252,14 @@ fn leading(text: &str) -> std::result::Result<(i64, &str), Wrong> {
     Ok((value, rest))
 }
 
-/// A point and digits, of which there may be none.
+/// Reads a point and the digits behind it, of which there may be none.
 fn fraction(text: &str) -> std::result::Result<f64, Wrong> {
     let digits = text.strip_prefix('.').filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
     format!("0.{}0", digits.ok_or(Wrong::Syntax)?).parse().map_err(|_| Wrong::Syntax)
 }
 
-/// `hours:minutes`, `hours:minutes:seconds`, with `minutes:seconds` where there is a fraction or the type says so. Microseconds.
+/// Reads `hours:minutes` or `hours:minutes:seconds` in microseconds. It reads `minutes:seconds` if there is a fraction
+/// or `minutes_first`.
 fn clock(text: &str, minutes_first: bool) -> std::result::Result<i64, Wrong> {
     let (hours, rest) = leading(text)?;
     let (minutes, rest) = leading(rest.strip_prefix(':').ok_or(Wrong::Syntax)?)?;
@@ -279,9 +281,9 @@ fn clock(text: &str, minutes_first: bool) -> std::result::Result<i64, Wrong> {
         .ok_or(Wrong::Range)
 }
 
-/// What a word of digits says.
+/// The meaning of a word that begins with digits.
 enum Quantity {
-    /// `years-months`
+    /// `years-months`, in months.
     Months(i64),
     /// A whole part and a fraction of the same sign.
     Count(i64, f64),
@@ -313,11 +315,11 @@ fn quantity(text: &str) -> std::result::Result<Quantity, Wrong> {
     Ok(Quantity::Count(whole, if negative { -part } else { part }))
 }
 
-/// From the last word to the first, since units follow their numbers.
+/// Reads words from last to first, because a unit follows its number.
 fn traditional(text: &str, restriction: Restriction, one_sign: bool) -> std::result::Result<Interval, Wrong> {
     let mut sum = Sum::default();
     let mut current: Option<Unit> = None;
-    // Units used, so that none is used twice; a clock uses hours, minutes and seconds with their parts.
+    // Units already used: each may occur once. A clock uses hours, minutes, seconds and their parts.
     let mut used: Vec<Unit> = Vec::new();
     let mut take = |unit: Unit| -> std::result::Result<(), Wrong> {
         if used.contains(&unit) {
@@ -337,7 +339,7 @@ fn traditional(text: &str, restriction: Restriction, one_sign: bool) -> std::res
     for Word { shape, text } in words.iter().rev() {
         let time = match shape {
             Shape::Time => Some(clock(text, minutes_first)?),
-            // What is no clock behind its sign may be years and months.
+            // A signed word that is not a clock may be years and months.
             Shape::Zone if text.contains(':') => text.get(1..).and_then(|clocked| {
                 let time = clock(clocked, minutes_first).ok()?;
                 Some(if text.starts_with('-') { -time } else { time })
@@ -345,7 +347,7 @@ fn traditional(text: &str, restriction: Restriction, one_sign: bool) -> std::res
             _ => None,
         };
         if let Some(time) = time {
-            // It takes the place of what is there: what a fraction of the days behind it says is lost.
+            // The clock overwrites the time, so a fraction of days behind it is lost.
             sum.micros = if all_negative { -time.abs() } else { time };
             for micros in [3600 * SECOND, 60 * SECOND, SECOND, 1000, 1] {
                 take(Unit::Time(micros))?;
@@ -377,11 +379,11 @@ fn traditional(text: &str, restriction: Restriction, one_sign: bool) -> std::res
                         sum.add(whole, fraction, unit)?;
                         take(unit)?;
                         if unit == Unit::Time(SECOND) && fraction != 0.0 {
-                            // A fraction of seconds is milliseconds and microseconds.
+                            // A fraction of seconds also uses up milliseconds and microseconds.
                             take(Unit::Time(1000))?;
                             take(Unit::Time(1))?;
                         }
-                        // `1 2` of the type day to hour: before hours stand days.
+                        // In `1 2` of the type day to hour, days precede hours.
                         current = Some(if unit == Unit::Time(3600 * SECOND) { Unit::Days(1) } else { unit });
                     }
                 }
@@ -391,12 +393,13 @@ fn traditional(text: &str, restriction: Restriction, one_sign: bool) -> std::res
     if any { sum.finish(ago) } else { Err(Wrong::Syntax) }
 }
 
-/// Reads an interval of any accepted form. Errors: 22007 for other text, 22015 for what does not fit.
+/// Parses an interval in any accepted form. Errors: 22007 for other text, 22015 on overflow.
 pub fn parse_interval(text: &str, restriction: Restriction) -> Result<Interval> {
     parse_interval_signed(text, restriction, false)
 }
 
-/// The same; with `one_sign` a sign before the first field, if it is the only one, is that of all fields.
+/// Like [`parse_interval`]. With `one_sign`, a sign before the first field applies to all fields if it is the only
+/// sign.
 pub fn parse_interval_signed(text: &str, restriction: Restriction, one_sign: bool) -> Result<Interval> {
     let read = match traditional(text, restriction, one_sign) {
         Err(Wrong::Syntax) => super::iso::parse(text),

@@ -1,11 +1,12 @@
-//! Bytes whose order is the order of jsonb: null, strings, numbers, booleans, arrays, objects; longer arrays and objects
-//! after shorter ones. An empty array alone comes before all, as in PostgreSQL.
+//! Sort keys of jsonb: their byte order is PostgreSQL's order of jsonb. The order is null, strings, numbers, booleans,
+//! arrays, objects. Longer arrays and objects follow shorter ones. As in PostgreSQL, an empty array precedes
+//! everything.
 
 use super::parse::{Node, Value, parse};
 use crate::numeric::{Numeric, key_of};
 use sql_error::Result;
 
-/// The key of a jsonb. Errors: 22P02 for what is none.
+/// The sort key of a jsonb. Errors: 22P02 if the text is not JSON.
 pub fn key(text: &str) -> Result<Vec<u8>> {
     let node = parse(text)?;
     let mut out = Vec::with_capacity(text.len() + 8);
@@ -17,7 +18,7 @@ pub fn key(text: &str) -> Result<Vec<u8>> {
 }
 
 fn push_text(text: &str, out: &mut Vec<u8>) {
-    // JSON's texts hold no zero byte that jsonb would keep.
+    // A jsonb string cannot contain a zero byte.
     out.extend_from_slice(text.as_bytes());
     out.push(0);
 }

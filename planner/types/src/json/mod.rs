@@ -1,8 +1,8 @@
 //! JSON: reading it, the one form that jsonb keeps, and jsonb's order.
 //!
-//! A json is its text. A jsonb is text too, in one form: keys once, sorted by length, then bytes; numbers as numerics
-//! print; one space behind `,` and `:`. So what is inside a jsonb is a piece of its text. [`key`] makes bytes of a jsonb
-//! whose order is PostgreSQL's and which are equal for equal values (1.0 and 1.00).
+//! A json is its text. A jsonb is text in one canonical form. Keys occur once, sorted by length, then by bytes. Numbers
+//! print as numerics do. One space follows `,` and `:`. So each part of a jsonb is a substring of its text. [`key`]
+//! gives a jsonb's sort key: its byte order is PostgreSQL's order, and equal values (1.0 and 1.00) have equal keys.
 
 mod key;
 mod parse;

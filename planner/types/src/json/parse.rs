@@ -1,35 +1,35 @@
-//! [`parse`]: text to a tree that borrows from it.
+//! [`parse`]: parses JSON to a tree that borrows from the text.
 
 use sql_error::interrupt;
 use sql_error::value_size::scratch_to_the_end;
 use sql_error::{Result, SqlError, state};
 
-/// A value and its text.
+/// A parsed value and its source text.
 #[derive(Clone, Debug)]
 pub struct Node<'a> {
-    /// Its text, without white space around it.
+    /// The source text, without surrounding white space.
     pub text: &'a str,
-    /// What it is.
+    /// The value that was parsed.
     pub value: Value<'a>,
 }
 
-/// What a JSON value is.
+/// A JSON value by its kind.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub enum Value<'a> {
     Null,
     Bool(bool),
-    /// As written.
+    /// A number, with its digits as written.
     Number(&'a str),
-    /// Escapes undone.
+    /// A string, with its escapes resolved.
     String(String),
     Array(Vec<Node<'a>>),
-    /// In the order written; a key may come twice.
+    /// The members in the order written. A key may occur twice.
     Object(Vec<(String, Node<'a>)>),
 }
 
 impl<'a> Node<'a> {
-    /// As `json_typeof` says it.
+    /// The type's name, as `json_typeof` gives it.
     pub fn type_name(&self) -> &'static str {
         match self.value {
             Value::Null => "null",
@@ -40,14 +40,14 @@ impl<'a> Node<'a> {
             Value::Object(_) => "object",
         }
     }
-    /// The value of a key: the last, if it comes twice.
+    /// The value of a key: the last one, if the key occurs twice.
     pub fn field(&self, key: &str) -> Option<&Node<'a>> {
         match &self.value {
             Value::Object(pairs) => pairs.iter().rev().find(|(name, _)| name == key).map(|(_, node)| node),
             _ => None,
         }
     }
-    /// An element, counted from 0, or from the end when negative.
+    /// The element at `index`, counted from 0, or from the end if negative.
     pub fn element(&self, index: i64) -> Option<&Node<'a>> {
         match &self.value {
             Value::Array(elements) => {
@@ -57,7 +57,7 @@ impl<'a> Node<'a> {
             _ => None,
         }
     }
-    /// As `->>` shows it: a string without quotes, nothing for null.
+    /// The text that `->>` gives: a string without quotes, `None` for null.
     pub fn as_text(&self) -> Option<String> {
         match &self.value {
             Value::Null => None,
@@ -67,11 +67,11 @@ impl<'a> Node<'a> {
     }
 }
 
-/// Items of an array or object whose memory is asked for at once.
+/// Memory is reserved for this many items of an array or object at once.
 const COUNTED: usize = 16 << 10;
-/// Bytes of an item that is read and written again, about.
+/// Approximate bytes of an item that is parsed and written again.
 const ITEM_BYTES: usize = 128;
-/// Arrays and objects within each other, at most.
+/// Maximum nesting depth of arrays and objects.
 const DEPTH: usize = 512;
 
 fn invalid(detail: String) -> SqlError {
@@ -86,18 +86,18 @@ struct Reader<'a> {
     text: &'a str,
     at: usize,
     depth: usize,
-    /// Whether escapes must stand for characters: of a json they are not looked at.
+    /// Whether escapes must denote characters. For json they are not checked.
     strict: bool,
-    /// Whether this is in a string.
+    /// Whether the reader is within a string.
     within: bool,
 }
 
-/// Reads a JSON text. Errors: 22P02 with PostgreSQL's detail, 54001 when it is nested too deep.
+/// Parses a JSON text. Errors: 22P02 with PostgreSQL's detail, 54001 if it is nested too deeply.
 pub fn parse(text: &str) -> Result<Node<'_>> {
     read(text, true)
 }
 
-/// Whether a text is a json. Errors: as [`parse`], save that an escape need not stand for a character.
+/// Checks that a text is a json. Errors: as [`parse`], but an escape need not denote a character.
 pub fn check(text: &str) -> Result<()> {
     read(text, false).map(|_| ())
 }
@@ -113,10 +113,10 @@ fn read(text: &str, strict: bool) -> Result<Node<'_>> {
     })
 }
 
-/// Shown of a line before what is wrong, at least.
+/// An error shows about this many bytes of the line before its position.
 const SHOWN: usize = 50;
 
-/// The line that an error is in, up to its end: as much as is shown of it.
+/// The line with the error, up to its position, for the error's context.
 fn place(text: &str, end: usize) -> String {
     let (before, after) = text.split_at_checked(end).unwrap_or((text, ""));
     let number = before.matches('\n').count() + 1;
@@ -147,7 +147,7 @@ impl<'a> Reader<'a> {
     fn next(&self) -> Option<char> {
         self.rest().chars().next()
     }
-    /// The token at this place, for messages.
+    /// The token at the current position, for messages.
     fn token(&self) -> &'a str {
         let rest = self.rest();
         let end = match rest.chars().next() {
@@ -169,7 +169,7 @@ impl<'a> Reader<'a> {
         };
         rest.get(..end).unwrap_or_default()
     }
-    /// What stands here is not what belongs here.
+    /// The error for a token that is not allowed here.
     fn unexpected(&self, expected: &str) -> SqlError {
         let token = self.token();
         if token.is_empty() {
@@ -232,7 +232,7 @@ impl<'a> Reader<'a> {
         })?;
         Ok(Value::Object(pairs))
     }
-    /// What stands between brackets, with commas; `item` is told whether it reads the first.
+    /// Reads the items between brackets, separated by commas. `item` is told whether it reads the first.
     fn items<T>(&mut self, close: char, item: impl Fn(&mut Self, bool) -> Result<T>) -> Result<Vec<T>> {
         self.enter()?;
         self.at += 1;
@@ -256,7 +256,7 @@ impl<'a> Reader<'a> {
         self.depth -= 1;
         Ok(items)
     }
-    /// A string at this place, with its quotes.
+    /// Reads a string with its quotes.
     fn string(&mut self) -> Result<String> {
         let start = self.at;
         self.within = true;
@@ -290,7 +290,7 @@ impl<'a> Reader<'a> {
             }
         }
     }
-    /// What follows a backslash.
+    /// Reads an escape behind its backslash.
     fn escape(&mut self, start: usize, out: &mut String) -> Result<()> {
         let Some(c) = self.next() else {
             return Err(bad_token(self.text.get(start..).unwrap_or_default()));
@@ -325,7 +325,7 @@ impl<'a> Reader<'a> {
                     0xdc00..=0xdfff => return Err(surrogate()),
                     other => other,
                 };
-                // A json may say \u0000; no text can hold it.
+                // A json may contain \u0000, but no text can.
                 out.push(char::from_u32(code).unwrap_or('\u{fffd}'));
             }
             other => return Err(invalid(format!("Escape sequence \"\\{other}\" is invalid."))),
@@ -335,7 +335,7 @@ impl<'a> Reader<'a> {
     fn hex(&mut self) -> Result<u32> {
         let digits = self.rest().get(..4).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
         let Some(digits) = digits else {
-            // What is shown ends with the character that is none.
+            // The message shows the text up to and including the first character that is not a digit.
             let rest = self.rest();
             let end = rest.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(rest.len());
             self.at += end + rest.get(end..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
@@ -354,7 +354,7 @@ fn surrogate() -> SqlError {
     invalid("Unicode low surrogate must follow a high surrogate.".into())
 }
 
-/// Whether a token is a number as JSON writes them.
+/// Whether a token is a number in JSON's syntax.
 fn is_number(token: &str) -> bool {
     let body = token.strip_prefix('-').unwrap_or(token);
     let (mantissa, exponent) = match body.find(['e', 'E']) {

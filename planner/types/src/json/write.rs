@@ -1,4 +1,4 @@
-//! The one form of jsonb, and pieces that are put together to one.
+//! Writes jsonb in its canonical form, and combines canonical parts.
 
 use super::parse::{Node, Value, parse};
 use crate::numeric::Numeric;
@@ -7,7 +7,7 @@ use sql_error::value_size::scratch;
 use sql_error::{Result, SqlError};
 use std::fmt::Write;
 
-/// A string as JSON writes it.
+/// Quotes a string as JSON.
 pub fn quote(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
@@ -31,21 +31,21 @@ pub fn quote(text: &str) -> String {
     out
 }
 
-/// A number as a numeric prints. Errors: 22003.
+/// Writes a number as a numeric prints. Errors: 22003.
 pub fn number(text: &str) -> Result<String> {
     Ok(Numeric::parse(text)?.to_string())
 }
 
-/// An array of values in jsonb's form.
+/// An array of canonical values.
 pub fn array(elements: impl IntoIterator<Item = String>) -> String {
     let elements: Vec<String> = elements.into_iter().collect();
     format!("[{}]", elements.join(", "))
 }
 
-/// An object of keys and values in jsonb's form; of equal keys the last counts.
+/// An object of canonical values. Of equal keys the last counts.
 pub fn object(pairs: impl IntoIterator<Item = (String, String)>) -> String {
     let mut kept: Vec<(String, String)> = pairs.into_iter().collect();
-    // A stable sort keeps equal keys in their order.
+    // The sort is stable, so equal keys keep their order.
     kept.sort_by(|(a, _), (b, _)| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
     let mut out = String::from("{");
     let mut rest = kept.iter().peekable();
@@ -66,7 +66,7 @@ pub fn object(pairs: impl IntoIterator<Item = (String, String)>) -> String {
     out
 }
 
-/// A value in jsonb's form. Errors: 22P05 for a character that no text can hold, 22003.
+/// The canonical form of a value. Errors: 22P05 for a character that no text can hold, 22003.
 pub fn canonical(node: &Node<'_>) -> Result<String> {
     interrupt::step()?;
     Ok(match &node.value {
@@ -84,7 +84,7 @@ pub fn canonical(node: &Node<'_>) -> Result<String> {
     })
 }
 
-/// A string, unless no text can hold it. Errors: 22P05 for the character of code 0.
+/// Checks that a text can hold the string. Errors: 22P05 for the character with code 0.
 pub fn storable(text: &str) -> Result<&str> {
     if text.contains('\0') {
         return Err(SqlError::new("22P05", "unsupported Unicode escape sequence")
@@ -93,9 +93,9 @@ pub fn storable(text: &str) -> Result<&str> {
     Ok(text)
 }
 
-/// A JSON text as jsonb. Errors: 22P02, 22P05, 22003, 54001.
+/// Converts a JSON text to jsonb. Errors: 22P02, 22P05, 22003, 54001.
 pub fn to_jsonb(text: &str) -> Result<String> {
-    // Its strings, then its parts, then the whole.
+    // Room for the strings, the parts and the whole.
     let _held = scratch(text.len().saturating_mul(3))?;
     canonical(&parse(text)?)
 }

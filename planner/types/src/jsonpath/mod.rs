@@ -1,5 +1,5 @@
-//! jsonpath (manual, 9.16.2): paths as trees, read and written. A value of the type is its text in the one form that
-//! PostgreSQL prints. `functions::json::path` follows a path.
+//! jsonpath (manual, 9.16.2): paths as trees, parsed and written. A value of the type is its text, in the canonical
+//! form that PostgreSQL prints. The evaluation is in `functions::json::path`.
 
 mod parse;
 mod write;
@@ -8,25 +8,25 @@ pub use parse::parse;
 
 use sql_error::Result;
 
-/// A path.
+/// A parsed jsonpath expression.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Path {
-    /// Whether structural errors count.
+    /// Strict mode: structural errors are reported.
     pub strict: bool,
-    /// What it computes.
+    /// The expression to evaluate.
     pub root: Item,
 }
 
 /// An operand and the accessors behind it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Item {
-    /// The operand.
+    /// The operand that the accessors start from.
     pub node: Node,
-    /// What is done to it, in order.
+    /// The accessors, applied in order.
     pub steps: Vec<Step>,
 }
 
-/// An operator of two numbers, or of two values that it compares.
+/// An arithmetic or comparison operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Operator {
@@ -45,42 +45,42 @@ pub enum Operator {
     Modulo,
 }
 
-/// An operand.
+/// An operand of an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Node {
-    /// `null`
+    /// The literal `null` of JSON.
     Null,
-    /// `true`, `false`
+    /// The literal `true` or `false`.
     Bool(bool),
-    /// As numeric prints it.
+    /// A number as numeric prints it.
     Number(String),
-    /// A string.
+    /// A string literal, with escapes resolved.
     String(String),
-    /// `$name`
+    /// A passed variable, `$name`, without the dollar sign.
     Variable(String),
-    /// `$`
+    /// The context item, `$`.
     Root,
-    /// `@`
+    /// The item under test in a filter, `@`.
     Current,
-    /// `last`
+    /// The last index of an array, `last`.
     Last,
-    /// Two operands.
+    /// A binary operator and its operands.
     Binary(Operator, Box<Item>, Box<Item>),
-    /// `+` (false) or `-` (true) before an operand.
+    /// A sign before an operand: `+` (false) or `-` (true).
     Sign(bool, Box<Item>),
-    /// `!(…)`
+    /// The negation `!(…)` of a predicate.
     Not(Box<Item>),
-    /// `(…) is unknown`
+    /// The test `(…) is unknown` of a predicate.
     IsUnknown(Box<Item>),
-    /// `exists (…)`
+    /// The test `exists (…)` of a path.
     Exists(Box<Item>),
-    /// `… starts with …`
+    /// The test `… starts with …` of two operands.
     StartsWith(Box<Item>, Box<Item>),
-    /// `… like_regex "…" flag "…"`
+    /// The test `… like_regex "…" flag "…"`: operand, pattern, flags.
     LikeRegex(Box<Item>, String, Flags),
 }
 
-/// Flags of like_regex.
+/// The flags of a `like_regex` pattern.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct Flags {
@@ -91,7 +91,7 @@ pub struct Flags {
     pub expanded: bool,
 }
 
-/// A method without an argument.
+/// An item method without arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Method {
@@ -105,7 +105,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// Its name.
+    /// The name of the method.
     pub fn name(self) -> &'static str {
         match self {
             Method::Type => "type",
@@ -119,29 +119,29 @@ impl Method {
     }
 }
 
-/// An accessor.
+/// An accessor behind an operand.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
-    /// `.key`
+    /// A member accessor, `.key`, without the dot.
     Key(String),
-    /// `.*`
+    /// The accessor `.*` of all members.
     AnyKey,
-    /// `[*]`
+    /// The accessor `[*]` of all elements.
     AnyElement,
-    /// `[a, b to c]`
+    /// An array accessor such as `[a, b to c]`. A single subscript has no second item.
     Elements(Vec<(Item, Option<Item>)>),
-    /// `.**{first to last}`; `u32::MAX` is `last`.
+    /// The accessor `.**{first to last}`; `u32::MAX` is `last`.
     Levels(u32, u32),
-    /// `.size()` and its kin.
+    /// An item method such as `.size()`.
     Method(Method),
-    /// `.datetime("template")`
+    /// The method `.datetime("template")`; the template is optional.
     Datetime(Option<String>),
-    /// `?(…)`
+    /// A filter expression, `?(…)`, with its predicate.
     Filter(Box<Item>),
 }
 
 impl Operator {
-    /// As it is written.
+    /// The operator's symbol in a path.
     pub fn symbol(self) -> &'static str {
         match self {
             Operator::Or => "||",
@@ -171,7 +171,7 @@ impl Operator {
 }
 
 impl Node {
-    /// Whether it is true, false or unknown rather than a value.
+    /// Whether the item is a predicate: its result is true, false or unknown.
     pub fn is_predicate(&self) -> bool {
         match self {
             Node::Binary(operator, ..) => operator.priority() <= 2,
@@ -189,7 +189,7 @@ impl Node {
     }
 }
 
-/// The one form of a path's text. Errors: 42601, 22P02.
+/// The canonical form of a path. Errors: 42601, 22P02.
 pub fn canonical(text: &str) -> Result<String> {
     Ok(parse(text)?.to_string())
 }

@@ -1,4 +1,4 @@
-//! Text to a path.
+//! Parses a jsonpath text to a [`Path`].
 
 use super::{Flags, Item, Method, Node, Operator, Path, Step};
 use crate::Ctype;
@@ -6,12 +6,12 @@ use crate::numeric::Numeric;
 use crate::regular::{Options, Pattern, Syntax};
 use sql_error::{Result, SqlError, state};
 
-/// Brackets within each other, at most.
+/// Most nested brackets in a path.
 const DEPTH: usize = 500;
 
 #[derive(Clone, Debug, PartialEq)]
 enum Token {
-    /// A word, and whether it was written with escapes or capitals that make it no keyword.
+    /// A word; the parser decides whether it is a keyword.
     Word(String),
     String(String),
     Variable(String),
@@ -33,7 +33,7 @@ fn syntax(near: &str) -> SqlError {
     SqlError::syntax(what)
 }
 
-/// A number of hexadecimal digits.
+/// Reads exactly `digits` hexadecimal digits.
 fn hex(chars: &mut std::str::Chars<'_>, digits: usize) -> Result<u32> {
     let rest = chars.as_str();
     let value = rest.get(..digits).and_then(|piece| u32::from_str_radix(piece, 16).ok()).ok_or_else(|| syntax("\\"))?;
@@ -41,7 +41,7 @@ fn hex(chars: &mut std::str::Chars<'_>, digits: usize) -> Result<u32> {
     Ok(value)
 }
 
-/// The characters of a string or word with escapes, up to `end` (quotes), or while `fits`.
+/// Reads a string up to its quote, or a word, and resolves escapes. Also answers the rest.
 fn text(rest: &str, quoted: bool) -> Result<(String, &str)> {
     let special = |c: char| "?%$.[]{}()|&!=<>@#,*:-+/\"".contains(c) || c.is_ascii_whitespace();
     let mut out = String::new();
@@ -193,12 +193,12 @@ struct Parser {
     tokens: Vec<Token>,
     at: usize,
     depth: usize,
-    /// Within a filter, where `@` is something; within subscripts, where `last` is.
+    /// Nesting of filters, where `@` is allowed, and of subscripts, where `last` is.
     filters: usize,
     subscripts: usize,
 }
 
-/// Reads a path. Errors: 42601, 22P02.
+/// Parses a path. Errors: 42601, 22P02.
 pub fn parse(input: &str) -> Result<Path> {
     let tokens = tokens(input)?;
     if tokens.is_empty() {
@@ -236,7 +236,7 @@ impl Parser {
         if self.sign(sign) { Ok(()) } else { Err(self.unexpected()) }
     }
     fn keyword(&mut self, word: &str) -> bool {
-        // Of these three the case counts.
+        // The case of these three words counts.
         let exact = matches!(word, "null" | "true" | "false");
         let there = matches!(self.peek(), Some(Token::Word(found))
             if if exact { found == word } else { found.eq_ignore_ascii_case(word) });
@@ -270,7 +270,7 @@ impl Parser {
         })
     }
 
-    /// Operators of at least a priority.
+    /// Parses operators of priority `least` or higher.
     fn expression(&mut self, least: u8) -> Result<Item> {
         self.depth += 1;
         if self.depth > DEPTH {
@@ -347,7 +347,7 @@ impl Parser {
                 }
             }
         }
-        // Whether a pattern is valid does not depend on the letters.
+        // Case classification does not affect a pattern's validity.
         flags.compile(&pattern, Ctype::Unicode)?;
         Ok(item(Node::LikeRegex(Box::new(left), pattern, flags)))
     }
@@ -539,7 +539,7 @@ impl Parser {
 }
 
 impl Flags {
-    /// The regular expression of a pattern. Errors: 2201B; 0A000 for one with blanks that say nothing, unless it is taken as it is.
+    /// Compiles a pattern. Errors: 2201B; 0A000 for the flag `x`, unless the flag `q` makes the pattern literal.
     pub fn compile(self, pattern: &str, ctype: Ctype) -> Result<Pattern> {
         if self.expanded && !self.literal {
             let message = "XQuery \"x\" flag (expanded regular expressions) is not implemented";

@@ -1,4 +1,4 @@
-//! Paths to text.
+//! Writes paths in the form that PostgreSQL prints.
 
 use super::{Item, Node, Path, Step};
 use crate::json::quote;
@@ -13,7 +13,7 @@ impl fmt::Display for Path {
     }
 }
 
-/// Writes an item; `brackets` says whether operators within it are put in brackets.
+/// Writes an item. `brackets` says whether to put operators in parentheses.
 fn write(item: &Item, brackets: bool, out: &mut fmt::Formatter<'_>) -> fmt::Result {
     let outer = item.node.priority();
     let operand = |inner: &Item, out: &mut fmt::Formatter<'_>| write(inner, inner.node.priority() <= outer, out);

@@ -1,4 +1,4 @@
-//! Arithmetic of numerics with PostgreSQL's result scales, rounding half away from zero.
+//! Arithmetic of numerics with PostgreSQL's result scales. It rounds half away from zero.
 
 use super::{
     MAX_DISPLAY_SCALE, MAX_SCALE, MIN_SIGNIFICANT_DIGITS, Numeric, Unscaled, power_of_ten, power_of_ten_small,
@@ -6,7 +6,7 @@ use super::{
 use num_bigint::{BigInt, Sign};
 use sql_error::{Result, SqlError, state};
 
-/// 22012.
+/// The error 22012, `division by zero`.
 pub fn division_by_zero() -> SqlError {
     SqlError::new(state::DIVISION_BY_ZERO, "division by zero")
 }
@@ -32,7 +32,7 @@ enum Rounding {
 }
 
 impl Numeric {
-    /// The power of ten of the first digit (0 for 1..9); 0 for zero.
+    /// The power of ten of the first digit: 0 for the values 1 to 9, and for zero.
     pub fn leading_exponent(&self) -> i64 {
         match self {
             Numeric::Finite { unscaled, scale } => unscaled.digits() as i64 - 1 - i64::from(*scale),
@@ -40,7 +40,7 @@ impl Numeric {
         }
     }
 
-    /// The digits at `scale` places, which must not be fewer than the value has.
+    /// Rescales digits from `from` to `to` decimal places. `to` must not be lower.
     fn unscaled_at(unscaled: &Unscaled, from: u16, to: u16) -> Unscaled {
         let by = u32::from(to.saturating_sub(from));
         if by == 0 {
@@ -64,7 +64,7 @@ impl Numeric {
             return Numeric::Finite { unscaled: Self::unscaled_at(unscaled, *scale, target), scale: target };
         }
         let drop = drop.min(300_000) as u32;
-        // Digits left of the point that were rounded away come back as zeros.
+        // Digits left of the point that were rounded away become zeros.
         let restore = (-places).clamp(0, 300_000) as u32;
         if let (Unscaled::Small(value), Some(ten)) = (unscaled, power_of_ten_small(drop)) {
             let (quotient, remainder) = (value / ten, value % ten);
@@ -94,7 +94,7 @@ impl Numeric {
         Numeric::from_big(rounded * power_of_ten(restore), target)
     }
 
-    /// Rounds half away from zero to `places` decimal places (negative: before the point).
+    /// Rounds half away from zero to `places` decimal places. Negative places are before the point.
     #[must_use]
     pub fn round(&self, places: i64) -> Numeric {
         self.cut(places, Rounding::HalfAway)
@@ -104,22 +104,22 @@ impl Numeric {
     pub fn trunc(&self, places: i64) -> Numeric {
         self.cut(places, Rounding::TowardsZero)
     }
-    /// The smallest whole number not below.
+    /// The smallest whole number that is not less.
     #[must_use]
     pub fn ceil(&self) -> Numeric {
         self.cut(0, Rounding::Up)
     }
-    /// The largest whole number not above.
+    /// The largest whole number that is not greater.
     #[must_use]
     pub fn floor(&self) -> Numeric {
         self.cut(0, Rounding::Down)
     }
-    /// The absolute value.
+    /// The absolute value, with the same scale.
     #[must_use]
     pub fn abs(&self) -> Numeric {
         if self.signum() < 0 { self.neg() } else { self.clone() }
     }
-    /// The value with the other sign.
+    /// The value with the opposite sign.
     #[must_use]
     pub fn neg(&self) -> Numeric {
         match self {
@@ -130,7 +130,7 @@ impl Numeric {
         }
     }
 
-    /// Sum; the scale is the larger one.
+    /// The sum, with the larger of both scales.
     #[must_use]
     pub fn add(&self, other: &Numeric) -> Numeric {
         match (self, other) {
@@ -151,12 +151,12 @@ impl Numeric {
             (Numeric::Finite { .. }, infinite) | (infinite, _) => infinite.clone(),
         }
     }
-    /// Difference; the scale is the larger one.
+    /// The difference, with the larger of both scales.
     #[must_use]
     pub fn sub(&self, other: &Numeric) -> Numeric {
         self.add(&other.neg())
     }
-    /// Product; the scale is the sum of both.
+    /// The product. Its scale is the sum of both scales.
     #[must_use]
     pub fn mul(&self, other: &Numeric) -> Numeric {
         match (self, other) {
@@ -189,7 +189,7 @@ impl Numeric {
 
     /// PostgreSQL's `select_div_scale`: at least 16 significant digits, and no fewer places than either operand.
     fn division_scale(&self, divisor: &Numeric) -> i64 {
-        // Weight in base 10000 and first digit of that base.
+        // Weight in base 10000, and the first digit in that base.
         let head = |value: &Numeric| -> (i64, i64) {
             let Numeric::Finite { unscaled, .. } = value else {
                 return (0, 0);
@@ -218,7 +218,7 @@ impl Numeric {
             .clamp(0, MAX_DISPLAY_SCALE)
     }
 
-    /// Quotient. Errors: 22012.
+    /// The quotient with PostgreSQL's scale. Errors: 22012.
     pub fn div(&self, divisor: &Numeric) -> Result<Numeric> {
         match (self, divisor) {
             (Numeric::NaN, _) | (_, Numeric::NaN) => Ok(Numeric::NaN),
@@ -230,7 +230,7 @@ impl Numeric {
         }
     }
 
-    /// Quotient of two finite values with `scale` places. Errors: 22012.
+    /// The quotient of two finite values, rounded to `scale` places. Errors: 22012.
     pub fn div_at(&self, divisor: &Numeric, scale: i64) -> Result<Numeric> {
         let (Numeric::Finite { unscaled: a, scale: scale_a }, Numeric::Finite { unscaled: b, scale: scale_b }) =
             (self, divisor)
@@ -262,7 +262,7 @@ impl Numeric {
         Ok(Numeric::from_big(divide_rounded(&dividend, &divisor), scale as u16))
     }
 
-    /// Whole part of the quotient. Errors: 22012.
+    /// The whole part of the quotient. Errors: 22012.
     pub fn div_whole(&self, divisor: &Numeric) -> Result<Numeric> {
         match (self, divisor) {
             (Numeric::Finite { unscaled: a, scale: scale_a }, Numeric::Finite { unscaled: b, scale: scale_b }) => {
@@ -277,7 +277,7 @@ impl Numeric {
         }
     }
 
-    /// Remainder with the sign of the dividend; the scale is the larger one. Errors: 22012.
+    /// The remainder, with the sign of the dividend and the larger scale. Errors: 22012.
     pub fn rem(&self, divisor: &Numeric) -> Result<Numeric> {
         match (self, divisor) {
             (Numeric::NaN, _) | (_, Numeric::NaN) => Ok(Numeric::NaN),

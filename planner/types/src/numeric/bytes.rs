@@ -9,10 +9,10 @@
 //! | Infinity | `05` |
 //! | NaN | `06` |
 //!
-//! The value is `0.d1 d2 d3… * 100^exponent` with base-100 digits, the first and the last not zero. Each digit is
-//! stored plus one; the end is `00`. The exponent is one byte `80 + exponent` between -120 and 120; below: `00` and
-//! `2^31 + exponent` in four bytes, above: `ff` and the same. A key is never a prefix of another, so what follows it
-//! (the two bytes of the scale) only orders equal values.
+//! The value is `0.d1 d2 d3… * 100^exponent` with base-100 digits. The first and last digits are not zero. Each digit
+//! is stored plus one; the end is `00`. An exponent between -120 and 120 is one byte, `80 + exponent`. A lower one is
+//! `00` and `2^31 + exponent` in four bytes. A higher one is `ff` and the same four bytes. No key is a prefix of
+//! another. So the two bytes of the scale that follow only order equal values.
 
 use super::{Numeric, Unscaled, power_of_ten};
 use num_bigint::{BigInt, BigUint, Sign};
@@ -25,7 +25,7 @@ const POSITIVE: u8 = 4;
 const INFINITY: u8 = 5;
 const NAN: u8 = 6;
 
-/// The key of a numeric's bytes: all but the two bytes of the scale.
+/// The key of a numeric's bytes: all but the last two, which hold the scale.
 pub fn key_of(bytes: &[u8]) -> &[u8] {
     bytes.get(..bytes.len().saturating_sub(2)).unwrap_or_default()
 }
@@ -47,11 +47,11 @@ fn push_exponent(exponent: i64, mask: u8, out: &mut Vec<u8>) {
     }
 }
 
-/// Base-100 digits of `value`, most significant first, without leading zeros.
+/// Writes the base-100 digits of `value`, most significant first, without leading zeros.
 fn base_100(mut value: u128, out: &mut Vec<u8>) {
     let start = out.len();
     while value > u128::from(u64::MAX) {
-        // One wide division yields nine digits that are then taken apart in 64 bits.
+        // One wide division yields nine digits, which are then split in 64-bit arithmetic.
         let (high, mut low) = (value / 1_000_000_000_000_000_000, (value % 1_000_000_000_000_000_000) as u64);
         for _ in 0..9 {
             out.push((low % 100) as u8);
@@ -70,7 +70,7 @@ fn base_100(mut value: u128, out: &mut Vec<u8>) {
 }
 
 impl Numeric {
-    /// Appends the key, without scale.
+    /// Appends the key, without the scale.
     pub fn write_key(&self, out: &mut Vec<u8>) {
         let (unscaled, scale) = match self {
             Numeric::NegativeInfinity => return out.push(NEGATIVE_INFINITY),
@@ -111,19 +111,19 @@ impl Numeric {
         out.extend(digits.iter().map(|digit| (digit + 1) ^ mask));
         out.push(mask);
     }
-    /// Appends key and scale: the form of a numeric everywhere in Arrow and in rows.
+    /// Appends key and scale: the form of a numeric in Arrow and in rows.
     pub fn write_bytes(&self, out: &mut Vec<u8>) {
         self.write_key(out);
         out.extend_from_slice(&self.scale().to_be_bytes());
     }
-    /// Key and scale.
+    /// The bytes of key and scale.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(16);
         self.write_bytes(&mut out);
         out
     }
-    /// Reads a key, with the display scale kept elsewhere. The scale is raised to what the digits need.
-    /// Also answers how many bytes the key took.
+    /// Reads a key whose display scale is stored elsewhere. The scale is raised to what the digits need. Also answers
+    /// the length of the key in bytes.
     pub fn from_key(bytes: &[u8], scale: u16) -> Result<(Numeric, usize)> {
         let mask = match bytes.first() {
             Some(&NEGATIVE_INFINITY) => return Ok((Numeric::NegativeInfinity, 1)),
@@ -188,7 +188,7 @@ impl Numeric {
         };
         Ok((value, at + 1))
     }
-    /// Reads key and scale.
+    /// Reads the bytes of key and scale.
     pub fn from_bytes(bytes: &[u8]) -> Result<Numeric> {
         let split = bytes.len().checked_sub(2).ok_or_else(corrupted)?;
         let (key, scale) = bytes.split_at(split);

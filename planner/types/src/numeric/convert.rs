@@ -1,4 +1,4 @@
-//! Numerics from and to integers, floats, and the base-10000 digits of the wire's binary form.
+//! Converts numerics to and from integers, floats and the binary wire format.
 
 use super::{Numeric, Unscaled, power_of_ten};
 use num_bigint::{BigInt, BigUint, Sign};
@@ -14,7 +14,7 @@ const WIRE_INFINITY: u16 = 0xD000;
 const WIRE_NEGATIVE_INFINITY: u16 = 0xF000;
 
 impl Numeric {
-    /// Rounded half away from zero to an integer. Errors: 22003 when it does not fit `i64`, 0A000 for NaN and infinities.
+    /// Rounds half away from zero to an integer. Errors: 22003 if it does not fit `i64`, 0A000 for NaN and infinities.
     pub fn to_i64(&self, type_name: &str) -> Result<i64> {
         let special =
             |what: &str| SqlError::new(state::FEATURE_NOT_SUPPORTED, format!("cannot convert {what} to {type_name}"));
@@ -29,7 +29,7 @@ impl Numeric {
             },
         }
     }
-    /// The nearest float8. Errors: 22003 when too large.
+    /// The nearest float8. Errors: 22003 on overflow.
     pub fn to_f64(&self) -> Result<f64> {
         match self {
             Numeric::NaN => Ok(f64::NAN),
@@ -47,11 +47,11 @@ impl Numeric {
             }
         }
     }
-    /// A float8 with 15 significant digits, as PostgreSQL's cast.
+    /// A float8 with 15 significant digits, as PostgreSQL casts it.
     pub fn from_f64(value: f64) -> Numeric {
         Self::from_float_digits(value, 14)
     }
-    /// A float4 with 6 significant digits, as PostgreSQL's cast.
+    /// A float4 with 6 significant digits, as PostgreSQL casts it.
     pub fn from_f32(value: f32) -> Numeric {
         Self::from_float_digits(f64::from(value), 5)
     }
@@ -62,7 +62,7 @@ impl Numeric {
         if value.is_infinite() {
             return if value > 0.0 { Numeric::Infinity } else { Numeric::NegativeInfinity };
         }
-        // `%.15g` drops trailing zeros.
+        // C's `%.15g` drops trailing zeros.
         let text = format!("{value:.digits$e}");
         let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
         let mantissa =
@@ -70,9 +70,9 @@ impl Numeric {
         Numeric::parse(&format!("{mantissa}e{exponent}")).unwrap_or(Numeric::NaN)
     }
 
-    /// The wire's binary form: ndigits, weight, sign, dscale, then base-10000 digits, all 16 bits.
+    /// Appends the binary wire format: ndigits, weight, sign, dscale, then base-10000 digits, all 16 bits.
     pub fn write_wire(&self, out: &mut Vec<u8>) {
-        // PostgreSQL says 32 for the display scale of infinities.
+        // PostgreSQL sends the display scale 32 for infinities.
         let special = |sign: u16, out: &mut Vec<u8>| {
             let scale = if sign == WIRE_NAN { 0 } else { 32u16 };
             for word in [0u16, 0, sign, scale] {
@@ -116,7 +116,7 @@ impl Numeric {
         }
     }
 
-    /// Reads the wire's binary form. Errors: 22P03.
+    /// Reads the binary wire format. Errors: 22P03.
     pub fn from_wire(bytes: &[u8]) -> Result<Numeric> {
         let invalid = |what: &str| {
             SqlError::new(state::INVALID_BINARY_REPRESENTATION, format!("invalid {what} in external \"numeric\" value"))
@@ -149,7 +149,7 @@ impl Numeric {
             magnitude = magnitude * 10_000u32 + u32::from(*digit);
         }
         let value = BigInt::from_biguint(if *sign == 0 { Sign::Plus } else { Sign::Minus }, magnitude);
-        // value * 10000^(weight + 1 - count), shown with `scale` places; what lies beyond is truncated.
+        // value * 10000^(weight + 1 - count), shown with `scale` places. Digits beyond them are truncated.
         let places = 4 * (i64::from(*weight as i16) + 1 - i64::from(*count)) + i64::from(*scale);
         let value =
             if places >= 0 { value * power_of_ten(places as u32) } else { value / power_of_ten((-places) as u32) };

@@ -1,7 +1,7 @@
 //! [`Numeric`]: PostgreSQL's numeric: exact decimals that keep their display scale, NaN and both infinities.
 //!
-//! A finite value is an integer and the number of decimal places it is shown with. Small integers are held in
-//! 128 bits; larger ones in a `BigInt`.
+//! A finite value is an integer and a display scale, the number of decimal places. Small integers are held in 128 bits;
+//! larger ones in a `BigInt`.
 
 mod arithmetic;
 mod bytes;
@@ -18,38 +18,38 @@ use std::cmp::Ordering;
 
 /// The largest display scale that functions choose by themselves (`NUMERIC_MAX_DISPLAY_SCALE`).
 pub const MAX_DISPLAY_SCALE: i64 = 1000;
-/// Significant digits that division and its kin yield at least (`NUMERIC_MIN_SIG_DIGITS`).
+/// The fewest significant digits of a quotient and similar results (`NUMERIC_MIN_SIG_DIGITS`).
 pub const MIN_SIGNIFICANT_DIGITS: i64 = 16;
 /// The largest display scale of a stored value.
 pub const MAX_SCALE: i64 = 16383;
-/// Digits before the decimal point, at most.
+/// Most digits before the decimal point.
 pub const MAX_INTEGER_DIGITS: i64 = 131_072;
 
-/// The integer part of a decimal, in 128 bits as long as it fits.
+/// The digits of a decimal as an integer, held in 128 bits if they fit.
 #[derive(Clone, Debug)]
 pub enum Unscaled {
-    /// Fits 128 bits.
+    /// An integer that fits 128 bits.
     Small(i128),
-    /// Does not (not enforced: compare by value).
+    /// An integer that may not fit 128 bits. A small one is possible, so compare by value.
     Big(BigInt),
 }
 
 impl Unscaled {
-    /// As a `BigInt`.
+    /// The integer as a `BigInt`.
     pub fn big(&self) -> BigInt {
         match self {
             Unscaled::Small(value) => BigInt::from(*value),
             Unscaled::Big(value) => value.clone(),
         }
     }
-    /// The smallest form of a `BigInt`.
+    /// The smallest representation of a `BigInt`.
     pub fn from_big(value: BigInt) -> Self {
         match i128::try_from(&value) {
             Ok(small) => Unscaled::Small(small),
             Err(_) => Unscaled::Big(value),
         }
     }
-    /// -1, 0 or 1.
+    /// The sign: -1, 0 or 1.
     pub fn signum(&self) -> i32 {
         match self {
             Unscaled::Small(value) => value.signum() as i32,
@@ -60,7 +60,7 @@ impl Unscaled {
             },
         }
     }
-    /// Decimal digits of the absolute value; 1 for zero.
+    /// Number of decimal digits of the absolute value; 1 for zero.
     pub fn digits(&self) -> usize {
         match self {
             Unscaled::Small(0) => 1,
@@ -68,14 +68,14 @@ impl Unscaled {
             Unscaled::Big(value) => digits_of(value.magnitude()),
         }
     }
-    /// The absolute value's decimal digits.
+    /// The decimal digits of the absolute value.
     pub fn to_digits(&self) -> String {
         match self {
             Unscaled::Small(value) => value.unsigned_abs().to_string(),
             Unscaled::Big(value) => value.magnitude().to_str_radix(10),
         }
     }
-    /// The same with the other sign.
+    /// The integer with the opposite sign.
     #[must_use]
     pub fn negated(&self) -> Self {
         match self {
@@ -88,9 +88,9 @@ impl Unscaled {
     }
 }
 
-/// Decimal digits of a number that is not zero.
+/// Number of decimal digits of a nonzero number.
 fn digits_of(number: &BigUint) -> usize {
-    // Between 2^(bits - 1) and 2^bits there is at most one power of ten.
+    // There is at most one power of ten between 2^(bits - 1) and 2^bits.
     let (bits, margin) = (number.bits() as f64, 1e-6);
     let least = ((bits - 1.0) * std::f64::consts::LOG10_2 - margin).max(0.0) as usize;
     let most = (bits * std::f64::consts::LOG10_2 + margin) as usize;
@@ -114,7 +114,6 @@ pub fn power_of_ten_small(exponent: u32) -> Option<i128> {
     POWERS.get(exponent as usize).copied()
 }
 
-/// 10 to the power `exponent`.
 pub fn power_of_ten(exponent: u32) -> BigInt {
     match power_of_ten_small(exponent) {
         Some(small) => BigInt::from(small),
@@ -122,30 +121,30 @@ pub fn power_of_ten(exponent: u32) -> BigInt {
     }
 }
 
-/// A numeric value.
+/// A numeric value: finite, infinite or NaN.
 #[derive(Clone, Debug)]
 pub enum Numeric {
-    /// Below every number.
+    /// `-Infinity`, less than every other value.
     NegativeInfinity,
-    /// `unscaled * 10^-scale`, shown with `scale` decimal places.
+    /// A finite value: `unscaled * 10^-scale`, shown with `scale` decimal places.
     Finite {
-        /// The digits.
+        /// All digits, without the point.
         unscaled: Unscaled,
-        /// Decimal places.
+        /// Number of decimal places.
         scale: u16,
     },
-    /// Above every number.
+    /// `Infinity`, greater than every finite value.
     Infinity,
-    /// Equal to itself, above everything.
+    /// `NaN`, equal to itself and greater than all others.
     NaN,
 }
 
 impl Numeric {
-    /// A finite value in its smallest form.
+    /// A finite value in the 128-bit representation.
     pub fn new(unscaled: i128, scale: u16) -> Self {
         Numeric::Finite { unscaled: Unscaled::Small(unscaled), scale }
     }
-    /// A finite value.
+    /// A finite value in its smallest representation.
     pub fn from_big(unscaled: BigInt, scale: u16) -> Self {
         Numeric::Finite { unscaled: Unscaled::from_big(unscaled), scale }
     }
@@ -153,30 +152,30 @@ impl Numeric {
     pub fn zero() -> Self {
         Self::new(0, 0)
     }
-    /// Decimal places shown; 0 for values that are not finite.
+    /// Number of decimal places shown; 0 if the value is not finite.
     pub fn scale(&self) -> u16 {
         match self {
             Numeric::Finite { scale, .. } => *scale,
             _ => 0,
         }
     }
-    /// Whether it has some thousands of digits: what is computed of it may take long.
+    /// Whether the value has some thousands of digits. Computing with it may take long.
     pub fn is_long(&self) -> bool {
         matches!(self, Numeric::Finite { unscaled: Unscaled::Big(value), .. } if value.bits() > 8192)
     }
-    /// Whether it is NaN.
+    /// Whether the value is NaN.
     pub fn is_nan(&self) -> bool {
         matches!(self, Numeric::NaN)
     }
-    /// Whether it is zero.
+    /// Whether the value is zero.
     pub fn is_zero(&self) -> bool {
         self.is_finite() && self.signum() == 0
     }
-    /// Whether it is a number other than the infinities.
+    /// Whether the value is neither NaN nor an infinity.
     pub fn is_finite(&self) -> bool {
         matches!(self, Numeric::Finite { .. })
     }
-    /// -1, 0 or 1; 1 for NaN.
+    /// The sign: -1, 0 or 1. NaN counts as positive.
     pub fn signum(&self) -> i32 {
         match self {
             Numeric::NegativeInfinity => -1,
@@ -207,7 +206,7 @@ impl PartialOrd for Numeric {
 }
 
 impl Ord for Numeric {
-    /// Numeric order; the display scale does not count. NaN equals itself and is above infinity.
+    /// Numeric order, in which the display scale does not count. NaN equals itself and exceeds infinity.
     fn cmp(&self, other: &Self) -> Ordering {
         fn class(value: &Numeric) -> u8 {
             match value {

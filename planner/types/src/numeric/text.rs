@@ -1,4 +1,4 @@
-//! Text of a numeric, in and out, and its modifier.
+//! Parses and writes numerics, and applies their modifier.
 
 use super::{MAX_INTEGER_DIGITS, MAX_SCALE, Numeric, Unscaled};
 use num_bigint::BigInt;
@@ -9,14 +9,14 @@ fn invalid(text: &str) -> SqlError {
     SqlError::new(state::INVALID_TEXT_REPRESENTATION, format!("invalid input syntax for type numeric: \"{text}\""))
 }
 
-/// 22003: the value does not fit PostgreSQL's numeric at all.
+/// The error 22003 for a value outside the range of numeric.
 pub(super) fn overflow() -> SqlError {
     SqlError::new(state::NUMERIC_VALUE_OUT_OF_RANGE, "value overflows numeric format")
 }
 
 impl Numeric {
-    /// Reads `123.450`, `-1e10`, `NaN`, `Infinity` with white space around.
-    /// Errors: 22P02 for anything else, 22003 when too large.
+    /// Parses `123.450`, `-1e10`, `NaN` or `Infinity`, with white space around. Errors: 22P02 for other text, 22003 on
+    /// overflow.
     pub fn parse(text: &str) -> Result<Numeric> {
         let trimmed = text.trim_matches(|c: char| c.is_ascii_whitespace());
         let (negative, body) = match trimmed.as_bytes().first() {
@@ -74,10 +74,10 @@ impl Numeric {
         Ok(value.with_raw_scale(scale.max(0) as u16))
     }
 
-    /// 22003 for a value with more digits before the point than PostgreSQL stores.
+    /// Checks the number of digits before the point. Errors: 22003 for more than PostgreSQL stores.
     pub fn check_size(&self) -> Result<()> {
         match self {
-            // Fewer bits than this are fewer digits, whatever they are.
+            // A value of fewer bits cannot have too many digits.
             Numeric::Finite { unscaled: Unscaled::Big(value), .. } if value.bits() > 400_000 => {
                 if self.leading_exponent() >= MAX_INTEGER_DIGITS { Err(overflow()) } else { Ok(()) }
             }
@@ -101,8 +101,8 @@ impl Numeric {
         }
     }
 
-    /// Rounds to the scale of `modifier` (-1: as it is) and checks the precision.
-    /// Errors: 22003 when digits before the point do not fit.
+    /// Rounds to the scale of `modifier` (-1 changes nothing) and checks the precision. Errors: 22003 if the digits
+    /// before the point do not fit.
     pub fn apply_modifier(self, modifier: i32) -> Result<Numeric> {
         if modifier < 4 {
             return Ok(self);

@@ -6,15 +6,16 @@ use num_bigint::{BigInt, Sign};
 use sql_error::interrupt;
 use sql_error::{Result, SqlError, state};
 
-/// From here on PostgreSQL says that exp overflows.
+/// PostgreSQL reports an overflow of exp from this exponent on.
 const EXP_LIMIT: f64 = 6000.0;
-/// The same of the exponent of e that a power is computed by.
+/// The same limit for the exponent of e in a power.
 const POWER_LIMIT: f64 = 6020.0;
-/// Powers whose exact value has at most so many binary digits are computed exactly.
+/// A power is computed exactly if its exact value has at most this many binary digits.
 const EXACT_POWER_BITS: u64 = 1 << 20;
-/// Numbers with more digits than this before the point, or zeros behind it, are brought near one before their logarithm is taken.
+/// Longest exponent (decimal) of which the logarithm is taken directly. Beyond it, the number is scaled to near one
+/// first.
 const LONG_EXPONENT: i64 = 64;
-/// From so many digits on a power is not computed by logarithms, which take long then.
+/// From this many digits on, a power is computed by squaring: logarithms would take long.
 const LONG_POWER_DIGITS: f64 = 1000.0;
 const COMPLEX: &str = "a negative number raised to a non-integer power yields a complex result";
 
@@ -26,7 +27,7 @@ fn invalid_power(message: &str) -> SqlError {
     SqlError::new("2201F", message)
 }
 
-/// The value as an integer of `places` decimal places.
+/// The value as a fixed-point number with `places` decimal places.
 fn fixed(value: &Numeric, places: i64) -> BigInt {
     match value.round(places) {
         Numeric::Finite { unscaled, .. } => unscaled.big(),
@@ -34,10 +35,10 @@ fn fixed(value: &Numeric, places: i64) -> BigInt {
     }
 }
 
-/// ln of a positive fixed-point number.
+/// The natural logarithm of a positive fixed-point number.
 fn ln_fixed(value: &BigInt, places: i64) -> Result<BigInt> {
     let one = power_of_ten(places as u32);
-    // Take square roots until near one, then the series of 2 * atanh((x - 1) / (x + 1)).
+    // Take square roots until x is near one, then the series of 2 * atanh((x - 1) / (x + 1)).
     let (mut x, mut doublings) = (value.clone(), 0u32);
     let near: BigInt = &one / 10;
     while (&x - &one).magnitude() > near.magnitude() {
@@ -57,7 +58,7 @@ fn ln_fixed(value: &BigInt, places: i64) -> Result<BigInt> {
     Ok(sum * (BigInt::from(2) << doublings))
 }
 
-/// exp of a fixed-point number.
+/// e to the power of a fixed-point number.
 fn exp_fixed(value: &BigInt, places: i64) -> Result<BigInt> {
     let one = power_of_ten(places as u32);
     let mut halvings = 0u32;
@@ -81,9 +82,9 @@ fn exp_fixed(value: &BigInt, places: i64) -> Result<BigInt> {
     Ok(sum)
 }
 
-/// Decimal weight of ln(x): `estimate_ln_dweight`.
+/// Decimal weight of ln(x), as PostgreSQL's `estimate_ln_dweight` gives it.
 fn ln_weight(value: &Numeric) -> i64 {
-    // Infinite for what is beyond a float.
+    // Infinite if the value exceeds the range of a float.
     let approximate = value.to_f64().unwrap_or(f64::INFINITY);
     if (0.9..=1.1).contains(&approximate) {
         let distance = value.sub(&Numeric::from(1)).abs();
@@ -98,13 +99,13 @@ fn ln_weight(value: &Numeric) -> i64 {
 }
 
 impl Numeric {
-    /// Square root. Errors: 2201F for negative values.
+    /// The square root. Errors: 2201F for negative values.
     pub fn sqrt(&self) -> Result<Numeric> {
         match self {
             Numeric::NaN | Numeric::Infinity => Ok(self.clone()),
             value if value.signum() < 0 => Err(invalid_power("cannot take square root of a negative number")),
             _ => {
-                // Of zero the weight is that of a units digit, whatever its scale.
+                // Zero has the weight of a units digit, whatever its scale.
                 let weight = if self.is_zero() { 0 } else { self.leading_exponent().div_euclid(4) };
                 let result_weight = if weight >= 0 { weight * 4 / 2 + 1 } else { 1 - (1 - weight * 4) / 2 };
                 let scale =
@@ -115,7 +116,7 @@ impl Numeric {
             }
         }
     }
-    /// e to this power. Errors: 22003 when too large.
+    /// e to the power of this value. Errors: 22003 on overflow.
     pub fn exp(&self) -> Result<Numeric> {
         match self {
             Numeric::NaN | Numeric::Infinity => Ok(self.clone()),
@@ -159,7 +160,7 @@ impl Numeric {
             let places = scale + 10 + exponent.abs();
             (places, ln_fixed(&fixed(self, places), places)?)
         } else {
-            // ln(m * 10^exponent), m having one digit before the point and as many behind it as count.
+            // ln(m * 10^exponent). m has one digit before the point and all significant digits behind it.
             let places = scale + 20;
             let shift = places - i64::from(*own) - exponent;
             let power = power_of_ten(u32::try_from(shift.unsigned_abs()).map_err(SqlError::internal)?);
@@ -169,7 +170,7 @@ impl Numeric {
         };
         Ok(Numeric::from_big(divide_rounded(&value, &power_of_ten((places - scale) as u32)), scale as u16))
     }
-    /// Natural logarithm. Errors: 2201E.
+    /// The natural logarithm. Errors: 2201E.
     pub fn ln(&self) -> Result<Numeric> {
         if self.is_nan() {
             return Ok(Numeric::NaN);
@@ -181,7 +182,7 @@ impl Numeric {
         let scale = (MIN_SIGNIFICANT_DIGITS - ln_weight(self)).max(i64::from(self.scale())).clamp(0, MAX_DISPLAY_SCALE);
         self.ln_at(scale)
     }
-    /// Logarithm of `self` to `base`. Errors: 2201E; 22012 for base 1.
+    /// The logarithm of `self` to `base`. Errors: 2201E; 22012 for base 1.
     pub fn log(&self, base: &Numeric) -> Result<Numeric> {
         if self.is_nan() || base.is_nan() {
             return Ok(Numeric::NaN);
@@ -205,7 +206,7 @@ impl Numeric {
         let wide = scale + result_weight.abs() + ln_weight(base).abs() + 10;
         self.ln_at(wide)?.div_at(&base.ln_at(wide)?, scale)
     }
-    /// `self` to the power `exponent`. Errors: 2201F where it is not a real number, 22003 when too large.
+    /// `self` to the power `exponent`. Errors: 2201F if the result is not a real number, 22003 on overflow.
     pub fn power(&self, exponent: &Numeric) -> Result<Numeric> {
         let one = Numeric::from(1);
         if self.is_nan() || exponent.is_nan() {
@@ -233,7 +234,7 @@ impl Numeric {
             let scale = MIN_SIGNIFICANT_DIGITS.max(least);
             return Ok(if exponent.is_zero() { one.round(scale) } else { Numeric::zero().round(scale) });
         }
-        // Decimal exponent of the result, from logarithms.
+        // The result's decimal exponent, estimated by logarithms.
         let log10 = self.abs().log10_estimate();
         let digits = (log10 * exponent.to_f64()?).clamp(-200_000.0, 200_000.0);
         let most = if whole { MAX_INTEGER_DIGITS as f64 } else { POWER_LIMIT * std::f64::consts::LOG10_E };
@@ -266,11 +267,13 @@ impl Numeric {
             _ => self.leading_exponent() as f64,
         }
     }
-    /// A power of about `digits` digits before the point, by squaring numbers that keep as many binary digits as it needs.
+    /// Computes a power of about `digits` digits before the point by squaring. Only the necessary binary digits are
+    /// kept.
     fn power_rounded(&self, count: i32, digits: u64, scale: i64) -> Result<Numeric> {
         let Numeric::Finite { unscaled, scale: own } = self else { return Ok(Numeric::NaN) };
         let exponent = count.unsigned_abs();
-        // An error of the base counts as often as it is multiplied, and each product is cut once: 64 bits are enough for both.
+        // The error of the base grows with each multiplication, and each product is truncated once. 64 extra bits cover
+        // both.
         let precision = (digits + scale.unsigned_abs()) * 10 / 3 + 96;
         let cut = |(value, power): (BigInt, i64)| {
             let excess = value.bits().saturating_sub(precision);
@@ -290,7 +293,7 @@ impl Numeric {
             let bits = value.0.bits() + precision;
             value = ((BigInt::from(1) << bits) / value.0, -value.1 - bits as i64);
         }
-        // To the nearest at `scale` places.
+        // Round to the nearest value with `scale` places.
         let scaled = value.0 * power_of_ten(scale as u32) * 2;
         let shift = value.1 - 1;
         let doubled = if shift >= 0 { scaled << (shift as u64 + 1) } else { scaled >> (-(shift + 1)) as u64 };
@@ -303,7 +306,7 @@ impl Numeric {
         let exponent = count.unsigned_abs() as u32;
         let raised = unscaled.big().pow(exponent);
         let places = i64::from(*own) * i64::from(exponent);
-        // raised * 10^-places, or its reciprocal, at `scale` places.
+        // raised * 10^-places, or its reciprocal, with `scale` places.
         let value = if count >= 0 {
             let shift = scale - places;
             if shift >= 0 {
@@ -318,7 +321,7 @@ impl Numeric {
     }
 }
 
-/// 2201E and 2201F are used by float functions too.
+/// Checks the argument of a float logarithm. Errors: 2201E, as for numerics.
 pub fn check_float_log(value: f64) -> Result<f64> {
     if value == 0.0 {
         return Err(invalid_log("cannot take logarithm of zero"));
@@ -329,7 +332,7 @@ pub fn check_float_log(value: f64) -> Result<f64> {
     Ok(value)
 }
 
-/// The float8 power with PostgreSQL's errors: 2201F, 22003.
+/// A float8 power with PostgreSQL's errors: 2201F, 22003.
 pub fn float_power(base: f64, exponent: f64) -> Result<f64> {
     if base == 0.0 && exponent < 0.0 {
         return Err(invalid_power("zero raised to a negative power is undefined"));
@@ -377,7 +380,7 @@ mod tests {
     #[test]
     fn logarithms_of_long_numbers_are_those_of_short_ones() {
         let n = |text: &str| Numeric::parse(text).unwrap();
-        // Across the border between the two ways.
+        // Values around the switch between the two algorithms.
         for exponent in [60, 63, 64, 65, 66, 400] {
             let long = n(&format!("{}e{exponent}", "1.2345678901234567")).ln_at(30).unwrap();
             let parts = n("1.2345678901234567").ln_at(40).unwrap();
@@ -387,7 +390,7 @@ mod tests {
             let sum = parts.sub(&n("10").ln_at(45).unwrap().mul(&n(&exponent.to_string()))).round(30);
             assert_eq!(small.to_string(), sum.to_string(), "-{exponent}");
         }
-        // Infinite as a float.
+        // A value that is infinite as a float.
         assert_eq!(n(&"9".repeat(1000)).ln().unwrap().to_string(), "2302.5850929940457");
     }
 
@@ -396,7 +399,7 @@ mod tests {
         let n = |text: &str| Numeric::parse(text).unwrap();
         let exact = format!("1{}.0000000000000000", "0".repeat(100_000));
         assert_eq!(n("10.0").power(&n("100000")).unwrap().to_string(), exact);
-        // The same, too long to be exact.
+        // The same power, too long to be computed exactly.
         let rounded = n("10.0000000000").power_rounded(100_000, 100_000, 16).unwrap().to_string();
         assert!(rounded == exact);
         let exact = n("-3.7").power_whole(2_001, 16).unwrap();

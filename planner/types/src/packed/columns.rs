@@ -1,4 +1,4 @@
-//! [`ColumnBuilder`]: an Arrow array under construction, fed from keys, rows and datums without an allocation a value.
+//! [`ColumnBuilder`]: builds an Arrow array from keys, rows and datums without an allocation per value.
 
 use super::corrupted;
 use super::fixed::Fixed;
@@ -17,7 +17,7 @@ use arrow::datatypes::{
 use sql_error::{Result, SqlError};
 use std::sync::Arc;
 
-/// Builds the array of one column.
+/// Builds the Arrow array of one column.
 #[derive(Debug)]
 pub struct ColumnBuilder {
     ty: SqlType,
@@ -112,7 +112,7 @@ impl ColumnBuilder {
         }
     }
 
-    /// Makes room for as many bytes of texts as an array of the same type has.
+    /// Reserves as many bytes for text as an array of the same type has.
     pub fn reserve_as_in(&mut self, array: &ArrayRef) {
         match &mut self.inner {
             Inner::Text(builder) => {
@@ -125,7 +125,7 @@ impl ColumnBuilder {
         }
     }
 
-    /// Appends NULL.
+    /// Appends a NULL value.
     pub fn append_null(&mut self) {
         match &mut self.inner {
             Inner::Bool(builder) => builder.append_null(),
@@ -145,7 +145,7 @@ impl ColumnBuilder {
         }
     }
 
-    /// Appends a value. Errors: XX000 when it is not of the column's Arrow type.
+    /// Appends a value. Errors: XX000 if it is not of the column's Arrow type.
     pub fn append(&mut self, value: &ValueRef<'_>) -> Result<()> {
         match (&mut self.inner, value) {
             (_, ValueRef::Null) => self.append_null(),
@@ -174,7 +174,7 @@ impl ColumnBuilder {
         Ok(())
     }
 
-    /// Appends a datum.
+    /// Appends a datum. Errors: as [`ColumnBuilder::append`].
     pub fn append_datum(&mut self, datum: &Datum) -> Result<()> {
         self.append(&value_of(datum)?)
     }
@@ -240,13 +240,13 @@ impl ColumnBuilder {
             }
             Inner::Text(builder) if is_padded(self.ty) => append_padded(builder, bytes, self.ty.modifier)?,
             Inner::Text(builder) => builder.append_value(bytes)?,
-            // Of an interval the key has no months; a time comes back as it was.
+            // An interval's key has no months: the result only compares equal. A time is decoded exactly.
             Inner::Numeric(builder) if self.ty.base == BaseType::Interval => {
                 builder.append_value(&interval::canonical(bytes))?;
             }
             Inner::Numeric(builder) if self.ty.base == BaseType::Timetz => builder.append_value(bytes)?,
             Inner::Numeric(builder) => {
-                // The scale is lost: the least that shows all digits.
+                // The scale is lost: use the least one that shows all digits.
                 builder.append_value(&Numeric::from_key(bytes, 0)?.0.to_bytes())?;
             }
             Inner::Bytea(builder) => builder.append_value(bytes),
@@ -259,7 +259,7 @@ impl ColumnBuilder {
         Ok(())
     }
 
-    /// The array; the builder is empty afterwards.
+    /// Finishes the array and clears the builder.
     pub fn finish(&mut self) -> Result<ArrayRef> {
         Ok(match &mut self.inner {
             Inner::Bool(builder) => Arc::new(builder.finish()),
@@ -285,17 +285,17 @@ pub fn is_padded(ty: SqlType) -> bool {
     ty.base == BaseType::Char && !ty.array && length::characters(ty.modifier).is_some()
 }
 
-/// Appends a char(n) whose spaces at the end may have been left out.
+/// Appends a char(n) whose trailing spaces may be missing.
 fn append_padded(builder: &mut Variable<Utf8Type>, bytes: &[u8], modifier: i32) -> Result<()> {
-    // Characters are the bytes that do not go on with one.
+    // Count characters as bytes that are not continuation bytes.
     let stored = bytes.iter().filter(|byte| **byte & 0xc0 != 0x80).count();
     builder.append_padded(bytes, length::characters(modifier).unwrap_or(0).saturating_sub(stored))
 }
 
-/// Before the shape of an array that is not of the ordinary one: no value begins so.
+/// Precedes the shape of an array that is not ordinary. No value begins with these bytes.
 const SHAPED: [u8; 2] = [0x80, 0];
 
-/// The shape of an array as rows keep it, where it is not ordinary, and its elements.
+/// Splits a stored array into its shape (unless it is ordinary) and its elements.
 fn split_shape(bytes: &[u8]) -> Option<(Option<&[u8]>, &[u8])> {
     let Some(rest) = bytes.strip_prefix(&SHAPED) else { return Some((None, bytes)) };
     let (shape, elements) = rest.split_at_checked(shape_length(*rest.first()?)?)?;

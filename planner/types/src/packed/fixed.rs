@@ -1,47 +1,47 @@
-//! [`Fixed`]: an Arrow array of values of one size, under construction. Arrow's own builders end by way of untyped data, which for the
-//! one row of a short statement costs more than all else that is done to its values.
+//! [`Fixed`]: builds an Arrow array of fixed-size values. Arrow's own builders finish through untyped data. For the
+//! single row of a short statement, that costs more than everything else done to its values.
 
 use arrow::array::{ArrowPrimitiveType, NullBufferBuilder, PrimitiveArray};
 use arrow::datatypes::DataType;
 use std::fmt;
 
-/// See the head of the module.
+/// Builds an Arrow array of fixed-size values.
 pub struct Fixed<T: ArrowPrimitiveType> {
     values: Vec<T::Native>,
     nulls: NullBufferBuilder,
-    /// Where it is another than the type's own: a time zone.
+    /// The data type, if it is not the type's default, as with a time zone.
     data_type: Option<DataType>,
 }
 
 impl<T: ArrowPrimitiveType> Fixed<T> {
-    /// An empty one with room for `capacity` values.
+    /// An empty builder with room for `capacity` values.
     pub fn with_capacity(capacity: usize) -> Self {
         Fixed { values: Vec::with_capacity(capacity), nulls: NullBufferBuilder::new(capacity), data_type: None }
     }
 
-    /// The same, of another type with the same values.
+    /// Sets another data type with the same native values.
     pub fn with_data_type(self, data_type: DataType) -> Self {
         Fixed { data_type: Some(data_type), ..self }
     }
 
-    /// Makes room for so many more values.
+    /// Reserves room for `values` more values.
     pub fn reserve(&mut self, values: usize) {
         self.values.reserve(values);
     }
 
-    /// Appends a value.
+    /// Appends a value that is not NULL.
     pub fn append_value(&mut self, value: T::Native) {
         self.values.push(value);
         self.nulls.append_non_null();
     }
 
-    /// Appends NULL.
+    /// Appends a NULL value.
     pub fn append_null(&mut self) {
         self.values.push(T::Native::default());
         self.nulls.append_null();
     }
 
-    /// The array; this is empty afterwards.
+    /// Finishes the array and clears the builder.
     pub fn finish(&mut self) -> PrimitiveArray<T> {
         let array = PrimitiveArray::new(std::mem::take(&mut self.values).into(), self.nulls.finish());
         match &self.data_type {

@@ -1,4 +1,4 @@
-//! Order-preserving bytes of values: byte order is SQL order.
+//! Order-preserving encoding of values: byte order is SQL order.
 
 use super::columns::is_padded;
 use super::corrupted;
@@ -9,44 +9,44 @@ use crate::{BaseType, Datum, SqlType, interval, json};
 use arrow::array::ArrayRef;
 use sql_error::{Result, SqlError};
 
-/// NULL where NULLs come first.
+/// Marks NULL if NULLs sort first.
 const NULL_FIRST: u8 = 0;
 /// Before a value.
 pub const VALUE: u8 = 1;
 /// NULL where NULLs come last.
 const NULL_LAST: u8 = 2;
-/// Before the shape of an array that is not of the ordinary one.
+/// Precedes the shape of an array that is not ordinary.
 const SHAPED: u8 = 3;
-/// Ends text and bytes; a zero byte inside is followed by `ff`.
+/// Ends a text or bytea. A zero byte inside is followed by `ff`.
 const END: [u8; 2] = [0, 1];
 
-/// A column of a key.
+/// A column of a key and its order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyColumn {
-    /// Type.
+    /// SQL type of the column.
     pub ty: SqlType,
-    /// DESC.
+    /// Whether the column sorts descending (DESC).
     pub descending: bool,
-    /// NULLS FIRST.
+    /// Whether NULLs sort first (NULLS FIRST).
     pub nulls_first: bool,
-    /// Whether the bytes are only compared in memory: then arrays of every shape are in order. Those in the store are not:
-    /// arrays of the ordinary shape stand as they always did, and others behind them.
+    /// Whether the bytes are only compared in memory. Then arrays of all shapes are in order. In the store, arrays of
+    /// the ordinary shape keep their old encoding, and others sort behind them.
     pub in_memory: bool,
 }
 
 impl KeyColumn {
-    /// Ascending, NULLs last, to be compared in memory.
+    /// An ascending column with NULLs last, for comparison in memory.
     pub fn ascending(ty: SqlType) -> Self {
         KeyColumn { ty, descending: false, nulls_first: false, in_memory: true }
     }
-    /// The bytes by which NULL is told.
+    /// The byte that marks NULL.
     pub fn null_marker(&self) -> u8 {
         if self.nulls_first { NULL_FIRST } else { NULL_LAST }
     }
 }
 
-/// Whether a value comes back from its key unchanged. numeric loses its scale, floats the sign of zero, char without a
-/// length its padding.
+/// Whether a value can be decoded exactly from its key. numeric loses its scale, floats the sign of zero, and char
+/// without a length its padding.
 pub fn exact_in_key(ty: SqlType) -> bool {
     !ty.array
         && match ty.base {
@@ -57,22 +57,22 @@ pub fn exact_in_key(ty: SqlType) -> bool {
         }
 }
 
-/// Encodes key columns.
+/// Encodes the columns of a key.
 #[derive(Clone, Debug)]
 pub struct KeyEncoder {
     columns: Vec<KeyColumn>,
 }
 
 impl KeyEncoder {
-    /// For these columns in order.
+    /// An encoder for these columns in order.
     pub fn new(columns: Vec<KeyColumn>) -> Self {
         KeyEncoder { columns }
     }
-    /// The columns.
+    /// The columns of the key, in order.
     pub fn columns(&self) -> &[KeyColumn] {
         &self.columns
     }
-    /// Appends the key of a row: one array a column; fewer arrays give a prefix.
+    /// Appends the key of a row, given one array per column. Fewer arrays give a prefix.
     pub fn encode_row(&self, arrays: &[ArrayRef], row: usize, out: &mut Vec<u8>) -> Result<()> {
         for (column, array) in self.columns.iter().zip(arrays) {
             encode_column(column, &value_at(array.as_ref(), row)?, out)?;
@@ -84,7 +84,7 @@ impl KeyEncoder {
         let column = self.columns.get(position).ok_or_else(|| SqlError::internal("a key has no such column"))?;
         encode_column(column, &value_of(datum)?, out)
     }
-    /// Appends the key of datums; fewer datums than columns give a prefix, for bounds.
+    /// Appends the key of datums. Fewer datums than columns give a prefix, for bounds.
     pub fn encode_datums(&self, datums: &[Datum], out: &mut Vec<u8>) -> Result<()> {
         for (column, datum) in self.columns.iter().zip(datums) {
             encode_column(column, &value_of(datum)?, out)?;
@@ -165,7 +165,7 @@ fn encode_value(ty: SqlType, value: &ValueRef<'_>, out: &mut Vec<u8>) -> Result<
     Ok(())
 }
 
-/// An array: NULL elements come last, a shorter array before a longer one that it begins; then by shape.
+/// Encodes an array: NULL elements sort last, a prefix before the longer array, then the shapes are compared.
 fn encode_array(column: &KeyColumn, array: &ArrayValue, out: &mut Vec<u8>) -> Result<()> {
     if !column.in_memory && !array.is_ordinary() {
         out.push(SHAPED);
@@ -188,12 +188,12 @@ fn encode_array(column: &KeyColumn, array: &ArrayValue, out: &mut Vec<u8>) -> Re
     Ok(())
 }
 
-/// What a key gives back of one column.
+/// A value decoded from one column of a key.
 #[derive(Debug)]
 pub enum KeyValue<'a> {
     /// NULL.
     Null,
-    /// The bytes as [`encode_value`] wrote them, not complemented, escapes undone.
+    /// The bytes that [`encode_value`] wrote, with complement and escapes undone.
     Plain(&'a [u8]),
 }
 
@@ -254,7 +254,7 @@ fn is_escaped(base: BaseType) -> bool {
     )
 }
 
-/// Bytes of the value at the start of `key`, its end included.
+/// Number of bytes of the value at the start of `key`, including its end marker.
 fn value_length(ty: SqlType, key: &[u8], mask: u8) -> Option<usize> {
     if ty.array {
         let mut at = 0;
@@ -292,7 +292,7 @@ fn value_length(ty: SqlType, key: &[u8], mask: u8) -> Option<usize> {
             if kind != 2 && kind != 4 {
                 return Some(1);
             }
-            // Negative values are complemented once more.
+            // Negative values are complemented twice.
             let mask = if kind == 2 { !mask } else { mask };
             let exponent = key.get(1)? ^ mask;
             let start = if exponent == 0 || exponent == 0xff { 6 } else { 2 };

@@ -1,4 +1,4 @@
-//! Records as bytes: see [`crate::record`].
+//! Encoding of records: see [`crate::types::record`].
 
 use super::columns::{push_value, take_value};
 use super::key::{KeyColumn, encode_column};
@@ -33,12 +33,12 @@ fn split(record: &[u8]) -> Result<(&[u8], &[u8])> {
     rest.split_at_checked(length as usize).ok_or_else(bad)
 }
 
-/// What of a record is the same in all that equal it, in their order.
+/// The sort key of a record: equal records have equal keys.
 pub fn record_key(record: &[u8]) -> Result<&[u8]> {
     Ok(split(record)?.0)
 }
 
-/// The fields of a record as rows keep them; `None` for NULL.
+/// The encoded fields of a record. `None` for NULL.
 pub fn record_fields(record: &[u8]) -> Result<Vec<Option<&[u8]>>> {
     let mut rest = split(record)?.1;
     let mut fields = Vec::new();
@@ -48,7 +48,7 @@ pub fn record_fields(record: &[u8]) -> Result<Vec<Option<&[u8]>>> {
     Ok(fields)
 }
 
-/// Each field of a record as an array of one value.
+/// Decodes each field of a record to an array with one value.
 pub fn record_columns(ty: RecordType, record: &[u8]) -> Result<Vec<(SqlType, ArrayRef)>> {
     let fields = record_fields(record)?;
     let mut columns = Vec::with_capacity(fields.len());
@@ -60,7 +60,7 @@ pub fn record_columns(ty: RecordType, record: &[u8]) -> Result<Vec<(SqlType, Arr
     Ok(columns)
 }
 
-/// Appends a field of a record to a column of its type.
+/// Appends an encoded field of a record to a column of its type.
 pub fn append_field(builder: &mut ColumnBuilder, field: Option<&[u8]>) -> Result<()> {
     match field {
         Some(bytes) => builder.append_row_bytes(bytes),

@@ -1,5 +1,5 @@
-//! [`Variable`]: an Arrow array of texts or bytes, under construction; see [`Fixed`](super::fixed::Fixed). What is appended is
-//! looked at when the array is made, all of it at once.
+//! [`Variable`]: builds an Arrow array of texts or bytes; see [`Fixed`](super::fixed::Fixed). All appended bytes are
+//! validated at once when the array is made.
 
 use arrow::array::{GenericByteArray, NullBufferBuilder};
 use arrow::buffer::OffsetBuffer;
@@ -9,9 +9,9 @@ use sql_error::value_size::{room_among, too_many};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// See the head of the module.
+/// Builds an Arrow array of texts or bytes.
 pub struct Variable<T> {
-    /// Where each value begins, and where the last ends.
+    /// Start of each value, and the end of the last one.
     offsets: Vec<i32>,
     values: Vec<u8>,
     nulls: NullBufferBuilder,
@@ -19,7 +19,7 @@ pub struct Variable<T> {
 }
 
 impl<T: ByteArrayType<Offset = i32>> Variable<T> {
-    /// An empty one with room for `capacity` values of so many bytes together.
+    /// An empty builder with room for `capacity` values of `bytes` bytes in total.
     pub fn with_capacity(capacity: usize, bytes: usize) -> Self {
         let mut offsets = Vec::with_capacity(capacity + 1);
         offsets.push(0);
@@ -31,22 +31,22 @@ impl<T: ByteArrayType<Offset = i32>> Variable<T> {
         }
     }
 
-    /// Makes room for so many more values.
+    /// Reserves room for `values` more values.
     pub fn reserve_values(&mut self, values: usize) {
         self.offsets.reserve(values);
     }
 
-    /// Makes room for so many bytes in all.
+    /// Reserves room for `bytes` bytes in total.
     pub fn reserve(&mut self, bytes: usize) {
         self.values.reserve(bytes.saturating_sub(self.values.len()));
     }
 
-    /// Appends a value. Errors: 54000 for more bytes than an array has place for.
+    /// Appends a value. Errors: 54000 if the array would exceed its maximal size.
     pub fn append_value(&mut self, value: &[u8]) -> Result<()> {
         self.append_padded(value, 0)
     }
 
-    /// Appends a value with `spaces` behind it. Errors: 54000 for more bytes than an array has place for.
+    /// Appends a value and `spaces` spaces. Errors: 54000 if the array would exceed its maximal size.
     pub fn append_padded(&mut self, value: &[u8], spaces: usize) -> Result<()> {
         room_among(self.values.len(), value.len().saturating_add(spaces))?;
         let end = self.values.len().saturating_add(value.len()).saturating_add(spaces);
@@ -58,13 +58,13 @@ impl<T: ByteArrayType<Offset = i32>> Variable<T> {
         Ok(())
     }
 
-    /// Appends NULL.
+    /// Appends a NULL value.
     pub fn append_null(&mut self) {
         self.offsets.push(self.offsets.last().copied().unwrap_or(0));
         self.nulls.append_null();
     }
 
-    /// The array; this is empty afterwards. `None`: what was appended is no such text.
+    /// Finishes the array and clears the builder. `None` if the bytes are not valid text.
     pub fn finish(&mut self) -> Option<GenericByteArray<T>> {
         let offsets = std::mem::replace(&mut self.offsets, vec![0]);
         let values = std::mem::take(&mut self.values);

@@ -1,13 +1,13 @@
-//! POSIX's basic regular expressions, said as extended ones: there `\(` and `\{` are what `(` and `{` are here, and `+`, `?`,
-//! `|` stand for themselves.
+//! Converts POSIX's basic regular expressions to extended ones. In basic syntax, `\(` and `\{` are operators, while
+//! `+`, `?` and `|` are literals.
 
-/// The pattern as an extended one. A back reference stays `\1`.
+/// The pattern in extended syntax. A back reference stays `\1`.
 pub(super) fn as_extended(pattern: &str) -> String {
     let chars: Vec<char> = pattern.chars().collect();
     let at = |place: usize| chars.get(place).copied();
     let mut out = String::with_capacity(pattern.len() + 8);
     let mut place = 0;
-    // Whether a star or an anchor here would be the first of the pattern or of its parentheses.
+    // Whether a star or an anchor here is at the start of the pattern or of a group.
     let mut first = true;
     while let Some(c) = at(place) {
         place += 1;
@@ -44,7 +44,7 @@ pub(super) fn as_extended(pattern: &str) -> String {
     out
 }
 
-/// Copies what is behind `\{` up to `\}`; answers the place behind.
+/// Copies a bound from behind `\{` up to `\}`. Answers the position behind it.
 fn bound(chars: &[char], mut place: usize, out: &mut String) -> usize {
     out.push('{');
     while let Some(c) = chars.get(place) {
@@ -54,7 +54,7 @@ fn bound(chars: &[char], mut place: usize, out: &mut String) -> usize {
                 out.push('}');
                 return place + 1;
             }
-            // Braces alone do not end it.
+            // A brace alone does not end the bound.
             ('}', _) => out.push('{'),
             (c, _) => out.push(*c),
         }
@@ -62,7 +62,7 @@ fn bound(chars: &[char], mut place: usize, out: &mut String) -> usize {
     place
 }
 
-/// Copies a bracket expression, whose `[` was read; answers the place behind.
+/// Copies a bracket expression whose `[` was read. Answers the position behind it.
 fn brackets(chars: &[char], start: usize, out: &mut String) -> usize {
     let mut place = start;
     place += usize::from(chars.get(place) == Some(&'^'));

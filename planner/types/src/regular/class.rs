@@ -1,9 +1,9 @@
-//! [`Set`]: a set of characters, as brackets and class escapes name them.
+//! [`Set`]: a set of characters from a bracket expression or class escape.
 
 use super::parse::Options;
 use crate::Ctype;
 
-/// A named class.
+/// A named character class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     Alpha,
@@ -70,11 +70,11 @@ impl Class {
             Class::Ascii => c.is_ascii(),
         }
     }
-    /// Whether its characters are in it whatever the locale: control characters are listed by their codes.
+    /// Whether the class does not depend on the locale: control characters are listed by code.
     fn ignores_ctype(self) -> bool {
         self == Class::Cntrl
     }
-    /// As items of a class of the crate `regex`.
+    /// The class as items of the crate `regex`.
     fn translated(self, ctype: Ctype) -> String {
         let all = match self {
             Class::Alpha => "\\p{Alphabetic}",
@@ -96,37 +96,37 @@ impl Class {
     }
 }
 
-/// Whether a character is of a word.
+/// Whether a character belongs to a word.
 pub(super) fn is_word(c: char, ctype: Ctype) -> bool {
     ctype.is_alphanumeric(c) || c == '_'
 }
 
-/// An item of brackets.
+/// An item of a bracket expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Item {
     Range(char, char),
     Class(Class, bool),
 }
 
-/// A set of characters.
+/// The characters that a position of a pattern matches.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Set {
     pub items: Vec<Item>,
     pub negated: bool,
     pub insensitive: bool,
-    /// Whether a line's end is never in it.
+    /// Whether newlines are always excluded.
     pub no_newline: bool,
     pub ctype: Ctype,
 }
 
 impl Set {
-    /// These items, their cases as the options of the pattern say.
+    /// A set of items. The pattern's options determine case sensitivity.
     pub(super) fn new(items: Vec<Item>, options: Options) -> Set {
         let Options { insensitive, ctype, .. } = options;
         Set { items, negated: false, insensitive, no_newline: false, ctype }
     }
 
-    /// One character.
+    /// The set of one character.
     pub(super) fn of(c: char, options: Options) -> Set {
         Set::new(vec![Item::Range(c, c)], options)
     }
@@ -138,7 +138,7 @@ impl Set {
         })
     }
 
-    /// Whether a character is in it.
+    /// Whether the set contains a character.
     pub(super) fn has(&self, c: char) -> bool {
         if self.no_newline && c == '\n' {
             return false;
@@ -150,10 +150,10 @@ impl Set {
         listed != self.negated
     }
 
-    /// In the syntax of the crate `regex`.
+    /// The set in the syntax of the crate `regex`.
     pub(super) fn translated(&self) -> String {
         let range = |(from, to): (char, char)| format!("\\x{{{:x}}}-\\x{{{:x}}}", from as u32, to as u32);
-        // The crate has Unicode's cases alone.
+        // The crate knows only Unicode case folding.
         let ascii_cases = self.insensitive && self.ctype == Ctype::Ascii;
         let mut inner = String::new();
         for item in &self.items {
@@ -168,7 +168,7 @@ impl Set {
                 Item::Class(class, true) => inner += &format!("[^{}]", class.translated(self.ctype)),
             }
         }
-        // Nothing, and everything.
+        // An empty set, or its complement.
         let mut out = match (inner.is_empty(), self.negated) {
             (true, true) => "[\\x00-\\x{10ffff}]".to_string(),
             (true, false) => "[^\\x00-\\x{10ffff}]".to_string(),
@@ -182,7 +182,7 @@ impl Set {
     }
 }
 
-/// The other cases of a character, of one character each.
+/// The other cases of a character that are single characters.
 pub(super) fn other_cases(c: char, ctype: Ctype) -> impl Iterator<Item = char> {
     let single = |mut cases: Box<dyn Iterator<Item = char>>| cases.next().filter(|_| cases.next().is_none());
     let (lower, upper) = match ctype {
@@ -192,7 +192,7 @@ pub(super) fn other_cases(c: char, ctype: Ctype) -> impl Iterator<Item = char> {
     [lower, upper].into_iter().flatten().filter(move |other| *other != c)
 }
 
-/// The letters of ASCII in a range, as ranges of their other case.
+/// The ASCII letters in a range, as ranges of their other case.
 fn other_ascii_cases(from: char, to: char) -> impl Iterator<Item = (char, char)> {
     let other = |c: char| if c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() };
     [('a', 'z'), ('A', 'Z')].into_iter().filter_map(move |(first, last)| {

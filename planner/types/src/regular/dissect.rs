@@ -1,5 +1,5 @@
-//! [`Plan`]: how a match is divided among the groups of its pattern. Each part in turn takes the longest or shortest piece
-//! that lets the rest match, as Henry Spencer's library does it in PostgreSQL.
+//! [`Plan`]: how a match is divided among the parts of its pattern. Each part in turn takes the longest or shortest
+//! piece that lets the rest match. PostgreSQL's library, by Henry Spencer, does the same.
 
 use super::class::other_cases;
 use super::program::{Program, Text};
@@ -7,19 +7,19 @@ use super::tree::Node;
 use sql_error::Result;
 use std::collections::HashSet;
 
-/// Where groups matched, in characters; the whole match is first.
+/// Character ranges of groups; the first is the whole match.
 pub(super) type Places = Vec<Option<(usize, usize)>>;
 
-/// A part of a pattern, prepared.
+/// A prepared part of a pattern.
 pub(super) enum Plan {
-    /// Nothing within it needs to be told apart.
+    /// A part without any division.
     Whole,
     Group(usize, Box<Plan>),
     Reference {
         group: usize,
         insensitive: bool,
     },
-    /// Parts in a row; `rests` match backwards what follows each.
+    /// A sequence of parts. `rests` match backwards the rest behind each part.
     Row {
         units: Vec<Unit>,
         rests: Vec<Program>,
@@ -67,7 +67,7 @@ impl Unit {
 }
 
 impl Plan {
-    /// The plan of a part. `groups` holds what back references stand for.
+    /// Prepares a part. `groups` holds the patterns that back references refer to.
     pub(super) fn new(node: &Node, groups: &[Option<Node>]) -> Result<Plan> {
         let traits = node.traits();
         if !traits.groups && !traits.references {
@@ -84,7 +84,7 @@ impl Plan {
             ),
             Node::Concat(nodes) => Plan::row(units(nodes), groups)?,
             Node::Repeat { node: inner, min: 1, max: Some(1), .. } => Plan::new(inner, groups)?,
-            // Only the last of several holds what is captured.
+            // A group keeps only its last repetition.
             Node::Repeat { node: inner, min, max, greedy } if *min > 0 && !inner.traits().references => {
                 let before =
                     Node::Repeat { node: inner.clone(), min: min - 1, max: max.map(|max| max - 1), greedy: *greedy };
@@ -118,14 +118,14 @@ impl Plan {
     }
 }
 
-/// Nodes in a row that are matched together; `whole` where their groups do not count.
+/// Consecutive nodes that are matched together. With `whole`, their groups do not count.
 struct Part {
     nodes: Vec<Node>,
     greedy: bool,
     whole: bool,
 }
 
-/// Parts in a row, those joined that need not be told apart.
+/// Splits a sequence into parts. Nodes that need no division are joined.
 fn units(nodes: &[Node]) -> Vec<Part> {
     let mut units: Vec<Part> = Vec::new();
     let mut run: Vec<Node> = Vec::new();
@@ -148,7 +148,7 @@ fn units(nodes: &[Node]) -> Vec<Part> {
     units
 }
 
-/// A match being divided.
+/// A match that is being divided.
 pub(super) struct Dissection<'t, 'p> {
     pub text: &'t Text<'t>,
     pub places: &'p mut Places,
@@ -163,7 +163,7 @@ impl Dissection<'_, '_> {
         }
     }
 
-    /// Divides a piece of the text that the part's automaton matches; false where back references do not.
+    /// Divides a piece of text that the part's automaton matches. False if the back references do not match.
     pub(super) fn divide(&mut self, plan: &Plan, from: usize, to: usize) -> Result<bool> {
         match plan {
             Plan::Whole => Ok(true),
@@ -237,7 +237,7 @@ impl Dissection<'_, '_> {
         Ok(false)
     }
 
-    /// Where one more repetition may end, the preferred first; empty ones only help to reach the least number of them.
+    /// The ends of one more repetition, preferred first. Empty repetitions count only toward the minimum.
     fn repetitions(&self, unit: &Unit, from: usize, to: usize, empty: bool) -> Result<std::vec::IntoIter<usize>> {
         let mut ends = unit.program.ends(self.text, from, to)?;
         ends.retain(|end| *end > from || empty);
@@ -255,7 +255,7 @@ impl Dissection<'_, '_> {
         references: bool,
         (from, to): (usize, usize),
     ) -> Result<bool> {
-        // Places from which, so many repetitions being done, the rest cannot be divided.
+        // Positions and repetition counts from which the rest cannot be divided.
         let mut dead: HashSet<(usize, u32)> = HashSet::new();
         let mut open = vec![(from, self.repetitions(unit, from, to, min > 1)?)];
         loop {
@@ -263,7 +263,7 @@ impl Dissection<'_, '_> {
             let Some((at, ends)) = open.last_mut() else { return Ok(false) };
             let at = *at;
             let Some(end) = ends.next() else {
-                // What a group holds may make the same place fit another time.
+                // With references, a group's contents may make the same position match later.
                 if !references {
                     dead.insert((at, done));
                 }

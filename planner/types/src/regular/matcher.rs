@@ -1,4 +1,4 @@
-//! [`Pattern`]: a regular expression ready to be matched, and where it matches.
+//! [`Pattern`]: a compiled regular expression, and the search for its matches.
 
 use super::dissect::{Dissection, Places, Plan};
 use super::parse::{Options, Tree, parse};
@@ -15,13 +15,13 @@ use std::cell::OnceCell;
 /// Bytes of a text that takes long to search.
 const LONG_TEXT: usize = 4096;
 
-/// A regular expression.
+/// A compiled regular expression.
 pub struct Pattern {
     tree: Tree,
-    /// What back references stand for.
+    /// The groups that back references refer to.
     groups: Vec<Option<Node>>,
     program: Program,
-    /// Says whether and where it matches, if it can.
+    /// Finds matches if the crate can express the pattern.
     regex: Option<Regex>,
     references: bool,
     greedy: bool,
@@ -29,16 +29,16 @@ pub struct Pattern {
     plan: OnceCell<Plan>,
 }
 
-/// A text to search, taken apart once.
+/// A text to search, indexed once for many searches.
 pub struct Subject<'t> {
     text: &'t str,
     chars: Vec<char>,
-    /// Where each character begins, and the end.
+    /// Byte offset of each character, and of the end.
     bytes: Vec<usize>,
     _held: Scratch,
 }
 
-/// A piece of a text, in bytes.
+/// A byte range of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span<'t> {
     text: &'t str,
@@ -47,19 +47,19 @@ pub struct Span<'t> {
 }
 
 impl<'t> Span<'t> {
-    /// Where it begins.
+    /// Byte offset of the start.
     pub fn start(&self) -> usize {
         self.start
     }
-    /// Where it ends.
+    /// Byte offset behind the end.
     pub fn end(&self) -> usize {
         self.end
     }
-    /// Whether it is empty.
+    /// Whether it contains no bytes.
     pub fn is_empty(&self) -> bool {
         self.start == self.end
     }
-    /// Its text.
+    /// The text of the range.
     pub fn as_str(&self) -> &'t str {
         self.text.get(self.start..self.end).unwrap_or_default()
     }
@@ -70,28 +70,28 @@ impl<'t> Span<'t> {
 pub struct Captures<'t>(Vec<Option<Span<'t>>>);
 
 impl<'t> Captures<'t> {
-    /// A group by its number, the whole match by 0.
+    /// A group by its number; 0 is the whole match.
     pub fn get(&self, group: usize) -> Option<Span<'t>> {
         self.0.get(group).copied().flatten()
     }
-    /// The groups, the whole match among them.
+    /// The whole match, then its groups.
     pub fn iter(&self) -> impl Iterator<Item = Option<Span<'t>>> {
         self.0.iter().copied()
     }
-    /// How many there are, the whole match among them.
+    /// Number of groups, plus one for the whole match.
     pub fn count(&self) -> usize {
         self.0.len()
     }
 }
 
 impl<'t> Subject<'t> {
-    /// Of a text. Errors: 53200.
+    /// Indexes a text. Errors: 53200.
     pub fn new(text: &'t str) -> Result<Self> {
         let held = scratch(text.len().saturating_mul(size_of::<char>() + size_of::<usize>()))?;
         let bytes = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
         Ok(Subject { text, chars: text.chars().collect(), bytes, _held: held })
     }
-    /// The whole text.
+    /// The whole text under search.
     pub fn text(&self) -> &'t str {
         self.text
     }
@@ -119,7 +119,7 @@ fn collect_groups(node: &Node, groups: &mut Vec<Option<Node>>) {
 }
 
 impl Pattern {
-    /// Reads a pattern. Errors: 2201B.
+    /// Compiles a pattern. Errors: 2201B.
     pub fn new(pattern: &str, options: Options) -> Result<Pattern> {
         let tree = parse(pattern, options)?;
         let traits = tree.node.traits();
@@ -134,12 +134,12 @@ impl Pattern {
         Ok(Pattern { tree, groups, program, regex, references, greedy, ctype, plan: OnceCell::new() })
     }
 
-    /// How many groups it has.
+    /// Number of capturing groups.
     pub fn groups(&self) -> usize {
         self.tree.groups
     }
 
-    /// Whether it matches anywhere in a text. Errors: 2201B when that takes too long.
+    /// Whether the pattern matches anywhere in a text. Errors: 2201B if that takes too long.
     pub fn is_match(&self, text: &str) -> Result<bool> {
         check_before(text)?;
         match &self.regex {
@@ -156,7 +156,7 @@ impl Pattern {
         self.plan.get().ok_or_else(|| SqlError::internal("a pattern without a plan"))
     }
 
-    /// The first match from a byte on. Errors: 2201B when that takes too long.
+    /// The first match at or behind byte `from`. Errors: 2201B if that takes too long.
     pub fn find<'t>(&self, subject: &Subject<'t>, from: usize) -> Result<Option<Captures<'t>>> {
         check_before(subject.text)?;
         let text = Text::new(&subject.chars, self.ctype);
@@ -180,7 +180,7 @@ impl Pattern {
         Ok(None)
     }
 
-    /// The match that begins at a place.
+    /// The match that starts at a character position.
     fn match_at(&self, text: &Text<'_>, start: usize) -> Result<Option<Places>> {
         let ends = if self.references {
             let mut ends = self.program.ends(text, start, text.chars.len())?;
@@ -206,7 +206,8 @@ impl Pattern {
     }
 }
 
-/// Long texts take milliseconds each: who calls for many of them looks too seldom whether it is to stop.
+/// Checks for cancellation before a long text. A search takes milliseconds, so the checks between rows would be too
+/// rare.
 fn check_before(text: &str) -> Result<()> {
     if text.len() >= LONG_TEXT { interrupt::check() } else { Ok(()) }
 }
@@ -307,7 +308,7 @@ mod tests {
         let text = "ab".repeat(50_000);
         assert_eq!(groups("^(a|b)*$", &text).unwrap().get(1).cloned().flatten().as_deref(), Some("b"));
         let pattern = Pattern::new("^(x+x+)+\\1+y$", Options::new(Ctype::Unicode)).unwrap();
-        // Either it is seen in time that there is no `y`, or it is said that this takes too long.
+        // The search either finds in time that there is no `y`, or reports that it takes too long.
         let found = pattern.is_match(&"x".repeat(40));
         assert!(matches!(&found, Ok(false)) || found.is_err_and(|error| error.state() == "2201B"));
         let literal = Options { syntax: Syntax::Literal, ..Options::new(Ctype::Unicode) };

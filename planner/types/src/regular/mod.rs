@@ -1,10 +1,10 @@
-//! Regular expressions as PostgreSQL means them (manual, 9.7.3): its syntax, and which of several matches is meant.
+//! PostgreSQL's regular expressions (manual, 9.7.3): their syntax, and the choice among several matches.
 //!
-//! A pattern is read into a tree ([`tree::Node`]). Whether and where a match begins does not depend on greediness, so the
-//! crate `regex` answers that, in time linear in the text. How far a match reaches and what its groups hold is found by
-//! rules that no crate has (the whole match is the longest or the shortest from its start, then each part in turn is, within
-//! it), by simulating automata over the text ([`program`], [`dissect`]). Look-around and back references are only known
-//! there; a count of steps bounds the time that back references may take.
+//! A pattern is parsed to a tree ([`tree::Node`]). Whether and where a match starts does not depend on greediness. The
+//! crate `regex` answers that, in time linear in the text. No crate has the rules for a match's end and its groups. The
+//! whole match is the longest or the shortest from its start; within it, each part in turn is too. These are found by
+//! simulating automata over the text ([`program`], [`dissect`]). Only this simulation handles look-around and back
+//! references. A limit on steps bounds the time that back references may take.
 
 mod basic;
 mod class;

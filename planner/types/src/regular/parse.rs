@@ -1,4 +1,4 @@
-//! The text of a pattern to its tree: advanced, extended and basic regular expressions, and literals.
+//! Parses a pattern to its tree: advanced, extended and basic regular expressions, and literals.
 
 use super::basic::as_extended;
 use super::class::{Class, Item, Set};
@@ -11,38 +11,38 @@ use sql_error::{Result, SqlError};
 pub enum Syntax {
     /// PostgreSQL's advanced regular expressions.
     Advanced,
-    /// POSIX's extended ones.
+    /// POSIX's extended regular expressions.
     Extended,
-    /// POSIX's basic ones.
+    /// POSIX's basic regular expressions.
     Basic,
-    /// Every character stands for itself.
+    /// No syntax: every character stands for itself.
     Literal,
 }
 
-/// How a pattern is meant.
+/// The options of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Which characters are letters.
+    /// The character classification of the database.
     pub ctype: Ctype,
-    /// Its syntax.
+    /// The syntax of the pattern.
     pub syntax: Syntax,
-    /// Whether cases are the same.
+    /// Whether matching ignores case.
     pub insensitive: bool,
-    /// Whether `.` and `[^` leave out the ends of lines.
+    /// Whether `.` and `[^` exclude newlines.
     pub newline_stops: bool,
-    /// Whether `^` and `$` match at lines.
+    /// Whether `^` and `$` match at the start and end of lines.
     pub newline_anchors: bool,
-    /// Whether blanks and comments in it count for nothing.
+    /// Whether white space and comments in the pattern are ignored.
     pub expanded: bool,
 }
 
 impl Options {
-    /// Those of a pattern of which nothing else is said. There is no default: each database has its own letters.
+    /// The options of a plain pattern. There is no `Default`: each database has its own classification.
     pub fn new(ctype: Ctype) -> Options {
         let syntax = Syntax::Advanced;
         Options { ctype, syntax, insensitive: false, newline_stops: false, newline_anchors: false, expanded: false }
     }
-    /// Applies an option's letter; `None` when there is no such.
+    /// Applies the letter of an option. `None` if the letter is unknown.
     pub fn letter(&mut self, letter: char) -> Option<()> {
         match letter {
             'b' => self.syntax = Syntax::Basic,
@@ -62,14 +62,14 @@ impl Options {
     }
 }
 
-/// A pattern read.
+/// A parsed pattern and its number of groups.
 pub(super) struct Tree {
     pub node: Node,
-    /// Number of groups.
+    /// Number of capturing groups.
     pub groups: usize,
 }
 
-/// 2201B in PostgreSQL's words.
+/// The error 2201B in PostgreSQL's words.
 pub(super) fn fault(what: &str) -> SqlError {
     SqlError::new("2201B", format!("invalid regular expression: {what}"))
 }
@@ -81,12 +81,12 @@ const BRACES: &str = "braces {} not balanced";
 const COUNTS: &str = "invalid repetition count(s)";
 const ESCAPE: &str = "invalid escape \\ sequence";
 const RANGE: &str = "invalid character range";
-/// Most repetitions that braces may ask for.
+/// Highest repetition count in braces.
 const MOST: u32 = 255;
-/// Deepest parentheses.
+/// Deepest nesting of parentheses.
 const DEPTH: usize = 500;
 
-/// Reads a pattern. Errors: 2201B.
+/// Parses a pattern. Errors: 2201B.
 pub(super) fn parse(pattern: &str, mut options: Options) -> Result<Tree> {
     let mut text = pattern;
     let ctype = options.ctype;
@@ -137,10 +137,10 @@ struct Parser {
     advanced: bool,
     basic: bool,
     groups: usize,
-    /// Groups that are closed: back references may name them.
+    /// Closed groups, which back references may name.
     closed: Vec<usize>,
     depth: usize,
-    /// Within a look-around, where parentheses do not capture.
+    /// Within a look-around, parentheses do not capture.
     looking: bool,
 }
 
@@ -160,7 +160,7 @@ impl Parser {
         text.chars().enumerate().all(|(at, c)| self.ahead(at) == Some(c))
     }
 
-    /// Blanks and comments that count for nothing.
+    /// Skips white space and comments in expanded syntax.
     fn skip(&mut self) {
         loop {
             if self.advanced && self.starts("(?#") {
@@ -258,11 +258,11 @@ impl Parser {
                 return Err(fault(COUNTS));
             }
         }
-        // Before a comma nothing is zero.
+        // A missing number before a comma is zero.
         if digits == 0 && self.peek() != Some(',') { Err(fault(COUNTS)) } else { Ok(count) }
     }
 
-    /// What braces say, and whether it is one number.
+    /// Reads the bounds in braces, and whether they are a single number.
     fn bounds(&mut self) -> Result<(u32, Option<u32>, bool)> {
         let min = self.count()?;
         let fixed = self.peek() != Some(',');
@@ -321,7 +321,7 @@ impl Parser {
         if self.advanced && self.take('?') {
             if self.take(':') {
                 let node = self.inner()?;
-                // Braces around a row keep it one.
+                // Braces around a sequence keep it one.
                 return Ok(node);
             }
             let behind = self.take('<');
@@ -390,7 +390,7 @@ impl Parser {
         }
     }
 
-    /// `\1`; of several digits, what is no group is an octal character.
+    /// Reads `\1`. Several digits that name no group are an octal character.
     fn reference(&mut self) -> Result<Node> {
         let start = self.at;
         let mut number = 0usize;
@@ -438,7 +438,7 @@ impl Parser {
         char::from_u32(value).ok_or_else(|| fault(ESCAPE))
     }
 
-    /// The character that an escape names, if it names one.
+    /// The character that an escape names. `None` if it is not a character escape.
     fn character(&mut self) -> Result<Option<char>> {
         let Some(c) = self.peek() else { return Ok(None) };
         let named = match c {
@@ -533,7 +533,7 @@ impl Parser {
             return match (kind, letters.next(), letters.next()) {
                 (':', ..) => {
                     let class = Class::named(&name).ok_or_else(|| fault("invalid character class"))?;
-                    // Where cases are the same, either is any letter.
+                    // When case is ignored, both classes match any letter.
                     let any = self.options.insensitive && matches!(class, Class::Upper | Class::Lower);
                     Ok(Member::Class(if any { Class::Alpha } else { class }, false))
                 }

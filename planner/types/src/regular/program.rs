@@ -1,4 +1,4 @@
-//! [`Program`]: an automaton of a part of a pattern, run over a text forwards or backwards, all its states at once.
+//! [`Program`]: an automaton for a part of a pattern. It runs over a text forwards or backwards, in all states at once.
 
 use super::class::{Set, is_word};
 use super::tree::{Node, Test};
@@ -9,10 +9,10 @@ use std::cell::Cell;
 
 /// Most states of an automaton.
 const STATES: usize = 200_000;
-/// Most steps that one call may take.
+/// Most steps of one search.
 const STEPS: u64 = 400_000_000;
 
-/// 2201B: too large or too slow.
+/// The error 2201B for a pattern that is too large or slow.
 pub(super) fn too_complex() -> SqlError {
     SqlError::new("2201B", "invalid regular expression: regular expression is too complex")
 }
@@ -27,7 +27,7 @@ enum Op {
     Match,
 }
 
-/// An automaton.
+/// An automaton of states and transitions.
 #[derive(Clone, Debug)]
 pub(super) struct Program {
     ops: Vec<Op>,
@@ -36,7 +36,7 @@ pub(super) struct Program {
     backwards: bool,
 }
 
-/// A text under a search, and the steps left for it.
+/// A text under search, and the steps left for it.
 pub(super) struct Text<'t> {
     pub chars: &'t [char],
     pub ctype: Ctype,
@@ -48,7 +48,7 @@ impl<'t> Text<'t> {
         Text { chars, ctype, steps: Cell::new(STEPS) }
     }
     pub(super) fn spend(&self, steps: usize) -> Result<()> {
-        /// After so many steps it is looked whether the statement is to stop.
+        /// Number of steps between two checks for cancellation.
         const BETWEEN_LOOKS: u64 = 1 << 16;
         let before = self.steps.get();
         let left = before.checked_sub(steps as u64 + 1).ok_or_else(too_complex)?;
@@ -80,7 +80,7 @@ impl<'t> Text<'t> {
     }
 }
 
-/// States that wait for a character.
+/// The states that wait for a character.
 #[derive(Default)]
 struct States {
     list: Vec<usize>,
@@ -109,7 +109,8 @@ impl States {
 }
 
 impl Program {
-    /// The automaton of parts in a row. `groups` holds what back references stand for. Errors: 2201B when it is too large.
+    /// The automaton of a sequence of nodes. `groups` holds the patterns that back references refer to. Errors: 2201B
+    /// if it is too large.
     pub(super) fn new(nodes: &[&Node], groups: &[Option<Node>], backwards: bool) -> Result<Program> {
         let mut program = Program { ops: Vec::new(), sets: Vec::new(), looks: Vec::new(), backwards };
         program.row(nodes, groups)?;
@@ -209,7 +210,7 @@ impl Program {
         Ok(())
     }
 
-    /// Adds a state and those that follow it without a character; whether one of them is the end.
+    /// Adds a state and all states reachable from it without a character. Answers whether the end is among them.
     fn follow(&self, text: &Text<'_>, states: &mut States, from: usize, position: usize) -> Result<bool> {
         let mut open = vec![from];
         let mut matched = false;
@@ -241,7 +242,7 @@ impl Program {
         Ok(matched)
     }
 
-    /// Whether it matches from a position on.
+    /// Whether the automaton matches from a position on.
     fn finds(&self, text: &Text<'_>, position: usize) -> Result<bool> {
         let limit = if self.backwards { 0 } else { text.chars.len() };
         let mut found = false;
@@ -252,8 +253,8 @@ impl Program {
         Ok(found)
     }
 
-    /// Tells each position at which a match that begins (backwards: ends) at `from` ends, up to `limit`, nearest first; stops
-    /// when told to.
+    /// Calls `tell` with each end of a match from `from`, up to `limit`, nearest first. A backwards automaton gives
+    /// starts. Stops if `tell` returns true.
     fn run(&self, text: &Text<'_>, from: usize, limit: usize, mut tell: impl FnMut(usize) -> bool) -> Result<()> {
         let mut now = States::default();
         let mut next = States::default();
@@ -285,7 +286,7 @@ impl Program {
         Ok(())
     }
 
-    /// Every position at which a match from (backwards: up to) `from` ends, nearest first.
+    /// All ends of matches from `from`, nearest first. A backwards automaton gives starts.
     pub(super) fn ends(&self, text: &Text<'_>, from: usize, limit: usize) -> Result<Vec<usize>> {
         let mut ends = Vec::new();
         self.run(text, from, limit, |end| {
@@ -295,7 +296,7 @@ impl Program {
         Ok(ends)
     }
 
-    /// The nearest, or the farthest of [`Program::ends`].
+    /// The nearest or farthest of [`Program::ends`].
     pub(super) fn end(&self, text: &Text<'_>, from: usize, farthest: bool) -> Result<Option<usize>> {
         let mut found = None;
         self.run(text, from, text.chars.len(), |end| {
@@ -305,7 +306,7 @@ impl Program {
         Ok(found)
     }
 
-    /// Whether it matches exactly a part of the text.
+    /// Whether the automaton matches exactly a part of the text.
     pub(super) fn fits(&self, text: &Text<'_>, from: usize, to: usize) -> Result<bool> {
         let mut fits = false;
         self.run(text, from, to, |end| {

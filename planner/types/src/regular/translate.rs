@@ -1,12 +1,12 @@
-//! A tree in the syntax of the crate `regex`, where it has no parts that the crate does not know.
+//! Translates a tree to the syntax of the crate `regex`, if the crate knows all of its parts.
 
 use super::tree::{Node, Test};
 use regex::{Regex, RegexBuilder};
 
-/// Largest automaton that the crate may build.
+/// Largest automaton that the crate may build, in bytes.
 const SIZE: usize = 64 << 20;
 
-/// A regular expression that matches where the tree does; `None` where the crate cannot say.
+/// A regular expression with the same matches as the tree. `None` if the crate cannot express it.
 pub(super) fn regex(node: &Node) -> Option<Regex> {
     let mut out = String::new();
     write(node, &mut out)?;
@@ -50,7 +50,7 @@ fn write(node: &Node, out: &mut String) -> Option<()> {
             Test::TextEnd => "\\z",
             Test::LineStart => "(?m:^)",
             Test::LineEnd => "(?m:$)",
-            // The crate's words are not quite ours.
+            // The crate defines words differently.
             Test::WordStart | Test::WordEnd | Test::WordEdge | Test::NotWordEdge => return None,
         }),
         Node::Reference { .. } | Node::Look { .. } => return None,

@@ -1,8 +1,8 @@
-//! [`Node`]: a regular expression as a tree, and which matches its parts prefer.
+//! [`Node`]: a regular expression as a tree, and the preferences of its parts.
 
 use super::class::Set;
 
-/// A place in a text that a pattern asks for.
+/// A condition on a position in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Test {
     TextStart,
@@ -19,7 +19,7 @@ pub(super) enum Test {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Node {
     Empty,
-    /// One character.
+    /// One character of a set.
     Set(Set),
     Concat(Vec<Node>),
     Alternate(Vec<Node>),
@@ -27,12 +27,12 @@ pub(super) enum Node {
         node: Box<Node>,
         min: u32,
         max: Option<u32>,
-        /// Whether it prefers many; of `{m}`, which leaves that to what is repeated, nothing.
+        /// Whether it prefers many repetitions. `None` for `{m}`, which has the preference of its operand.
         greedy: Option<bool>,
     },
-    /// Parentheses with a number, from 1.
+    /// A capturing group with its number, from 1.
     Group(usize, Box<Node>),
-    /// What a group holds, once more.
+    /// A back reference to a group's contents.
     Reference {
         group: usize,
         insensitive: bool,
@@ -45,13 +45,13 @@ pub(super) enum Node {
     },
 }
 
-/// What a part of a pattern contains.
+/// Properties of a part of a pattern.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Traits {
     pub groups: bool,
     pub references: bool,
     pub looks: bool,
-    /// Parts that prefer long, and short matches.
+    /// Whether some part prefers long matches, and some part short ones.
     pub long: bool,
     pub short: bool,
 }
@@ -66,14 +66,14 @@ impl Traits {
             short: self.short || other.short,
         }
     }
-    /// Whether its parts must be told apart within a match.
+    /// Whether a match must be divided among the parts.
     pub(super) fn messy(self) -> bool {
         self.groups || self.references || (self.long && self.short)
     }
 }
 
 impl Node {
-    /// What it contains.
+    /// The properties of all its parts.
     pub(super) fn traits(&self) -> Traits {
         let all = |nodes: &[Node]| nodes.iter().fold(Traits::default(), |all, node| all.and(node.traits()));
         match self {
@@ -94,7 +94,7 @@ impl Node {
         }
     }
 
-    /// Whether it prefers the longest match, the shortest, or none over another.
+    /// Whether it prefers the longest match (true) or the shortest. `None` if it has no preference.
     pub(super) fn greedy(&self) -> Option<bool> {
         match self {
             Node::Empty | Node::Set(_) | Node::Test(_) | Node::Reference { .. } | Node::Look { .. } => None,

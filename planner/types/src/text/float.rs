@@ -1,13 +1,13 @@
-//! Floats as C's `strtod` reads them: decimal and hexadecimal digits, `inf` and `nan`.
+//! Parses floats as C's `strtod` does: decimal and hexadecimal digits, `inf` and `nan`.
 
 use sql_error::{Result, SqlError, state};
 
-/// What a number at the beginning of a text is.
+/// The kind of a number at the beginning of a text.
 enum Kind {
     Infinity,
     NotANumber,
     Decimal,
-    /// A whole number times a power of two.
+    /// Hexadecimal: a whole number times a power of two.
     Hexadecimal(u128, i64),
 }
 
@@ -16,21 +16,20 @@ pub struct Leading<'a> {
     text: &'a str,
     negative: bool,
     kind: Kind,
-    /// Whether a digit is not 0.
+    /// Whether some digit is not 0.
     nonzero: bool,
 }
 
-/// Hexadecimal digits that count: more than any float keeps.
+/// Most significant hexadecimal digits: more than any float keeps.
 const HEX_DIGITS: usize = 30;
-/// Exponents beyond this are out of every float's range.
+/// Exponents beyond this are outside the range of every float.
 const FARTHEST: i64 = 20_000;
 
-/// How many bytes at the beginning are digits.
 fn digits(text: &str) -> usize {
     text.bytes().take_while(u8::is_ascii_digit).count()
 }
 
-/// The bytes of an exponent behind its letter, 0 where there is none.
+/// Length of an exponent with its letter and sign; 0 if there is none.
 fn exponent(text: &str, letter: char) -> usize {
     let Some(rest) = text.strip_prefix([letter, letter.to_ascii_uppercase()]) else { return 0 };
     let unsigned = rest.strip_prefix(['+', '-']).unwrap_or(rest);
@@ -54,7 +53,7 @@ fn hexadecimal(text: &str) -> Option<(Kind, usize, bool)> {
                 kept += usize::from(mantissa != 0);
                 power -= if point { 4 } else { 0 };
             } else {
-                // What is beyond only says that there is something.
+                // Further digits only set the lowest bit, which affects rounding.
                 mantissa |= u128::from(digit != 0);
                 power += if point { 0 } else { 4 };
             }
@@ -77,7 +76,7 @@ fn hexadecimal(text: &str) -> Option<(Kind, usize, bool)> {
 }
 
 impl<'a> Leading<'a> {
-    /// The longest number that a text begins with.
+    /// The longest number at the beginning of a text.
     pub fn of(text: &'a str) -> Option<Self> {
         let body = text.strip_prefix(['+', '-']).unwrap_or(text);
         let sign = text.len() - body.len();
@@ -108,17 +107,16 @@ impl<'a> Leading<'a> {
         Some(Leading { text: text.get(..sign + length)?, negative: text.starts_with('-'), kind, nonzero })
     }
 
-    /// Its text.
     pub fn text(&self) -> &'a str {
         self.text
     }
 
-    /// Whether it is one that digits are written of.
+    /// Whether the number is written with digits: neither infinity nor NaN.
     fn is_digits(&self) -> bool {
         matches!(self.kind, Kind::Decimal | Kind::Hexadecimal(..))
     }
 
-    /// As a float8; `None` for what overflows or vanishes.
+    /// The number as a float8. `None` on overflow and underflow.
     pub fn float8(&self) -> Option<f64> {
         let value = match self.kind {
             Kind::Infinity if self.negative => f64::NEG_INFINITY,
@@ -133,7 +131,7 @@ impl<'a> Leading<'a> {
         (!self.is_digits() || value.is_finite() && (value != 0.0 || !self.nonzero)).then_some(value)
     }
 
-    /// As a float4; `None` for what overflows or vanishes.
+    /// The number as a float4. `None` on overflow and underflow.
     fn float4(&self) -> Option<f32> {
         let value = match self.kind {
             Kind::Decimal => self.text.parse().ok()?,
@@ -147,10 +145,9 @@ impl<'a> Leading<'a> {
     }
 }
 
-/// A number times a power of two.
 fn scaled(value: f64, power: i64) -> f64 {
     let power = power.clamp(-4000, 4000) as i32;
-    // In parts, none of which is out of range by itself.
+    // Four factors, none of which is out of range by itself.
     let part = |at: i32| 2f64.powi((power + at).div_euclid(4));
     value * part(0) * part(1) * part(2) * part(3)
 }
@@ -173,12 +170,12 @@ fn read<T>(text: &str, type_name: &str, value: impl Fn(&Leading<'_>) -> Option<T
     }
 }
 
-/// Reads a float8. Errors: 22P02, 22003 for what overflows or vanishes.
+/// Parses a float8. Errors: 22P02; 22003 on overflow and underflow.
 pub fn parse_float8(text: &str) -> Result<f64> {
     read(text, "double precision", |leading| leading.float8())
 }
 
-/// Reads a float4. Errors as [`parse_float8`].
+/// Parses a float4. Errors: as [`parse_float8`].
 pub fn parse_float4(text: &str) -> Result<f32> {
     read(text, "real", |leading| leading.float4())
 }

@@ -1,4 +1,4 @@
-//! Text to values.
+//! Parses the text form of values.
 
 use super::InputContext;
 use super::float::{parse_float4, parse_float8};
@@ -16,13 +16,13 @@ fn invalid(type_name: &str, text: &str) -> SqlError {
     SqlError::new(state::INVALID_TEXT_REPRESENTATION, format!("invalid input syntax for type {type_name}: \"{text}\""))
 }
 
-/// The integer that a text is which is nothing but digits, perhaps behind a minus: as most are. `None`: it may be one all the same.
+/// Reads an integer of digits and an optional minus, the most common form. `None` if the general parser must decide.
 fn plain_integer(text: &str) -> Option<i64> {
     let (negative, digits) = match text.as_bytes() {
         [b'-', digits @ ..] => (true, digits),
         digits => (false, digits),
     };
-    // So many cannot overflow.
+    // At most 18 digits cannot overflow.
     if digits.is_empty() || digits.len() > 18 {
         return None;
     }
@@ -37,7 +37,7 @@ fn plain_integer(text: &str) -> Option<i64> {
     Some(if negative { -value } else { value })
 }
 
-/// Reads an integer of a type. Errors: 22P02, 22003.
+/// Parses an integer of a type between `min` and `max`. Errors: 22P02, 22003.
 pub fn parse_integer(text: &str, min: i64, max: i64, type_name: &str) -> Result<i64> {
     if let Some(value) = plain_integer(text).filter(|value| (min..=max).contains(value)) {
         return Ok(value);
@@ -56,7 +56,7 @@ pub fn parse_integer(text: &str, min: i64, max: i64, type_name: &str) -> Result<
     }
 }
 
-/// Reads a boolean: any unambiguous prefix of true, false, yes, no, and on, off, 1, 0.
+/// Parses a boolean: any unambiguous prefix of true, false, yes, no, and on, off, 1, 0.
 pub fn parse_bool(text: &str) -> Result<bool> {
     let lower = text.trim().to_ascii_lowercase();
     let is = |word: &str, least: usize| lower.len() >= least && word.starts_with(lower.as_str());
@@ -69,7 +69,7 @@ pub fn parse_bool(text: &str) -> Result<bool> {
     }
 }
 
-/// Reads a bytea in hex (`\x01ff`) or escape form.
+/// Parses a bytea in hex (`\x01ff`) or escape form.
 pub fn parse_bytea(text: &str) -> Result<Vec<u8>> {
     if let Some(hex) = text.strip_prefix("\\x") {
         room(hex.len() / 2)?;
@@ -126,7 +126,7 @@ pub fn parse_bytea(text: &str) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// Reads a uuid: 32 hex digits, hyphens after any group of four, braces around.
+/// Parses a uuid: 32 hex digits, optional hyphens after each group of four, optional braces.
 pub fn parse_uuid(text: &str) -> Result<[u8; 16]> {
     let body = match text.strip_prefix('{') {
         Some(body) => body.strip_suffix('}').ok_or_else(|| invalid("uuid", text))?,
@@ -152,7 +152,7 @@ pub fn parse_uuid(text: &str) -> Result<[u8; 16]> {
     if digits == 32 { Ok(bytes) } else { Err(invalid("uuid", text)) }
 }
 
-/// Reads a value as [`input`] does, and shows it to `take`: numbers and text without making a datum of them.
+/// Parses a value as [`input`] does and passes it to `take`. Numbers and text are passed without making a datum.
 pub fn with_input<T>(
     ty: SqlType,
     text: &str,
@@ -181,12 +181,13 @@ pub fn with_input<T>(
     take(&value_of(&input(ty, text, context)?)?)
 }
 
-/// Reads a value of `ty` and applies its modifier as an assignment does: too long is 22001, too large 22003.
+/// Parses a value of `ty` and applies its modifier as an assignment does. Errors include 22001 (too long) and 22003
+/// (too large).
 pub fn input(ty: SqlType, text: &str, context: &InputContext<'_>) -> Result<Datum> {
     if ty.array {
         let element = ty.element();
         let (parts, dimensions) = if ty.is_vector() {
-            // Counted from 0.
+            // A vector is counted from 0.
             let parts: Vec<_> = text.split_ascii_whitespace().map(|part| Some(part.to_string())).collect();
             let dimension = Dimension { lower: 0, ..Dimension::of(parts.len()) };
             (parts, vec![dimension])

@@ -1,6 +1,7 @@
-//! Text form of every value, in and out, exactly PostgreSQL's: what casts, COPY and the wire's text format use.
+//! The text form of all values, exactly as in PostgreSQL, both parsed and written. Casts, COPY and the wire's text
+//! format use it.
 //!
-//! Names of objects (regclass and its kin) are looked up through [`ObjectNames`], which the contexts carry.
+//! The contexts carry the catalog in which relation names (regclass) are looked up.
 
 mod float;
 mod input;
@@ -29,12 +30,12 @@ pub trait ObjectNames: Sync {
     fn relation_oid(&self, name: &str, search_path: &[String]) -> Result<i64>;
 }
 
-/// A moment that few texts ask for.
+/// The transaction's start, which few texts need.
 #[derive(Clone, Copy)]
 pub enum Moment<'a> {
-    /// It is known.
+    /// The moment is already known.
     Is(i64),
-    /// It is asked for where it is needed: to read the clock takes as long as to read a number.
+    /// The moment is computed on demand: reading the clock takes as long as parsing a number.
     Asked(&'a (dyn Fn() -> i64 + Sync)),
 }
 
@@ -47,16 +48,16 @@ impl Moment<'_> {
     }
 }
 
-/// What the text input of some types depends on.
+/// The settings that the parsing of some types depends on.
 #[derive(Clone, Copy)]
 pub struct InputContext<'a> {
-    /// The session's TimeZone.
+    /// The session's setting TimeZone.
     pub time_zone: TimeZone,
-    /// Start of the transaction: `'now'`, `'today'`.
+    /// Start of the transaction, for `'now'` and `'today'`.
     pub now: Moment<'a>,
     /// The order of day, month and year (DateStyle).
     pub date_order: DateOrder,
-    /// Whether the only sign of an interval, before its first field, is that of all its fields (IntervalStyle sql_standard).
+    /// Whether an interval's only sign, before its first field, applies to all fields (IntervalStyle sql_standard).
     pub one_sign: bool,
     /// Where regclass and its kin look names up.
     pub names: Option<&'a dyn ObjectNames>,
@@ -80,22 +81,22 @@ impl InputContext<'_> {
     }
 }
 
-/// What the text output of some types depends on.
+/// The settings that the text output of some types depends on.
 #[derive(Clone, Copy)]
 pub struct OutputContext<'a> {
-    /// The session's TimeZone.
+    /// The session's setting TimeZone.
     pub time_zone: TimeZone,
     /// Where regclass and its kin look names up; without one they print numbers.
     pub names: Option<&'a dyn ObjectNames>,
     /// Schemas searched: what is found by its bare name prints so.
     pub search_path: &'a [String],
-    /// The session's IntervalStyle.
+    /// The session's setting IntervalStyle.
     pub interval_style: Style,
-    /// The session's DateStyle.
+    /// The session's setting DateStyle.
     pub date_format: DateFormat,
-    /// extra_float_digits; above 0 the shortest digits that read back as the same value are written.
+    /// The setting extra_float_digits. Above 0, floats print with the shortest digits that read back as the same value.
     pub float_digits: i32,
-    /// Whether bytea is written in its escape form (bytea_output).
+    /// Whether bytea prints in its escape form (bytea_output).
     pub bytea_escape: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Values to text.
+//! Writes the text form of values.
 
 use super::OutputContext;
 use crate::array::ArrayValue;
@@ -16,12 +16,12 @@ use arrow::datatypes::{
 use sql_error::{Result, SqlError};
 use std::io::Write;
 
-/// A whole number; `write!` takes several times as long.
+/// Writes an integer. `write!` takes several times as long.
 fn write_integer(value: impl itoa::Integer, out: &mut Vec<u8>) {
     out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
 
-/// The shortest digits that read back as the same value, in PostgreSQL's layout.
+/// Writes a float in PostgreSQL's layout from its scientific notation.
 fn write_float(scientific: &str, fixed_below: i32, out: &mut Vec<u8>) {
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
@@ -58,15 +58,15 @@ fn write_float(scientific: &str, fixed_below: i32, out: &mut Vec<u8>) {
     let _ = write!(out, "e{sign}{exponent:02}");
 }
 
-/// Whether a decimal lies in the middle between two floats with mantissas of one bit less than `bits`, so that it is only read as one of
-/// them because that is even.
+/// Whether a decimal is the midpoint of two floats whose mantissas have one bit less than `bits`. Such a decimal reads
+/// as one of them only because ties round to even.
 fn is_midpoint(scientific: &str, bits: u32) -> bool {
     let Some((mantissa, exponent)) = scientific.split_once('e') else { return false };
     let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
     let places = mantissa.split_once('.').map_or(0, |(_, fraction)| fraction.len()) as i32;
     let (Ok(mut number), Ok(exponent)) = (digits.parse::<u128>(), exponent.parse::<i32>()) else { return false };
     let power = exponent - places;
-    // Beyond these powers a decimal is no number of 54 bits.
+    // Beyond these powers, a decimal cannot be a number of 54 bits.
     let Some(fives) = (power.unsigned_abs() <= 27).then(|| 5u128.pow(power.unsigned_abs())) else { return false };
     if power >= 0 {
         let Some(product) = number.checked_mul(fives) else { return false };
@@ -79,8 +79,8 @@ fn is_midpoint(scientific: &str, bits: u32) -> bool {
     number != 0 && 128 - (number >> number.trailing_zeros()).leading_zeros() == bits
 }
 
-/// The shortest digits of a float that lie nearer to it than to any other: `text` when it is no midpoint, or else the first with more
-/// digits that reads back as the same value.
+/// The shortest digits that are nearer to a float than to any other. That is `text` if it is not a midpoint. Otherwise
+/// it is the first longer text that reads back as the same value.
 fn nearest(text: String, bits: u32, longer: impl Fn(usize) -> (String, bool)) -> String {
     if !is_midpoint(&text, bits) {
         return text;
@@ -89,7 +89,7 @@ fn nearest(text: String, bits: u32, longer: impl Fn(usize) -> (String, bool)) ->
     (1..17).map(longer).find_map(fits).unwrap_or(text)
 }
 
-/// `1.5`, `1e+20`, `Infinity`, `NaN`.
+/// Writes a float8 such as `1.5`, `1e+20`, `Infinity` or `NaN`.
 pub fn write_float8(value: f64, out: &mut Vec<u8>) {
     match value {
         v if v.is_nan() => out.extend_from_slice(b"NaN"),
@@ -106,7 +106,7 @@ pub fn write_float8(value: f64, out: &mut Vec<u8>) {
     }
 }
 
-/// As [`write_float8`], with the digits of a float4.
+/// Like [`write_float8`], with the digits of a float4.
 pub fn write_float4(value: f32, out: &mut Vec<u8>) {
     match value {
         v if v.is_nan() => out.extend_from_slice(b"NaN"),
@@ -127,7 +127,7 @@ pub fn write_float4(value: f32, out: &mut Vec<u8>) {
 const FLOAT4_DIGITS: i32 = 6;
 const FLOAT8_DIGITS: i32 = 15;
 
-/// A float rounded to some digits (C's `%g`).
+/// Writes a float rounded to `digits` digits, as C's `%g` does.
 fn write_digits(value: f64, digits: i32, out: &mut Vec<u8>) {
     if !value.is_finite() {
         return write_float8(value, out);
@@ -139,7 +139,7 @@ fn write_digits(value: f64, digits: i32, out: &mut Vec<u8>) {
     write_float(&format!("{mantissa}e{exponent}"), digits, out);
 }
 
-/// Bytes with those that cannot be printed in octal.
+/// Writes bytes in the escape form: unprintable ones as octal digits.
 pub fn write_escaped(bytes: &[u8], out: &mut Vec<u8>) {
     for byte in bytes {
         match byte {
@@ -162,13 +162,13 @@ fn write_hex(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// `\x01ff`.
+/// Writes a bytea in hex, such as `\x01ff`.
 pub fn write_bytea(bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(b"\\x");
     write_hex(bytes, out);
 }
 
-/// `a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11`.
+/// Writes a uuid such as `a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11`.
 pub fn write_uuid(bytes: &[u8], out: &mut Vec<u8>) {
     for (at, byte) in bytes.iter().enumerate() {
         if matches!(at, 4 | 6 | 8 | 10) {
@@ -182,8 +182,8 @@ fn mismatch(ty: SqlType, array: &dyn Array) -> SqlError {
     SqlError::internal(format!("a value of type {} stands as {}", ty.name(), array.data_type()))
 }
 
-/// Appends the text of the value at `row`, which must not be NULL.
-/// Errors: XX000 when the array is not of the type's Arrow form.
+/// Appends the text of the value at `row`, which must not be NULL. Errors: XX000 if the Arrow array is not of the
+/// type's form.
 pub fn output(
     ty: SqlType,
     array: &dyn Array,
@@ -282,7 +282,7 @@ pub fn output(
     Ok(())
 }
 
-/// `{1,NULL}`; of a vector `1 2`.
+/// Writes an array such as `{1,NULL}`, or a vector such as `1 2`.
 fn write_array(ty: SqlType, value: &ArrayValue, context: &OutputContext<'_>, out: &mut Vec<u8>) -> Result<()> {
     let element_type = ty.element();
     let elements = value.elements().as_ref();
@@ -310,7 +310,7 @@ fn write_array(ty: SqlType, value: &ArrayValue, context: &OutputContext<'_>, out
     })
 }
 
-/// `(1,"a b",)`.
+/// Writes a record such as `(1,"a b",)`.
 fn write_record(ty: RecordType, record: &[u8], context: &OutputContext<'_>, out: &mut Vec<u8>) -> Result<()> {
     out.push(b'(');
     let mut text = Vec::new();
@@ -352,8 +352,7 @@ fn name_of(base: BaseType, oid: i64, context: &OutputContext<'_>) -> String {
     found.unwrap_or_else(|| number.to_string())
 }
 
-/// A name as SQL text: in double quotes unless it is lower case letters, digits and underscores (keywords are not known
-/// here).
+/// Quotes a name for SQL unless it consists of lower-case letters, digits and underscores. Keywords are not considered.
 pub fn quote_identifier(name: &str) -> String {
     let plain = name.bytes().enumerate().all(|(at, byte)| {
         byte.is_ascii_lowercase() || byte == b'_' || (at > 0 && (byte.is_ascii_digit() || byte == b'$'))
@@ -361,7 +360,7 @@ pub fn quote_identifier(name: &str) -> String {
     if plain && !name.is_empty() { name.to_string() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
 
-/// The text of a datum; `None` for NULL.
+/// The text of a datum. `None` for NULL.
 pub fn output_datum(ty: SqlType, datum: &Datum, context: &OutputContext<'_>) -> Result<Option<String>> {
     if datum.is_null() {
         return Ok(None);

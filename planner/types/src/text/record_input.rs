@@ -1,4 +1,4 @@
-//! Rows as text, read: `(1,"a b",)`. Knows the fields' types, and leaves their values to [`input`].
+//! Parses rows such as `(1,"a b",)`. [`input`] parses the fields.
 
 use super::{InputContext, input};
 use crate::Datum;
@@ -13,7 +13,7 @@ fn malformed(text: &str, detail: &str) -> SqlError {
     SqlError::new(state::INVALID_TEXT_REPRESENTATION, format!("malformed record literal: \"{text}\"")).detail(detail)
 }
 
-/// What stands up to the next comma or bracket outside of quotes; `None` for nothing at all, which is NULL.
+/// Reads a field up to the next comma or parenthesis outside quotes. An empty field is `None`, which is NULL.
 fn field(text: &str, rest: &mut Peekable<Chars<'_>>) -> Result<Option<String>> {
     let ended = || malformed(text, "Unexpected end of input.");
     if matches!(rest.peek(), Some(',' | ')')) {
@@ -39,7 +39,7 @@ fn field(text: &str, rest: &mut Peekable<Chars<'_>>) -> Result<Option<String>> {
     }
 }
 
-/// A row of these fields. Errors: 22P02, and those of the fields' values.
+/// Parses a row of the type's fields. Errors: 22P02, and those of the fields.
 pub(super) fn read_record(ty: RecordType, text: &str, context: &InputContext<'_>) -> Result<Datum> {
     let mut rest = text.trim_start().chars().peekable();
     if rest.next() != Some('(') {
