@@ -4,8 +4,6 @@ pub mod bind;
 pub mod ddl;
 pub mod execution;
 pub mod explain;
-pub mod functions;
-pub mod large_object;
 pub mod pg_catalog;
 pub mod plan;
 pub mod session;
@@ -13,7 +11,9 @@ pub mod statistics;
 
 pub use catalog;
 pub use catalog::encoding;
+pub use context::large_object;
 pub use error::{Result, SqlError, state};
+pub use functions;
 pub use settings;
 pub use sql_error as error;
 pub use sql_error::{interrupt, value_size};

@@ -88,7 +88,8 @@ impl Database {
         nodes: NodeOptions,
     ) -> Result<Arc<Database>> {
         let catalog =
-            CatalogStore::open_with(transactions.clone(), env.clone(), nodes, &crate::pg_catalog::SystemViews).await?;
+            CatalogStore::open_with(transactions.clone(), env.clone(), nodes, crate::pg_catalog::SystemViews::get())
+                .await?;
         crate::ddl::online::resume(&catalog).await?;
         crate::ddl::temporary::sweep(&catalog).await?;
         crate::statistics::automatic::keep_fresh(&catalog);

@@ -73,7 +73,7 @@ fn tables() -> Vec<TableDescriptor> {
 impl Bench {
     /// Makes the tables with their rows.
     pub async fn new() -> Bench {
-        let mut builder = Catalog::builder(&crate::pg_catalog::SystemViews);
+        let mut builder = Catalog::builder(crate::pg_catalog::SystemViews::get());
         for table in tables() {
             builder = builder.table(table);
         }
