@@ -4,6 +4,7 @@
 pub mod choice;
 pub mod conversions;
 pub mod resolve;
+pub mod sizes;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

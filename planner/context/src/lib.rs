@@ -18,6 +18,7 @@ pub mod part;
 pub mod prepared;
 pub mod private_settings;
 pub mod random;
+pub mod row_planner;
 pub mod server;
 pub mod shared;
 pub mod slots;

@@ -74,7 +74,6 @@ mod schema_tables;
 mod schema_type_privileges;
 mod schema_usage;
 mod schema_views;
-mod sizes;
 mod system_catalog;
 #[cfg(test)]
 mod tests;
@@ -83,7 +82,6 @@ mod visible;
 mod zones;
 
 pub use percosql_sequences::OID as SEQUENCES;
-pub use sizes::{expected_rows, unique_keys};
 pub use visible::{closed_kind, is_readable};
 
 pub use crate::catalog::{OWN_SCHEMA, PG_CATALOG, SYSTEM_SCHEMAS};

@@ -20,6 +20,7 @@ impl SystemViews {
             exists: super::row_functions::exists,
             row_lists: super::row_functions::row_lists,
         });
+        context::system_view::install(super::view_by_oid);
         &VIEWS
     }
 }
