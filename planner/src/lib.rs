@@ -1,6 +1,8 @@
 //! SQL: PostgreSQL's semantics on DataFusion's execution. Knows no sockets and no lock records.
 
-pub mod bind;
+#[cfg(test)]
+#[allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod bind_tests;
 pub mod ddl;
 pub mod explain;
 pub mod pg_catalog;
@@ -9,6 +11,7 @@ pub mod pg_catalog;
 mod plan_tests;
 pub mod session;
 
+pub use binder as bind;
 pub use catalog;
 pub use catalog::encoding;
 pub use context::large_object;

@@ -2,6 +2,8 @@
 //! `facts`, which a test compares with a real PostgreSQL. Must not know which of them are supported: see `present`.
 
 pub mod choice;
+pub mod closed;
+pub mod collations;
 pub mod conversions;
 pub mod resolve;
 pub mod sizes;
@@ -10,6 +12,9 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 use types::Oid;
 use types::keyword::quote;
+
+/// OID of the view `percosql.sequences`, which pg_dump reads.
+pub const SEQUENCES_VIEW: Oid = 15_001;
 
 /// A file of tab-separated lines in COPY format, under a line with the column names.
 pub struct Facts {

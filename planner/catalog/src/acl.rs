@@ -1,6 +1,6 @@
 //! The privileges of roles: whose privileges a role has, and what the grants on an object give it.
 
-use super::{Catalog, ColumnId, DatabaseDescriptor, RoleDescriptor, TableDescriptor, predefined};
+use super::{Catalog, ColumnId, DatabaseDescriptor, RoleDescriptor, SchemaDescriptor, TableDescriptor, predefined};
 use std::sync::Arc;
 use types::Oid;
 use types::keyword::quote;
@@ -165,4 +165,16 @@ impl Catalog {
 pub fn role_below(view: &TableDescriptor) -> Option<Oid> {
     let invokes = view.view.as_ref().is_some_and(|view| view.security_invoker == Some(true));
     (!invokes).then_some(view.owner)
+}
+
+/// The grants on a schema, including implicit ones: every role has USAGE on `public` and the system schemas.
+pub fn schema_acl(schema: &SchemaDescriptor) -> Option<Acl> {
+    let open = schema.oid == crate::builder::PUBLIC_SCHEMA_OID
+        || crate::SYSTEM_SCHEMAS.iter().any(|(oid, _)| *oid == schema.oid);
+    if schema.acl.is_none() && open {
+        let mut acl = default_acl(Kind::Schema, schema.owner);
+        grant(&mut acl, PUBLIC, schema.owner, USAGE, false);
+        return Some(acl);
+    }
+    schema.acl.clone()
 }

@@ -6,6 +6,7 @@ pub mod advisory;
 pub mod cancel;
 pub mod conflict;
 pub mod contention;
+pub mod cursor_list;
 pub mod exported;
 pub mod held_rows;
 pub mod large_object;

@@ -2,6 +2,7 @@
 
 use super::advisory::AdvisoryLocks;
 use super::cancel::CancelToken;
+use super::cursor_list::CursorList;
 use super::notice::Notice;
 use super::notification::{Inbox, Said};
 use super::part::Part;
@@ -16,8 +17,8 @@ use settings::stack::SettingsStack;
 use sql_error::{Result, SqlError, state};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use types::Oid;
 
@@ -26,7 +27,7 @@ pub struct SessionShared {
     /// The state of currval and lastval.
     pub sequences: SequenceMemory,
     /// The cursors of the session.
-    pub cursors: Part,
+    pub cursors: OnceLock<Box<dyn CursorList>>,
     /// The prepared statements, by name.
     pub prepared: Mutex<BTreeMap<String, super::prepared::Shown>>,
     /// The cached INSERT of the last COPY FROM STDIN.
@@ -102,7 +103,7 @@ impl SessionShared {
             settings: Mutex::new(settings),
             notices: Mutex::default(),
             sequences: SequenceMemory::default(),
-            cursors: Part::default(),
+            cursors: OnceLock::new(),
             prepared: Mutex::default(),
             copied: Part::default(),
             random: Mutex::default(),
@@ -253,7 +254,7 @@ impl Default for SessionShared {
             settings: Mutex::new(SettingsStack::new(Settings::default())),
             notices: Mutex::default(),
             sequences: SequenceMemory::default(),
-            cursors: Part::default(),
+            cursors: OnceLock::new(),
             prepared: Mutex::default(),
             copied: Part::default(),
             random: Mutex::default(),

@@ -16,6 +16,8 @@ pub struct CatalogFunctions {
     pub exists: fn(&str) -> bool,
     /// The rows of a call. `None` for other functions. Errors: 42883.
     pub row_lists: fn(&Resolver<'_>, &str, &[TypedExpr]) -> Result<Option<RowLists>>,
+    /// Whether PostgreSQL has functions of this name and none of them is here.
+    pub is_missing: fn(&str) -> bool,
 }
 
 static INSTALLED: OnceLock<CatalogFunctions> = OnceLock::new();
@@ -23,6 +25,11 @@ static INSTALLED: OnceLock<CatalogFunctions> = OnceLock::new();
 /// Makes the functions known to the whole process. The first call counts.
 pub fn install(functions: CatalogFunctions) {
     let _ = INSTALLED.set(functions);
+}
+
+/// Whether PostgreSQL has functions of this name and none of them is here.
+pub fn is_missing(name: &str) -> bool {
+    INSTALLED.get().is_some_and(|functions| (functions.is_missing)(name))
 }
 
 pub(crate) fn scalar() -> Vec<ScalarFunction> {

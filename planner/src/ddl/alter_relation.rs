@@ -6,6 +6,7 @@ use super::create_table::{Constraint, Making};
 use super::names::{Chosen, has_constraint};
 use super::storage_parameter::{self, Of, given};
 use super::{DdlContext, backfill, names, sequence};
+use crate::bind::canonical;
 use crate::catalog::{
     ColumnId, IndexDescriptor, IndexState, Persistence, RelationKind, ReplicaIdentity, TableDescriptor, is_temporary,
 };
@@ -225,7 +226,7 @@ async fn set_schema(context: &DdlContext, relation: &TableDescriptor, name: &str
         }
     }
     let sequences = moved.iter().filter(|table| table.sequence.is_some());
-    let text = |schema: &str, table: &TableDescriptor| sequence::next_value_text(schema, &table.name);
+    let text = |schema: &str, table: &TableDescriptor| canonical::next_value_text(schema, &table.name);
     let texts: Vec<(String, String)> =
         sequences.map(|table| (text(&table.schema, table), text(&new.name, table))).collect();
     let mut writer = context.writer();

@@ -2,7 +2,7 @@
 
 use super::create_table::Making;
 use super::names::expect_kind;
-use super::{canonical, enumeration, evaluate, sequence};
+use super::{canonical, enumeration, evaluate};
 use crate::catalog::RelationKind;
 use crate::error::Result;
 use crate::functions::{CastContext, cast_exists};
@@ -49,14 +49,14 @@ impl Making<'_> {
         };
         expect_kind(&found, RelationKind::Sequence)?;
         self.writer.hold_table(found.oid);
-        Ok(Some(sequence::next_value_text(&found.schema, &found.name)))
+        Ok(Some(canonical::next_value_text(&found.schema, &found.name)))
     }
 
     /// The default that uses a sequence of this name, if this statement created the sequence for an earlier column. The
     /// catalog does not know it yet.
     fn made_here(&self, name: &ObjectName) -> Result<Option<String>> {
         let (schema, name) = fold_name(name)?;
-        let text = sequence::next_value_text(schema.as_deref().unwrap_or(&self.schema.name), &name);
+        let text = canonical::next_value_text(schema.as_deref().unwrap_or(&self.schema.name), &name);
         Ok(self.is_default(&text).then_some(text))
     }
 

@@ -397,7 +397,7 @@ impl Making<'_> {
                 (schema, name)
             }
         };
-        let text = sequence::next_value_text(&schema.name, &name);
+        let text = canonical::next_value_text(&schema.name, &name);
         let persistence = self.table.persistence;
         sequence::store(self.context, &mut self.writer, &schema, name, parameters, persistence).await?;
         Ok(text)

@@ -11,23 +11,13 @@ use crate::error::{Result, SqlError, state};
 use crate::parse::names::quote;
 use crate::parse::{TypeChange, fold, fold_name};
 use crate::types::enumeration::{EnumDescriptor, EnumLabel, EnumType};
-use crate::types::{BaseType, Oid, SqlType};
+use crate::types::{BaseType, Oid};
 use sqlparser::ast::{
     AlterType, AlterTypeAddValuePosition, AlterTypeOperation, ArrayElemTypeDef, DataType, Expr, Ident, ObjectName,
     ObjectNamePart, UserDefinedTypeRepresentation, VisitMut, VisitorMut,
 };
 use std::ops::ControlFlow;
 use std::sync::Arc;
-
-/// The name of a type in stored expressions.
-pub(super) fn stored_name(ty: &SqlType) -> String {
-    let BaseType::Enum(labels) = ty.base else {
-        // "character" without a modifier would have the length 1.
-        return if ty.plain() == SqlType::CHAR { "bpchar".to_string() } else { ty.plain().name() };
-    };
-    let name = qualified(labels.descriptor());
-    if ty.array { format!("{name}[]") } else { name }
-}
 
 pub(super) fn qualified(ty: &EnumDescriptor) -> String {
     format!("{}.{}", quote(&ty.schema), quote(&ty.name))

@@ -1,8 +1,9 @@
 //! Evaluates the expressions of DDL (DEFAULT and CHECK), at definition time and over existing rows.
 
+use super::DdlContext;
 use super::backfill::{self, Rows};
 use super::fixed_times::fixed_expression;
-use super::{DdlContext, enumeration};
+use crate::bind::canonical;
 use crate::bind::with_binding;
 use crate::bind::{BindContext, bind_constant, bind_stored, bind_table_expression, cast_to};
 use crate::catalog::{Catalog, CheckDescriptor, ColumnDescriptor, TableDescriptor};
@@ -107,7 +108,7 @@ pub(super) fn validate_check_text(
 /// and `encoding` recognizes it.
 pub(super) fn constant(ty: SqlType, values: &dyn Array) -> Result<String> {
     let text = constant_text(ty, values)?;
-    Ok(format!("'{}'::{}", text.replace('\'', "''"), enumeration::stored_name(&ty)))
+    Ok(format!("'{}'::{}", text.replace('\'', "''"), canonical::stored_name(&ty)))
 }
 
 /// The text of that constant, without the type.

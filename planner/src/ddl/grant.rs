@@ -3,7 +3,6 @@
 use super::wanted::wanted;
 use super::{DdlContext, drop};
 use crate::catalog::acl::{self, Acl, Kind, PUBLIC, Rights};
-use crate::catalog::builder::PUBLIC_SCHEMA_OID;
 use crate::catalog::{
     CatalogWriter, DatabaseDescriptor, RelationKind, RoleDescriptor, SchemaDescriptor, TableDescriptor, predefined,
 };
@@ -96,7 +95,7 @@ pub async fn grant(context: &DdlContext, grant: &Grant) -> Result<String> {
             for name in names {
                 let old = context.schema(name)?;
                 let mut new = SchemaDescriptor::clone(&old);
-                let held = schema_acl(&old);
+                let held = acl::schema_acl(&old);
                 if let Some(acl) =
                     changed(context, grant, &grantees, Kind::Schema, name, old.owner, held, wanted.rights)?
                 {
@@ -155,18 +154,6 @@ fn granted_type(context: &DdlContext, name: &ObjectName, domain: bool) -> Result
         Some(found) => Ok(found.descriptor()),
         None => Err(SqlError::unsupported("GRANT on a type that is no enum")),
     }
-}
-
-/// The grants on a schema, including implicit ones: every role has USAGE on `public` and the system schemas.
-pub fn schema_acl(schema: &SchemaDescriptor) -> Option<Acl> {
-    let open =
-        schema.oid == PUBLIC_SCHEMA_OID || crate::pg_catalog::SYSTEM_SCHEMAS.iter().any(|(oid, _)| *oid == schema.oid);
-    if schema.acl.is_none() && open {
-        let mut acl = acl::default_acl(Kind::Schema, schema.owner);
-        acl::grant(&mut acl, PUBLIC, schema.owner, acl::USAGE, false);
-        return Some(acl);
-    }
-    schema.acl.clone()
 }
 
 async fn relation(

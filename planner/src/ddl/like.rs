@@ -2,6 +2,7 @@
 
 use super::create_table::Making;
 use super::sequence;
+use crate::bind::canonical;
 use crate::catalog::acl::SELECT;
 use crate::catalog::{
     CheckDescriptor, ColumnDescriptor, ColumnId, CommentOf, IndexColumn, IndexDescriptor, IndexState, RelationKind,
@@ -81,7 +82,7 @@ impl Making<'_> {
                     let (schema, table) = (self.schema.name.clone(), self.table.name.clone());
                     let name = self.chosen.relation(self.context, &schema, &table, Some(&column.name), "seq");
                     taken.identity = Some(identity);
-                    taken.default = Some(sequence::next_value_text(&schema, &name));
+                    taken.default = Some(canonical::next_value_text(&schema, &name));
                     let persistence = self.table.persistence;
                     sequence::store(self.context, &mut self.writer, &self.schema, name, parameters, persistence)
                         .await?;

@@ -11,7 +11,7 @@ mod alter_type;
 mod backfill;
 #[cfg(test)]
 mod backfill_tests;
-pub(crate) mod canonical;
+pub use crate::bind::canonical;
 pub mod check;
 mod column_default;
 mod comment;
@@ -236,12 +236,11 @@ pub use database::execute as database;
 pub use default_privilege::alter as alter_default_privileges;
 pub use drop_absent::drop_absent;
 pub(crate) use enumeration::change as change_type;
-pub use grant::{drop_owned, grant, reassign_owned, schema_acl};
+pub use grant::{drop_owned, grant, reassign_owned};
 pub use large_object::alter_large_object;
 pub use reindex::reindex;
 pub use schema::named_role;
 pub use sequence::alter as alter_sequence;
-pub(crate) use sequence::next_value_text;
 pub use table_as::create as create_table_as;
 pub use view::{alter as alter_view, create as create_view};
 

@@ -72,7 +72,7 @@ impl DdlContext {
                 self.catalog.rights(self.user, kind, database.owner, acl, TEMPORARY)
             }
             false => {
-                let own = super::schema_acl(schema);
+                let own = crate::catalog::acl::schema_acl(schema);
                 self.catalog.rights(self.user, Kind::Schema, schema.owner, own.as_ref(), CREATE)
             }
         };

@@ -44,7 +44,7 @@ pub(super) fn may_give(context: &DdlContext, schema: &str, new: Oid) -> Result<(
     }
     must_be_member(context, new)?;
     let schema = context.schema(schema)?;
-    let own = super::schema_acl(&schema);
+    let own = crate::catalog::acl::schema_acl(&schema);
     if context.catalog.rights(new, Kind::Schema, schema.owner, own.as_ref(), CREATE) == CREATE {
         return Ok(());
     }

@@ -5,6 +5,7 @@ use super::enum_references::{self, Renaming};
 use super::referenced::Referring;
 use super::taken_defaults::{self, TakenDefault};
 use super::{DdlContext, drop, enumeration, owner, referenced, sequence};
+use crate::bind::canonical;
 use crate::catalog::acl::{CREATE, Kind};
 use crate::catalog::{CatalogWriter, SchemaDescriptor, TableDescriptor};
 use crate::error::{Result, SqlError, state};
@@ -134,7 +135,7 @@ async fn move_tables(
     new: &SchemaDescriptor,
 ) -> Result<()> {
     let inside = |table: &TableDescriptor| table.schema_oid == old.oid;
-    let text = |schema: &SchemaDescriptor, name: &str| sequence::next_value_text(&schema.name, name);
+    let text = |schema: &SchemaDescriptor, name: &str| canonical::next_value_text(&schema.name, name);
     let sequences = context.catalog.user_relations().filter(|table| inside(table) && table.sequence.is_some());
     let texts: Vec<(String, String)> =
         sequences.map(|table| (text(old, &table.name), text(new, &table.name))).collect();

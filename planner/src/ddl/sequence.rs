@@ -2,13 +2,14 @@
 
 use super::type_name::sql_type;
 use super::{DdlContext, names};
+use crate::bind::canonical;
 use crate::catalog::sequences::SequenceValue;
 use crate::catalog::{
     CatalogWriter, ColumnDescriptor, ColumnId, Persistence, RelationKind, SchemaDescriptor, SequenceDescriptor,
     TableDescriptor,
 };
 use crate::error::{Result, SqlError, state};
-use crate::parse::{AlterSequence, fold, fold_name, names::quote};
+use crate::parse::{AlterSequence, fold, fold_name};
 use crate::types::{Oid, SqlType};
 use sqlparser::ast::{DataType, Expr, ObjectName, ObjectNamePart, SequenceOptions, Statement, UnaryOperator, Value};
 
@@ -166,12 +167,6 @@ pub(super) async fn store(
     };
     writer.put_table(&table).await?;
     Ok(table)
-}
-
-/// The default of a column that uses a sequence. It always names the schema, so it does not depend on search_path.
-pub(crate) fn next_value_text(schema: &str, sequence: &str) -> String {
-    let name = format!("{}.{}", quote(schema), quote(sequence));
-    format!("nextval({}::regclass)", super::canonical::literal(&name))
 }
 
 /// RESTART as part of the transaction: replaces the sequence's storage by a new one that starts again.
@@ -357,7 +352,10 @@ pub(super) async fn rename(context: &DdlContext, sequence: &TableDescriptor, nam
     let mut changed = sequence.clone();
     changed.version += 1;
     changed.name = name.to_string();
-    let texts = [(next_value_text(&sequence.schema, &sequence.name), next_value_text(&sequence.schema, name))];
+    let texts = [(
+        canonical::next_value_text(&sequence.schema, &sequence.name),
+        canonical::next_value_text(&sequence.schema, name),
+    )];
     let mut writer = context.writer();
     writer.put_table(&changed).await?;
     for table in context.catalog.user_relations() {

@@ -3,7 +3,7 @@
 
 use super::DdlContext;
 use super::create_table::Making;
-use super::sequence::next_value_text;
+use crate::bind::canonical::next_value_text;
 use crate::catalog::{CatalogWriter, ColumnDescriptor, ColumnId, TableDescriptor};
 use crate::error::Result;
 use std::sync::Arc;

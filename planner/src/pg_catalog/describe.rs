@@ -2,11 +2,11 @@
 //! print them. Pure functions of the catalog.
 
 use super::deparse::{self, Context};
+use crate::bind::canonical;
 use crate::catalog::{
     Catalog, CheckDescriptor, ColumnDescriptor, ColumnId, Deferral, ForeignKeyDescriptor, IndexDescriptor,
     ReferentialAction, RelationKind, TableDescriptor, said_schema,
 };
-use crate::ddl::canonical;
 use crate::parse::{names::quote, parse_expression};
 use crate::types::enumeration::EnumType;
 use crate::types::{BaseType, Oid, SqlType};

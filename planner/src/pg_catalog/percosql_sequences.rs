@@ -4,11 +4,10 @@
 use super::definition::{Definition, Fill, Rows, value};
 use crate::error::Result;
 use crate::execution::StatementContext;
-use crate::types::{Datum, Oid};
+use crate::types::Datum;
 use futures::future::BoxFuture;
 
-/// The OID of the view.
-pub const OID: Oid = 15_001;
+pub use ::builtin::SEQUENCES_VIEW as OID;
 
 pub(super) const VIEW: Definition = Definition {
     oid: OID,

@@ -14,13 +14,13 @@ pub(super) const VIEW: Definition = Definition {
 };
 
 fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
-    for (name, cursor) in crate::session::cursors::cursors_of(&context.session).lock().iter() {
+    for cursor in context.session.cursors.get().map(|cursors| cursors.shown()).unwrap_or_default() {
         rows.add([
-            ("name", value::text(name)),
+            ("name", value::text(&cursor.name)),
             ("statement", value::text(cursor.statement.as_ref())),
             ("is_holdable", Datum::from(cursor.hold)),
             ("is_binary", Datum::from(cursor.binary)),
-            ("is_scrollable", Datum::from(cursor.scroll != Some(false))),
+            ("is_scrollable", Datum::from(cursor.scroll)),
             ("creation_time", Datum::TimestampMicrosecond(Some(cursor.created), Some("+00:00".into()))),
         ])?;
     }

@@ -3,8 +3,8 @@
 use super::asked::RelationKey;
 use super::definition::{Definition, Fill, Rows, value};
 use super::describe::{self, default_oid, trigger_oid};
+use crate::bind::canonical::next_value_text;
 use crate::catalog::{ColumnId, TableDescriptor};
-use crate::ddl::next_value_text;
 use crate::error::Result;
 use crate::execution::StatementContext;
 use crate::types::{BaseType, Datum, Oid};

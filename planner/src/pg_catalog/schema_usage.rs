@@ -38,7 +38,7 @@ pub(super) const GENERATED: Definition = Definition {
         for table in context.catalog.user_relations().filter(|table| visible.owns(table.owner)) {
             for generated in table.live_columns() {
                 let Some(text) = &generated.generated else { continue };
-                let used = crate::ddl::canonical::referenced(&crate::parse::parse_expression(text)?.0)?;
+                let used = crate::bind::canonical::referenced(&crate::parse::parse_expression(text)?.0)?;
                 for column in table.live_columns().filter(|column| used.contains(&column.name)) {
                     rows.add([
                         ("table_catalog", value::text(&context.catalog.database().name)),

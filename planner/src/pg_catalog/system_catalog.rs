@@ -19,6 +19,7 @@ impl SystemViews {
             scalar: super::functions::functions,
             exists: super::row_functions::exists,
             row_lists: super::row_functions::row_lists,
+            is_missing: super::is_missing_function,
         });
         context::system_view::install(super::view_by_oid);
         &VIEWS

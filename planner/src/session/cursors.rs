@@ -7,6 +7,8 @@ use crate::catalog::TableDescriptor;
 use crate::error::{Result, SqlError, state};
 use crate::parse::FetchDirection;
 use crate::types::{Datum, Oid};
+use context::cursor_list::{CursorList, ShownCursor, missing};
+use context::shared::SessionShared;
 use datafusion::arrow::array::UInt64Array;
 use datafusion::arrow::compute::{concat_batches, take_record_batch};
 use datafusion::arrow::datatypes::SchemaRef;
@@ -15,6 +17,8 @@ use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use futures::StreamExt;
+use parking_lot::Mutex;
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use txn::CommandNumber;
@@ -315,10 +319,6 @@ impl Cursor {
     }
 }
 
-fn missing(name: &str) -> SqlError {
-    SqlError::new(state::INVALID_CURSOR_NAME, format!("cursor \"{name}\" does not exist"))
-}
-
 /// The cursors of a session, by name.
 #[derive(Default)]
 pub struct Cursors {
@@ -395,6 +395,31 @@ impl Cursors {
 }
 
 /// The cursors of a session.
-pub fn cursors_of(session: &context::shared::SessionShared) -> &parking_lot::Mutex<Cursors> {
-    session.cursors.of()
+pub fn cursors_of(session: &SessionShared) -> &Mutex<Cursors> {
+    let list: &dyn Any = session.cursors.get_or_init(|| Box::new(SessionCursors::default())).as_ref();
+    match list.downcast_ref::<SessionCursors>() {
+        Some(cursors) => &cursors.0,
+        None => unreachable!("a session has other cursors"),
+    }
+}
+
+/// The cursors as the layers below know them.
+#[derive(Default)]
+struct SessionCursors(Mutex<Cursors>);
+
+impl CursorList for SessionCursors {
+    fn current(&self, name: &str, table: &TableDescriptor, place: usize) -> Result<Datum> {
+        self.0.lock().current(name, table, place)
+    }
+    fn shown(&self) -> Vec<ShownCursor> {
+        let shown = |(name, cursor): (&String, &Cursor)| ShownCursor {
+            name: name.clone(),
+            statement: cursor.statement.clone(),
+            hold: cursor.hold,
+            binary: cursor.binary,
+            scroll: cursor.scroll != Some(false),
+            created: cursor.created,
+        };
+        self.0.lock().iter().map(shown).collect()
+    }
 }

@@ -120,7 +120,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
             };
         };
         let wanted = named(last(arguments), Kind::Schema)?;
-        let own = crate::ddl::schema_acl(&schema);
+        let own = crate::catalog::acl::schema_acl(&schema);
         some_bool(holds(context, user, Kind::Schema, (schema.owner, own.as_ref()), &wanted))
     }
     fn on_database(context: &StatementContext, arguments: &Arguments, user: Oid, at: usize) -> Result<Option<Datum>> {
