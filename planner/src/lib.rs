@@ -3,9 +3,10 @@
 #[cfg(test)]
 #[allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 mod bind_tests;
-pub mod ddl;
+#[cfg(test)]
+#[allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod ddl_tests;
 pub mod explain;
-pub mod pg_catalog;
 #[cfg(test)]
 #[allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 mod plan_tests;
@@ -15,11 +16,13 @@ pub use binder as bind;
 pub use catalog;
 pub use catalog::encoding;
 pub use context::large_object;
+pub use ddl;
 pub use error::{Result, SqlError, state};
 pub use executor as execution;
 pub use executor::statistics;
 pub use functions;
 pub use optimizer as plan;
+pub use pg_catalog;
 pub use settings;
 pub use sql_error as error;
 pub use sql_error::{interrupt, value_size};

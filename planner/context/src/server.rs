@@ -6,19 +6,62 @@ use super::notification::Channels;
 use super::row_planner::RowPlanner;
 use super::turn::Turns;
 use super::workers::Workers;
-use catalog::CatalogStore;
+use crate::StatementContext;
+use catalog::{CatalogStore, ForeignKeyDescriptor, IndexDescriptor, TableDescriptor};
+use futures::future::BoxFuture;
+use sql_error::Result;
 use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, OnceLock, Weak};
 use storage::MemoryUse;
 use storage::env::EnvRef;
 use txn::TransactionStore;
+use types::Oid;
 use types::datetime::of_unix;
 
-/// What the layers above tell of themselves.
+/// A plan in the cache, as `percosql.plan_cache` shows it.
+#[derive(Clone, Debug)]
+pub struct CachedPlan {
+    /// The statement's text.
+    pub text: Arc<str>,
+    /// OIDs of the types of its parameters.
+    pub parameters: Vec<Oid>,
+    /// The search path that it was bound with.
+    pub search_path: Vec<String>,
+    /// The role whose privileges it was bound with, if it depends on one.
+    pub role: Option<String>,
+    /// Executions that found a free instance.
+    pub hits: u64,
+    /// Executions that had to make one.
+    pub misses: u64,
+    /// Free instances.
+    pub idle: usize,
+    /// Their memory in bytes, about.
+    pub bytes: usize,
+}
+
+/// What the layers above tell of themselves, and do for those below.
 pub trait Upper: Any + Send + Sync {
     /// What the server holds in memory, by area; the first is the whole process.
     fn memory(&self) -> Vec<MemoryUse>;
+    /// The cached plans of a database.
+    fn cached_plans(&self, database: Oid) -> Vec<CachedPlan>;
+    /// Hits and misses of plans that the cache has evicted.
+    fn evicted_plans(&self) -> (u64, u64);
+    /// Checks that no two rows of a table with a new constraint share a key. Errors: 23505.
+    fn validate_unique<'a>(
+        &'a self,
+        context: &'a Arc<StatementContext>,
+        table: &'a Arc<TableDescriptor>,
+        index: &'a IndexDescriptor,
+    ) -> BoxFuture<'a, Result<()>>;
+    /// Checks that every row of a table with a new FOREIGN KEY refers to an existing key. Errors: 23503.
+    fn validate_references<'a>(
+        &'a self,
+        context: &'a Arc<StatementContext>,
+        child: &'a Arc<TableDescriptor>,
+        key: &'a ForeignKeyDescriptor,
+    ) -> BoxFuture<'a, Result<()>>;
     /// Plans for operators that run.
     fn row_planner(&self) -> Arc<dyn RowPlanner>;
 }

@@ -4,6 +4,7 @@
 pub mod category;
 mod derived;
 mod inert;
+pub mod list;
 pub mod registry;
 mod server;
 pub mod stack;

@@ -8,12 +8,19 @@ use super::plan_cache::PlanCache;
 use super::startup::{Authentication, RoleLogin};
 use super::statement_memory::StatementMemory;
 use crate::catalog::predefined::is_predefined;
-use crate::catalog::{CatalogStore, DatabaseDescriptor, NodeOptions, RoleDescriptor};
+use crate::catalog::{
+    CatalogStore, DatabaseDescriptor, ForeignKeyDescriptor, IndexDescriptor, NodeOptions, RoleDescriptor,
+    TableDescriptor,
+};
 use crate::error::{Result, SqlError};
+use crate::execution::StatementContext;
 use crate::execution::dml::DmlPlanner;
-use crate::plan::{Engine, EngineOptions};
+use crate::plan::{Engine, EngineOptions, Uses};
+use crate::session::referential;
+use crate::types::Oid;
 use context::row_planner::RowPlanner;
-use context::server::{ServerShared, Upper};
+use context::server::{CachedPlan, ServerShared, Upper};
+use futures::future::BoxFuture;
 use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, OnceLock, Weak};
@@ -198,6 +205,52 @@ impl std::ops::Deref for Database {
 }
 
 impl Upper for Database {
+    fn cached_plans(&self, database: Oid) -> Vec<CachedPlan> {
+        let mut found = Vec::new();
+        for (key, planned) in self.plans.list() {
+            if key.surroundings.database() != database {
+                continue;
+            }
+            let mut uses = Uses::default();
+            let (mut all_idle, mut all_bytes) = (0, 0);
+            for plan in planned.plans() {
+                uses += plan.uses();
+                let (idle, bytes) = plan.idle_instances();
+                (all_idle, all_bytes) = (all_idle + idle, all_bytes + bytes);
+            }
+            found.push(CachedPlan {
+                text: Arc::clone(&key.text),
+                parameters: planned.parameters.iter().map(|ty| ty.oid()).collect(),
+                search_path: key.surroundings.search_path().to_vec(),
+                role: key.surroundings.user().map(Into::into),
+                hits: uses.hits,
+                misses: uses.misses,
+                idle: all_idle,
+                bytes: all_bytes,
+            });
+        }
+        found
+    }
+    fn evicted_plans(&self) -> (u64, u64) {
+        let gone = self.engine.departed();
+        (gone.hits, gone.misses)
+    }
+    fn validate_unique<'a>(
+        &'a self,
+        context: &'a Arc<StatementContext>,
+        table: &'a Arc<TableDescriptor>,
+        index: &'a IndexDescriptor,
+    ) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move { referential::validate_unique(&Database::of(&self.server)?, context, table, index).await })
+    }
+    fn validate_references<'a>(
+        &'a self,
+        context: &'a Arc<StatementContext>,
+        child: &'a Arc<TableDescriptor>,
+        key: &'a ForeignKeyDescriptor,
+    ) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move { referential::validate(&Database::of(&self.server)?, context, child, key).await })
+    }
     fn row_planner(&self) -> Arc<dyn RowPlanner> {
         self.engine.clone()
     }

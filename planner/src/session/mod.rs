@@ -43,8 +43,6 @@ pub use database::Database;
 pub use notification::{Inbox, Notification};
 pub use outcome::{Deallocated, Notice, Outcome, OutputColumn, RowsTag, TransactionStatus};
 pub use prepared::Prepared;
-pub(crate) use set::flattened;
-pub(crate) use settings::is_custom_name;
 pub use startup::{Authentication, Link, RoleLogin, Startup, Tls};
 pub use statement::Statement;
 pub use txn::CommandNumber;

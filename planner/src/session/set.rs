@@ -5,6 +5,7 @@ use super::dispatch::text_columns;
 use super::outcome::{Notice, Outcome, RowsTag};
 use crate::error::{Result, SqlError, state};
 use crate::parse::TransactionModes;
+use crate::settings::list::flattened;
 use crate::settings::{registry, unknown};
 use context::private_settings::{private, sees_private};
 use datafusion::arrow::array::{ArrayRef, StringArray};
@@ -201,34 +202,4 @@ impl Session {
             .collect();
         text_rows(&["name", "setting", "description"], &rows, "SHOW")
     }
-}
-
-/// Joins the values of a SET into one text. Errors: 42704, 22023.
-pub fn flattened(name: &str, values: &[String]) -> Result<String> {
-    match values {
-        [single] if !is_list(name) => Ok(single.clone()),
-        values if is_list(name) => {
-            if name.eq_ignore_ascii_case("search_path") {
-                Ok(values.iter().map(|part| quote(part)).collect::<Vec<_>>().join(", "))
-            } else {
-                Ok(values.join(", "))
-            }
-        }
-        _ if registry::find(name).is_none() && !name.contains('.') => Err(unknown(name)),
-        _ => Err(SqlError::new(state::INVALID_PARAMETER_VALUE, format!("SET {name} takes only one argument"))),
-    }
-}
-
-/// Whether a setting's value is a list.
-fn is_list(name: &str) -> bool {
-    ["search_path", "datestyle", "temp_tablespaces"].iter().any(|list| list.eq_ignore_ascii_case(name))
-}
-
-/// Quotes an identifier for a list, if necessary.
-fn quote(name: &str) -> String {
-    let plain = name
-        .chars()
-        .enumerate()
-        .all(|(at, c)| c == '_' || c.is_ascii_lowercase() || (at > 0 && (c.is_ascii_digit() || c == '$')));
-    if plain && !name.is_empty() { name.to_string() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
