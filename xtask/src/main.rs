@@ -18,7 +18,7 @@ cargo xtask COMMAND
 
   setup      installs what building and testing need (Debian, Ubuntu), and says what
   check      formatting, clippy with warnings denied, tidy, licences (where cargo-deny is installed)
-  tidy       the house rules alone: module heads, file sizes, words, layers (against ARCHITECTURE.md)
+  tidy       the project's rules alone: files, layers (against ARCHITECTURE.md), documents, prose
   test       setup, then every test
   compat     asks PostgreSQL and PercoSQL the statements of tests/compat and writes the table of COMPAT.md;
              --list shows what differs instead, --check fails if the table is old, a word chooses sections

@@ -3,7 +3,7 @@
 //!
 //! Crates are named by their folders. Dev-dependencies are no edges: a test may use any crate.
 
-use super::Source;
+use super::{Source, normal};
 use crate::run::Result;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -69,21 +69,6 @@ fn edges(member: &str, manifest: &toml::Table, shared: &BTreeMap<String, String>
         }
     }
     found
-}
-
-/// `path` from the root, where it is given from `folder`.
-fn normal(folder: &str, path: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    for part in folder.split('/').chain(path.split('/')) {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop();
-            }
-            _ => parts.push(part),
-        }
-    }
-    parts.join("/")
 }
 
 /// The allowed edges: the table of the section. A row's crates stand in backticks; other words are remarks.

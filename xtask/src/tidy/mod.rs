@@ -4,9 +4,13 @@
 //! |---|---|
 //! | [`files`] | module heads, file sizes, forbidden words |
 //! | [`layers`] | edges between crates, against the table in ARCHITECTURE.md |
+//! | [`documents`] | links and paths in Markdown, lengths of documents and paragraphs |
+//! | [`prose`] | long sentences and clauses as subjects, within a budget |
 
+mod documents;
 mod files;
 mod layers;
+mod prose;
 
 use crate::run::{Result, root, say};
 use std::path::Path;
@@ -43,8 +47,33 @@ fn examine(root: &Path) -> Result<Findings> {
         files::check(source, &mut faults);
     }
     let crates = layers::check(root, &sources, &mut faults)?;
-    let report = format!("{crates}\n{} files of Rust", sources.len());
+    let known = documents::Known::of_checkout(root)?;
+    let documents = documents::sources(root, &mut faults)?;
+    for document in &documents {
+        documents::check(document, &known, &mut faults);
+    }
+    let mut tally = prose::Tally::default();
+    for source in documents.iter().chain(&sources) {
+        tally.add(source);
+    }
+    let sentences = tally.report(&mut faults);
+    let report = format!("{crates}\n{} files of Rust, {} documents\n{sentences}", sources.len(), documents.len());
     Ok(Findings { report, faults })
+}
+
+/// `path` from the root, where it is given from `folder`.
+fn normal(folder: &str, path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in folder.split('/').chain(path.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            _ => parts.push(part),
+        }
+    }
+    parts.join("/")
 }
 
 #[cfg(test)]
