@@ -5,7 +5,7 @@
 
 mod node;
 mod structured;
-mod text;
+use executor::expression_text as text;
 
 use crate::error::{Result, SqlError};
 use crate::execution::StatementContext;

@@ -2,18 +2,21 @@
 
 pub mod bind;
 pub mod ddl;
-pub mod execution;
 pub mod explain;
-pub mod functions;
-pub mod large_object;
 pub mod pg_catalog;
-pub mod plan;
+#[cfg(test)]
+#[allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+mod plan_tests;
 pub mod session;
-pub mod statistics;
 
 pub use catalog;
 pub use catalog::encoding;
+pub use context::large_object;
 pub use error::{Result, SqlError, state};
+pub use executor as execution;
+pub use executor::statistics;
+pub use functions;
+pub use optimizer as plan;
 pub use settings;
 pub use sql_error as error;
 pub use sql_error::{interrupt, value_size};

@@ -65,7 +65,7 @@ const QUERIES: [(&str, &str); 11] = [
 ];
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../planner/src/pg_catalog/facts")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../planner/builtin/src/facts")
 }
 
 fn ask(postgres: &Postgres, query: &str) -> String {

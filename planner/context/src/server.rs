@@ -3,6 +3,7 @@
 use super::activity::Activities;
 use super::contention::{self, Contention};
 use super::notification::Channels;
+use super::row_planner::RowPlanner;
 use super::turn::Turns;
 use super::workers::Workers;
 use catalog::CatalogStore;
@@ -18,6 +19,8 @@ use types::datetime::of_unix;
 pub trait Upper: Any + Send + Sync {
     /// What the server holds in memory, by area; the first is the whole process.
     fn memory(&self) -> Vec<MemoryUse>;
+    /// Plans for operators that run.
+    fn row_planner(&self) -> Arc<dyn RowPlanner>;
 }
 
 /// One per server.

@@ -14,7 +14,7 @@ use sql_error::{Result, SqlError};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Debug;
 use std::sync::{Arc, OnceLock};
-use types::Datum;
+use types::{Datum, Oid};
 
 /// A relation with computed rows.
 #[async_trait]
@@ -144,4 +144,19 @@ impl IndexedRows {
         }
         Ok(known.get_or_init(|| places))
     }
+}
+
+/// Finds a system view by its OID.
+pub type FindView = fn(Oid) -> Option<&'static Arc<dyn SystemView>>;
+
+static FIND: OnceLock<FindView> = OnceLock::new();
+
+/// Makes the system views known to the whole process. The first call counts.
+pub fn install(find: FindView) {
+    let _ = FIND.set(find);
+}
+
+/// The system view with this OID.
+pub fn view_by_oid(oid: Oid) -> Option<&'static Arc<dyn SystemView>> {
+    FIND.get().and_then(|find| find(oid))
 }

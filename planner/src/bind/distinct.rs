@@ -43,8 +43,7 @@ impl Binder<'_> {
     }
 }
 
-/// Name of the function [`single_value`].
-pub const SINGLE_VALUE: &str = "single_value";
+pub use crate::execution::subquery::SINGLE_VALUE;
 
 /// The value of a subquery's single row. NULL without rows. Errors: 21000 for more rows.
 pub fn single_value(expr: Expr) -> Expr {

@@ -8,6 +8,7 @@ mod aggregate;
 mod aggregate_call;
 mod assignment;
 mod binder;
+pub mod binding;
 mod call;
 mod clauses;
 mod collation;
@@ -36,7 +37,7 @@ mod merge;
 mod missing;
 mod named;
 mod niladic;
-pub mod nullable;
+pub use crate::execution::nullable;
 mod order;
 mod outer_aggregate;
 mod place;
@@ -68,13 +69,14 @@ mod values;
 pub mod variadic;
 mod view;
 mod view_function;
-pub mod volatile;
+pub use crate::execution::volatile;
 mod window;
 mod with;
 mod writing_with;
 
 pub use crate::catalog::acl::role_below;
 pub use binder::{bind, bind_parameter_values, span_of};
+pub use binding::with_binding;
 pub use collation::{check_collatable, collation_named};
 pub use column_name::column_name as output_name;
 pub use comparison::{row_items, unmarked};
@@ -197,8 +199,7 @@ impl Verb {
     }
 }
 
-/// Prefix of internal names, which no user's name has.
-pub const INTERNAL: char = '\u{1}';
+pub use crate::execution::expression_text::INTERNAL;
 /// Name of the hidden last column of a table's scan: the row key.
 pub const KEY_COLUMN: &str = "\u{1}key";
 

@@ -3,8 +3,8 @@
 use super::binder::Binder;
 use super::literal::unknown;
 use crate::error::{Result, SqlError, state};
+use crate::functions::signature::{Signature, signatures};
 use crate::functions::{CastContext, TypedExpr};
-use crate::pg_catalog::signature::{Signature, signatures};
 
 impl Binder<'_> {
     /// All arguments of a call in order: positional ones, then named ones, then defaults. Also the error to report if

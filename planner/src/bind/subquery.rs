@@ -6,6 +6,7 @@ use super::expression::{Clause, Env};
 use super::outer_aggregate::seen_from_within;
 use super::query::BoundQuery;
 use crate::error::{Result, SqlError, state};
+pub use crate::execution::subquery::{is_ungrouped_aggregate, outer_columns};
 use crate::functions::{AggregateCall, TypedExpr, balanced};
 use crate::types::{Datum, SqlType};
 use datafusion::common::Spans;
@@ -408,49 +409,6 @@ fn three_valued(found: Expr, open: Expr, negated: bool) -> TypedExpr {
     TypedExpr { expr: Expr::Case(case), ty: SqlType::BOOL }
 }
 
-/// The outer columns that a plan and its subqueries refer to.
-pub fn outer_columns(plan: &LogicalPlan) -> Vec<Expr> {
-    let mut found: Vec<Expr> = Vec::new();
-    let mut add = |outer: &Expr| {
-        if !found.contains(outer) {
-            found.push(outer.clone());
-        }
-    };
-    let inputs = plan.inputs();
-    let known = |outer: &Expr| match outer {
-        Expr::OuterReferenceColumn(_, column) => inputs.iter().any(|input| input.schema().has_column(column)),
-        _ => false,
-    };
-    // The visitors cannot fail.
-    let _ = plan.apply_expressions(|expr| {
-        expr.apply(|inner| {
-            if matches!(inner, Expr::OuterReferenceColumn(..)) {
-                add(inner);
-            } else if let Some(subquery) = crate::plan::correlated::subquery_of(inner) {
-                subquery.outer_ref_columns.iter().filter(|outer| !known(outer)).for_each(&mut add);
-            }
-            Ok(TreeNodeRecursion::Continue)
-        })
-    });
-    for (at, input) in inputs.iter().enumerate() {
-        // A lateral item can see the items on its left.
-        let beside = match (plan, input) {
-            (LogicalPlan::Join(join), LogicalPlan::Subquery(_)) if at == 1 => Some(join.left.schema()),
-            _ => None,
-        };
-        for outer in outer_columns(input) {
-            let left = match (&outer, beside) {
-                (Expr::OuterReferenceColumn(_, column), Some(schema)) => schema.has_column(column),
-                _ => false,
-            };
-            if !left {
-                add(&outer);
-            }
-        }
-    }
-    found
-}
-
 /// Wraps a plan as a subquery of an expression.
 pub fn subquery(plan: LogicalPlan) -> Subquery {
     let outer_ref_columns = outer_columns(&plan);
@@ -463,16 +421,6 @@ fn is_one_row(plan: &LogicalPlan) -> bool {
         LogicalPlan::EmptyRelation(empty) => empty.produce_one_row,
         LogicalPlan::Projection(projection) => is_one_row(&projection.input),
         LogicalPlan::SubqueryAlias(alias) => is_one_row(&alias.input),
-        _ => false,
-    }
-}
-
-/// Whether a plan is an aggregate without GROUP BY, possibly below a projection: it always has one row.
-pub fn is_ungrouped_aggregate(plan: &LogicalPlan) -> bool {
-    match plan {
-        LogicalPlan::Projection(projection) => is_ungrouped_aggregate(&projection.input),
-        LogicalPlan::SubqueryAlias(alias) => is_ungrouped_aggregate(&alias.input),
-        LogicalPlan::Aggregate(aggregate) => aggregate.group_expr.is_empty(),
         _ => false,
     }
 }

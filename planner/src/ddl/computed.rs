@@ -1,12 +1,13 @@
 //! Computes index entries with expressions or conditions, and generated columns, for definitions that process rows
 //! themselves. Stored expressions are immutable, so they mean the same under every setting.
 
+use crate::bind::with_binding;
 use crate::bind::{BindContext, bind_computed, bind_index};
 use crate::catalog::{Catalog, IndexDescriptor, TableDescriptor};
 use crate::error::Result;
+use crate::execution::Slots;
 use crate::execution::dml::{IndexWriter, RowComputer, table_schema};
 use crate::execution::lazy_junction::compiled;
-use crate::execution::{Slots, with_binding};
 use crate::plan::slotting::fill_expression;
 use crate::settings::Settings;
 use datafusion::common::{DFSchema, TableReference};

@@ -110,7 +110,7 @@ async fn create(context: &DdlContext, name: &str, options: &[DatabaseOption]) ->
     };
     writer.put_database(None, &database)?;
     // The first databases of a store have it without having stored it.
-    let public = CatalogBuilder::new(&crate::pg_catalog::SystemViews)
+    let public = CatalogBuilder::new(crate::pg_catalog::SystemViews::get())
         .build()
         .schema("public")
         .filter(|public| held.schema(&public.name).is_none());

@@ -3,12 +3,13 @@
 use super::backfill::{self, Rows};
 use super::fixed_times::fixed_expression;
 use super::{DdlContext, enumeration};
+use crate::bind::with_binding;
 use crate::bind::{BindContext, bind_constant, bind_stored, bind_table_expression, cast_to};
 use crate::catalog::{Catalog, CheckDescriptor, ColumnDescriptor, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::execution::dml::table_schema;
 use crate::execution::lazy_junction::compiled;
-use crate::execution::{Slots, StatementContext, with_binding};
+use crate::execution::{Slots, StatementContext};
 use crate::functions::TypedExpr;
 use crate::parse::parse_expression;
 use crate::parse::source::Source;

@@ -33,7 +33,7 @@ impl World {
         let oracle = Oracle::new(env.clone());
         let memory = test_store::open(&oracle, &env).await;
         let transactions = TransactionStore::open(memory.clone(), oracle, env.clone(), options).await.unwrap();
-        let store = CatalogStore::open(transactions, env, &crate::pg_catalog::SystemViews).await.unwrap();
+        let store = CatalogStore::open(transactions, env, crate::pg_catalog::SystemViews::get()).await.unwrap();
         Arc::new(World { store, memory })
     }
     /// A new server over the same rows.
@@ -42,7 +42,7 @@ impl World {
         let oracle = self.store.transactions().oracle().clone();
         let options = TransactionStoreOptions::default();
         let transactions = TransactionStore::open(self.memory.clone(), oracle, env.clone(), options).await.unwrap();
-        let store = CatalogStore::open(transactions, env, &crate::pg_catalog::SystemViews).await.unwrap();
+        let store = CatalogStore::open(transactions, env, crate::pg_catalog::SystemViews::get()).await.unwrap();
         Arc::new(World { store, memory: self.memory.clone() })
     }
     pub(crate) fn begin(self: &Arc<Self>) -> Client {

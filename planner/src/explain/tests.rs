@@ -2,8 +2,8 @@
 
 use super::{ExplainOptions, explain};
 use crate::execution::table_source;
-use crate::execution::testing::World;
 use crate::plan::PreparedPlan;
+use crate::plan_tests::testing::World;
 use datafusion::logical_expr::{LogicalPlanBuilder, col, lit};
 use std::sync::Arc;
 

@@ -97,7 +97,7 @@ fn add_all<'r>(
     beside: &[(&str, &str)],
 ) -> Result<()> {
     for row in found {
-        facts.add(row, rows, beside)?;
+        rows.add_fact(facts, row, beside)?;
     }
     Ok(())
 }
@@ -109,7 +109,7 @@ fn functions(rows: &mut Rows) -> Result<()> {
         let source = function.row.field(20).is_none().then_some(("prosrc", function.name));
         let beside = [("pronamespace", "11"), ("proowner", "10"), ("pronargs", count.as_str())];
         let beside: Vec<_> = beside.into_iter().chain(source).collect();
-        FUNCTIONS.add(&function.row, rows, &beside)?;
+        rows.add_fact(&FUNCTIONS, &function.row, &beside)?;
     }
     own_functions(rows)
 }

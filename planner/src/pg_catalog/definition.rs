@@ -3,6 +3,7 @@
 
 use super::SystemView;
 use super::asked::{self, RelationKey};
+use super::builtin::{Facts, Row, unescape};
 use super::{Asked, Found, IndexedRows};
 use crate::catalog::{ColumnDescriptor, ColumnId, RelationKind, SchemaDescriptor, TableDescriptor};
 use crate::error::{Result, SqlError};
@@ -217,6 +218,16 @@ pub(super) struct Rows {
 }
 
 impl Rows {
+    /// Adds a row to a view whose columns have the file's names, with further values.
+    pub fn add_fact(&mut self, facts: &Facts, row: &Row, beside: &[(&str, &str)]) -> Result<()> {
+        let fields = facts.names.iter().copied().zip(row.0.split('\t'));
+        let unescaped: Vec<(&str, String)> = fields
+            .filter(|(_, field)| *field != "\\N")
+            .map(|(name, field)| (name, unescape(field)))
+            .chain(beside.iter().map(|(name, value)| (*name, (*value).to_string())))
+            .collect();
+        self.add_texts(&unescaped)
+    }
     fn new(columns: &Arc<[Column]>, places: &Arc<HashMap<&'static str, usize>>, asked: &Asked) -> Rows {
         let kept = (0..columns.len()).map(|column| asked.columns.iter().position(|asked| *asked == column)).collect();
         Rows {

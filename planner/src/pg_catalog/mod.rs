@@ -4,9 +4,7 @@
 //! Must not know how plans run: a view returns rows, and `execution::system_view` does the rest.
 
 mod asked;
-mod builtin;
 mod builtin_views;
-pub mod choice;
 mod definition;
 pub mod deparse;
 pub mod describe;
@@ -76,8 +74,6 @@ mod schema_tables;
 mod schema_type_privileges;
 mod schema_usage;
 mod schema_views;
-pub mod signature;
-mod sizes;
 mod system_catalog;
 #[cfg(test)]
 mod tests;
@@ -86,10 +82,11 @@ mod visible;
 mod zones;
 
 pub use percosql_sequences::OID as SEQUENCES;
-pub use sizes::{expected_rows, unique_keys};
 pub use visible::{closed_kind, is_readable};
 
 pub use crate::catalog::{OWN_SCHEMA, PG_CATALOG, SYSTEM_SCHEMAS};
+pub(crate) use ::builtin;
+pub use ::builtin::choice;
 pub use system_catalog::SystemViews;
 
 use crate::types::Oid;

@@ -148,7 +148,7 @@ fn rows(context: &StatementContext, rows: &mut Rows) -> Result<()> {
 fn fixed(rows: &mut Rows) -> Result<()> {
     let beside = [("typnamespace", "11"), ("typowner", "10"), ("typisdefined", "t"), ("typtypmod", "-1")];
     for row in present::types() {
-        TYPES.add(row, rows, &beside)?;
+        rows.add_fact(&TYPES, row, &beside)?;
     }
     Ok(())
 }

@@ -49,7 +49,7 @@ fn value(ty: SqlType) -> TypedExpr {
 fn ask<T>(questions: impl FnOnce(&Resolver<'_>) -> T) -> T {
     let (parameters, slots) = (ParameterTypes::default(), Slots::new());
     let (settings, catalog) =
-        (Settings::default(), Arc::new(CatalogBuilder::new(&crate::pg_catalog::SystemViews).build()));
+        (Settings::default(), Arc::new(CatalogBuilder::new(crate::pg_catalog::SystemViews::get()).build()));
     questions(&Resolver::new(&parameters, &slots, &settings, &catalog, 0))
 }
 

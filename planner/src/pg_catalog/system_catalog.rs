@@ -3,12 +3,27 @@
 use super::object_names;
 use crate::catalog::{Catalog, SystemCatalog, TableDescriptor};
 use crate::error::Result;
+use crate::functions::catalog_functions::{CatalogFunctions, install};
 use crate::types::{BaseType, Oid};
 use std::sync::Arc;
 
 /// PostgreSQL's system catalog, `information_schema` and `percosql`.
 #[derive(Debug)]
-pub struct SystemViews;
+pub struct SystemViews(());
+
+impl SystemViews {
+    /// The one of the process. From then on calls find the functions over the catalog.
+    pub fn get() -> &'static SystemViews {
+        static VIEWS: SystemViews = SystemViews(());
+        install(CatalogFunctions {
+            scalar: super::functions::functions,
+            exists: super::row_functions::exists,
+            row_lists: super::row_functions::row_lists,
+        });
+        context::system_view::install(super::view_by_oid);
+        &VIEWS
+    }
+}
 
 impl SystemCatalog for SystemViews {
     fn relation(&self, schema: &str, name: &str) -> Option<Arc<TableDescriptor>> {

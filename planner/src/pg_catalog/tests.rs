@@ -15,7 +15,7 @@ fn catalog() -> Catalog {
         .index("t_b", &["b", "c"], &["a"], true)
         .check("t_c_check", "(c > 0)")
         .build();
-    Catalog::builder(&crate::pg_catalog::SystemViews).table(table).build()
+    Catalog::builder(crate::pg_catalog::SystemViews::get()).table(table).build()
 }
 
 #[test]

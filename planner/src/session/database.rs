@@ -12,6 +12,7 @@ use crate::catalog::{CatalogStore, DatabaseDescriptor, NodeOptions, RoleDescript
 use crate::error::{Result, SqlError};
 use crate::execution::dml::DmlPlanner;
 use crate::plan::{Engine, EngineOptions};
+use context::row_planner::RowPlanner;
 use context::server::{ServerShared, Upper};
 use std::any::Any;
 use std::fmt;
@@ -88,7 +89,8 @@ impl Database {
         nodes: NodeOptions,
     ) -> Result<Arc<Database>> {
         let catalog =
-            CatalogStore::open_with(transactions.clone(), env.clone(), nodes, &crate::pg_catalog::SystemViews).await?;
+            CatalogStore::open_with(transactions.clone(), env.clone(), nodes, crate::pg_catalog::SystemViews::get())
+                .await?;
         crate::ddl::online::resume(&catalog).await?;
         crate::ddl::temporary::sweep(&catalog).await?;
         crate::statistics::automatic::keep_fresh(&catalog);
@@ -196,6 +198,9 @@ impl std::ops::Deref for Database {
 }
 
 impl Upper for Database {
+    fn row_planner(&self) -> Arc<dyn RowPlanner> {
+        self.engine.clone()
+    }
     fn memory(&self) -> Vec<MemoryUse> {
         let area = |area, used: usize, limit: usize| MemoryUse { area, used: used as u64, limit: limit as u64 };
         let (statements, buffers) = (&self.statement_memory, self.server.transactions().buffer_memory());

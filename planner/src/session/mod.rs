@@ -13,7 +13,6 @@ pub mod cursors;
 pub mod database;
 mod dispatch;
 mod explain_statement;
-pub mod exported;
 pub mod lifted;
 mod missing;
 pub mod outcome;
@@ -34,6 +33,8 @@ mod transaction;
 mod utility;
 
 pub use cancel::CancelToken;
+pub use context::exported;
+pub use context::private_settings::{private, sees_private};
 pub use context::{
     activity, advisory, cancel, conflict, contention, lock_tag, notification, shared, table_locks, turn,
 };
@@ -43,7 +44,6 @@ pub use notification::{Inbox, Notification};
 pub use outcome::{Deallocated, Notice, Outcome, OutputColumn, RowsTag, TransactionStatus};
 pub use prepared::Prepared;
 pub(crate) use set::flattened;
-pub use set::{private, sees_private};
 pub(crate) use settings::is_custom_name;
 pub use startup::{Authentication, Link, RoleLogin, Startup, Tls};
 pub use statement::Statement;

@@ -2,10 +2,11 @@
 
 use super::outcome::OutputColumn;
 use super::statement::Statement;
+use crate::bind::with_binding;
 use crate::bind::{BindContext, Bound, BoundKind, Part, Verb, bind, bind_computed};
 use crate::catalog::{Catalog, Difference, IndexDescriptor, Persistence, TableDescriptor};
 use crate::error::{Result, SqlError};
-use crate::execution::{Slots, computed_source, table_source, with_binding};
+use crate::execution::{Slots, computed_source, table_source};
 use crate::plan::{Engine, PreparedPlan};
 use crate::settings::Settings;
 use crate::types::datetime::{DateFormat, Reading, TimeZone};

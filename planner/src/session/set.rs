@@ -3,11 +3,10 @@
 use super::Session;
 use super::dispatch::text_columns;
 use super::outcome::{Notice, Outcome, RowsTag};
-use crate::catalog::{Catalog, predefined};
 use crate::error::{Result, SqlError, state};
 use crate::parse::TransactionModes;
 use crate::settings::{registry, unknown};
-use crate::types::Oid;
+use context::private_settings::{private, sees_private};
 use datafusion::arrow::array::{ArrayRef, StringArray};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::arrow::record_batch::RecordBatch;
@@ -202,18 +201,6 @@ impl Session {
             .collect();
         text_rows(&["name", "setting", "description"], &rows, "SHOW")
     }
-}
-
-/// Whether a role may see private settings, which reveal facts of the machine.
-pub fn sees_private(catalog: &Catalog, role: Oid) -> bool {
-    catalog.owns(role, predefined::READ_ALL_SETTINGS)
-}
-
-/// 42501 for reading a private setting.
-pub fn private(name: &str) -> SqlError {
-    let name = registry::find(name).map_or(name, |definition| definition.name);
-    let message = format!("must be superuser or have privileges of pg_read_all_settings to examine \"{name}\"");
-    SqlError::new(state::INSUFFICIENT_PRIVILEGE, message)
 }
 
 /// Joins the values of a SET into one text. Errors: 42704, 22023.

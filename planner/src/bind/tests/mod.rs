@@ -8,8 +8,8 @@ use super::{BindContext, Bound, BoundKind, KEY_COLUMN, bind};
 use crate::catalog::{Catalog, TableBuilder, TableDescriptor};
 use crate::error::SqlError;
 use crate::execution::Slots;
-use crate::execution::testing::World;
 use crate::parse::parse;
+use crate::plan_tests::testing::World;
 use crate::settings::Settings;
 use crate::types::text::output_string;
 use crate::types::{Datum, SqlType, make_numeric_modifier};
@@ -73,7 +73,7 @@ fn tables() -> Vec<TableDescriptor> {
 impl Bench {
     /// Makes the tables with their rows.
     pub async fn new() -> Bench {
-        let mut builder = Catalog::builder(&crate::pg_catalog::SystemViews);
+        let mut builder = Catalog::builder(crate::pg_catalog::SystemViews::get());
         for table in tables() {
             builder = builder.table(table);
         }

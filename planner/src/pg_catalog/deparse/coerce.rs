@@ -2,35 +2,10 @@
 
 use super::Analysis;
 use super::node::Node;
-use super::types::{Ty, Types, oid};
+pub use super::types::common;
+use super::types::{Ty, oid};
 use crate::types::Oid;
 use crate::types::text::{input, output_datum};
-
-/// The common type of expressions with these types (UNION, CASE and their kin).
-pub fn common(types: Types<'_>, given: &[Oid]) -> Option<Oid> {
-    let first = *given.first()?;
-    let mut chosen = first;
-    if first != oid::UNKNOWN && given.iter().all(|other| *other == first) {
-        return Some(first);
-    }
-    for next in given.iter().skip(1).copied() {
-        if next == oid::UNKNOWN || next == chosen {
-            continue;
-        }
-        if chosen == oid::UNKNOWN {
-            chosen = next;
-            continue;
-        }
-        let category = types.category(chosen);
-        if category != types.category(next) {
-            return None;
-        }
-        if !types.is_preferred(category, chosen) && types.becomes(chosen, next) && !types.becomes(next, chosen) {
-            chosen = next;
-        }
-    }
-    Some(if chosen == oid::UNKNOWN { oid::TEXT } else { chosen })
-}
 
 /// Whether a type's modifier truncates or rounds values.
 fn has_length(ty: Oid) -> bool {

@@ -14,10 +14,10 @@ mod node;
 mod print_query;
 mod printer;
 mod query;
-pub(super) mod resolve;
+pub use ::builtin::resolve;
 mod scope;
 mod subquery;
-pub(super) mod types;
+pub use ::builtin::conversions as types;
 
 use crate::catalog::{Catalog, TableDescriptor, ViewDescriptor};
 use crate::execution::StatementContext;

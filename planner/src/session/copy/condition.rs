@@ -1,12 +1,13 @@
 //! [`CopyFilter`]: WHERE of COPY FROM over the rows read, and the defaults that it reads. Must not know their text.
 
 use super::target::CopyTable;
+use crate::bind::with_binding;
 use crate::bind::{BindContext, TableExpression, bind_default, bind_stored};
 use crate::catalog::TableDescriptor;
 use crate::error::{Result, SqlError, state};
 use crate::execution::dml::table_schema;
 use crate::execution::lazy_junction::compiled;
-use crate::execution::{Slots, StatementContext, with_binding};
+use crate::execution::{Slots, StatementContext};
 use crate::parse::copy::CopyCondition;
 use crate::plan::slotting::fill_expression;
 use crate::types::SqlType;

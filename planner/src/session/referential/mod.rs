@@ -7,12 +7,11 @@
 //! changes its key writes it with UPDATE. The second of them to commit fails with 40001.
 
 mod parents;
-mod queue;
 mod reference;
 mod runner;
 mod unique;
 
-pub use queue::Queue;
+pub use crate::execution::dml::reference_queue::{Queue, references_of};
 pub use unique::validate as validate_unique;
 
 use super::database::Database;
@@ -286,9 +285,4 @@ pub async fn validate(
             Err(reference.missing(context, &key)?)
         }
     }
-}
-
-/// The keys of a session that FOREIGN KEYs have yet to check.
-pub fn references_of(session: &context::shared::SessionShared) -> &parking_lot::Mutex<Queue> {
-    session.references.of()
 }

@@ -4,7 +4,7 @@
 //! the entries of each key. Two transactions that take one key must not both commit. So each deletes the bare key,
 //! without a row behind it. No entry has that key, but the two writes conflict.
 
-use super::queue::Queue;
+use super::Queue;
 use super::runner::Runner;
 use super::shown;
 use crate::catalog::{Deferral, IndexDescriptor, TableDescriptor};

@@ -101,6 +101,7 @@ fn digits_of(number: &BigUint) -> usize {
 }
 
 /// 10 to the power `exponent`, if it fits 128 bits.
+/// Ten to this power.
 pub fn power_of_ten_small(exponent: u32) -> Option<i128> {
     const POWERS: [i128; 39] = {
         let mut powers = [1; 39];
@@ -114,6 +115,7 @@ pub fn power_of_ten_small(exponent: u32) -> Option<i128> {
     POWERS.get(exponent as usize).copied()
 }
 
+/// Ten to this power.
 pub fn power_of_ten(exponent: u32) -> BigInt {
     match power_of_ten_small(exponent) {
         Some(small) => BigInt::from(small),

@@ -107,6 +107,7 @@ impl<'a> Leading<'a> {
         Some(Leading { text: text.get(..sign + length)?, negative: text.starts_with('-'), kind, nonzero })
     }
 
+    /// The text of the number.
     pub fn text(&self) -> &'a str {
         self.text
     }
