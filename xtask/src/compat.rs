@@ -5,9 +5,10 @@ use crate::packages;
 use crate::run::{Result, finish, run};
 use crate::test::cargo;
 
-/// Prints the table and writes it to COMPAT.md. `--list` also prints each differing statement with both answers and
-/// writes nothing. `--check` writes nothing and fails if the written table is out of date. A word restricts the run to
-/// the sections whose name contains it, and nothing is written.
+/// Prints the table and writes it to COMPAT.md, and the list to `tests/compat/differences.txt`. `--list` also prints
+/// each differing statement with both answers and writes nothing. `--check` writes nothing and fails if any answer
+/// differs from the recorded one, as the test does. A word restricts the run to the sections whose name contains it:
+/// nothing is written, and their answers are checked.
 pub fn compat(arguments: &[String]) -> Result<()> {
     packages::setup()?;
     run("cargo", &["build", "--workspace", "--all-targets", "--quiet"])?;

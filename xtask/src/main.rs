@@ -18,10 +18,10 @@ cargo xtask COMMAND
 
   setup      installs what building and testing need (Debian, Ubuntu), and says what
   check      formatting, clippy with warnings denied, tidy, licences (where cargo-deny is installed)
-  tidy       the house rules alone: module heads, file sizes, layers, words
+  tidy       the project's rules alone: files, layers (against ARCHITECTURE.md), documents, prose
   test       setup, then every test
   compat     asks PostgreSQL and PercoSQL the statements of tests/compat and writes the table of COMPAT.md;
-             --list shows what differs instead, --check fails if the table is old, a word chooses sections
+             --list shows what differs instead, --check fails if an answer is not the recorded one, a word chooses sections
   bench      builds optimized binaries (thin LTO), then compares PostgreSQL 15 and PercoSQL on this machine; --pairs, --duration, --only NAME
              and others go to `percosql-bench compare` (its --help has them all); the report goes to bench/results
   dist       the optimized build, laid out anew by what was seen to run under load: target/dist/percosql (x86-64; installs LLVM's BOLT)
