@@ -5,7 +5,7 @@
 //! - [`committer`]: the path of every change on such an engine: validate, stamp, log, publish, answer.
 //! - [`embedded`]: the engine of one machine, over RocksDB.
 //! - [`bigtable`]: the engine of many nodes, over Google Cloud Bigtable.
-//! - [`testing`]: the engine in memory, a simulated environment, the contract suite, faults.
+//! - `testing` (a feature, for tests): the engine in memory, a simulated environment, the contract suite, faults.
 //! - [`env`]: clock, randomness, spawning.
 //!
 //! The caller hands the store its source of commit timestamps when it opens the store. The store itself registers
@@ -22,6 +22,7 @@ pub mod error;
 pub mod packed;
 mod snapshot_guard;
 pub mod strings;
+#[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod timestamp;
 

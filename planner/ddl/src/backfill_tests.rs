@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use super::check::{check_index, check_table};
-use super::tests::{Client, World};
+use super::definition_tests::{Client, World};
 use bytes::Bytes;
 use catalog::encoding::{IndexEncoder, RowEncoder, TableKey};
 use catalog::{CatalogStore, TableDescriptor, builder::POSTGRES_DATABASE_OID, keys};

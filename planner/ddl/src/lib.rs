@@ -53,7 +53,7 @@ mod table_as;
 mod taken_defaults;
 pub mod temporary;
 #[cfg(test)]
-mod tests;
+mod definition_tests;
 mod trigger;
 mod truncate;
 pub mod type_name;
