@@ -441,7 +441,7 @@ mod tests {
     async fn longest_wait(stuck: usize) -> Duration {
         let reactors = reactors(1).await;
         let env: EnvRef = SystemEnv::current().unwrap();
-        let _lookout = crate::lookout::Lookout::over(Vec::new(), reactors.reserves(), &env);
+        let _lookout = crate::runtime_watchdog::Lookout::over(Vec::new(), reactors.reserves(), &env);
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let mut client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (socket, _) = listener.accept().unwrap();

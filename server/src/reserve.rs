@@ -11,7 +11,7 @@
 //! spare thread     asleep  └▶ takes sockets, timers, queued tasks ───┘ asleep
 //! ```
 //!
-//! The [lookout](crate::lookout) asks every few milliseconds. It wakes a spare thread when every thread at work has been inside
+//! The [lookout](crate::runtime_watchdog) asks every few milliseconds. It wakes a spare thread when every thread at work has been inside
 //! one poll for [`PATIENCE`]. The woken thread steals what is queued and waits for sockets and timers in place of the others.
 //! Once [`CALM`] has passed without need, a spare thread goes back to sleep.
 

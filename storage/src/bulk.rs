@@ -1,10 +1,10 @@
 //! [`CellBlock`], [`BulkLoad`] and [`BulkCommit`]: writing many new cells at a time, in key order, beside the log.
 
-use crate::committer::claims::Claim;
+use crate::committer::key_reservations::Claim;
 use crate::contract::{ClassRange, CommitBatch, Condition, FailedCondition, Family};
 use crate::env::BoxFuture;
 use crate::error::Result;
-use crate::strings::Strings;
+use crate::packed_bytes::Strings;
 use crate::timestamp::Timestamp;
 use bytes::Bytes;
 use std::path::PathBuf;

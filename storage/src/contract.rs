@@ -6,7 +6,7 @@ pub use crate::atomic::{
     AtomicCommit, CommitBatch, CommitCell, CommitCondition, FailedCondition, LogStatistics, ReadCondition, Stamp,
 };
 pub use crate::bulk::{BulkCommit, BulkLoad, ClaimedKey, ClaimedKeys, ClaimedRun, PreparedCells, PreparedCommit};
-pub use crate::committer::claims::Claim;
+pub use crate::committer::key_reservations::Claim;
 pub use crate::committer::recent_writes::Validator;
 pub use crate::committer::watch::Watch;
 use crate::env::BoxFuture;

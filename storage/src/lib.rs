@@ -20,8 +20,8 @@ pub mod embedded;
 pub mod env;
 pub mod error;
 pub mod packed;
+pub mod packed_bytes;
 mod snapshot_guard;
-pub mod strings;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod timestamp;
@@ -33,5 +33,5 @@ pub use embedded::{EmbeddedOptions, EmbeddedStore};
 pub use env::{BoxFuture, Env, EnvRef, SystemEnv};
 pub use error::{Result, StoreError};
 pub use packed::PackedRows;
-pub use strings::Strings;
+pub use packed_bytes::Strings;
 pub use timestamp::{Timestamp, TimestampSource};

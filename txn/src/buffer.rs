@@ -7,7 +7,7 @@
 use crate::buffer_memory::{BufferMemory, Part};
 use crate::error::Result;
 use crate::lock::LockStrength;
-use crate::puts::Puts;
+use crate::put_batch::Puts;
 use crate::sorted_run::SortedRun;
 use crate::transaction::{CommandNumber, OwnWrites, Write, WriteKind};
 use crate::version_table::{Entry, Packed, VersionTable, Versions};

@@ -8,7 +8,7 @@ use crate::data::RecordKind;
 use crate::error::{Result, TxnError};
 use crate::failpoint;
 use crate::lock::LockStrength;
-use crate::puts::Puts;
+use crate::put_batch::Puts;
 use crate::snapshot::Snapshot;
 use crate::store::TransactionStore;
 use crate::transaction::{OwnWrites, Transaction, WriteKind};

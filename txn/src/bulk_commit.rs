@@ -14,7 +14,7 @@ use crate::commit::{CommitJob, UNKNOWN_CONDITION, no_lock};
 use crate::data::RecordKind;
 use crate::error::{ConflictKind, Result, TxnError};
 use crate::failpoint;
-use crate::puts::Puts;
+use crate::put_batch::Puts;
 use crate::row_locks::base_of;
 use crate::transaction::WriteKind;
 use crate::version_table::Packed;

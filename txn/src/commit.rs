@@ -6,19 +6,19 @@ use crate::backoff::Backoff;
 use crate::buffer::{Buffer, Early, FinalWrite};
 use crate::commit_memory::CommitWay;
 use crate::data::{RecordKind, encode_data};
-use crate::early::EarlyLocks;
 use crate::error::{Conflict, ConflictKind, Result, TxnError};
 use crate::failpoint;
 use crate::intents::IntentState;
 use crate::lock::{Lock, LockStrength};
 use crate::locks::{Locker, UnlookingCommit};
+use crate::parallel_prewrite::Reached;
+use crate::pipelined_prewrite::EarlyLocks;
 use crate::resolver::{Cleared, exactly};
 use crate::row_locks::base_of;
 use crate::snapshot::{ReadCounts, Snapshot};
 use crate::store::TransactionStore;
 use crate::system;
 use crate::transaction::{CommandNumber, Shared, WriteKind};
-use crate::wave::Reached;
 use crate::write::{committed_cells, encode_record};
 use bytes::Bytes;
 use futures::channel::oneshot;
@@ -40,7 +40,7 @@ pub(crate) const STEP_BYTES: usize = 1 << 20;
 pub(crate) const STORE_PATIENCE: Duration = Duration::from_secs(10);
 
 /// A transaction at COMMIT, with everything that its commit needs. A large transaction also writes its early locks
-/// through such a job, see [`crate::early`].
+/// through such a job, see [`crate::pipelined_prewrite`].
 pub(crate) struct CommitJob {
     pub(crate) store: Arc<TransactionStore>,
     pub(crate) snapshot: Arc<Snapshot>,

@@ -15,7 +15,7 @@ use crate::resolver::Status;
 use crate::store::TransactionStore;
 use crate::transaction::GcReport;
 use crate::write::{Record, Seen, decode_record, seen};
-use crate::{register, system};
+use crate::{cas_cell, system};
 use bytes::Bytes;
 use futures::StreamExt;
 use std::sync::atomic::Ordering;
@@ -96,8 +96,8 @@ impl TransactionStore {
             if target <= self.safe_point() {
                 break;
             }
-            let next = register::cell(&target.0.to_be_bytes());
-            let (conditions, mutations) = register::change(stored.as_ref(), Some(&next));
+            let next = cas_cell::cell(&target.0.to_be_bytes());
+            let (conditions, mutations) = cas_cell::change(stored.as_ref(), Some(&next));
             if self.change_row(&key, conditions, mutations).await? {
                 self.safe_point.fetch_max(target.0, Ordering::SeqCst);
                 break;
@@ -133,7 +133,7 @@ impl TransactionStore {
 
     /// Reads the safe point from its row, which other nodes may have changed. Answers the cell.
     pub(crate) async fn load_safe_point(&self) -> Result<Option<Cell>> {
-        let found = register::read(&*self.store, &system::safe_point_key()).await?;
+        let found = cas_cell::read(&*self.store, &system::safe_point_key()).await?;
         let Some(cell) = &found else { return Ok(None) };
         let bytes = <[u8; 8]>::try_from(&decode_data(&cell.value)?[..]);
         let bytes = bytes.map_err(|_| StoreError::Corrupted("the safe point".into()))?;

@@ -4,7 +4,7 @@
 use crate::data::decode_data;
 use crate::error::Result;
 use crate::store::TransactionStore;
-use crate::{register, system};
+use crate::{cas_cell, system};
 use bytes::{Buf, BufMut, BytesMut};
 use std::time::Duration;
 use storage::{Cell, StoreError};
@@ -24,7 +24,7 @@ fn cell(node: u64, until: u64, finished: u64) -> Cell {
     bytes.put_u64(node);
     bytes.put_u64(until);
     bytes.put_u64(finished);
-    register::cell(&bytes)
+    cas_cell::cell(&bytes)
 }
 
 /// The end of the lease and the end of the last pass, both by the oracle's clock.
@@ -39,7 +39,7 @@ fn parse(cell: &Cell) -> Result<(u64, u64)> {
 impl TransactionStore {
     /// Begins a pass, unless another node is collecting or finished a pass less than `pause` ago.
     pub(crate) async fn begin_collecting(&self, pause: Duration) -> Result<Option<GcLease>> {
-        let found = register::read(&*self.store, &system::gc_lease_key()).await?;
+        let found = cas_cell::read(&*self.store, &system::gc_lease_key()).await?;
         let now = self.oracle.timestamp().await?.physical_micros;
         let (until, finished) = found.as_ref().map_or(Ok((0, 0)), parse)?;
         if until > now || finished.saturating_add(pause.as_micros() as u64) > now {
@@ -64,7 +64,7 @@ impl TransactionStore {
             true => self.oracle.timestamp().await?.physical_micros,
             false => parse(&lease.cell)?.1,
         };
-        let (conditions, mutations) = register::change(Some(&lease.cell), Some(&cell(self.node, 0, finished)));
+        let (conditions, mutations) = cas_cell::change(Some(&lease.cell), Some(&cell(self.node, 0, finished)));
         self.change_row(&system::gc_lease_key(), conditions, mutations).await?;
         Ok(())
     }
@@ -72,10 +72,10 @@ impl TransactionStore {
     async fn set_lease(&self, seen: Option<&Cell>, finished: u64, now: u64) -> Result<Option<GcLease>> {
         let renew_at = self.env.monotonic() + LEASE / 3;
         let (key, cell) = (system::gc_lease_key(), cell(self.node, now + LEASE.as_micros() as u64, finished));
-        let (conditions, mutations) = register::change(seen, Some(&cell));
+        let (conditions, mutations) = cas_cell::change(seen, Some(&cell));
         let held = self.change_row(&key, conditions, mutations).await?
             // The answer may have been lost.
-            || register::read(&*self.store, &key).await?.as_ref() == Some(&cell);
+            || cas_cell::read(&*self.store, &key).await?.as_ref() == Some(&cell);
         Ok(held.then_some(GcLease { cell, renew_at }))
     }
 }

@@ -4,8 +4,8 @@
 use crate::commit::CommitJob;
 use crate::error::{ConflictKind, Result, TxnError};
 use crate::lock::Lock;
+use crate::parallel_prewrite::Progress;
 use crate::resolver::exactly;
-use crate::wave::Progress;
 use futures::channel::oneshot;
 use futures::future::{Either, join, select};
 use std::time::Duration;

@@ -1,5 +1,5 @@
 //! Prewrite: the first phase of a two-phase commit (Percolator paper, section 2.2, `Prewrite`) on an engine with one
-//! log for all rows. [`crate::wave`] is the counterpart over rows.
+//! log for all rows. [`crate::parallel_prewrite`] is the counterpart over rows.
 //!
 //! The primary's lock is written first, so that every other lock has a row to point to. Rows that nobody else knows
 //! ([`crate::Transaction::made`]) are not locked. They are written once, in their final form.
@@ -15,9 +15,9 @@ use crate::data::{RecordKind, encode_data};
 use crate::error::{ConflictKind, Result, TxnError};
 use crate::failpoint;
 use crate::lock::Lock;
-use crate::puts::Puts;
+use crate::parallel_prewrite::Reached;
+use crate::put_batch::Puts;
 use crate::transaction::WriteKind;
-use crate::wave::Reached;
 use crate::write::{ROLLBACK, encode_record, is_short};
 use bytes::Bytes;
 use storage::{

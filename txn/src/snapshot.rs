@@ -7,7 +7,7 @@
 use crate::data::{RecordKind, decode_data};
 use crate::error::{Result, TxnError};
 use crate::lock::Lock;
-use crate::met_locks::{Met, Owners, Shown};
+use crate::lock_resolution::{Met, Owners, Shown};
 use crate::pairs::{self, Pairs};
 use crate::resolver::Status;
 use crate::store::TransactionStore;

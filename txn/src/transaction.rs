@@ -1,16 +1,16 @@
 //! [`Transaction`]: a snapshot and a buffer of writes, from BEGIN to COMMIT. Keys and values are bytes.
 
-mod changed;
 mod definitions;
+mod early_conflict;
 mod ending;
 
 use crate::buffer::Buffer;
-use crate::early::EarlyLocks;
 use crate::error::{Result, TxnError};
 use crate::lock::LockStrength;
 use crate::locks::Locker;
 use crate::pairs::Pairs;
-use crate::puts::Puts;
+use crate::pipelined_prewrite::EarlyLocks;
+use crate::put_batch::Puts;
 use crate::read_set::ReadSet;
 use crate::resolver::Status;
 use crate::row_locks::RowLocks;
@@ -453,7 +453,7 @@ impl Transaction {
 
     /// Declares that nobody else reads or writes the keys in `range` before this transaction commits: it
     /// made the table or index, under a new number. Must be called before the first write there. Over rows
-    /// such keys are locked in batches, unconditionally ([`crate::wave`]). On one log a large transaction
+    /// such keys are locked in batches, unconditionally ([`crate::parallel_prewrite`]). On one log a large transaction
     /// writes them without locks.
     pub fn made(&self, range: RowRange) {
         self.shared.fresh.lock().push(range);

@@ -6,7 +6,7 @@
 //! it took its own commit_ts. So it wrote them before we took ours. A change that is not visible now, as a write
 //! or as a lock, lies above. A validation before commit_ts is taken would miss changes in between. So would one
 //! at a commit_ts that readers pushed ahead of the oracle. A commit that validates therefore waits for the oracle
-//! to catch up ([`crate::by_row`]).
+//! to catch up ([`crate::distributed_commit`]).
 
 use crate::commit::CommitJob;
 use crate::data::RecordKind;

@@ -4,7 +4,7 @@
 //! balancing. Whole batches are kept packed ([`Packed`]). All other keys go to a tree.
 
 use crate::buffer::Version;
-use crate::puts::Puts;
+use crate::put_batch::Puts;
 use crate::transaction::CommandNumber;
 use bytes::Bytes;
 use smallvec::SmallVec;

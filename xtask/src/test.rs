@@ -20,7 +20,16 @@ pub fn test(filter: &[String]) -> Result<()> {
     }
     // The SQL tests once more, over Bigtable's emulator. The command covers the workspace, because the planner built
     // alone would enable other features and rebuild the dependencies.
-    let arguments = ["test", "--workspace", "--lib", "--", "session::tests", "ddl_tests::", "definition_tests::", "backfill_tests::"];
+    let arguments = [
+        "test",
+        "--workspace",
+        "--lib",
+        "--",
+        "session::tests",
+        "ddl_tests::",
+        "definition_tests::",
+        "backfill_tests::",
+    ];
     say(&format!("$ PERCOSQL_TEST_STORE=bigtable cargo {}", arguments.join(" ")));
     let mut again = command("cargo", &arguments);
     again.env("PERCOSQL_TEST_STORE", "bigtable");

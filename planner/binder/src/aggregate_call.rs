@@ -1,9 +1,9 @@
 //! Aggregate calls without OVER: DISTINCT, ORDER BY and FILTER within them.
 
+use super::aggregate_filter_guard::spare_filtered;
 use super::binder::Binder;
 use super::call::{Arguments, grouped_call_allowed};
 use super::expression::{Clause, Env};
-use super::spared::spare_filtered;
 use datafusion::logical_expr::expr::Sort;
 use functions::{AggregateCall, TypedExpr};
 use sql_error::{Result, SqlError, state};

@@ -129,9 +129,9 @@ pub struct Binder<'a> {
     /// The clauses that contain the current queries, outermost first.
     pub clauses: RefCell<Vec<super::expression::Clause>>,
     /// Relations of the current queries that the current expression cannot see.
-    pub unseen: super::missing::AllUnseen,
+    pub unseen: super::name_suggestions::AllUnseen,
     /// Relations of the current SELECTs that an alias of a join hides.
-    pub hidden: super::missing::AllUnseen,
+    pub hidden: super::name_suggestions::AllUnseen,
     /// Subqueries of the current SELECT by their text, if it groups. Subqueries with the same text are bound once.
     pub subqueries: RefCell<Option<HashMap<String, TypedExpr>>>,
     /// Whether the expression is stored in the catalog.

@@ -3,7 +3,7 @@
 use super::binder::Binder;
 use super::expression::Env;
 use datafusion::logical_expr::{Expr, Operator};
-use functions::{TypedExpr, balanced, one_of};
+use functions::{TypedExpr, balanced, in_list};
 use sql_error::{Result, SqlError, state};
 use sqlparser::ast::{self, BinaryOperator, Spanned, UnaryOperator};
 use syntax::SYMMETRIC;
@@ -101,7 +101,7 @@ impl Binder<'_> {
         }
         let (operator, bound) = match op {
             BinaryOperator::And => (Operator::And, bound),
-            _ => (Operator::Or, one_of::merged(bound)),
+            _ => (Operator::Or, in_list::merged(bound)),
         };
         Ok(TypedExpr { expr: balanced(bound, operator), ty: SqlType::BOOL })
     }

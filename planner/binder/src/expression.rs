@@ -6,7 +6,7 @@ use super::literal::{boolean, null, text};
 use super::scope::Scope;
 use super::type_name::catalog_type;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator, WindowFrameUnits};
-use functions::place::place_literal;
+use functions::error_position::place_literal;
 use functions::{CastContext, TypedExpr, guarded_case};
 use sql_error::{Result, SqlError, state};
 use sqlparser::ast::{self, BinaryOperator, Spanned, UnaryOperator};

@@ -2,9 +2,9 @@
 
 use super::assignment::{extension, is_default};
 use super::binder::{Binder, span_of};
+use super::error_position::place_of_target;
 use super::expression::{Clause, Env};
-use super::missing::Unseen;
-use super::place::place_of_target;
+use super::name_suggestions::Unseen;
 use super::scope::Scope;
 use super::table_expression::table_relation;
 use super::target::Target;

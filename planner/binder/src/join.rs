@@ -10,7 +10,7 @@ use super::volatile::{calls, is_volatile_function};
 use datafusion::common::{Column, JoinType};
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Subquery};
-use functions::of_pair::of_pair;
+use functions::volatile_join_filter::of_pair;
 use sql_error::{Result, SqlError, state};
 use sqlparser::ast::{self, JoinConstraint, JoinOperator, TableFactor};
 use sqlparser::tokenizer::Span;

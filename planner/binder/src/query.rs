@@ -3,8 +3,8 @@
 use super::BoundKind;
 use super::binder::{Binder, column};
 use super::clauses::{check_brackets, check_query};
+use super::deferred_projection;
 use super::expression::{Clause, Env};
-use super::postponed;
 use super::scope::{Scope, ScopeColumn};
 use context::output_column::OutputColumn;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
@@ -153,7 +153,7 @@ impl Binder<'_> {
         for (at, leaf) in leaves.into_iter().enumerate() {
             let Ok(bound) = self.set_expr(leaf, parent) else { return error };
             let columns = bound.columns.into_iter().map(|column| column.name);
-            unseen.push(super::missing::Unseen::new(&format!("*SELECT* {}", at + 1), columns));
+            unseen.push(super::name_suggestions::Unseen::new(&format!("*SELECT* {}", at + 1), columns));
         }
         // The first query is searched first.
         unseen.reverse();
@@ -320,10 +320,11 @@ impl Binder<'_> {
         };
         let plan = match &offset {
             // PostgreSQL evaluates the rows that it skips.
-            Some(offset) if !ties => {
-                limited(postponed::skipping(bound.plan, postponed::with_skipped(limit.as_ref(), offset))?)?
-            }
-            _ => postponed::limited(bound.plan, limited)?,
+            Some(offset) if !ties => limited(deferred_projection::skipping(
+                bound.plan,
+                deferred_projection::with_skipped(limit.as_ref(), offset),
+            )?)?,
+            _ => deferred_projection::limited(bound.plan, limited)?,
         };
         Ok(BoundQuery { plan, columns: bound.columns })
     }

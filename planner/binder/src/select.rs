@@ -4,11 +4,11 @@ use super::binder::{Binder, column};
 use super::call::{has_aggregate, has_window};
 use super::clauses::{check_select, check_star};
 use super::column_name::column_name;
+use super::deferred_projection;
+use super::error_position::{place_of_item, place_of_star};
 use super::expression::{Clause, Env};
 use super::from::Source;
 use super::order::{OrderTarget, bare};
-use super::place::{place_of_item, place_of_star};
-use super::postponed;
 use super::query::{BoundQuery, Tail};
 use super::record::all_fields;
 use super::scope::{Scope, ScopeColumn};
@@ -17,7 +17,7 @@ use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::expr::Sort;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use functions::TypedExpr;
-use functions::place::without_place;
+use functions::error_position::without_place;
 use sql_error::{Result, SqlError, state};
 use sqlparser::ast::{self, Distinct, SelectItem, SelectItemQualifiedWildcardKind, Spanned};
 use sqlparser::tokenizer::Span;
@@ -292,7 +292,7 @@ impl Binder<'_> {
         }
         let keys = self.distinct_keys(distinct_on, &mut exprs)?;
         if !distinct && keys.is_empty() && !sorts.is_empty() {
-            return Ok(BoundQuery { plan: postponed::sorted_list(plan, exprs, sorts)?, columns });
+            return Ok(BoundQuery { plan: deferred_projection::sorted_list(plan, exprs, sorts)?, columns });
         }
         plan = LogicalPlanBuilder::from(plan).project(exprs)?.build()?;
         if distinct {

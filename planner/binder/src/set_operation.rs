@@ -1,7 +1,7 @@
 //! Set operations: UNION, INTERSECT, EXCEPT.
 
 use super::binder::{Binder, column};
-use super::place::place_of_target;
+use super::error_position::place_of_target;
 use super::query::BoundQuery;
 use super::scope::{Scope, ScopeColumn};
 use datafusion::common::{Column, JoinType, NullEquality};

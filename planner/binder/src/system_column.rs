@@ -21,7 +21,7 @@ use sqlparser::ast;
 use std::sync::Arc;
 use syntax::fold;
 use types::text::{OutputContext, output};
-use types::{BaseType, Oid, SqlType, place};
+use types::{BaseType, Oid, SqlType, tid};
 
 /// Name, number and type of each system column, ordered by number.
 pub const SYSTEM_COLUMNS: [(&str, i16, SqlType); 6] = [
@@ -145,7 +145,7 @@ fn numbered_place(number: i64) -> Result<i64> {
     let number = if number < 0 { PLACES - 1 - number } else { number };
     let block = u32::try_from(number / BLOCK).map_err(SqlError::internal)?;
     let within = u16::try_from(number % BLOCK + 1).map_err(SqlError::internal)?;
-    Ok(place::tid(block, within))
+    Ok(tid::tid(block, within))
 }
 
 fn numbered() -> Kernel {

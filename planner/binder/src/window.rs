@@ -3,8 +3,8 @@
 use super::binder::{Binder, column};
 use super::expression::{Clause, Env};
 use super::frame::WindowOrder;
-use super::guarded_beneath::is_guarded;
 use super::row_function::is_row_function;
+use super::short_circuit_projection::is_guarded;
 use super::table_expression::has_subquery;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::logical_expr::utils::{compare_sort_expr, group_window_expr_by_sort_keys};
@@ -108,7 +108,10 @@ impl Binder<'_> {
             self.source.error_at_its_token(error.behind(behind))
         })?;
         if let (Some(filter), false) = (&filter, arguments.distinct) {
-            super::spared::spare_filtered(filter, arguments.values.iter_mut().map(|value| &mut value.expr));
+            super::aggregate_filter_guard::spare_filtered(
+                filter,
+                arguments.values.iter_mut().map(|value| &mut value.expr),
+            );
         }
         let order_by = order.sorts;
         let call = WindowCall { partition_by, order_by, frame, filter, distinct: arguments.distinct };

@@ -1,8 +1,8 @@
 //! WITH: binds common table expressions.
 
 use super::binder::{Binder, column};
+use super::error_position::place_of_target;
 use super::nullable::nullable;
-use super::place::place_of_target;
 use super::query::BoundQuery;
 use super::recursion::{INVALID_RECURSION, check_recursion, in_order, mentions};
 use super::scope::{Scope, ScopeColumn};
@@ -10,7 +10,7 @@ use super::volatile::is_volatile;
 use super::writing_with::{no_returning, not_at_the_top, writing};
 use datafusion::common::tree_node::{TreeNodeRecursion, TreeNodeVisitor};
 use datafusion::logical_expr::{ExprSchemable, Extension, LogicalPlan, LogicalPlanBuilder};
-use executor::new_rows::{Branch, NewRowsNode};
+use executor::recursive_union::{Branch, NewRowsNode};
 use executor::shared_rows::SharedRowsNode;
 use sql_error::{Result, SqlError, state};
 use sqlparser::ast::{self, SetExpr};

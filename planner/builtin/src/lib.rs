@@ -1,10 +1,10 @@
 //! PostgreSQL's own rows of types, functions, aggregates, operators and operator classes. They are the files of
 //! `facts`, which a test compares with a real PostgreSQL. Must not know which of them are supported: see `present`.
 
-pub mod choice;
 pub mod closed;
 pub mod collations;
 pub mod conversions;
+pub mod overload_resolution;
 pub mod resolve;
 pub mod sizes;
 

@@ -6,7 +6,7 @@
 //! (`keys`). A transaction that overlooks a change of them fails at COMMIT. If several nodes serve a store, tables are
 //! also locked on the other nodes (`nodes`).
 
-use super::nodes::{Nodes, Wished};
+use super::schema_leases::{Nodes, Wished};
 use bytes::Bytes;
 use parking_lot::Mutex;
 use sql_error::{Result, SqlError, state};

@@ -3,7 +3,7 @@
 //! RESTART gives the sequence a new storage id within its transaction. That invalidates values reserved under the old
 //! one.
 
-use super::nodes::Nodes;
+use super::schema_leases::Nodes;
 use super::store::parse;
 use super::{RelationKind, SequenceDescriptor, StorageId, TableDescriptor, keys};
 use parking_lot::Mutex;

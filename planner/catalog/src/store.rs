@@ -1,8 +1,8 @@
 //! [`CatalogStore`]: descriptors as rows. They are read at a transaction's snapshot and cached by version.
 
+use super::id_allocator::Numbers;
 use super::known::{Known, Read};
-use super::nodes::{NodeOptions, Nodes};
-use super::numbers::Numbers;
+use super::schema_leases::{NodeOptions, Nodes};
 use super::sequences::Sequences;
 use super::versions::{Stamp, Versions};
 use super::{

@@ -12,8 +12,8 @@
 //! each node starts with another slot. Two transactions that take the same slot conflict (40001), which is rare and
 //! harmless.
 
+use super::id_allocator::{Counter, Numbers};
 use super::keys;
-use super::numbers::{Counter, Numbers};
 use super::store::{parse, scan_all};
 use parking_lot::Mutex;
 use sql_error::{Result, SqlError, state};

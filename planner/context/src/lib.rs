@@ -6,6 +6,7 @@ pub mod advisory;
 pub mod cancel;
 pub mod conflict;
 pub mod contention;
+pub mod contention_queue;
 pub mod cursor_list;
 pub mod exported;
 pub mod held_rows;
@@ -25,7 +26,6 @@ pub mod shared;
 pub mod slots;
 pub mod system_view;
 pub mod table_locks;
-pub mod turn;
 pub mod view_rows;
 pub mod workers;
 

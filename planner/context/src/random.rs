@@ -28,7 +28,7 @@ impl Generator {
         Generator(mixed(&mut state), mixed(&mut state))
     }
     /// From 0 up to 1.
-    pub fn next(&mut self) -> f64 {
+    pub fn next_number(&mut self) -> f64 {
         let (first, second) = (self.0, self.0 ^ self.1);
         let value = first.wrapping_mul(5).rotate_left(7).wrapping_mul(9);
         *self = Generator(first.rotate_left(24) ^ second ^ second << 16, second.rotate_left(37));

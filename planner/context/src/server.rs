@@ -2,9 +2,9 @@
 
 use super::activity::Activities;
 use super::contention::{self, Contention};
+use super::contention_queue::Turns;
 use super::notification::Channels;
 use super::row_planner::RowPlanner;
-use super::turn::Turns;
 use super::workers::Workers;
 use crate::StatementContext;
 use catalog::{CatalogStore, ForeignKeyDescriptor, IndexDescriptor, TableDescriptor};

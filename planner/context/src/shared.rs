@@ -2,12 +2,12 @@
 
 use super::advisory::AdvisoryLocks;
 use super::cancel::CancelToken;
+use super::contention_queue::Losses;
 use super::cursor_list::CursorList;
 use super::notice::Notice;
 use super::notification::{Inbox, Said};
 use super::part::Part;
 use super::server::ServerShared;
-use super::turn::Losses;
 use crate::random::{Generator, seeded};
 use crate::workers::Workers;
 use catalog::{HeldLocks, SchemaDescriptor, SequenceMemory};

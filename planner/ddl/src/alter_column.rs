@@ -3,7 +3,7 @@
 use super::create_table::Making;
 use super::evaluate;
 use super::fixed_times::fixed_expression;
-use super::{DdlContext, canonical, sequence, taken_defaults};
+use super::{DdlContext, canonical, sequence, sequence_defaults};
 use binder::{bind_generated, is_immutable};
 use catalog::{ColumnDescriptor, ColumnId, Identity, TableDescriptor};
 use context::notice::Notice;
@@ -155,7 +155,7 @@ impl Making<'_> {
             let taken = self.taking_from(column.id);
             if !taken.is_empty() {
                 let what = format!("sequence {}", self.context.shown_name(&owned));
-                let lines = taken_defaults::lines(self.context, &taken);
+                let lines = sequence_defaults::lines(self.context, &taken);
                 return Err(super::drop::dependent(what, &lines.join("\n")));
             }
             self.writer.remove_table(&owned).await?;

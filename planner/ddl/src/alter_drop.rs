@@ -4,7 +4,7 @@ use super::alter_table::no_column;
 use super::create_table::Making;
 use super::dependents::{self, Object};
 use super::names::has_constraint;
-use super::{backfill, canonical, referenced, taken_defaults};
+use super::{backfill, canonical, referenced, sequence_defaults};
 use catalog::{ColumnDescriptor, ColumnId, IndexDescriptor};
 use sql_error::{Result, SqlError, state};
 use sqlparser::ast::Ident;
@@ -43,7 +43,7 @@ impl Making<'_> {
         if !(cascade || referring.is_empty() && dependents.is_empty() && taken.is_empty()) {
             let mut lines = referenced::lines_of_column(self.context, &self.table, &referring, (id, &shown));
             lines.extend(dependents::lines(self.context, &dependents));
-            lines.extend(taken_defaults::lines(self.context, &taken));
+            lines.extend(sequence_defaults::lines(self.context, &taken));
             return Err(super::drop::dependent(shown, &lines.join("\n")));
         }
         let mut gone = self.let_go_silently(referring).await?;

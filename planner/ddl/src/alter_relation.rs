@@ -10,7 +10,6 @@ use binder::canonical;
 use catalog::{
     ColumnId, IndexDescriptor, IndexState, Persistence, RelationKind, ReplicaIdentity, TableDescriptor, is_temporary,
 };
-use pg_catalog;
 use sql_error::{Result, SqlError, state};
 use sqlparser::ast::{AlterColumnOperation, AlterTableOperation};
 use sqlparser::tokenizer::Span;

@@ -1,7 +1,7 @@
 //! ALTER DEFAULT PRIVILEGES: the privileges on objects that a role will create.
 
 use super::grant::apply;
-use super::wanted::wanted;
+use super::requested_privileges::wanted;
 use super::{DdlContext, owner};
 use catalog::acl::{self, Acl, DefaultAcl, Kind, PUBLIC};
 use catalog::{DatabaseDescriptor, SchemaDescriptor};

@@ -2,7 +2,7 @@
 
 use super::dependents::{self, Object};
 use super::referenced::{self, Referring};
-use super::{DdlContext, drop_type, names, role, schema, taken_defaults, view};
+use super::{DdlContext, drop_type, names, role, schema, sequence_defaults, view};
 use catalog::{RelationKind, TableDescriptor, said_schema};
 use context::notice::Notice;
 use sql_error::{Missing, Result, SqlError, state};
@@ -143,12 +143,12 @@ async fn tables(context: &DdlContext, if_exists: bool, names: &[ObjectName], cas
     }
     let dependents = dependents::of(context, &objects, cascade)?;
     let owned: Vec<Arc<TableDescriptor>> = found.values().flat_map(|table| owned_sequences(context, table)).collect();
-    let taken = taken_defaults::of(context, &owned, |table, _| !found.contains_key(&table.oid));
+    let taken = sequence_defaults::of(context, &owned, |table, _| !found.contains_key(&table.oid));
     if !cascade && !taken.is_empty() {
-        return Err(held(context, &found, &taken_defaults::lines(context, &taken)));
+        return Err(held(context, &found, &sequence_defaults::lines(context, &taken)));
     }
     let mut writer = context.writer();
-    let mut also = taken_defaults::remove(context, &mut writer, &taken).await?;
+    let mut also = sequence_defaults::remove(context, &mut writer, &taken).await?;
     for table in found.values() {
         context.take_alone(table).await?;
         context.must_be_idle(table, "DROP TABLE")?;
@@ -253,7 +253,7 @@ async fn sequences(context: &DdlContext, if_exists: bool, names: &[ObjectName], 
         }
         names::expect_kind(&sequence, RelationKind::Sequence)?;
         context.may_drop(&sequence)?;
-        let taken = taken_defaults::of(context, std::slice::from_ref(&sequence), |_, _| true);
+        let taken = sequence_defaults::of(context, std::slice::from_ref(&sequence), |_, _| true);
         if let Some(identity) = taken.iter().find(|taken| taken.column.identity.is_some()) {
             let what = format!("column {} of table {}", identity.column.name, identity.table.name);
             let message = format!("cannot drop sequence {} because {what} requires it", sequence.name);
@@ -261,12 +261,12 @@ async fn sequences(context: &DdlContext, if_exists: bool, names: &[ObjectName], 
                 .hint(format!("You can drop {what} instead.")));
         }
         if !cascade && !taken.is_empty() {
-            let lines = taken_defaults::lines(context, &taken);
+            let lines = sequence_defaults::lines(context, &taken);
             return Err(dependent(format!("sequence {}", context.shown_name(&sequence)), &lines.join("\n")));
         }
         let dependents = dependents::of(context, &[Object::Relation(sequence.oid)], cascade)?;
         context.take_alone(&sequence).await?;
-        gone.extend(taken_defaults::remove(context, &mut writer, &taken).await?);
+        gone.extend(sequence_defaults::remove(context, &mut writer, &taken).await?);
         writer.remove_table(&sequence).await?;
         gone.extend(dependents::remove_silently(context, &mut writer, &dependents).await?);
         any = true;

@@ -1,6 +1,6 @@
 //! GRANT and REVOKE of privileges and roles, REASSIGN OWNED and DROP OWNED.
 
-use super::wanted::wanted;
+use super::requested_privileges::wanted;
 use super::{DdlContext, drop};
 use catalog::acl::{self, Acl, Kind, PUBLIC, Rights};
 use catalog::{

@@ -1,7 +1,7 @@
 //! Definitions for large objects: owners, grants and comments, and the effects of dropping roles and databases.
 
 use super::grant::{change_owner, changed};
-use super::wanted::wanted;
+use super::requested_privileges::wanted;
 use super::{DdlContext, owner};
 use catalog::acl::Kind;
 use catalog::keys;

@@ -22,6 +22,8 @@ mod create_table;
 mod database;
 mod database_option;
 mod default_privilege;
+#[cfg(test)]
+mod definition_tests;
 mod dependents;
 mod drop;
 mod drop_absent;
@@ -44,21 +46,19 @@ mod owner;
 mod referenced;
 mod reindex;
 mod repeated_key;
+mod requested_privileges;
 mod role;
 mod schema;
 pub mod scram;
 mod sequence;
+mod sequence_defaults;
 mod storage_parameter;
 mod table_as;
-mod taken_defaults;
 pub mod temporary;
-#[cfg(test)]
-mod definition_tests;
 mod trigger;
 mod truncate;
 pub mod type_name;
 mod view;
-mod wanted;
 
 use catalog::{
     Catalog, CatalogStore, CatalogWriter, HeldLocks, LockMode, LockTarget, SchemaDescriptor, StorageId,

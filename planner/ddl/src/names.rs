@@ -3,7 +3,6 @@
 use super::DdlContext;
 use catalog::acl::{CREATE, Kind, TEMPORARY};
 use catalog::{RelationKind, SchemaDescriptor, TableDescriptor, no_schema};
-use pg_catalog;
 use sql_error::{Result, SqlError, state};
 use sqlparser::ast::ObjectName;
 use std::collections::HashSet;

@@ -21,7 +21,7 @@
 //! After a crash the state remains, and `resume` continues from it at the next start. If several nodes serve a store,
 //! another node continues as soon as it counts the builder as dead. The right to change the table
 //! (`LockTarget::Change`) decides which node continues. A node keeps it while it gives signs of life
-//! (`catalog::nodes`). A node that returns too late finds a state other than the one that it left (`advance`).
+//! (`catalog::schema_leases`). A node that returns too late finds a state other than the one that it left (`advance`).
 //! Correctness depends only on the fences, which are rows.
 
 use super::online_backfill::Backfill;

@@ -3,12 +3,11 @@
 use super::dependents::{self, Dependent, Object};
 use super::enum_references::{self, Renaming};
 use super::referenced::Referring;
-use super::taken_defaults::{self, TakenDefault};
+use super::sequence_defaults::{self, TakenDefault};
 use super::{DdlContext, drop, enumeration, owner, referenced, sequence};
 use binder::canonical;
 use catalog::acl::{CREATE, Kind};
 use catalog::{CatalogWriter, SchemaDescriptor, TableDescriptor};
-use pg_catalog;
 use settings::Settings;
 use sql_error::{Result, SqlError, state};
 use sqlparser::ast::{AlterSchema, AlterSchemaOperation, Ident, ObjectName, SchemaName};
@@ -236,7 +235,7 @@ pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectN
             context.catalog.user_relations().filter(|table| table.schema_oid == schema.oid).cloned().collect();
         inside.sort_by_key(|table| table.oid);
         let sequences: Vec<_> = inside.iter().filter(|table| table.sequence.is_some()).cloned().collect();
-        let taken = taken_defaults::of(context, &sequences, |table, _| table.schema_oid != schema.oid);
+        let taken = sequence_defaults::of(context, &sequences, |table, _| table.schema_oid != schema.oid);
         let listed = listed(context, &schema, &dependents, &types, &referring, &taken);
         if !cascade && !listed.is_empty() {
             let lines: Vec<String> = listed.iter().map(|(what, on)| format!("{what} depends on {on}")).collect();
@@ -254,7 +253,7 @@ pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectN
             writer.remove_table(view).await?;
         }
         referenced::remove(context, &mut writer, &referring).await?;
-        taken_defaults::remove(context, &mut writer, &taken).await?;
+        sequence_defaults::remove(context, &mut writer, &taken).await?;
         for table in inside {
             // The schema's owner need not own the objects in it.
             context.take_alone(&table).await?;

@@ -6,7 +6,7 @@
 
 use super::bounds::{Equality, KeyBounds};
 use super::condition::{Condition, Test, conditions};
-use super::limits::Limit;
+use super::key_range::Limit;
 use super::value::Value;
 use crate::statistics::selectivity::selectivity_of;
 use catalog::encoding::KeyColumn;

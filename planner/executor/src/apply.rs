@@ -3,9 +3,9 @@
 
 use super::interrupt::pause;
 use super::outer::OuterValues;
-use crate::lazy_junction::has_effects;
 use crate::leaf::true_rows;
-use crate::returned::{Counter, Returned, let_go};
+use crate::row_counter::{Counter, Returned, let_go};
+use crate::short_circuit_bool::has_effects;
 use crate::volatile::{is_volatile, is_volatile_function};
 use datafusion::arrow::array::{Array, ArrayRef, BooleanArray};
 use datafusion::arrow::compute::concat;

@@ -3,7 +3,7 @@
 //! Values bound a prefix of the key's columns: first equalities, then a range of one column. A comparison with NULL is
 //! true for no row, so its bounds are empty.
 
-use super::limits::{Limit, Limits};
+use super::key_range::{Limit, Limits};
 use super::slots::StatementContext;
 use super::value::{Fitted, Value};
 use bytes::Bytes;

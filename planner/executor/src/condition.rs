@@ -9,7 +9,7 @@ use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::{Between, BinaryExpr, Expr, Operator, ScalarUDF, Volatility};
 use datafusion::scalar::ScalarValue;
 use functions::kernel::{KernelFunction, Stability};
-use functions::{INTERVAL_KEY, NUMERIC_KEY, one_of};
+use functions::{INTERVAL_KEY, NUMERIC_KEY, in_list};
 use types::BaseType;
 
 /// A filter's test of a column.
@@ -139,8 +139,8 @@ pub fn conditions(filter: &Expr, table: &TableDescriptor) -> Option<Vec<Conditio
             let column = column_of(inner, table)?;
             one(column, Test::Equal(boolean(false)))
         }
-        listed if one_of::parts(listed).is_some() => {
-            let (value, members) = one_of::parts(listed)?;
+        listed if in_list::parts(listed).is_some() => {
+            let (value, members) = in_list::parts(listed)?;
             let column = column_of(value, table)?;
             members.iter().all(is_value).then_some(())?;
             one(column, Test::OneOf(members.to_vec()))

@@ -1,6 +1,6 @@
 //! [`Order`]: the order in which expressions over the same rows are evaluated.
 
-use super::lazy_junction::has_effects;
+use super::short_circuit_bool::has_effects;
 use super::value::as_slot;
 use datafusion::arrow::array::{Array, ArrayRef};
 use datafusion::arrow::compute::concat;

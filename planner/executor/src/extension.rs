@@ -4,7 +4,7 @@ use super::apply::{ApplyExec, ApplyNode};
 use super::generate_series::{GenerateSeriesExec, GenerateSeriesNode};
 use super::kept_columns::{KeptColumnsExec, KeptColumnsNode};
 use super::limit::{LimitExec, LimitNode};
-use super::new_rows::{NewRowsExec, NewRowsNode};
+use super::recursive_union::{NewRowsExec, NewRowsNode};
 use super::shared_rows::{SharedRowsExec, SharedRowsNode};
 use super::table::{Parallelism, Table};
 use super::values::{ValuesExec, ValuesNode};

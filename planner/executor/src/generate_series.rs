@@ -3,7 +3,7 @@
 //! [`GenerateSeriesNode`] is the logical node, [`GenerateSeriesExec`] the operator.
 
 use super::leaf;
-use super::returned::Returned;
+use super::row_counter::Returned;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int32Array, Int64Array, RecordBatch, UInt32Array};
 use datafusion::arrow::compute::take;
 use datafusion::arrow::datatypes::{DataType, Field, Int64Type, SchemaRef};

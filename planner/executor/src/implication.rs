@@ -5,8 +5,8 @@ use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::logical_expr::utils::split_conjunction;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 use datafusion::scalar::ScalarValue;
-use functions::one_of;
-use functions::place::without_place;
+use functions::error_position::without_place;
+use functions::in_list;
 use std::cmp::Ordering;
 
 /// Whether each row that satisfies all of `given` satisfies `needed`. False if unknown.
@@ -28,7 +28,7 @@ fn follows(given: &[&Expr], needed: &Expr) -> bool {
             _ => {}
         }
     }
-    if let Some((column, members)) = one_of::parts(needed) {
+    if let Some((column, members)) = in_list::parts(needed) {
         let any = members.iter().any(|member| follows(given, &column.clone().eq(member.clone())));
         if any {
             return true;
@@ -45,7 +45,7 @@ fn one_follows(given: &Expr, needed: &Expr) -> bool {
     if let Expr::BinaryExpr(BinaryExpr { left, op: Operator::Or, right }) = given {
         return [left, right].into_iter().all(|side| follows(&split_conjunction(side), needed));
     }
-    if let Some((column, members)) = one_of::parts(given) {
+    if let Some((column, members)) = in_list::parts(given) {
         return members.iter().all(|member| follows(&[&column.clone().eq(member.clone())], needed));
     }
     if let Some(tested) = not_null(needed) {
@@ -152,8 +152,8 @@ mod tests {
             (x().gt(lit(6)).and(col("y").eq(lit(1))), x().gt(lit(5))),
             (x().eq(lit(1)), x().eq(lit(1)).or(x().eq(lit(2)))),
             (x().eq(lit(2.0)), x().lt(lit(2.5))),
-            (one_of::one_of(x(), vec![lit(1), lit(3)]), one_of::one_of(x(), vec![lit(1), lit(2), lit(3)])),
-            (one_of::one_of(x(), vec![lit(7), lit(8)]), x().gt(lit(5))),
+            (in_list::one_of(x(), vec![lit(1), lit(3)]), in_list::one_of(x(), vec![lit(1), lit(2), lit(3)])),
+            (in_list::one_of(x(), vec![lit(7), lit(8)]), x().gt(lit(5))),
         ];
         for (given, needed) in yes {
             assert!(implied(std::slice::from_ref(&given), &needed), "{given} implies {needed}");
@@ -165,7 +165,7 @@ mod tests {
             (x().not_eq(lit(5)), x().gt(lit(5))),
             (x().gt(lit(6)).or(x().lt(lit(1))), x().gt(lit(5))),
             (x().is_null(), x().is_not_null()),
-            (one_of::one_of(x(), vec![lit(1), lit(4)]), one_of::one_of(x(), vec![lit(1), lit(2), lit(3)])),
+            (in_list::one_of(x(), vec![lit(1), lit(4)]), in_list::one_of(x(), vec![lit(1), lit(2), lit(3)])),
             (col("y").gt(lit(6)), x().gt(lit(5))),
             (x().lt(lit(f64::NAN)), x().lt(lit(1.0))),
         ];

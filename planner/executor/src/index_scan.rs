@@ -5,7 +5,7 @@ use super::bounds::KeyBounds;
 use super::leaf::{self, Estimate, leaf_methods};
 use super::output::ScanOutput;
 use super::range_reader::{ReadOptions, read_ranges};
-use super::returned::Returned;
+use super::row_counter::Returned;
 use super::slots::Slots;
 use bytes::Bytes;
 use catalog::encoding::IndexDecoder;

@@ -6,9 +6,9 @@
 
 use super::detached::detached;
 use super::dml::{LockRowsExec, WriteExec};
-use super::lazy_junction::guarded_condition;
 use super::lookup_join::LookupJoinExec;
 use super::projection::lean;
+use super::short_circuit_bool::guarded_condition;
 use super::slots::Slots;
 use datafusion::arrow::datatypes::{DataType, FieldRef, Schema};
 use datafusion::arrow::record_batch::RecordBatch;

@@ -7,7 +7,7 @@
 //! - Given an input with a key, it treats rows in the order of the key as ordered by any further columns. A window
 //!   operator does not support that, so the keys of its input are hidden.
 
-use super::key_tap::KeyTapExec;
+use super::runtime_join_filter::KeyTapExec;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Constraints, Result, Statistics, internal_err};
 use datafusion::execution::TaskContext;

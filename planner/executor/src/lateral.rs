@@ -3,7 +3,7 @@
 
 use super::apply::{ApplyExec, ApplyKind};
 use super::interrupt::pause;
-use crate::returned::{Counter, let_go};
+use crate::row_counter::{Counter, let_go};
 use datafusion::arrow::array::{ArrayRef, UInt32Array, new_null_array};
 use datafusion::arrow::compute::{concat_batches, take};
 use datafusion::arrow::datatypes::SchemaRef;

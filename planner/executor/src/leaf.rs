@@ -2,7 +2,7 @@
 //! parts of operators with one input.
 
 use super::interrupt::paced;
-use super::returned::Counter;
+use super::row_counter::Counter;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray};
 use datafusion::arrow::compute::prep_null_mask_filter;
 use datafusion::arrow::datatypes::{Schema, SchemaRef};

@@ -1,12 +1,12 @@
 //! [`LookupJoinExec`]: a hash join whose probe side is looked up by key, for a build side with few rows. Setting up
 //! DataFusion's hash join takes several times as long as joining some hundred rows.
 //!
-//! It replaces a [`HashJoinExec`] over a [`super::key_tap::KeyTapExec`] and returns the same rows in the same order. If
+//! It replaces a [`HashJoinExec`] over a [`super::runtime_join_filter::KeyTapExec`] and returns the same rows in the same order. If
 //! the build side has more than [`FEW_ROWS`] rows, it runs the hash join itself over them.
 
-use super::key_tap::KeyTapExec;
 use super::leaf;
-use super::returned::{Counter, Returned};
+use super::row_counter::{Counter, Returned};
+use super::runtime_join_filter::KeyTapExec;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, UInt32Array, new_null_array};
 use datafusion::arrow::compute::{concat_batches, take};
 use datafusion::arrow::datatypes::{DataType, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type};

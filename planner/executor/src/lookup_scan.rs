@@ -4,12 +4,12 @@
 use super::bounds::KeyBounds;
 use super::index_scan::IndexScanExec;
 use super::key_lookup::{Everything, KeyLookup, LookupKey, NamedRows};
-use super::key_tap::KeyTap;
+use super::key_range::{Limit, Limits};
 use super::leaf::{self, Estimate, leaf_methods};
-use super::limits::{Limit, Limits};
 use super::output::ScanOutput;
 use super::range_reader::{ReadOptions, read_ranges};
-use super::returned::{Counter, Returned, let_go};
+use super::row_counter::{Counter, Returned, let_go};
+use super::runtime_join_filter::KeyTap;
 use super::slots::{Slots, StatementContext};
 use super::table_scan::TableScanExec;
 use super::{index_scan, point_get};

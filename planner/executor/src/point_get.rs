@@ -5,7 +5,7 @@ use super::bounds::KeyBounds;
 use super::leaf::{self, leaf_methods};
 use super::output::ScanOutput;
 use super::projection::Projector;
-use super::returned::Returned;
+use super::row_counter::Returned;
 use super::slots::{Slots, StatementContext};
 use bytes::Bytes;
 use datafusion::arrow::record_batch::RecordBatch;

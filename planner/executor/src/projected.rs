@@ -3,7 +3,7 @@
 //! PostgreSQL, which computes row by row.
 
 use super::projection::Projector;
-use super::returned::Counter;
+use super::row_counter::Counter;
 use datafusion::arrow::array::Array;
 use datafusion::arrow::compute::concat_batches;
 use datafusion::arrow::datatypes::SchemaRef;
@@ -163,7 +163,7 @@ fn is_of_row(error: &SqlError) -> bool {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 mod tests {
-    use super::super::returned::Returned;
+    use super::super::row_counter::Returned;
     use super::*;
     use datafusion::arrow::array::{ArrayRef, AsArray, StringArray};
     use datafusion::arrow::datatypes::{DataType, Field, Schema};

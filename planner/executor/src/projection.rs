@@ -2,9 +2,9 @@
 //! expression at each run. For a statement of one row, that costs more than the expressions.
 
 use super::evaluation_order::Order;
-use super::lazy_junction::guarded;
 use super::projected::Projected;
-use super::returned::Returned;
+use super::row_counter::Returned;
+use super::short_circuit_bool::guarded;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use datafusion::common::tree_node::TreeNodeRecursion;

@@ -3,7 +3,7 @@
 
 use super::leaf::{self, leaf_methods};
 use super::output::ScanOutput;
-use super::returned::Returned;
+use super::row_counter::Returned;
 use bytes::Bytes;
 use datafusion::common::Result as DataFusionResult;
 use datafusion::execution::TaskContext;

@@ -6,9 +6,9 @@
 
 use super::bounds::Equality;
 use super::condition::{Test, conditions};
-use super::key_tap::KeyTap;
 use super::leaf::{self, Estimate, leaf_methods};
-use super::returned::Returned;
+use super::row_counter::Returned;
+use super::runtime_join_filter::KeyTap;
 use super::slots::{Slots, StatementContext};
 use super::value::{Fitted, Value};
 use builtin::sizes::{expected_rows, unique_keys};

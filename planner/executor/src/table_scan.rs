@@ -7,7 +7,7 @@ use super::index_scan::{self, IndexScanExec};
 use super::leaf::{self, Estimate, leaf_methods};
 use super::output::ScanOutput;
 use super::range_reader::{Pieces, ReadOptions, read_ranges};
-use super::returned::Returned;
+use super::row_counter::Returned;
 use super::slots::Slots;
 use catalog::{ColumnId, IndexState};
 use datafusion::common::{Result as DataFusionResult, Statistics};

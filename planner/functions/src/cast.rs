@@ -181,7 +181,7 @@ fn enforce_modifier(expr: TypedExpr, to: SqlType, context: CastContext) -> Resul
 fn cast_unknown(resolver: &Resolver<'_>, expr: TypedExpr, to: SqlType, context: CastContext) -> Result<TypedExpr> {
     match &expr.expr {
         Expr::Literal(value, metadata) => {
-            let placed = |error| super::place::error_at_literal(error, metadata.as_ref());
+            let placed = |error| super::error_position::error_at_literal(error, metadata.as_ref());
             let value = match value {
                 // The type's fields determine the meaning of the interval's numbers.
                 ScalarValue::Utf8(Some(text)) if to.base == BaseType::Interval || to.is_vector() => {

@@ -15,7 +15,7 @@ use types::numeric::Numeric as NumericValue;
 use types::text::{InputContext, ObjectNames, OutputContext, input, output_string};
 use types::time::TimeTz as TimeTzValue;
 use types::value::ValueRef;
-use types::{BaseType, SqlType, datetime, json, length, place, time};
+use types::{BaseType, SqlType, datetime, json, length, tid, time};
 
 pub(super) fn out_of_range(type_name: &str) -> SqlError {
     SqlError::new(state::NUMERIC_VALUE_OUT_OF_RANGE, format!("{type_name} out of range"))
@@ -94,7 +94,7 @@ pub(super) fn kernel(from: SqlType, to: SqlType) -> Result<(Kernel, Stability)> 
         (B::Int4, B::Int8) => unary::<Int4, Int8, _>(|v| Ok(i64::from(v))),
         (B::Int4, to) if to.is_oid() => unary::<Int4, Int8, _>(|v| Ok(i64::from(v as u32))),
         (B::Int2, to) if to.is_oid() => unary::<Int2, Int8, _>(|v| Ok(i64::from(v as u32))),
-        (B::Xid8, B::Xid) => unary::<Int8, Int8, _>(|v| Ok(i64::from(place::xid8_number(v) as u32))),
+        (B::Xid8, B::Xid) => unary::<Int8, Int8, _>(|v| Ok(i64::from(tid::xid8_number(v) as u32))),
         (B::Int4, B::Float4) => unary::<Int4, Float4, _>(|v| Ok(v as f32)),
         (B::Int4, B::Float8) => unary::<Int4, Float8, _>(|v| Ok(f64::from(v))),
         (B::Int4, B::Numeric) => unary::<Int4, Numeric, _>(|v| Ok(NumericValue::from(i64::from(v)))),

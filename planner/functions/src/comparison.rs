@@ -6,8 +6,8 @@
 use super::array::key::{one_form, one_form_f32};
 use super::cast::cast_exists;
 use super::distinctness::distinctness;
+use super::in_list::one_of;
 use super::kernel::{KernelFunction, Stability};
-use super::one_of::one_of;
 use super::operator::no_operator;
 use super::time::compared;
 use super::typed::{Bytea, Float4, Float8, NumericBytes, Text, unary};
@@ -429,7 +429,7 @@ pub(super) fn listed(
         let (balanced, member) = match balance(resolver, symbol, left.clone(), member.clone()) {
             Err(error) if error.state() == state::UNDEFINED_FUNCTION => {
                 // Without a common type, another operator may match.
-                let compared = super::chosen::operator(resolver, symbol, Some(left.clone()), member)?.expr;
+                let compared = super::overload_resolution::operator(resolver, symbol, Some(left.clone()), member)?.expr;
                 chain.push(if negated { Expr::Not(Box::new(compared)) } else { compared });
                 uniform = false;
                 continue;

@@ -3,7 +3,7 @@
 //! PostgreSQL's own catalog lists say which name has which meaning.
 
 use super::{CastContext, Resolver, TypedExpr};
-use builtin::choice::{self, Meaning};
+use builtin::overload_resolution::{self, Meaning};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::Expr;
 use sql_error::Result;
@@ -14,7 +14,7 @@ const INCREMENTS: [&str; 3] = ["int4inc", "int8inc", "numeric_inc"];
 
 /// Whether a function of this name has another meaning.
 pub(super) fn exists(name: &str) -> bool {
-    INCREMENTS.contains(&name) || choice::has_meaning(name)
+    INCREMENTS.contains(&name) || overload_resolution::has_meaning(name)
 }
 
 /// Resolves a call by the function's OID. The arguments have the declared types. `None` if the function has no meaning
@@ -29,7 +29,7 @@ pub(super) fn resolve(
         let one = resolver.cast(TypedExpr::unknown("1"), value.ty, CastContext::Implicit)?;
         return resolver.operator("+", Some(value.clone()), one).map(Some);
     }
-    for meaning in choice::meanings(function) {
+    for meaning in overload_resolution::meanings(function) {
         let found = match (*meaning, args) {
             (Meaning::Operator(symbol), [left, right]) => {
                 super::operator::resolve(resolver, symbol, Some(left.clone()), right.clone())

@@ -2,7 +2,7 @@
 
 use super::parameters::parameter_number;
 use super::{AggregateCall, CastContext, ParameterTypes, TypedExpr, WindowCall};
-use builtin::choice::Kind;
+use builtin::overload_resolution::Kind;
 use catalog::Catalog;
 use catalog::PG_CATALOG;
 use context::Slots;
@@ -98,13 +98,18 @@ impl<'a> Resolver<'a> {
     /// of the keywords `LIKE`, `ILIKE`, `NOT LIKE`, `NOT ILIKE`, `AND`, `OR`, `NOT`, `IS DISTINCT FROM`, `IS NOT
     /// DISTINCT FROM`. Errors: 42883 if there is none for these types.
     pub fn operator(&self, symbol: &str, left: Option<TypedExpr>, right: TypedExpr) -> Result<TypedExpr> {
-        super::chosen::operator(self, symbol, left.map(|left| self.settle(left)), self.settle(right))
+        super::overload_resolution::operator(self, symbol, left.map(|left| self.settle(left)), self.settle(right))
     }
 
     /// The type to which PostgreSQL's operator converts its left operand. It is the operand's own type if there is no
     /// conversion.
     pub fn left_operand_type(&self, symbol: &str, left: &TypedExpr, right: &TypedExpr) -> SqlType {
-        super::chosen::left_operand_type(self, symbol, self.settle(left.clone()).ty, self.settle(right.clone()).ty)
+        super::overload_resolution::left_operand_type(
+            self,
+            symbol,
+            self.settle(left.clone()).ty,
+            self.settle(right.clone()).ty,
+        )
     }
 
     /// A call with VARIADIC: its last arguments are the elements of an array. Errors: 42883 if the function is not
@@ -133,7 +138,7 @@ impl<'a> Resolver<'a> {
     pub fn in_array(&self, symbol: &str, left: TypedExpr, elements: Vec<TypedExpr>, all: bool) -> Result<TypedExpr> {
         let (elements, ty) = super::array::common(self, "ARRAY", self.settle_all(elements))?;
         let left = self.settle(left);
-        super::chosen::element_operator(self, symbol, left.ty, ty.plain())?;
+        super::overload_resolution::element_operator(self, symbol, left.ty, ty.plain())?;
         super::comparison::listed(self, left, elements, all)
     }
 
@@ -164,12 +169,12 @@ impl<'a> Resolver<'a> {
                 _ => TypedExpr::literal(Datum::Utf8(None), SqlType::TEXT),
             });
         }
-        super::chosen::function(self, name, args)
+        super::overload_resolution::function(self, name, args)
     }
 
     /// Converts the arguments of a set-returning function to its declared types. Errors: 42883, 42725.
     pub fn row_arguments(&self, name: &str, args: Vec<TypedExpr>) -> Result<Vec<TypedExpr>> {
-        super::chosen::arguments(self, name, self.settle_all(args), Kind::Plain)
+        super::overload_resolution::arguments(self, name, self.settle_all(args), Kind::Plain)
     }
 
     /// A function that the grammar calls for a special form (`EXTRACT(… FROM …)`). Its errors name its schema.

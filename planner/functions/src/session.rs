@@ -18,7 +18,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use types::datetime::{timestamp_to_date, to_local, wall_clock};
-use types::place::{xid8_number, xid8_value};
+use types::tid::{xid8_number, xid8_value};
 use types::value::ValueRef;
 use types::{BaseType, Oid, SqlType};
 

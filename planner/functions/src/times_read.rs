@@ -1,7 +1,7 @@
 //! Records how an expression's string literals were parsed as dates and times. Such a text may mean something else at
 //! another time (`'now'`) or with other settings. A stored expression must keep the original meaning.
 
-use super::place::position_of;
+use super::error_position::position_of;
 use datafusion::common::metadata::FieldMetadata;
 use datafusion::scalar::ScalarValue;
 use std::cell::RefCell;

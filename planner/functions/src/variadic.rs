@@ -29,7 +29,7 @@ pub(super) fn resolve(
         "json_extract_path" | "json_extract_path_text" | "jsonb_extract_path" | "jsonb_extract_path_text" => 1,
         _ => {
             let args = all(&args);
-            return super::chosen::spread(resolver, name, &args)?.ok_or_else(|| missing(&args));
+            return super::overload_resolution::spread(resolver, name, &args)?.ok_or_else(|| missing(&args));
         }
     };
     let Some(function) = variadic_named(name).filter(|_| args.len() == place) else {

@@ -17,7 +17,7 @@ use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 use datafusion::physical_plan::joins::NestedLoopJoinExec;
 use datafusion::physical_plan::joins::utils::JoinFilter;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
-use executor::key_tap::{KeyTap, KeyTapExec, TappedKeys};
+use executor::runtime_join_filter::{KeyTap, KeyTapExec, TappedKeys};
 use std::sync::Arc;
 use types::array;
 

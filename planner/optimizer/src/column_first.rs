@@ -10,7 +10,7 @@ use datafusion::common::{DFSchema, ExprSchema, Result};
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{BinaryExpr, Expr, Filter, Join, LogicalPlan};
 use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
-use functions::place::without_place;
+use functions::error_position::without_place;
 use std::sync::Arc;
 
 /// DataFusion's predicate pushdown rule with the corrections of this module.

@@ -9,11 +9,11 @@ use datafusion::physical_expr::ScalarFunctionExpr;
 use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, SendableRecordBatchStream};
 use executor::detached::detached;
-use executor::direct::Direct;
 use executor::first_rows::{FirstRows, Found};
 use executor::interrupt::writes;
-use executor::returned::let_go;
+use executor::row_counter::let_go;
 use executor::slots::{Slots, StatementContext};
+use executor::sync_executor::Direct;
 use sql_error::Result;
 use std::sync::Arc;
 

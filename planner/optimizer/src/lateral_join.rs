@@ -2,7 +2,7 @@
 //! or [`ApplyNode`]s that run the right side for each left row.
 
 use super::correlated::{becomes_join, outer_to_placeholders, sees_outer_row, subquery_of};
-use super::one_row::hold_filters;
+use super::filter_barriers::hold_filters;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchema, ExprSchema, Result};
 use datafusion::error::DataFusionError;

@@ -20,11 +20,11 @@ use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, Partiti
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
 use executor::access_path::Saying;
+use executor::index_lookup_join::KeyJoinExec;
 use executor::index_scan::IndexScanExec;
-use executor::key_join::KeyJoinExec;
 use executor::key_lookup::LookupKey;
-use executor::key_tap::{KeyTap, KeyTapExec, TappedKeys};
 use executor::lookup_scan::{LookupKeys, LookupScanExec, Scan};
+use executor::runtime_join_filter::{KeyTap, KeyTapExec, TappedKeys};
 use executor::statistics::selectivity::distinct_values;
 use executor::table_scan::TableScanExec;
 use std::sync::Arc;

@@ -12,7 +12,7 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::unnest::UnnestExec;
 use executor::apply::ApplyExec;
-use executor::key_tap::KeyTapExec;
+use executor::runtime_join_filter::KeyTapExec;
 use std::collections::HashSet;
 use std::sync::Arc;
 

@@ -14,7 +14,7 @@ use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_plan::execution_plan::replace_children_if_necessary;
 use datafusion::physical_plan::joins::{HashJoinExec, PartitionMode};
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
-use executor::key_tap::{KeyTap, KeyTapExec, TappedKeys};
+use executor::runtime_join_filter::{KeyTap, KeyTapExec, TappedKeys};
 use executor::system_view::SystemViewExec;
 use std::sync::Arc;
 

@@ -85,3 +85,12 @@ fn definitions_are_postgresqls() {
     assert_eq!(describe::format_type(23, None), "integer");
     assert_eq!(describe::format_type(1042, Some(-1)), "bpchar");
 }
+
+#[test]
+fn functions_over_the_catalog_are_resolved_and_kept_no_longer_than_postgresql_says() {
+    use ::functions::Stability;
+    use ::functions::registry::all;
+    crate::SystemViews::get();
+    let mut found = all().filter(|function| function.name == "pg_database_size").peekable();
+    assert!(found.peek().is_some() && found.all(|function| function.stability == Stability::Volatile));
+}

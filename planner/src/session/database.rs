@@ -1,8 +1,8 @@
 //! [`Database`]: the state that all sessions of a server share, such as the transactional store, the catalog's store
 //! and the plan cache.
 
+use super::auto_parameterized::LiftedStatements;
 use super::copy::BinaryCodec;
-use super::lifted::LiftedStatements;
 use super::parsed::ParsedStatements;
 use super::plan_cache::PlanCache;
 use super::startup::{Authentication, RoleLogin};

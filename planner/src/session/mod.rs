@@ -4,6 +4,7 @@
 //! as Arrow batches in the form of `types`. Parameters come in as [`Datum`](crate::types::Datum).
 
 mod analyze;
+pub mod auto_parameterized;
 mod control;
 pub mod copy;
 mod current_rows;
@@ -13,8 +14,7 @@ pub mod cursors;
 pub mod database;
 mod dispatch;
 mod explain_statement;
-pub mod lifted;
-mod missing;
+mod name_suggestions;
 pub mod outcome;
 mod parsed;
 pub mod plan_cache;
@@ -36,7 +36,7 @@ pub use cancel::CancelToken;
 pub use context::exported;
 pub use context::private_settings::{private, sees_private};
 pub use context::{
-    activity, advisory, cancel, conflict, contention, lock_tag, notification, shared, table_locks, turn,
+    activity, advisory, cancel, conflict, contention, contention_queue, lock_tag, notification, shared, table_locks,
 };
 pub use copy::{BinaryCodec, CopyChunk, CopyFormat, CopyIn, CopyOut};
 pub use database::Database;
@@ -248,11 +248,11 @@ impl Session {
         if self.block.is_failed() || !self.shared.settings().has_conforming_strings() {
             return None;
         }
-        let (text, values) = crate::parse::lifting::lift(sql)?;
+        let (text, values) = crate::parse::auto_parameterize::lift(sql)?;
         let database = self.database.clone();
         let statement = database.lifted().statement(&text)?;
         self.block.next_statement();
-        let given = values.iter().map(|value| Some(lifted::type_of(*value))).collect::<Vec<_>>();
+        let given = values.iter().map(|value| Some(auto_parameterized::type_of(*value))).collect::<Vec<_>>();
         let limits = Arc::new(self.block.limits());
         let planned = match watched(limits, std::pin::pin!(self.planned(&statement, &given))).await {
             Ok(planned) => planned,
@@ -274,7 +274,7 @@ impl Session {
             kept: std::sync::OnceLock::new(),
             statement,
         };
-        Some((Arc::new(prepared), values.into_iter().map(lifted::datum).collect()))
+        Some((Arc::new(prepared), values.into_iter().map(auto_parameterized::datum).collect()))
     }
     /// Determines a statement's parameters and columns. `parameter_oids` are the types that the client gave. A type
     /// that is 0 or missing is inferred. It reads the catalog, so it may begin an implicit transaction.

@@ -3,12 +3,12 @@
 
 mod ending;
 
+use super::contention_queue::Turn;
 use super::database::Database;
 use super::exported;
 use super::outcome::{Notice, TransactionStatus};
 use super::shared::SessionShared;
 use super::stream::Limits;
-use super::turn::Turn;
 use crate::catalog::{Catalog, HeldLocks};
 use crate::error::{Result, SqlError, state};
 use crate::parse::{Isolation, TransactionModes};

@@ -3,6 +3,7 @@
 
 mod alter_setting;
 mod alter_table;
+pub mod auto_parameterize;
 mod bracket_tokens;
 mod collate_tokens;
 mod comment;
@@ -19,7 +20,6 @@ mod grant;
 mod group_by;
 mod label_tokens;
 pub mod lexical;
-pub mod lifting;
 mod like;
 mod limits;
 pub mod names;

@@ -40,10 +40,10 @@ pub mod length;
 mod named;
 pub mod numeric;
 pub mod packed;
-pub mod place;
 pub mod record;
-pub mod regular;
+pub mod regex;
 pub mod text;
+pub mod tid;
 pub mod time;
 pub mod value;
 

@@ -15,7 +15,7 @@ use planner::types::datetime;
 use planner::types::encoding::Encoding;
 use planner::types::interval::Interval;
 use planner::types::numeric::Numeric;
-use planner::types::place;
+use planner::types::tid;
 use planner::types::time::TimeTz;
 use planner::types::{BaseType, Datum, SqlType};
 use planner::{SqlError, state};
@@ -45,8 +45,8 @@ pub fn write(ty: SqlType, array: &dyn Array, row: usize, encoding: Encoding, out
             let oid = cast::<Int64Array>(array, ty)?.value(row);
             out.put_u32(u32::try_from(oid).map_err(|_| SqlError::internal(format!("OID {oid} out of range")))?);
         }
-        BaseType::Xid8 => out.put_u64(place::xid8_number(cast::<Int64Array>(array, ty)?.value(row))),
-        BaseType::Tid => out.put_slice(&place::wire_of_tid(cast::<Int64Array>(array, ty)?.value(row))),
+        BaseType::Xid8 => out.put_u64(tid::xid8_number(cast::<Int64Array>(array, ty)?.value(row))),
+        BaseType::Tid => out.put_slice(&tid::wire_of_tid(cast::<Int64Array>(array, ty)?.value(row))),
         BaseType::Float4 => out.put_f32(cast::<Float32Array>(array, ty)?.value(row)),
         BaseType::Float8 => out.put_f64(cast::<Float64Array>(array, ty)?.value(row)),
         BaseType::Numeric => {
@@ -156,8 +156,8 @@ pub fn read(ty: SqlType, bytes: &Bytes, encoding: Encoding) -> Result<Datum> {
         BaseType::Int2 => Datum::Int16(Some(i16::from_be_bytes(fixed(bytes)?))),
         BaseType::Int4 => Datum::Int32(Some(i32::from_be_bytes(fixed(bytes)?))),
         BaseType::Int8 => Datum::Int64(Some(i64::from_be_bytes(fixed(bytes)?))),
-        BaseType::Xid8 => Datum::Int64(Some(place::xid8_value(u64::from_be_bytes(fixed(bytes)?)))),
-        BaseType::Tid => Datum::Int64(Some(place::tid_of_wire(fixed(bytes)?))),
+        BaseType::Xid8 => Datum::Int64(Some(tid::xid8_value(u64::from_be_bytes(fixed(bytes)?)))),
+        BaseType::Tid => Datum::Int64(Some(tid::tid_of_wire(fixed(bytes)?))),
         BaseType::Oid | planner::object_name_type!() | BaseType::Xid | BaseType::Cid => {
             Datum::Int64(Some(i64::from(u32::from_be_bytes(fixed(bytes)?))))
         }

@@ -1,9 +1,9 @@
 //! [`Admission`]: validates the requests of one group, in order. A request whose conditions hold adds its
 //! changes to the group.
 
-use super::claims::{Claim, Claims};
+use super::conflict_index::{Known, RecentCommits};
 use super::group::Group;
-use super::recent::{Known, RecentCommits};
+use super::key_reservations::{Claim, Claims};
 use super::recent_writes::{RecentWrites, Since, contains};
 use super::{Answer, Change, Request, VersionReader};
 use crate::bulk::{ClaimedKey, ClaimedKeys, ClaimedRun, PreparedCommit};

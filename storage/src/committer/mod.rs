@@ -18,9 +18,9 @@
 //! calls [`Committer::order`] and [`Settlement::settle`], in the order of the groups.
 
 pub mod admission;
-pub mod claims;
+pub mod conflict_index;
 pub mod group;
-pub mod recent;
+pub mod key_reservations;
 pub mod recent_writes;
 pub mod snapshots;
 #[cfg(test)]
@@ -36,10 +36,10 @@ use crate::error::{Result, StoreError};
 use crate::timestamp::{Timestamp, TimestampSource};
 use admission::{Admission, Admitted};
 use bytes::Bytes;
-use claims::Claims;
+use conflict_index::RecentCommits;
 use group::Group;
+use key_reservations::Claims;
 use parking_lot::Mutex;
-use recent::RecentCommits;
 use recent_writes::RecentWrites;
 use snapshots::SnapshotRegistry;
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::bulk::{CellBlock, Medium};
-use crate::committer::claims::Claim;
+use crate::committer::key_reservations::Claim;
 use crate::contract::{AtomicCommit, ClassRange, CommitCell, CommitCondition, Row};
 use crate::testing::contract::bytes;
 use crate::testing::{CountingTimestamps, MemoryOptions, MemoryStore};

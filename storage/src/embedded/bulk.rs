@@ -1,8 +1,8 @@
-//! [`BulkLoad`] and [`BulkCommit`] of the embedded engine. Threads of their own make the files ([`super::load`]); the
+//! [`BulkLoad`] and [`BulkCommit`] of the embedded engine. Threads of their own make the files ([`super::sst_ingest`]); the
 //! committer ingests those of a commit.
 
 use super::EmbeddedStore;
-use super::load::Load;
+use super::sst_ingest::Load;
 use super::tablets::Tablet;
 use crate::bulk::{BulkCommit, BulkLoad, CellBlock, ClaimedKeys, PreparedCells, PreparedCommit};
 use crate::committer::Request;
@@ -94,7 +94,7 @@ impl BulkCommit for EmbeddedStore {
 mod tests {
     use super::super::tests::{commit, open, small};
     use super::*;
-    use crate::committer::claims::Claim;
+    use crate::committer::key_reservations::Claim;
     use crate::contract::{
         AtomicCommit, ClaimedKey, ClassRange, CommitCondition, ReadFilter, RowRange, ScanOptions, Store, TimestampRange,
     };
@@ -259,7 +259,7 @@ mod tests {
             all.extend(cells.clone());
             // As far as the committer came before the crash.
             store.database.begin_taking_in(&cells[0], store.published(), AT).unwrap();
-            super::super::load::take_in_all(&store.database, &all[..taken_in]).unwrap();
+            super::super::sst_ingest::take_in_all(&store.database, &all[..taken_in]).unwrap();
             drop((cells, all));
             drop(store);
             let store = open(folder.path(), small()).unwrap();

@@ -1,7 +1,7 @@
 //! Tests of the embedded engine with faults: crashes, flipped bits, a full disk.
 
-use super::log_walk::{Verdict, walk};
 use super::tests::{commit, open, small};
+use super::wal_reader::{Verdict, walk};
 use super::*;
 use crate::testing::contract;
 use futures::executor::block_on;
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// The logs of a store, oldest first.
 pub fn logs(folder: &Path) -> Vec<PathBuf> {
-    log_check::logs(&folder.join("rocksdb")).unwrap().into_iter().map(|(_, path)| path).collect()
+    wal_recovery::logs(&folder.join("rocksdb")).unwrap().into_iter().map(|(_, path)| path).collect()
 }
 
 /// Copies the state that a machine crash would leave now, if every write had reached the disk.

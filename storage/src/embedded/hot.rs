@@ -1,9 +1,9 @@
 //! [`Hot`]: the caches of recently read rows, by key and by range.
 
 use super::dead_runs::DeadRuns;
-use super::hot_ranges::HotRanges;
-use super::hot_rows::HotRows;
 use super::options::EmbeddedOptions;
+use super::range_cache::HotRanges;
+use super::row_cache::HotRows;
 use crate::committer::Change;
 use std::sync::Arc;
 

@@ -255,7 +255,7 @@ fn rows_beside_those_that_were_read_are_known() {
         let options = ScanOptions { reverse, batch_rows: 10, limit: Some(10), ..ScanOptions::default() };
         contract::scan_packed(&*store, range, wanted, options).len()
     };
-    let is_known = |leaf, last| !matches!(store.hot.rows.find(&key(leaf, last), &wanted), hot_rows::Known::Missed(_));
+    let is_known = |leaf, last| !matches!(store.hot.rows.find(&key(leaf, last), &wanted), row_cache::Known::Missed(_));
     // Reads by key, of existing and of absent rows.
     (0..15).for_each(|row| assert!(point(0, 2 * row + 1)));
     assert!(!is_known(0, 77));

@@ -1,10 +1,10 @@
 //! Reads a [`Leaf`] from the database after one of its rows was missed.
 
-use super::hot_rows::leaf::{Leaf, MOST_ROWS};
-use super::hot_rows::{HotRows, Missed};
-use super::kept_cursors::KeptCursors;
+use super::iterator_pool::KeptCursors;
 use super::maintenance;
 use super::newest::{Course, End, Newest};
+use super::row_cache::block::{Leaf, MOST_ROWS};
+use super::row_cache::{HotRows, Missed};
 use crate::contract::{RowRange, TimestampRange};
 use crate::error::Result;
 use bytes::Bytes;

@@ -1,11 +1,11 @@
 //! [`RocksLog`]: the committer's log over RocksDB. A record is one write batch, and so one record
 //! of the write-ahead log.
 
-use super::ahead::ZeroesAhead;
 use super::committer::SyncLog;
 use super::folder::free_bytes;
 use super::hot::Hot;
-use super::mark::Mark;
+use super::wal_preallocate::ZeroesAhead;
+use super::wal_trailer::Mark;
 use super::{database_error, key, options};
 use crate::bulk::PreparedCells;
 use crate::committer::{Change, CommitLog, LogRecord, Recovered, VersionReader};
@@ -419,7 +419,7 @@ impl CommitLog for RocksLog {
             return Err(StoreError::Unsupported("a prepared commit without writes".to_owned()));
         };
         self.database.begin_taking_in(first, before, record.max_timestamp)?;
-        super::load::take_in_all(&self.database, cells)?;
+        super::sst_ingest::take_in_all(&self.database, cells)?;
         let writes = cells.iter().filter(|cells| cells.is_write());
         writes.for_each(|cells| self.hot.loaded(&cells.ends.0, &cells.ends.1));
         let mut batch = WriteBatch::default();

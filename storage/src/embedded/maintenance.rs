@@ -1,12 +1,12 @@
 //! [`Maintenance`]: the thread that measures tablets, splits large or busy ones, merges small neighbours,
 //! and stores the directory.
 
-use super::kept_cursors::KeptCursors;
+use super::iterator_pool::KeptCursors;
 use super::log::Database;
 use super::options::EmbeddedOptions;
 use super::reader::ScanBounds;
 use super::tablets::{Tablet, TabletDirectory};
-use super::{approximate_bytes, divide, key};
+use super::{approximate_bytes, key, split_points};
 use crate::contract::{Family, RowRange};
 use crate::env::EnvRef;
 use crate::error::Result;
@@ -116,7 +116,7 @@ impl TabletKeeper {
         for candidate in Family::ALL {
             family = family.max((super::approximate_family_bytes(&self.database, candidate, &bounds)?, candidate));
         }
-        divide::cut(&self.database, family.1, &bounds, usize::try_from(pieces).unwrap_or(usize::MAX))
+        split_points::cut(&self.database, family.1, &bounds, usize::try_from(pieces).unwrap_or(usize::MAX))
     }
 }
 

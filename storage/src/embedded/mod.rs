@@ -4,30 +4,30 @@
 //! passes the committer ([`committer`]). Reads go straight to RocksDB ([`reader`]). Tablets are metadata
 //! ([`tablets`], [`maintenance`]). FORMAT.md, beside this crate's sources, documents the bytes.
 
-mod ahead;
 mod arena;
 mod bulk;
 pub mod committer;
 mod dead_runs;
-mod divide;
 pub mod folder;
 pub mod hot;
-pub mod hot_ranges;
-pub mod hot_rows;
-mod kept_cursors;
+mod iterator_pool;
 pub mod key;
 mod leaf_reader;
-pub mod load;
 pub mod log;
-pub mod log_check;
-mod log_walk;
 pub mod maintenance;
-mod mark;
+mod multi_get;
 mod newest;
 pub mod options;
-mod points;
+pub mod range_cache;
 pub mod reader;
+pub mod row_cache;
+mod split_points;
+pub mod sst_ingest;
 pub mod tablets;
+mod wal_preallocate;
+mod wal_reader;
+pub mod wal_recovery;
+mod wal_trailer;
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
@@ -60,13 +60,13 @@ use futures::channel::oneshot;
 use futures::stream::{self, BoxStream};
 use futures::{FutureExt, StreamExt};
 use hot::Hot;
-use kept_cursors::KeptCursors;
-use load::{Loader, Loads};
+use iterator_pool::KeptCursors;
 use log::{Database, RocksLog};
 use maintenance::{Maintenance, TabletKeeper};
 use newest::Newest;
 pub use options::EmbeddedOptions;
 use reader::{ScanBounds, Scanner};
+use sst_ingest::{Loader, Loads};
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -101,7 +101,7 @@ impl EmbeddedStore {
         options: EmbeddedOptions,
     ) -> Result<Arc<EmbeddedStore>> {
         let folder = Folder::open(path)?;
-        log_check::check(&folder.database())?;
+        wal_recovery::check(&folder.database())?;
         let rocks = rocksdb::DB::open_cf_descriptors(
             &options::database(&options),
             folder.database(),
@@ -347,7 +347,7 @@ impl Store for EmbeddedStore {
     fn read<'a>(&'a self, keys: &'a [Bytes], filter: &'a ReadFilter) -> BoxFuture<'a, Result<Vec<Row>>> {
         async move {
             self.directory.count(keys.iter().map(|key| &key[..]), Tablet::count_reads);
-            match hot_rows::of_newest(filter) {
+            match row_cache::of_newest(filter) {
                 Some(wanted) => self.read_newest(keys, wanted),
                 _ => reader::read(&self.database, keys, filter),
             }
@@ -400,7 +400,7 @@ impl Store for EmbeddedStore {
             }
             let hot = &self.hot.ranges;
             // Looked up before the cursor is taken: the cursor must see all changes up to the miss.
-            let known: Vec<(ScanBounds, hot_ranges::Known)> = ranges
+            let known: Vec<(ScanBounds, range_cache::Known)> = ranges
                 .iter()
                 .map(|range| {
                     let bounds = maintenance::bounds(range);
@@ -410,7 +410,7 @@ impl Store for EmbeddedStore {
                 .collect();
             let mut newest = Newest::default();
             newest.begin(limit);
-            let complete = match known.iter().all(|(_, known)| matches!(known, hot_ranges::Known::Rows(..))) {
+            let complete = match known.iter().all(|(_, known)| matches!(known, range_cache::Known::Rows(..))) {
                 true => newest.collect_short(None, &known, hot, wanted.range, limit)?,
                 false => self
                     .cursors
@@ -471,7 +471,7 @@ impl Store for EmbeddedStore {
     }
 
     fn divide<'a>(&'a self, range: &'a RowRange, pieces: usize) -> BoxFuture<'a, Result<Vec<Bytes>>> {
-        async move { divide::divide(&self.database, &maintenance::bounds(range), pieces) }.boxed()
+        async move { split_points::divide(&self.database, &maintenance::bounds(range), pieces) }.boxed()
     }
 
     fn can_scan_reverse(&self) -> bool {

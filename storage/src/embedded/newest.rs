@@ -2,13 +2,13 @@
 //! Keys and values of a batch share one allocation.
 
 use super::dead_runs::{self, DeadRuns, Watch};
-use super::hot_ranges::{Extent, HotRanges, Known};
-use super::hot_rows::walk::{Prefix, Walk, Walked};
-use super::hot_rows::{HotRows, Missed};
-use super::kept_cursors::KeptCursors;
+use super::iterator_pool::KeptCursors;
 use super::key::{self, Head};
 use super::leaf_reader;
+use super::range_cache::{Extent, HotRanges, Known};
 use super::reader::{EXAMINED_ROWS, SHORT_ROWS, STEPS_BEFORE_SEEK, ScanBounds};
+use super::row_cache::walk::{Prefix, Walk, Walked};
+use super::row_cache::{HotRows, Missed};
 use crate::contract::{Plain, TimestampRange};
 use crate::error::{Result, StoreError};
 use crate::packed::PackedRows;

@@ -3,11 +3,11 @@
 use super::arena::Arena;
 use super::dead_runs::DeadRuns;
 use super::hot::Hot;
-use super::hot_ranges::{HotRanges, Known};
-use super::hot_rows::walk::Walk;
-use super::kept_cursors::KeptCursors;
+use super::iterator_pool::KeptCursors;
 use super::log::Database;
 use super::newest::{Course, Dead, End, MOST_BYTES, Newest};
+use super::range_cache::{HotRanges, Known};
+use super::row_cache::walk::Walk;
 use super::{database_error, key};
 use crate::contract::{
     Cell, Cells, Family, FamilyFilter, Plain, ReadFilter, Row, RowRange, ScanOptions, TimestampRange,

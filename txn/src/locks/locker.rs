@@ -2,8 +2,8 @@
 //! another node keeps them. [`Acquired`]: the locks that one of its transactions took, for releasing them together or
 //! from a command on.
 
-use super::agent::LockAgent;
 use super::call::{Taken, WantedLock};
+use super::lock_client::LockAgent;
 use super::mode::{LockMode, LockName, ROW};
 use super::spilled::SpilledLocks;
 use super::table::{LockFailure, LockTable, LockWait};

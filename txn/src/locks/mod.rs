@@ -13,12 +13,12 @@
 //!
 //! Names are digests, and tags are bytes that describe them to people.
 
-mod agent;
 mod call;
 mod held_counts;
 mod history;
-mod keeper;
 mod kept;
+mod lock_client;
+mod lock_server;
 mod locker;
 mod mode;
 mod registry;
@@ -30,10 +30,10 @@ mod table;
 mod tests;
 mod unlooking;
 
-pub(crate) use agent::LockAgent;
 pub use call::{AcquireCall, GivenBack, HeldLock, LockCall, LockReply, LockRequest, SeenLocks, Taken, WantedLock};
 pub use history::{EndedWait, LockEvent, WaitEnd};
-pub(crate) use keeper::LockKeeper;
+pub(crate) use lock_client::LockAgent;
+pub(crate) use lock_server::LockKeeper;
 pub(crate) use locker::Acquired;
 pub use locker::Locker;
 pub use mode::{LockMode, LockName, ROW};

@@ -3,7 +3,7 @@
 
 use crate::data::decode_data;
 use crate::error::{Result, TxnError};
-use crate::{register, system};
+use crate::{cas_cell, system};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use std::collections::BTreeSet;
 use storage::{Cell, Store, StoreError};
@@ -22,7 +22,7 @@ pub(super) struct LeaseRow {
     pub(super) held: bool,
     /// No timestamp above this mark was handed out. The next holder of the lease begins above it.
     pub(super) high_water: u64,
-    /// The nodes that may hold locks: see `locks::keeper`.
+    /// The nodes that may hold locks: see `locks::lock_server`.
     pub(super) holders: BTreeSet<u64>,
     /// `HOST:PORT` at which others ask the holder. Empty if they cannot.
     pub(super) address: String,
@@ -44,7 +44,7 @@ impl LeaseRow {
         bytes.put_u16(u16::try_from(self.address.len()).unwrap_or(0));
         bytes.put_slice(self.address.as_bytes());
         bytes.put_slice(self.name.as_bytes());
-        register::cell(&bytes)
+        cas_cell::cell(&bytes)
     }
 
     pub(super) fn of(cell: &Cell) -> Result<LeaseRow> {
@@ -75,12 +75,12 @@ impl LeaseRow {
 
 /// The row's cell. `None` if the row was never written.
 pub(super) async fn read(store: &dyn Store) -> Result<Option<Cell>> {
-    register::read(store, &system::oracle_key()).await
+    cas_cell::read(store, &system::oracle_key()).await
 }
 
 /// Replaces the cell `seen` by `next`. `None`: it is unknown whether the change happened.
 pub(super) async fn change(store: &dyn Store, seen: Option<&Cell>, next: &Cell) -> Result<Option<bool>> {
-    let (conditions, mutations) = register::change(seen, Some(next));
+    let (conditions, mutations) = cas_cell::change(seen, Some(next));
     match store.check_and_mutate(system::oracle_key(), conditions, mutations).await {
         Ok(done) => Ok(Some(done)),
         Err(StoreError::Undetermined(_)) => Ok(None),
@@ -108,7 +108,7 @@ mod tests {
             assert_eq!(LeaseRow::of(&row.cell()).unwrap(), row);
             let whole = decode_data(&row.cell().value).unwrap();
             for length in 0..head + row.address.len() {
-                assert!(LeaseRow::of(&register::cell(&whole[..length])).is_err(), "{length}");
+                assert!(LeaseRow::of(&cas_cell::cell(&whole[..length])).is_err(), "{length}");
             }
         }
     }

@@ -3,8 +3,8 @@
 use super::{ENDED, Transaction};
 use crate::buffer::Buffer;
 use crate::commit::CommitJob;
-use crate::early::outcome_write;
 use crate::error::{Result, TxnError};
+use crate::pipelined_prewrite::outcome_write;
 use crate::row_locks::{LOCKED_AT_ONCE, LOCKED_BYTES};
 use crate::snapshot::Snapshot;
 use std::sync::Arc;

@@ -8,7 +8,7 @@ mod claims;
 mod codec;
 pub mod computed;
 mod conflict;
-mod feed;
+mod copy_source;
 mod lock_rows;
 mod merge;
 pub mod node;
@@ -25,7 +25,7 @@ pub use check::{key_text, live_schema, unique_violation};
 pub use codec::Arena;
 pub use computed::{Computed, IndexExpressions, IndexWriter, RowComputer, Rules};
 pub use conflict::ROW_NUMBER;
-pub use feed::FeedNode;
+pub use copy_source::FeedNode;
 pub use lock_rows::LockRowsExec;
 pub use node::{
     DeleteNode, InsertNode, LockRowsNode, LockedTable, MergeAction, MergeAgain, MergeNode, OnConflict, RowWait,

@@ -1,15 +1,15 @@
 //! [`WriteExec`]: the physical operator of INSERT, UPDATE and DELETE. It consumes all its input before it returns its
 //! first row.
 
-use super::feed::FeedExec;
+use super::copy_source::FeedExec;
 use super::run::Run;
 use super::run::Target;
 use crate::bounds::KeyBounds;
 use crate::detached::detached;
-use crate::direct::Direct;
-use crate::key_join::KeyJoinExec;
+use crate::index_lookup_join::KeyJoinExec;
 use crate::point_get::PointGetExec;
 use crate::projection::LeanProjectionExec;
+use crate::sync_executor::Direct;
 use crate::{Slots, StatementContext, interrupt};
 use datafusion::arrow::array::{ArrayRef, Int64Array};
 use datafusion::arrow::datatypes::SchemaRef;

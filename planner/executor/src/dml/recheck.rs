@@ -2,7 +2,7 @@
 //! EvalPlanQual; manual, 13.2.1). These rows replace their tables. All else is read in the statement's snapshot.
 
 use crate::recheck_rows::RecheckRows;
-use crate::returned::let_go;
+use crate::row_counter::let_go;
 use crate::table::Table;
 use crate::{Slots, StatementContext};
 use bytes::Bytes;

@@ -8,7 +8,7 @@ use crate::value::{Fitted, fit};
 use catalog::encoding::{KeyColumn, KeyEncoder};
 use catalog::{ColumnId, ColumnStatistics, Constant, TableDescriptor};
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
-use functions::one_of;
+use functions::in_list;
 use std::collections::BTreeMap;
 use types::SqlType;
 
@@ -165,7 +165,7 @@ fn of_expression(table: &TableDescriptor, expression: &Expr) -> f64 {
             let equal = Expr::BinaryExpr(BinaryExpr { left: left.clone(), op: Operator::Eq, right: right.clone() });
             (present(left).min(present(right)) - of(&equal)).clamp(0.0, 1.0)
         }
-        Expr::Not(inner) => match one_of::parts(inner) {
+        Expr::Not(inner) => match in_list::parts(inner) {
             Some((value, _)) => (present(value) - of(inner)).clamp(0.0, 1.0),
             None => 1.0 - of(inner),
         },

@@ -14,7 +14,7 @@ mod statistics;
 mod sum;
 
 use super::{AggregateCall, CastContext, Resolver, TypedExpr};
-use builtin::choice::Kind;
+use builtin::overload_resolution::Kind;
 use datafusion::arrow::array::Array;
 use datafusion::arrow::compute::SortOptions;
 use datafusion::common::ScalarValue;
@@ -149,7 +149,7 @@ pub(super) fn resolve(resolver: &Resolver<'_>, name: &str, call: AggregateCall) 
     let text = |ty: SqlType| ty.base == BaseType::SingleChar && !ty.array;
     let extreme = matches!(name, "min" | "max");
     let args = match extreme && args.iter().any(|arg| text(arg.ty) || matches!(arg.ty.base, BaseType::Record(_))) {
-        true => super::chosen::arguments(resolver, name, args, Kind::Aggregate)?,
+        true => super::overload_resolution::arguments(resolver, name, args, Kind::Aggregate)?,
         false => args,
     };
     let Some(arg) = args.into_iter().next() else {

@@ -151,7 +151,7 @@ pub(super) fn quantified(
     }
     let operands = match left.ty.array {
         true => None,
-        false => super::chosen::element_operator(resolver, symbol, left.ty, array.ty.element())?,
+        false => super::overload_resolution::element_operator(resolver, symbol, left.ty, array.ty.element())?,
     };
     // A constant array becomes a list of constants, which indexes can use.
     if let (Some(list), "=" | "<>") = (array.constant(), symbol)

@@ -13,7 +13,7 @@ use sql_error::value_size::LongText;
 use sql_error::{Result, SqlError, state};
 use std::borrow::Cow;
 use std::sync::Arc;
-use types::regular::{Options, Pattern, Subject};
+use types::regex::{Options, Pattern, Subject};
 use types::value::ValueRef;
 use types::{Ctype, SqlType};
 

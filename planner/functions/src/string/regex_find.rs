@@ -10,7 +10,7 @@ use datafusion::arrow::array::{ArrayRef, StringArray};
 use sql_error::{Result, SqlError, state};
 use std::sync::Arc;
 use types::SqlType;
-use types::regular::{Captures, Pattern, Subject};
+use types::regex::{Captures, Pattern, Subject};
 use types::value::ValueRef;
 
 /// The matches in a text from a byte on. The next match may start right behind a match. Behind an empty match, it
@@ -139,7 +139,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
 mod tests {
     use super::*;
     use types::Ctype;
-    use types::regular::Options;
+    use types::regex::Options;
 
     #[test]
     fn empty_matches_follow_others() {

@@ -9,7 +9,7 @@ use crate::{Call, Kernel};
 use sql_error::{Result, SqlError, state};
 use std::sync::Arc;
 use types::SqlType;
-use types::regular::{Captures, Pattern, Span, Subject};
+use types::regex::{Captures, Pattern, Span, Subject};
 
 /// The arguments of a call, with defaults for the optional ones.
 struct Question<'a> {

@@ -3,7 +3,7 @@
 use super::{Flags, Item, Method, Node, Operator, Path, Step};
 use crate::Ctype;
 use crate::numeric::Numeric;
-use crate::regular::{Options, Pattern, Syntax};
+use crate::regex::{Options, Pattern, Syntax};
 use sql_error::{Result, SqlError, state};
 
 /// Most nested brackets in a path.

@@ -6,7 +6,7 @@ use crate::array::{ArrayValue, Dimension, literal, values_array};
 use crate::interval::{Restriction, parse_interval_signed};
 use crate::numeric::Numeric;
 use crate::value::{ValueRef, value_of};
-use crate::{BaseType, Datum, SqlType, datetime, json, length, place, time};
+use crate::{BaseType, Datum, SqlType, datetime, json, length, tid, time};
 use datafusion_common::ScalarValue;
 use sql_error::interrupt;
 use sql_error::value_size::room;
@@ -265,9 +265,9 @@ pub fn input(ty: SqlType, text: &str, context: &InputContext<'_>) -> Result<Datu
         BaseType::Enum(ty) => ScalarValue::Int64(Some(ty.value(text)?)),
         BaseType::Uuid => ScalarValue::FixedSizeBinary(16, Some(parse_uuid(text)?.to_vec())),
         crate::object_name_type!() => ScalarValue::Int64(Some(object_oid(ty.base, text, context)?)),
-        BaseType::Xid | BaseType::Cid => ScalarValue::Int64(Some(i64::from(place::read_number(text) as u32))),
-        BaseType::Xid8 => ScalarValue::Int64(Some(place::xid8_value(place::read_number(text)))),
-        BaseType::Tid => ScalarValue::Int64(Some(place::read_tid(text)?)),
+        BaseType::Xid | BaseType::Cid => ScalarValue::Int64(Some(i64::from(tid::read_number(text) as u32))),
+        BaseType::Xid8 => ScalarValue::Int64(Some(tid::xid8_value(tid::read_number(text)))),
+        BaseType::Tid => ScalarValue::Int64(Some(tid::read_tid(text)?)),
         BaseType::Record(ty) if ty.row_of().is_some() => super::record_input::read_record(ty, text, context)?,
         BaseType::Record(_) => {
             let message = "input of anonymous composite types is not implemented";

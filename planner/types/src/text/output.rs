@@ -8,7 +8,7 @@ use crate::length::shown_single_char;
 use crate::numeric::Numeric;
 use crate::packed::record_columns;
 use crate::record::RecordType;
-use crate::{BaseType, Datum, SqlType, datetime, place, time};
+use crate::{BaseType, Datum, SqlType, datetime, tid, time};
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::{
     Date32Type, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType,
@@ -270,10 +270,10 @@ pub fn output(
             out.extend_from_slice(name_of(ty.base, oid, context).as_bytes());
         }
         BaseType::Xid8 => {
-            let number = place::xid8_number(array.as_primitive_opt::<Int64Type>().ok_or_else(wrong)?.value(row));
+            let number = tid::xid8_number(array.as_primitive_opt::<Int64Type>().ok_or_else(wrong)?.value(row));
             let _ = write!(out, "{number}");
         }
-        BaseType::Tid => place::write_tid(array.as_primitive_opt::<Int64Type>().ok_or_else(wrong)?.value(row), out),
+        BaseType::Tid => tid::write_tid(array.as_primitive_opt::<Int64Type>().ok_or_else(wrong)?.value(row), out),
         BaseType::Record(ty) => {
             write_record(ty, array.as_binary_opt::<i32>().ok_or_else(wrong)?.value(row), context, out)?
         }

@@ -1,7 +1,7 @@
 //! [`Walk`]: a read of a short range of rows, from leaf to adjacent leaf.
 
 use super::shard::Missed;
-use super::{HotRows, leaf};
+use super::{HotRows, block};
 use crate::contract::{RowRange, TimestampRange};
 use crate::embedded::key::HEAD_BYTES;
 use crate::packed::PackedRows;
@@ -93,7 +93,7 @@ impl HotRows {
         if wanted.from > Timestamp::ZERO || range.is_empty() {
             return Walked::Nowhere;
         }
-        let Some((prefix, _)) = leaf::split(if reverse { end } else { &range.start }) else { return Walked::Nowhere };
+        let Some((prefix, _)) = block::split(if reverse { end } else { &range.start }) else { return Walked::Nowhere };
         let mut prefix = Prefix::from_slice(prefix);
         let before = rows.len();
         let mut are_newest = true;
@@ -139,10 +139,10 @@ impl HotRows {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 mod tests {
-    use super::leaf::Leaf;
+    use super::block::Leaf;
     use super::*;
     use crate::contract::{Family, FamilyFilter};
-    use crate::embedded::hot_rows::Known;
+    use crate::embedded::row_cache::Known;
     use crate::packed::plain;
     use bytes::Bytes;
     use proptest::prelude::*;

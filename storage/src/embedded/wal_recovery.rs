@@ -18,8 +18,8 @@
 //! - Zeroes at the end of a log were written ahead of it, and are cut off. If a newer log follows, its first record
 //!   must have the next number.
 
-use super::log_walk::{Verdict, Walk, walk};
-use super::mark::Mark;
+use super::wal_reader::{Verdict, Walk, walk};
+use super::wal_trailer::Mark;
 use crate::error::{Result, StoreError};
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -135,7 +135,7 @@ fn check_manifest(directory: &Path) -> Result<()> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::indexing_slicing)]
 mod tests {
-    use super::super::log_walk::tests::Log;
+    use super::super::wal_reader::tests::Log;
     use super::*;
 
     /// A log of records `first` to `last`, with zeroes behind. Each record says that those up

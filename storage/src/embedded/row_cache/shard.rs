@@ -1,6 +1,6 @@
 //! [`Shard`]: a part of the cache with its own lock. A leaf and its rows are in the same shard.
 
-use super::leaf::{self, Leaf};
+use super::block::{self, Leaf};
 use super::name::{Name, OwnName};
 use super::{Known, answer, answer_of};
 use crate::contract::{Cell, Family, FamilyFilter};
@@ -19,7 +19,7 @@ pub(super) const MISSES_PER_LEAF: u32 = 16;
 /// The longest value that is cached, in bytes.
 pub(super) const MOST_VALUE_BYTES: usize = 4 << 10;
 /// The longest value of a row that triggers reading its leaf, in bytes. Few leaves of longer rows would fit.
-pub(super) const MOST_LEAF_VALUE_BYTES: usize = leaf::MOST_BYTES / leaf::MOST_ROWS;
+pub(super) const MOST_LEAF_VALUE_BYTES: usize = block::MOST_BYTES / block::MOST_ROWS;
 /// Approximate memory of a row beside its key and value, in bytes.
 const ROW_BYTES: u64 = 160;
 /// In a full shard, reading a leaf also costs credit, which look-ups earn. This bounds the slowdown when a client
@@ -121,7 +121,7 @@ impl Shard {
 
     /// Looks a row up. `None` if neither the row nor its leaf is cached.
     pub fn find(&mut self, key: &[u8], wanted: &FamilyFilter) -> Option<Known> {
-        let known = match leaf::split(key).and_then(|(prefix, last)| Some((self.leaf(prefix)?, last))) {
+        let known = match block::split(key).and_then(|(prefix, last)| Some((self.leaf(prefix)?, last))) {
             Some((leaf, last)) => {
                 leaf.timestamp(last).map_or(Known::Nothing, |newest| answer_of(newest, wanted, || leaf.cell(last)))
             }
@@ -179,7 +179,7 @@ impl Shard {
         if !missed.is_wanted() || bytes > MOST_LEAF_VALUE_BYTES || is_known {
             return false;
         }
-        if self.kept.weight() + leaf::MOST_BYTES as u64 > self.share {
+        if self.kept.weight() + block::MOST_BYTES as u64 > self.share {
             let Some(left) = self.saved.checked_sub(PRICE_OF_LEAF) else { return false };
             self.saved = left;
         }
@@ -189,7 +189,7 @@ impl Shard {
 
     /// Caches the leaf of a missed row. `None` if the rows with this prefix form no leaf.
     pub fn keep_leaf(&mut self, missed: Missed, prefix: &[u8], leaf: Option<Leaf>) {
-        match leaf.filter(|leaf| leaf.bytes() <= leaf::MOST_BYTES) {
+        match leaf.filter(|leaf| leaf.bytes() <= block::MOST_BYTES) {
             Some(leaf) if self.is_as_it_was(missed) => {
                 self.kept.insert(Name::leaf(prefix).own(), Kept::Leaf(Box::new(leaf)));
             }
@@ -206,7 +206,7 @@ impl Shard {
     pub fn change(&mut self, place: Place, key: &[u8], timestamp: Timestamp, value: Option<&Bytes>) {
         self.count_change(place);
         self.change_row(key, timestamp, value);
-        if let Some((prefix, last)) = leaf::split(key) {
+        if let Some((prefix, last)) = block::split(key) {
             self.change_leaf(prefix, last, timestamp, value);
         }
     }
@@ -234,10 +234,10 @@ impl Shard {
         let Kept::Leaf(leaf) = &mut *kept else { return };
         let goes_on = match value {
             // A value that is too long is not even copied.
-            Some(value) if value.len() > leaf::MOST_BYTES => false,
+            Some(value) if value.len() > block::MOST_BYTES => false,
             Some(value) => {
                 leaf.set(last, timestamp, value);
-                leaf.bytes() <= leaf::MOST_BYTES
+                leaf.bytes() <= block::MOST_BYTES
             }
             // Garbage collection also removes cells beneath the newest ones.
             None => leaf.timestamp(last) != Some(timestamp),

@@ -3,7 +3,7 @@
 //! The format is RocksDB's log_format.h: blocks of 32 KiB that hold fragments. A fragment is a masked CRC-32C over
 //! type and payload, a length of two bytes, a type, and the payload.
 
-use super::mark::Mark;
+use super::wal_trailer::Mark;
 use smallvec::SmallVec;
 
 const BLOCK: usize = 32 << 10;

@@ -16,7 +16,7 @@
 //! with a key of another length would break it, so such a write evicts the leaf. To find the leaf, the writer uses
 //! the lengths of prefixes in its table, which are noted before any leaf is read.
 
-pub mod leaf;
+pub mod block;
 mod name;
 mod shard;
 #[cfg(test)]
@@ -28,8 +28,8 @@ use crate::committer::Change;
 use crate::contract::{Cell, Family, FamilyFilter, ReadFilter, TimestampRange};
 use crate::embedded::key::HEAD_BYTES;
 use crate::timestamp::Timestamp;
+use block::Leaf;
 use foldhash::fast::RandomState;
-use leaf::Leaf;
 use name::Name;
 use parking_lot::{Mutex, MutexGuard};
 use shard::{Place, Shard};
@@ -108,7 +108,7 @@ fn answer_of(newest: Timestamp, wanted: &FamilyFilter, cell: impl FnOnce() -> Op
 
 /// The prefix of the leaf that a key belongs to, or the whole key if it belongs to none.
 fn leaf_of(key: &[u8]) -> &[u8] {
-    leaf::split(key).map_or(key, |(prefix, _)| prefix)
+    block::split(key).map_or(key, |(prefix, _)| prefix)
 }
 
 /// The bit for a length of leaf prefixes. `None` if keys with such a prefix are too short or too long for a leaf.

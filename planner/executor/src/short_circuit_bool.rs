@@ -97,7 +97,7 @@ fn is_safe(expr: &Arc<dyn PhysicalExpr>) -> bool {
         functions::NUMERIC_KEY,
         functions::INTERVAL_KEY,
         functions::distinctness::NOT_DISTINCT,
-        functions::one_of::NAME,
+        functions::in_list::NAME,
         "= any",
         functions::COALESCE,
         "cast_implicit_bigint",

@@ -119,7 +119,7 @@ impl TransactionStore {
             if status != Status::Live {
                 met.lock().push((row.key.clone(), cell.clone(), status));
             }
-            // A delayed copy of a lock may arrive late ([`crate::wave`]). Then the write of its owner is there,
+            // A delayed copy of a lock may arrive late ([`crate::parallel_prewrite`]). Then the write of its owner is there,
             // or a newer one.
             let written = row.newest(Family::Write).map_or(Timestamp::ZERO, |write| write.timestamp);
             match status {

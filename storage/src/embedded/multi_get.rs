@@ -1,7 +1,7 @@
 //! Reads of the newest cells of rows by key, from the row cache and, for the rest, from RocksDB.
 
-use super::hot_rows::{self, Known, Missed, leaf};
 use super::reader::ScanBounds;
+use super::row_cache::{self, Known, Missed, block};
 use super::{EmbeddedStore, key, leaf_reader, reader};
 use crate::contract::{Cell, Family, FamilyFilter, Row, TimestampRange};
 use crate::error::Result;
@@ -54,7 +54,7 @@ impl EmbeddedStore {
                         (_, None) => Known::Nothing,
                         (Known::Missed(word), Some(newest)) => {
                             self.hot.rows.keep(*word, key, &newest);
-                            hot_rows::answer(&newest, wanted)
+                            row_cache::answer(&newest, wanted)
                         }
                         (_, Some(cell)) => Known::Cell(cell),
                     };
@@ -96,7 +96,7 @@ impl EmbeddedStore {
         self.read_leaf(word, key, bytes_of(newest.as_ref()))?;
         let Some(newest) = newest else { return Ok(None) };
         self.hot.rows.keep(word, key, &newest);
-        match hot_rows::answer(&newest, wanted) {
+        match row_cache::answer(&newest, wanted) {
             Known::Cell(found) => Ok(Some(found)),
             Known::Newer => self.cursors.newest_of(key, wanted.range),
             Known::Nothing | Known::Missed(_) => Ok(None),
@@ -106,7 +106,7 @@ impl EmbeddedStore {
     /// After a miss, reads and caches the whole leaf of `key` if several of its rows were missed. The missed
     /// value has `bytes` bytes.
     fn read_leaf(&self, missed: Missed, key: &[u8], bytes: usize) -> Result<()> {
-        match leaf::split(key) {
+        match block::split(key) {
             Some((prefix, _)) => leaf_reader::read(&self.cursors, &self.hot.rows, missed, prefix, bytes),
             None => Ok(()),
         }

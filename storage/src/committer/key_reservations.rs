@@ -4,7 +4,7 @@
 
 use crate::bulk::{ClaimedKey, ClaimedRun};
 use crate::contract::ClassRange;
-use crate::strings::Strings;
+use crate::packed_bytes::Strings;
 use bytes::Bytes;
 use foldhash::fast::RandomState;
 use parking_lot::Mutex;

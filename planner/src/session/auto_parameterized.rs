@@ -4,7 +4,7 @@
 use super::dispatch::is_planned;
 use super::statement::Statement;
 use crate::error::SqlError;
-use crate::parse::lifting::Lifted;
+use crate::parse::auto_parameterize::Lifted;
 use crate::parse::parse;
 use crate::state;
 use crate::types::{Datum, SqlType};

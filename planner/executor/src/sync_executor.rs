@@ -4,7 +4,7 @@
 //! expressions and writer are the plan's own, so the results equal those of the stream.
 
 use super::dml::{DirectWrite, WriteExec};
-use super::key_join::{KeyJoinExec, KeyJoiner};
+use super::index_lookup_join::{KeyJoinExec, KeyJoiner};
 use super::leaf::one_row;
 use super::point_get::{PointGetExec, PointReader};
 use super::projection::{LeanProjectionExec, Projector};

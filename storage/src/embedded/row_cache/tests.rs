@@ -173,7 +173,7 @@ fn a_key_of_another_length_ends_a_leaf() {
 fn rows_are_forgotten_together() {
     let rows = HotRows::new(64 << 20);
     let everything = Change::RemoveRange(RowRange::prefix(Bytes::from_static(b"x")));
-    let long = Bytes::from(vec![0; leaf::MOST_BYTES]);
+    let long = Bytes::from(vec![0; block::MOST_BYTES]);
     let long = Change::Set { key: "a table\0:3".into(), family: Family::Write, timestamp: Timestamp(9), value: long };
     for change in [remove("a table\0:3", 7), everything, long] {
         keep_leaf(&rows);
@@ -210,7 +210,7 @@ fn a_leaf_that_changed_while_it_was_read_is_not_kept() {
 #[test]
 fn what_is_no_leaf_is_not_read_again() {
     let rows = HotRows::new(64 << 20);
-    let long = "v".repeat(leaf::MOST_BYTES);
+    let long = "v".repeat(block::MOST_BYTES);
     for none in [leaf(&[("1", 5, "one"), ("11", 5, "longer")]), leaf(&[("1", 5, &long)])] {
         let word = wanted(&rows);
         rows.keep_leaf(word, PREFIX.as_bytes(), none);
@@ -225,7 +225,7 @@ fn what_is_no_leaf_is_not_read_again() {
 
 #[test]
 fn where_there_is_no_room_a_leaf_is_paid_for() {
-    let rows = HotRows::new(SHARDS as u64 * leaf::MOST_BYTES as u64 / 2);
+    let rows = HotRows::new(SHARDS as u64 * block::MOST_BYTES as u64 / 2);
     let key = "a table\0:1";
     let mut asked = 1;
     let mut word = missed(&rows, key);

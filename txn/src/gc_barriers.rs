@@ -11,7 +11,7 @@ use crate::commit::STORE_PATIENCE;
 use crate::data::decode_data;
 use crate::error::{Result, TxnError};
 use crate::store::TransactionStore;
-use crate::{register, system};
+use crate::{cas_cell, system};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use futures::StreamExt;
 use parking_lot::Mutex;
@@ -42,7 +42,7 @@ impl Hold {
         let mut bytes = BytesMut::with_capacity(16);
         bytes.put_u64(self.oldest.0);
         bytes.put_u64(self.until);
-        register::cell(&bytes)
+        cas_cell::cell(&bytes)
     }
 
     fn of(cell: &Cell) -> Result<Hold> {
@@ -88,14 +88,14 @@ impl TransactionStore {
     /// Releases the snapshot held under `name`. Answers whether there was one.
     pub async fn release_snapshot(&self, name: &str) -> Result<bool> {
         let key = system::named_hold_key(name);
-        let Some(cell) = register::read(&*self.store, &key).await? else { return Ok(false) };
+        let Some(cell) = cas_cell::read(&*self.store, &key).await? else { return Ok(false) };
         self.change_hold(&key, Some(&cell), None).await?;
         Ok(true)
     }
 
     /// The oldest snapshot that a row holds. Removes the rows of nodes that are gone.
     pub(crate) async fn oldest_hold(&self) -> Result<Option<Timestamp>> {
-        let mut rows = self.store.scan(system::holds(), register::filter(), ScanOptions::default());
+        let mut rows = self.store.scan(system::holds(), cas_cell::filter(), ScanOptions::default());
         let (mut oldest, mut ended, mut seen) = (None, Vec::new(), HashMap::new());
         while let Some(batch) = rows.next().await {
             for row in batch? {
@@ -115,7 +115,7 @@ impl TransactionStore {
         drop(rows);
         *self.seen_holds.lock() = seen;
         for (key, cell) in ended {
-            let (conditions, mutations) = register::change(Some(&cell), None);
+            let (conditions, mutations) = cas_cell::change(Some(&cell), None);
             self.change_row(&key, conditions, mutations).await?;
         }
         Ok(oldest)
@@ -186,11 +186,11 @@ impl TransactionStore {
         let mut before = before.cloned();
         let mut patience = Backoff::within(self.env.clone(), STORE_PATIENCE);
         loop {
-            let (conditions, mutations) = register::change(before.as_ref(), next);
+            let (conditions, mutations) = cas_cell::change(before.as_ref(), next);
             if self.change_row(key, conditions, mutations).await? {
                 return Ok(());
             }
-            before = register::read(&*self.store, key).await?;
+            before = cas_cell::read(&*self.store, key).await?;
             if before.as_ref() == next {
                 return Ok(());
             }

@@ -14,7 +14,7 @@ use datafusion::error::DataFusionError;
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{BinaryExpr, Expr, Extension, Filter, LogicalPlan, Operator};
-use functions::{guarded_case, one_of};
+use functions::{guarded_case, in_list};
 use sql_error::Result;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -88,7 +88,7 @@ fn replace(
 /// Replaces expressions that were hidden from DataFusion's rules by DataFusion's own forms.
 fn in_final_form(expression: Expr) -> std::result::Result<Transformed<Expr>, DataFusionError> {
     expression.transform_up(|expression| {
-        match one_of::constant_list(&expression).or_else(|| guarded_case::plain(&expression)) {
+        match in_list::constant_list(&expression).or_else(|| guarded_case::plain(&expression)) {
             Some(own) => Ok(Transformed::yes(own)),
             None => Ok(Transformed::no(expression)),
         }

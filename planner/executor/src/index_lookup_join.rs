@@ -5,11 +5,11 @@
 //! are more rows than lookups pay for, a table that is not large is read once instead ([`Everything`]).
 
 use super::key_lookup::{Everything, NamedRows};
-use super::lazy_junction::{guarded, guarded_condition};
 use super::leaf;
 use super::lookup_scan::LookupScanExec;
 use super::projection::Projector;
-use super::returned::Returned;
+use super::row_counter::Returned;
+use super::short_circuit_bool::{guarded, guarded_condition};
 use super::slots::StatementContext;
 use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, UInt32Array, new_null_array};
 use datafusion::arrow::compute::{filter_record_batch, take};

@@ -1,4 +1,4 @@
-//! [`LockAgent`]: asks the node that keeps the locks of all nodes ([`super::keeper`]) for this node's lockers. It has
+//! [`LockAgent`]: asks the node that keeps the locks of all nodes ([`super::lock_server`]) for this node's lockers. It has
 //! a session there and sends a heartbeat each second. If the keeper is another node, or no longer knows the session,
 //! it opens a new one and reclaims what its lockers hold.
 //!
@@ -10,7 +10,7 @@
 //! request only after the release has arrived.
 
 use super::call::{HeldLock, LockCall, LockReply, LockRequest, SeenLocks, Taken, WantedLock};
-use super::keeper::LEASE;
+use super::lock_server::LEASE;
 use super::locker::{Home, Locker, Lost};
 use super::mode::{LockMode, LockName};
 use super::registry::Registry;

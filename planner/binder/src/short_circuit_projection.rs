@@ -65,7 +65,7 @@ fn cannot_fail(expr: &Expr) -> bool {
             safe && cannot_fail(left) && cannot_fail(right)
         }
         Expr::ScalarFunction(call) => {
-            let keys = [functions::NUMERIC_KEY, functions::INTERVAL_KEY, functions::one_of::NAME];
+            let keys = [functions::NUMERIC_KEY, functions::INTERVAL_KEY, functions::in_list::NAME];
             keys.contains(&call.name()) && call.args.iter().all(cannot_fail)
         }
         _ => false,

@@ -4,7 +4,7 @@
 
 use super::operator::no_operator;
 use super::{CastContext, Resolver, TypedExpr, operator, operator_names, registry};
-use builtin::choice::{self, Choice, Kind};
+use builtin::overload_resolution::{self, Choice, Kind};
 use datafusion::common::Column;
 use datafusion::logical_expr::Expr;
 use sql_error::{Result, SqlError, state};
@@ -18,7 +18,7 @@ pub(super) fn function(resolver: &Resolver<'_>, name: &str, args: Vec<TypedExpr>
     if cast || registry::has_own_rules(name) {
         return registry::resolve(resolver, name, args);
     }
-    match choice::function(resolver.catalog, name, &types, Kind::Plain) {
+    match overload_resolution::function(resolver.catalog, name, &types, Kind::Plain) {
         Choice::Missing => Err(resolver.no_function(name, &args)),
         Choice::Ambiguous => Err(ambiguous("function", &format!("{name}({})", names(&types)))),
         Choice::Unlisted | Choice::Undetermined => registry::resolve(resolver, name, args),
@@ -70,7 +70,7 @@ pub(super) fn arguments(
     kind: Kind,
 ) -> Result<Vec<TypedExpr>> {
     let types: Vec<SqlType> = args.iter().map(|arg| arg.ty).collect();
-    match choice::function(resolver.catalog, name, &types, kind) {
+    match overload_resolution::function(resolver.catalog, name, &types, kind) {
         Choice::Missing => Err(resolver.no_function(name, &args)),
         Choice::Ambiguous => Err(ambiguous("function", &format!("{name}({})", names(&types)))),
         Choice::Unlisted | Choice::Undetermined => Ok(args),
@@ -82,7 +82,7 @@ pub(super) fn arguments(
 /// there is no such function.
 pub(super) fn spread(resolver: &Resolver<'_>, name: &str, args: &[TypedExpr]) -> Result<Option<TypedExpr>> {
     let types: Vec<SqlType> = args.iter().map(|arg| arg.ty).collect();
-    match choice::function(resolver.catalog, name, &types, Kind::Spread) {
+    match overload_resolution::function(resolver.catalog, name, &types, Kind::Spread) {
         Choice::Chosen { function, arguments, .. } => {
             let args = brought(resolver, args.to_vec(), &arguments)?;
             operator_names::resolve(resolver, name, function, &args)
@@ -112,7 +112,7 @@ pub(super) fn operator(
     }
     // Distinctness is decided by the types' equality operator.
     let listed = if matches!(symbol, "IS DISTINCT FROM" | "IS NOT DISTINCT FROM") { "=" } else { symbol };
-    match choice::operator(resolver.catalog, listed, left_type, right.ty) {
+    match overload_resolution::operator(resolver.catalog, listed, left_type, right.ty) {
         Choice::Unlisted | Choice::Undetermined => operator::resolve(resolver, symbol, left, right),
         Choice::Missing => Err(no_operator(listed, left_type, right.ty)),
         Choice::Ambiguous => {
@@ -145,7 +145,7 @@ pub(super) fn left_operand_type(resolver: &Resolver<'_>, symbol: &str, left: Sql
         (SqlType::UNKNOWN, right) => right.plain(),
         (left, _) => left,
     };
-    match choice::operator(resolver.catalog, symbol, Some(left), right) {
+    match overload_resolution::operator(resolver.catalog, symbol, Some(left), right) {
         Choice::Chosen { arguments, .. } => match arguments.first() {
             Some(Some(ty)) if ty.base != own.base || ty.array != own.array => *ty,
             _ => own,
@@ -162,7 +162,7 @@ pub(super) fn element_operator(
     left: SqlType,
     element: SqlType,
 ) -> Result<Option<(SqlType, SqlType)>> {
-    match choice::operator(resolver.catalog, symbol, Some(left), element) {
+    match overload_resolution::operator(resolver.catalog, symbol, Some(left), element) {
         Choice::Missing => Err(no_operator(symbol, Some(left), element)),
         Choice::Ambiguous => Err(ambiguous("operator", &format!("{} {symbol} {}", left.name(), element.name()))),
         Choice::Chosen { arguments, .. } => Ok(match arguments.as_slice() {

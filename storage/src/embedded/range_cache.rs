@@ -3,7 +3,7 @@
 //!
 //! Invariant: a cached range holds the newest [`Family::Write`] cell of each of its rows in the database. Changes
 //! that are being written are exempt: no snapshot shows them before [`HotRanges::changed`] was told of them. Two
-//! rules keep it, as for single rows ([`HotRows`](super::hot_rows::HotRows)):
+//! rules keep it, as for single rows ([`HotRows`](super::row_cache::HotRows)):
 //!
 //! - The committer reports each change, and a load its range of rows, after the database has it and
 //!   before it is published.

@@ -6,7 +6,7 @@
 //!
 //! A request never writes our own lock twice, because a delayed copy must not undo what readers and heartbeats wrote
 //! into the lock. A retry after a lost answer finds the lock there, and that is success. A lock written before COMMIT
-//! ([`crate::early`]) that no longer says what remains is changed on condition of its contents. It is changed once,
+//! ([`crate::pipelined_prewrite`]) that no longer says what remains is changed on condition of its contents. It is changed once,
 //! so this condition never holds again.
 //!
 //! Keys that nobody else knows ([`crate::Transaction::made`]) cannot conflict. They are locked at COMMIT, when their
@@ -15,13 +15,13 @@
 
 use crate::backoff::Backoff;
 use crate::buffer::{Early, FinalWrite};
-use crate::by_row::is_passing;
 use crate::commit::{CommitJob, STEP_BYTES, STEP_ROWS, STORE_PATIENCE, no_lock};
+use crate::concurrency_limiter::{Pace, let_others_run};
 use crate::data::encode_data;
+use crate::distributed_commit::is_passing;
 use crate::error::{ConflictKind, Result, TxnError};
 use crate::failpoint::{self, FailPoints};
 use crate::lock::Lock;
-use crate::pace::{Pace, let_others_run};
 use crate::prewrite::long_value;
 use crate::resolver::{Cleared, exactly};
 use crate::system;

@@ -4,21 +4,21 @@
 //!
 //! The buffer stays authoritative. A sent lock says what its run says. If that differs from the final write, because
 //! the key was written again or a savepoint was rolled back, COMMIT changes the lock once. The transaction's own
-//! reads look into the buffer and ignore its locks ([`crate::met_locks`]).
+//! reads look into the buffer and ignore its locks ([`crate::lock_resolution`]).
 //!
 //! The primary is the row of the transaction's outcome, which no savepoint can undo; heartbeats begin with it. If a
 //! lock cannot be written, the transaction can no longer commit.
 
 use crate::buffer::{Buffer, Early, FinalWrite};
 use crate::commit::{CommitJob, STEP_ROWS};
+use crate::concurrency_limiter::Pace;
 use crate::error::Result;
 use crate::lock::LockStrength;
-use crate::pace::Pace;
+use crate::parallel_prewrite::{Progress, Reached, Rows, Step};
 use crate::snapshot::Snapshot;
 use crate::store::TransactionStore;
 use crate::system;
 use crate::transaction::{Transaction, Write, WriteKind};
-use crate::wave::{Progress, Reached, Rows, Step};
 use bytes::Bytes;
 use futures::channel::oneshot;
 use std::sync::Arc;

@@ -8,7 +8,7 @@
 //! file, so it overwrites zeroes and never skips them. It truncates the file when it closes it; after
 //! a crash, `log_check.rs` does.
 
-use super::log_check::logs;
+use super::wal_recovery::logs;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
