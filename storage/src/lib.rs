@@ -6,7 +6,7 @@
 //! - [`embedded`]: the engine of one machine, over RocksDB.
 //! - [`bigtable`]: the engine of many nodes, over Google Cloud Bigtable.
 //! - `testing` (a feature, for tests): the engine in memory, a simulated environment, the contract suite, faults.
-//! - [`env`]: clock, randomness, spawning.
+//! - [`mod@env`]: clock, randomness, spawning.
 //!
 //! The caller hands the store its source of commit timestamps when it opens the store. The store itself registers
 //! readers and their timestamps ([`AtomicCommit::snapshot`]).

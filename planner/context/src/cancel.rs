@@ -6,7 +6,7 @@ use tokio::sync::Notify;
 
 /// Shared between the session that runs statements and those who may cancel them. A cancelled token stays cancelled
 /// until [`CancelToken::reset`]. The server resets it when it takes up a client's next message after being idle.
-/// [`Session::fail`](super::Session::fail) and [`Session::end_implicit`](super::Session::end_implicit) reset it too.
+/// `Session::fail` and `Session::end_implicit` reset it too.
 #[derive(Clone, Debug, Default)]
 pub struct CancelToken(Arc<State>);
 

@@ -1,6 +1,6 @@
 //! Turns a bound logical plan into one that runs repeatedly.
 //! 1. [`Engine::optimize`] applies DataFusion's rules. Parameters stay placeholders, so that filters reach the tables.
-//! 2. [`slotting`] replaces placeholders by functions that read slots.
+//! 2. [`parameter_binding`] replaces placeholders by functions that read slots.
 //! 3. The physical plan is made once and becomes a [`PlanInstance`].
 //! 4. A [`PreparedPlan`] pools instances. It fills the slots, runs the plan, and clears the slots.
 

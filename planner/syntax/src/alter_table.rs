@@ -273,7 +273,7 @@ fn collated_type(cursor: &mut Cursor<'_>, name: &str) -> Result<Option<AlterActi
     Ok(Some(AlterAction::SetType { name: name.to_string(), data_type, collation, using }))
 }
 
-/// ALTER [COLUMN] name …, after the ALTER.
+/// `ALTER [COLUMN] name …`, after the ALTER.
 fn column(cursor: &mut Cursor<'_>) -> Result<Option<AlterAction>> {
     cursor.word("column");
     if cursor.integer().is_some() {

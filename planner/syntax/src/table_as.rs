@@ -65,7 +65,7 @@ fn names(tokens: &[TokenWithSpan]) -> Option<Vec<String>> {
         .collect()
 }
 
-/// Removes WITH [NO] DATA from the end.
+/// Removes `WITH [NO] DATA` from the end.
 fn data(tokens: &[TokenWithSpan]) -> (&[TokenWithSpan], bool) {
     match tokens {
         [query @ .., with, no, data] if is_word(with, "with") && is_word(no, "no") && is_word(data, "data") => {

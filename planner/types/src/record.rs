@@ -1,6 +1,6 @@
 //! Rows as values: records.
 //!
-//! A value is bytes: the sort key of all fields ([`crate::encoding::KeyEncoder`]), the fields as rows store them, then
+//! A value is bytes: the sort key of all fields ([`crate::packed::KeyEncoder`]), the fields as rows store them, then
 //! the key's length. So byte order is the order of records, and equal records have equal keys, as with numeric. The
 //! type has the names and types of the fields; the value has not. A type must be small and `Copy`. So each distinct
 //! list of fields is kept for the life of the process.

@@ -6,7 +6,7 @@
 //!
 //! The steps of a group:
 //!
-//! 1. *Validate.* [`admission`] checks each request against the store, recent commits ([`recent`]) and earlier
+//! 1. *Validate.* [`admission`] checks each request against the store, recent commits ([`conflict_index`]) and earlier
 //!    requests of the group ([`group`]).
 //! 2. *Stamp.* Only then does the request take its commit_ts, so timestamps follow the order of validation.
 //! 3. *Log.* The group becomes one record of the log. It is now *ordered*: later commits follow it in the log.

@@ -17,7 +17,7 @@ fn bytes_of(newest: Option<&Cell>) -> usize {
 }
 
 impl EmbeddedStore {
-    /// [`Store::read`] for one cell of [`Family::Write`]. Cached rows need no seek; the others share one cursor.
+    /// [`Store::read`](crate::Store::read) for one cell of [`Family::Write`]. Cached rows need no seek; the others share one cursor.
     pub(super) fn read_newest(&self, keys: &[Bytes], wanted: &FamilyFilter) -> Result<Vec<Row>> {
         if let [key] = keys {
             let row = |cell| Row { key: key.clone(), cells: smallvec![cell] };

@@ -24,7 +24,7 @@ use std::sync::Arc;
 pub(super) const STEPS_BEFORE_SEEK: usize = 6;
 /// The number of rows that a batch reserves room for.
 const FIRST_ROWS: usize = 16;
-/// The most rows that one call of [`scan`] looks at.
+/// The most rows that one call of `scan` looks at.
 pub(super) const EXAMINED_ROWS: usize = 32 << 10;
 /// Approximate memory of a cell beside its value, in bytes.
 const CELL_BYTES: usize = 64;

@@ -1,4 +1,4 @@
-//! [`BulkLoad`] and the files of [`BulkCommit`](crate::BulkCommit) of the embedded engine. A block becomes an
+//! [`BulkLoad`](crate::bulk::BulkLoad) and the files of [`BulkCommit`](crate::BulkCommit) of the embedded engine. A block becomes an
 //! SSTable, which RocksDB ingests. So the cells are sorted and written once, and pass neither the log nor a memtable.
 //!
 //! A crash may leave a file in the folder `load` before RocksDB has ingested it. The folder is emptied when

@@ -1,5 +1,5 @@
 //! [`FaultyStore`]: a store whose calls are delayed, lost, or done without an answer. It draws the faults from an
-//! [`Env`], so a seed of a [`SimEnv`](super::SimEnv) reproduces them.
+//! [`Env`](crate::Env), so a seed of a [`SimEnv`](super::SimEnv) reproduces them.
 
 use crate::contract::{
     AtomicCommit, CommitBatch, Condition, FailedCondition, Mutation, ReadFilter, Row, RowMutation, RowRange,

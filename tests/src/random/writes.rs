@@ -1,4 +1,4 @@
-//! Random writes from a seed to the tables of [`rules`]: INSERT … ON CONFLICT, UPDATE … FROM, DELETE … USING, with
+//! Random writes from a seed to the tables of `rules`: INSERT … ON CONFLICT, UPDATE … FROM, DELETE … USING, with
 //! RETURNING. Failing writes are reduced to smaller ones that still differ. PostgreSQL's answer is the expected one.
 
 use super::Node;

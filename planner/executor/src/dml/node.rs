@@ -52,7 +52,7 @@ pub struct InsertNode {
     pub returning: bool,
     /// The table's name or alias.
     pub qualifier: TableReference,
-    /// Scalar subqueries of ON CONFLICT, which are uncorrelated. Its expressions contain an [`OnConflict::subquery`]
+    /// Scalar subqueries of ON CONFLICT, which are uncorrelated. Its expressions contain an `OnConflict::subquery`
     /// placeholder for each.
     pub subqueries: Vec<Expr>,
     /// For subqueries of DO UPDATE that read its rows: the statement part that holds the rows, and a plan. The plan

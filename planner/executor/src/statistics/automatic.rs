@@ -1,4 +1,4 @@
-//! [`Changes`] counts the rows written to a table. [`keep_fresh`] gathers the statistics of tables that changed much.
+//! `Changes` counts the rows written to a table. [`keep_fresh`] gathers the statistics of tables that changed much.
 
 use super::gather::{DEFAULT_TARGET, Gathered, Wanted, gather};
 use catalog::{Catalog, CatalogStore, Persistence, RelationKind, TableDescriptor};

@@ -1,4 +1,4 @@
-//! Encoding of records: see [`crate::types::record`].
+//! Encoding of records: see [`crate::record`].
 
 use super::columns::{push_value, take_value};
 use super::key::{KeyColumn, encode_column};

@@ -1,4 +1,4 @@
-//! Parses rows such as `(1,"a b",)`. [`input`] parses the fields.
+//! Parses rows such as `(1,"a b",)`. [`mod@input`] parses the fields.
 
 use super::{InputContext, input};
 use crate::Datum;
