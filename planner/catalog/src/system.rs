@@ -14,9 +14,9 @@ pub const PG_CATALOG: &str = "pg_catalog";
 /// The schemas that cannot be changed, with their OIDs.
 pub const SYSTEM_SCHEMAS: [(Oid, &str); 3] = [(11, PG_CATALOG), (13_000, "information_schema"), (13_001, "percosql")];
 
-/// The schema of our own views. It is not listed: lists of schemas and tables stay what PostgreSQL's users and tools
-/// expect (`\\dn`, pg_dump and reflection leave out `pg_…` and `information_schema` by name, and would take it for a
-/// user's), and its views are found by name.
+/// The schema of our own views. Lists of schemas and tables omit it, and its views are found by name.
+/// PostgreSQL's tools (`\\dn`, pg_dump, reflection) hide `pg_…` and `information_schema` by name, and would take
+/// it for a user's schema.
 pub const OWN_SCHEMA: &str = "percosql";
 
 /// System views, and the names of objects in any catalog.

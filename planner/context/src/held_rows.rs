@@ -27,7 +27,7 @@ impl HeldRows {
     pub fn note_written(&self, key: &Bytes) -> bool {
         self.written.lock().as_mut().is_none_or(|written| written.insert(key.clone()))
     }
-    /// What a part has returned.
+    /// Keeps the rows that a part has returned.
     pub fn put(&self, part: usize, batches: Vec<RecordBatch>) {
         self.returned.lock().insert(part, batches);
     }

@@ -1,5 +1,5 @@
-//! What a statement is to the code that computes for it: [`StatementContext`], the session ([`shared`]) and the server
-//! ([`server`]) it runs in, as far as functions, operators and system views may know them. Sessions and plans are layers above.
+//! [`StatementContext`]: a statement as the code that computes for it sees it. With it come the session ([`shared`]) and the
+//! server ([`server`]), as far as functions, operators and system views may know them. Sessions and plans are layers above.
 
 pub mod activity;
 pub mod advisory;

@@ -36,7 +36,7 @@ impl Generator {
     }
 }
 
-/// What random gives from now on where the setting `seed` is this. Errors: 22023.
+/// The generator of random numbers for a value of the setting `seed`. Errors: 22023.
 pub fn seeded(value: &str) -> Result<Generator> {
     let invalid = |message: String| Err(SqlError::new(state::INVALID_PARAMETER_VALUE, message));
     match value.trim().parse::<f64>() {

@@ -40,7 +40,7 @@ pub struct CachedPlan {
     pub bytes: usize,
 }
 
-/// What the layers above tell of themselves, and do for those below.
+/// The layers above: facts that they tell, and work that they do for those below.
 pub trait Upper: Any + Send + Sync {
     /// What the server holds in memory, by area; the first is the whole process.
     fn memory(&self) -> Vec<MemoryUse>;

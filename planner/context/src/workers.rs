@@ -2,8 +2,7 @@
 
 use tokio::runtime::Handle;
 
-/// Where there are threads that compute what is long: those that a runtime keeps for blocking work. What operators start
-/// in turn are tasks of that runtime.
+/// The threads that a runtime keeps for blocking work. They run long computations, and the tasks that operators start.
 #[derive(Clone, Debug, Default)]
 pub struct Workers(Option<Handle>);
 

@@ -55,7 +55,7 @@ pub const NAMES: &[(&str, Rights)] = &[
     ("CONNECT", CONNECT),
 ];
 
-/// What privileges are of.
+/// The kinds of objects that have privileges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A table or view.
@@ -114,7 +114,7 @@ pub struct Grant {
     pub grantor: Oid,
     /// What.
     pub rights: Rights,
-    /// What of it may be granted on.
+    /// The privileges that the grantee may grant on.
     pub grantable: Rights,
 }
 
@@ -137,7 +137,7 @@ pub struct DefaultAcl {
 }
 
 impl DefaultAcl {
-    /// What its privileges are of.
+    /// The kind of object that its privileges are of.
     pub fn kind(&self) -> Kind {
         match self.kind {
             'S' => Kind::Sequence,
