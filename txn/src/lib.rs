@@ -6,9 +6,9 @@
 //! | paper | here |
 //! |---|---|
 //! | section 2.2, Figure 6, `Set`: buffer until commit | [`Transaction`], `buffer`, `sorted_run` |
-//! | section 2.2, `Get`: look for locks, read the newest write | `snapshot`, `scan`, `met_locks` |
-//! | section 2.2, `Prewrite` | `prewrite` on one log, `wave` over rows, `early` before COMMIT |
-//! | section 2.2, `Commit`, the primary decides | `commit`, `by_row`, `rollback` |
+//! | section 2.2, `Get`: look for locks, read the newest write | `snapshot`, `scan`, `lock_resolution` |
+//! | section 2.2, `Prewrite` | `prewrite` on one log, `parallel_prewrite` over rows, `pipelined_prewrite` before COMMIT |
+//! | section 2.2, `Commit`, the primary decides | `commit`, `distributed_commit`, `rollback` |
 //! | section 2.2, cleaning up after a failed client | `resolver`, `intents` |
 //! | section 2.3, timestamps | [`Oracle`] |
 //! | section 2.4, notifications | not built yet |
@@ -45,10 +45,10 @@
 //!
 //! Over rows, a commit has these steps:
 //!
-//! 1. All locks in one parallel wave (`wave`).
+//! 1. All locks in one parallel wave (`parallel_prewrite`).
 //! 2. commit_ts.
 //! 3. One read of the keys that had to stay unchanged, if there are any.
-//! 4. The primary, by a condition on the exact lock (`by_row`). This is the commit.
+//! 4. The primary, by a condition on the exact lock (`distributed_commit`). This is the commit.
 //! 5. The answer; the secondaries follow.
 //!
 //! That is two waves of calls, or three with keys that had to stay unchanged. Heartbeats write a later `expires_at`
@@ -59,7 +59,7 @@
 //! so that many readers seldom disturb one owner. The readers of a node share what they learn. A commit that was
 //! pushed ahead of the oracle is acknowledged when the oracle has caught up.
 //!
-//! A transaction whose buffer exceeds a limit writes the locks of what it spills at once (`early`). Their primary is
+//! A transaction whose buffer exceeds a limit writes the locks of what it spills at once (`pipelined_prewrite`). Their primary is
 //! the row of its outcome, and heartbeats begin then. COMMIT writes only the locks that are missing or no longer say
 //! what remains. A lock is never withdrawn, because a copy of its request may still be under way. It is changed once,
 //! on condition of what it said.

@@ -12,8 +12,8 @@ pub fn bench(arguments: &[String]) -> Result<()> {
         return run("cargo", &["run", "--quiet", "-p", "percosql-bench", "--", "compare", "--help"]);
     }
     let postgres_bin = packages::ensure_bench()?;
-    // The build covers the whole workspace, because a crate built alone enables other features of its dependencies.
-    run("cargo", &["build", "--profile", "optimized", "--workspace", "--bins", "--quiet"])?;
+    // The same selection as for `dist`. The whole workspace would enable the test doubles of the store.
+    run("cargo", &["build", "--profile", "optimized", "-p", "percosql", "-p", "percosql-bench", "--quiet"])?;
     let built = optimized_folder()?;
     let asked = |option: &str| {
         arguments.iter().any(|argument| argument == option || argument.starts_with(&format!("{option}=")))

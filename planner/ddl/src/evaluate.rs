@@ -24,7 +24,7 @@ use std::sync::Arc;
 use syntax::parse_expression;
 use syntax::source::Source;
 use types::SqlType;
-use types::text::{OutputContext, output_string};
+use types::text::{Numbers, OutputContext, output_string};
 
 /// Slots filled for this statement.
 fn slots(context: &DdlContext, catalog: &Arc<Catalog>) -> Arc<Slots> {
@@ -113,7 +113,8 @@ pub(super) fn constant(ty: SqlType, values: &dyn Array) -> Result<String> {
 
 /// The text of that constant, without the type.
 pub(super) fn constant_text(ty: SqlType, values: &dyn Array) -> Result<String> {
-    output_string(ty, values, 0, &OutputContext::PLAIN)
+    // Objects stand as numbers: the text is read where no catalog is.
+    output_string(ty, values, 0, &OutputContext { names: Some(&Numbers), ..OutputContext::PLAIN })
 }
 
 pub(super) fn moving(what: &str) -> SqlError {

@@ -22,6 +22,7 @@ impl SystemViews {
             is_missing: super::is_missing_function,
         });
         context::system_view::install(super::view_by_oid);
+        types::text::install_system_names(&object_names::SystemNames);
         &VIEWS
     }
 }

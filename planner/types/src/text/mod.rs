@@ -18,7 +18,8 @@ pub use output::{output, output_datum, output_string, write_bytea, write_float4,
 use crate::datetime::{DateFormat, DateOrder, Reading, TimeZone};
 use crate::interval::Style;
 use crate::{BaseType, Oid};
-use sql_error::Result;
+use sql_error::{Result, SqlError};
+use std::sync::OnceLock;
 
 /// Names of objects: what values of `regclass` and its kin are written as.
 pub trait ObjectNames: Sync {
@@ -28,6 +29,30 @@ pub trait ObjectNames: Sync {
     fn name_of(&self, base: BaseType, oid: Oid, search_path: &[String]) -> Option<String>;
     /// The OID of a relation by its name; digits are a name too. Errors: 42P01, 3F000, 42602.
     fn relation_oid(&self, name: &str, search_path: &[String]) -> Result<i64>;
+}
+
+/// The names that every database has, for contexts without a catalog.
+static SYSTEM_NAMES: OnceLock<&'static dyn ObjectNames> = OnceLock::new();
+
+/// Makes the names of the system's own objects known to the whole process. The first call counts.
+pub fn install_system_names(names: &'static dyn ObjectNames) {
+    let _ = SYSTEM_NAMES.set(names);
+}
+
+/// No names: values of `regclass` and its kin are written as numbers, which can be read without a catalog.
+#[derive(Debug)]
+pub struct Numbers;
+
+impl ObjectNames for Numbers {
+    fn oid_of(&self, _base: BaseType, _text: &str, _search_path: &[String]) -> Result<i64> {
+        Err(SqlError::unsupported("looking up a name here"))
+    }
+    fn name_of(&self, _base: BaseType, _oid: Oid, _search_path: &[String]) -> Option<String> {
+        None
+    }
+    fn relation_oid(&self, _name: &str, _search_path: &[String]) -> Result<i64> {
+        Err(SqlError::unsupported("looking up a name here"))
+    }
 }
 
 /// The transaction's start, which few texts need.
@@ -86,7 +111,7 @@ impl InputContext<'_> {
 pub struct OutputContext<'a> {
     /// The session's setting TimeZone.
     pub time_zone: TimeZone,
-    /// Where regclass and its kin look names up; without one they print numbers.
+    /// Where regclass and its kin look names up. Without it, only the names that every database has are written.
     pub names: Option<&'a dyn ObjectNames>,
     /// Schemas searched: what is found by its bare name prints so.
     pub search_path: &'a [String],

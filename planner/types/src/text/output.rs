@@ -348,7 +348,8 @@ fn name_of(base: BaseType, oid: i64, context: &OutputContext<'_>) -> String {
     if number == 0 {
         return if matches!(base, BaseType::Regoper | BaseType::Regoperator) { "0" } else { "-" }.to_string();
     }
-    let found = context.names.and_then(|names| names.name_of(base, number, context.search_path));
+    let names = context.names.or_else(|| super::SYSTEM_NAMES.get().copied());
+    let found = names.and_then(|names| names.name_of(base, number, context.search_path));
     found.unwrap_or_else(|| number.to_string())
 }
 
