@@ -4,6 +4,7 @@ use super::advisory::AdvisoryLocks;
 use super::cancel::CancelToken;
 use super::contention_queue::Losses;
 use super::cursor_list::CursorList;
+use super::large_object::Descriptors;
 use super::notice::Notice;
 use super::notification::{Inbox, Said};
 use super::part::Part;
@@ -37,7 +38,7 @@ pub struct SessionShared {
     /// The keys whose constraints are still to be checked.
     pub references: Part,
     /// The large objects that the current transaction has open.
-    pub large_objects: Part,
+    pub large_objects: Mutex<Descriptors>,
     /// The notifications of the current transaction.
     pub said: Mutex<Said>,
     /// The notifications from other sessions.
@@ -108,7 +109,7 @@ impl SessionShared {
             copied: Part::default(),
             random: Mutex::default(),
             references: Part::default(),
-            large_objects: Part::default(),
+            large_objects: Mutex::default(),
             said: Mutex::new(said),
             inbox: Arc::default(),
             locks: Mutex::default(),
@@ -259,7 +260,7 @@ impl Default for SessionShared {
             copied: Part::default(),
             random: Mutex::default(),
             references: Part::default(),
-            large_objects: Part::default(),
+            large_objects: Mutex::default(),
             said: Mutex::default(),
             inbox: Arc::default(),
             locks: Mutex::default(),

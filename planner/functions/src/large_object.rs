@@ -137,12 +137,12 @@ async fn open(context: &StatementContext, oid: Oid, mode: i32) -> Result<i32> {
     }
     let seen = (!writes).then(|| (Arc::clone(&context.transaction), context.command));
     let descriptor = Descriptor { oid, place: 0, seen, opened: context.command };
-    Ok(context::large_object::large_objects_of(&context.session).lock().open(descriptor))
+    Ok(context.session.large_objects.lock().open(descriptor))
 }
 
 /// An open descriptor and the view of large objects that it reads.
 fn opened(context: &StatementContext, number: i32) -> Result<(Descriptor, LargeObjects)> {
-    let descriptor = context::large_object::large_objects_of(&context.session).lock().get(number)?.clone();
+    let descriptor = context.session.large_objects.lock().get(number)?.clone();
     let objects = match &descriptor.seen {
         None => LargeObjects::of(context),
         Some((transaction, command)) => {
@@ -163,7 +163,7 @@ fn opened_to_write(context: &StatementContext, number: i32) -> Result<(Descripto
 }
 
 fn move_to(context: &StatementContext, number: i32, place: i64) -> Result<()> {
-    context::large_object::large_objects_of(&context.session).lock().get(number)?.place = place;
+    context.session.large_objects.lock().get(number)?.place = place;
     Ok(())
 }
 
@@ -237,7 +237,7 @@ async fn unlink(context: &StatementContext, oid: Oid) -> Result<Datum> {
     if is_checked(context) && !context.catalog.owns(context.role(), object.owner) {
         return Err(context::large_object::not_owner(oid));
     }
-    context::large_object::large_objects_of(&context.session).lock().close_object(oid);
+    context.session.large_objects.lock().close_object(oid);
     objects.unlink(oid).await?;
     Ok(Datum::from(1))
 }
@@ -320,7 +320,7 @@ pub(super) fn functions() -> Vec<ScalarFunction> {
         }),
         function("lo_close", &[int4], int4, |context, given| {
             async move {
-                context::large_object::large_objects_of(&context.session).lock().close(given.int(0)?)?;
+                context.session.large_objects.lock().close(given.int(0)?)?;
                 Ok(Datum::from(0))
             }
             .boxed()

@@ -85,7 +85,6 @@ pub use percosql_sequences::OID as SEQUENCES;
 pub use visible::{closed_kind, is_readable};
 
 pub use ::builtin;
-pub use ::builtin::overload_resolution;
 pub use catalog::{OWN_SCHEMA, PG_CATALOG, SYSTEM_SCHEMAS};
 pub use system_catalog::SystemViews;
 

@@ -74,11 +74,6 @@ impl ObjectNames for SystemNames {
     }
 }
 
-/// The names that a catalog knows, or those of [`SystemNames`].
-pub fn names_of(catalog: Option<&Catalog>) -> &dyn ObjectNames {
-    catalog.map_or(&SystemNames, |catalog| catalog as &dyn ObjectNames)
-}
-
 /// Looks a name up. Errors: for what is no name.
 pub(super) fn find(base: BaseType, text: &str, place: Place<'_>) -> Result<Found> {
     match base {

@@ -2,6 +2,7 @@
 
 use crate::{registry, unknown};
 use sql_error::{Result, SqlError, state};
+use types::text::quote_identifier;
 
 /// Joins the values of a SET into one text. Errors: 42704, 22023.
 pub fn flattened(name: &str, values: &[String]) -> Result<String> {
@@ -9,7 +10,7 @@ pub fn flattened(name: &str, values: &[String]) -> Result<String> {
         [single] if !is_list(name) => Ok(single.clone()),
         values if is_list(name) => {
             if name.eq_ignore_ascii_case("search_path") {
-                Ok(values.iter().map(|part| quote(part)).collect::<Vec<_>>().join(", "))
+                Ok(values.iter().map(|part| quote_identifier(part)).collect::<Vec<_>>().join(", "))
             } else {
                 Ok(values.join(", "))
             }
@@ -22,13 +23,4 @@ pub fn flattened(name: &str, values: &[String]) -> Result<String> {
 /// Whether a setting's value is a list.
 fn is_list(name: &str) -> bool {
     ["search_path", "datestyle", "temp_tablespaces"].iter().any(|list| list.eq_ignore_ascii_case(name))
-}
-
-/// Quotes an identifier for a list, if necessary.
-fn quote(name: &str) -> String {
-    let plain = name
-        .chars()
-        .enumerate()
-        .all(|(at, c)| c == '_' || c.is_ascii_lowercase() || (at > 0 && (c.is_ascii_digit() || c == '$')));
-    if plain && !name.is_empty() { name.to_string() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }

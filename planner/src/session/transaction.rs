@@ -496,7 +496,7 @@ impl TransactionBlock {
         let Some(savepoint) = open.savepoints.last_mut() else { return Ok(()) };
         crate::session::cursors::cursors_of(&shared).lock().rolled_back_to(savepoint.command);
         crate::session::referential::references_of(&shared).lock().rolled_back_to(savepoint.command);
-        crate::large_object::large_objects_of(&shared).lock().rolled_back_to(savepoint.command);
+        shared.large_objects.lock().rolled_back_to(savepoint.command);
         if let Some(advisory) = shared.advisory() {
             advisory.rolled_back_to(savepoint.command);
         }

@@ -12,9 +12,8 @@ use crate::error::{ConnectionError, Result, protocol_violation};
 use crate::protocol::frontend::{Bind, Target};
 use crate::protocol::{Frame, Message};
 use crate::types::parameters;
-use planner::pg_catalog::object_names::names_of;
 use planner::session::{Outcome, RowsTag, TransactionStatus};
-use planner::types::text::Moment;
+use planner::types::text::{Moment, ObjectNames};
 use planner::{SqlError, state};
 
 /// Bytes of messages that are kept to run a batch again. A longer batch runs once.
@@ -247,7 +246,8 @@ impl Connection {
         }
         let (settings, catalog) = (self.session.settings(), self.session.catalog());
         let now = || self.session.transaction_time();
-        let context = settings.text_input(Some(names_of(catalog.as_deref())), Moment::Asked(&now));
+        let context =
+            settings.text_input(catalog.as_deref().map(|catalog| catalog as &dyn ObjectNames), Moment::Asked(&now));
         let current = |ty: &planner::types::SqlType| catalog.as_ref().map_or(*ty, |catalog| catalog.current_type(*ty));
         let types: Vec<_> = types.iter().map(current).collect();
         let parameters =

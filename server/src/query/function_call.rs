@@ -10,9 +10,8 @@ use crate::types::encode::BatchEncoder;
 use crate::types::parameters;
 use bytes::BytesMut;
 use planner::pg_catalog::called_by_oid;
-use planner::pg_catalog::object_names::names_of;
 use planner::session::{Outcome, TransactionStatus};
-use planner::types::text::Moment;
+use planner::types::text::{Moment, ObjectNames};
 use planner::{SqlError, state};
 
 /// Bytes before the only value of a DataRow: type, length and number of values.
@@ -77,7 +76,8 @@ impl Connection {
         let values = {
             let (settings, catalog) = (self.session.settings(), self.session.catalog());
             let now = || self.session.transaction_time();
-            let context = settings.text_input(Some(names_of(catalog.as_deref())), Moment::Asked(&now));
+            let context =
+                settings.text_input(catalog.as_deref().map(|catalog| catalog as &dyn ObjectNames), Moment::Asked(&now));
             let types = prepared.parameter_types();
             parameters::decode(types, &call.argument_formats, &call.arguments, self.encoding(), &context)?
         };
@@ -92,7 +92,7 @@ impl Connection {
                 continue;
             }
             let (settings, catalog) = (self.session.settings(), self.session.catalog());
-            let context = settings.text_output(Some(names_of(catalog.as_deref())));
+            let context = settings.text_output(catalog.as_deref().map(|catalog| catalog as &dyn ObjectNames));
             BatchEncoder::new(&columns, &formats, &batch, settings.client_encoding(), context)?.encode(0, &mut row)?;
         }
         drop(rows);

@@ -6,9 +6,9 @@ use crate::types::encode::BatchEncoder;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::execution::SendableRecordBatchStream;
 use futures::StreamExt;
-use planner::pg_catalog::object_names::names_of;
 use planner::session::{Outcome, OutputColumn, Prepared, RowsTag};
 use planner::types::Datum;
+use planner::types::text::ObjectNames;
 use planner::{SqlError, state};
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -148,7 +148,7 @@ impl Connection {
     pub(crate) async fn send_rows(&mut self, rows: &mut Rows, limit: Option<u64>) -> Result<bool> {
         rows.sent = 0;
         let (settings, catalog) = (self.session.settings(), self.session.catalog());
-        let context = settings.text_output(Some(names_of(catalog.as_deref())));
+        let context = settings.text_output(catalog.as_deref().map(|catalog| catalog as &dyn ObjectNames));
         let encoding = settings.client_encoding();
         loop {
             if limit.is_some_and(|limit| rows.sent >= limit) {

@@ -286,8 +286,3 @@ fn page_at(place: i64) -> u32 {
 fn start_of(page: u32) -> i64 {
     i64::from(page) * PAGE as i64
 }
-
-/// The large objects that a session's transaction has open.
-pub fn large_objects_of(session: &crate::shared::SessionShared) -> &parking_lot::Mutex<Descriptors> {
-    session.large_objects.of()
-}

@@ -21,7 +21,7 @@ impl TransactionBlock {
                     // Without a savepoint nothing of it can be saved, so it releases its table locks
                     // and its snapshot now.
                     crate::session::referential::references_of(&self.shared).lock().end();
-                    crate::large_object::large_objects_of(&self.shared).lock().end();
+                    self.shared.large_objects.lock().end();
                     crate::session::cursors::cursors_of(&self.shared).lock().after_rollback();
                     open.transaction.rollback().await;
                     end_advisory(&self.shared);
@@ -37,7 +37,7 @@ impl TransactionBlock {
     pub(super) async fn finish(&mut self) -> Result<()> {
         let Some(open) = self.open.take() else { return Ok(()) };
         crate::session::referential::references_of(&self.shared).lock().end();
-        crate::large_object::large_objects_of(&self.shared).lock().end();
+        self.shared.large_objects.lock().end();
         self.shared.set_locks(None);
         crate::session::cursors::cursors_of(&self.shared).lock().before_commit();
         let committed = match self.wait_for_locks(&open).await {
@@ -106,7 +106,7 @@ impl TransactionBlock {
     pub async fn abort(&mut self) {
         if let Some(open) = self.open.take() {
             crate::session::referential::references_of(&self.shared).lock().end();
-            crate::large_object::large_objects_of(&self.shared).lock().end();
+            self.shared.large_objects.lock().end();
             crate::session::cursors::cursors_of(&self.shared).lock().after_rollback();
             open.transaction.rollback().await;
             end_advisory(&self.shared);
