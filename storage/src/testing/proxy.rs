@@ -55,7 +55,25 @@ struct Shared {
     upstream: String,
     plan: RwLock<Arc<Plan>>,
     faults: AtomicU64,
+    /// The calls that are passed on now, with those whose callers no longer wait.
+    underway: watch::Sender<u64>,
     paused: watch::Sender<bool>,
+}
+
+/// A call under way, until it is dropped.
+struct UnderWay(Arc<Shared>);
+
+impl UnderWay {
+    fn new(shared: Arc<Shared>) -> UnderWay {
+        shared.underway.send_modify(|calls| *calls += 1);
+        UnderWay(shared)
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.0.underway.send_modify(|calls| *calls -= 1);
+    }
 }
 
 /// A proxy with faults. See the module documentation.
@@ -75,6 +93,7 @@ impl Proxy {
             upstream: upstream.to_owned(),
             plan: RwLock::new(Arc::new(|_: &str| Fault::None)),
             faults: AtomicU64::new(0),
+            underway: watch::Sender::new(0),
             paused: watch::Sender::new(false),
         });
         let listening = tokio::spawn(listen(listener, shared.clone()));
@@ -132,6 +151,12 @@ impl Proxy {
         self.shared.paused.send_replace(false);
     }
 
+    /// Waits until no call is under way: none arrives late or a second time after this.
+    pub async fn silence(&self) {
+        // The sender lives in `shared`.
+        let _ = self.shared.underway.subscribe().wait_for(|calls| *calls == 0).await;
+    }
+
     /// The number of calls that met a fault.
     pub fn faults(&self) -> u64 {
         self.shared.faults.load(Ordering::SeqCst)
@@ -184,9 +209,11 @@ async fn connection(socket: TcpStream, shared: Arc<Shared>) -> Result<(), Box<dy
             },
             () = lost.notified() => return Ok(()),
         };
+        let underway = UnderWay::new(shared.clone());
         let call = Call { shared: shared.clone(), server: server.clone(), lost: lost.clone() };
         // A task of its own, because the call goes on when the caller no longer waits.
         tokio::spawn(async move {
+            let _underway = underway;
             if let Err(error) = call.pass_on(request, respond).await {
                 tracing::debug!(%error, "a call through the proxy ended");
             }

@@ -261,7 +261,7 @@ fn a_dropped_transaction_releases_its_snapshot() {
         let reader = world.begin();
         let ts = reader.snapshot_ts().await.unwrap();
         world.set("a", "2").await;
-        world.env.advance(Duration::from_secs(3 * 3600));
+        world.advance(Duration::from_secs(3 * 3600));
         assert_eq!(world.store.collect_garbage().await.unwrap().safe_point, ts);
         drop(reader);
         assert!(world.store.collect_garbage().await.unwrap().safe_point > ts);
@@ -342,7 +342,7 @@ fn a_row_of_more_versions_than_are_looked_at_at_a_time_is_collected_whole() {
         transaction.write(vec![delete("gone")]).await.unwrap();
         transaction.commit().await.unwrap();
         world.settle().await;
-        world.env.advance(Duration::from_secs(3 * 3600));
+        world.advance(Duration::from_secs(3 * 3600));
         world.store.collect_garbage().await.unwrap();
         let versions = |name: &str| {
             let rows = world.dump();

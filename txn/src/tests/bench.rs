@@ -34,8 +34,8 @@ fn bench() -> &'static Bench {
     })
 }
 
-/// A new table, behind a bad network if `bad_network`.
-pub(crate) fn store(bad_network: bool) -> StoreRef {
+/// A new table, behind a bad network if `bad_network`. Answers that network too.
+pub(crate) fn store(bad_network: bool) -> (StoreRef, Option<Arc<Proxy>>) {
     let Bench { runtime, emulator } = bench();
     let env: EnvRef = SystemEnv::new(runtime.handle().clone());
     let address: BigtableAddress = format!("bigtable://p/i/{}", emulator.table()).parse().unwrap();
@@ -44,9 +44,9 @@ pub(crate) fn store(bad_network: bool) -> StoreRef {
         init_store(address.clone(), direct.clone(), env.clone()).await.unwrap();
         if !bad_network {
             let inner = BigtableStore::open(address, direct, env).await.unwrap();
-            return Arc::new(Blocking { inner, _proxy: None }) as StoreRef;
+            return (Arc::new(Blocking { inner }) as StoreRef, None);
         }
-        let proxy = Proxy::start(emulator.address()).await.unwrap();
+        let proxy = Arc::new(Proxy::start(emulator.address()).await.unwrap());
         let options = BigtableOptions {
             emulator: Some(proxy.address().to_owned()),
             attempt: Duration::from_millis(100),
@@ -54,14 +54,19 @@ pub(crate) fn store(bad_network: bool) -> StoreRef {
         };
         let inner = BigtableStore::open(address, options, env.clone()).await.unwrap();
         proxy.draw(env, FAULTS, LATEST);
-        Arc::new(Blocking { inner, _proxy: Some(proxy) }) as StoreRef
+        (Arc::new(Blocking { inner }) as StoreRef, Some(proxy))
     })
+}
+
+/// Waits until every call over the network has arrived. A call lasts milliseconds of real time, so it must not cross a
+/// jump of the simulated clock: no network delivers a call hours later.
+pub(crate) fn silence(network: &Proxy) {
+    wait(network.silence());
 }
 
 /// A store whose calls have ended when they return.
 struct Blocking {
     inner: Arc<BigtableStore>,
-    _proxy: Option<Proxy>,
 }
 
 fn wait<T>(work: impl Future<Output = T>) -> T {

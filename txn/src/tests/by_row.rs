@@ -145,7 +145,7 @@ fn only_a_store_that_cannot_be_reached_leaves_a_commit_undetermined() {
             // The store is back, and another node is asked.
             hooked.clear();
             let other = other_node(&world).await;
-            world.env.advance(6 * SECOND);
+            world.advance(6 * SECOND);
             match (fate, other.store.outcome(start_ts).await.unwrap()) {
                 (Fate::LostAnswer, Outcome::Committed(_)) => assert_eq!(other.value("s").await.as_deref(), Some("1")),
                 (Fate::LostRequest, Outcome::Aborted) => assert_eq!(other.value("s").await, None),

@@ -8,7 +8,7 @@ use futures::StreamExt;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
-use storage::testing::{MemoryOptions, MemoryStore, SimEnv};
+use storage::testing::{MemoryOptions, MemoryStore, Proxy, SimEnv};
 use storage::{Env, Family, ReadFilter, Row, RowRange, ScanOptions, StoreRef, Timestamp, TimestampRange};
 
 /// The commit path that a test runs on.
@@ -42,6 +42,8 @@ pub(crate) struct World {
     pub(crate) raw: StoreRef,
     /// The rows, if they are in memory.
     pub(crate) memory: Option<Arc<MemoryStore>>,
+    /// The network before the rows, if it is a bad one.
+    pub(crate) network: Option<Arc<Proxy>>,
     pub(crate) store: Arc<TransactionStore>,
     pub(crate) options: TransactionStoreOptions,
 }
@@ -56,14 +58,23 @@ pub(crate) fn options(path: Path) -> TransactionStoreOptions {
     }
 }
 
-fn rows(path: Path, oracle: &Arc<Oracle>) -> (StoreRef, Option<Arc<MemoryStore>>) {
+/// The rows of a [`World`], each as its field says.
+struct Rows {
+    raw: StoreRef,
+    memory: Option<Arc<MemoryStore>>,
+    network: Option<Arc<Proxy>>,
+}
+
+fn rows(path: Path, oracle: &Arc<Oracle>) -> Rows {
     match path {
-        Path::Bigtable => (bench::store(false), None),
-        Path::BadNetwork => (bench::store(true), None),
+        Path::Bigtable | Path::BadNetwork => {
+            let (raw, network) = bench::store(path == Path::BadNetwork);
+            Rows { raw, memory: None, network }
+        }
         path => {
             let options = MemoryOptions { atomic: path != Path::ByRow, ..MemoryOptions::default() };
             let memory = MemoryStore::with_options(oracle.clone(), options);
-            (memory.clone(), Some(memory))
+            Rows { raw: memory.clone(), memory: Some(memory), network: None }
         }
     }
 }
@@ -71,9 +82,9 @@ fn rows(path: Path, oracle: &Arc<Oracle>) -> (StoreRef, Option<Arc<MemoryStore>>
 impl World {
     pub(crate) async fn with(env: Arc<SimEnv>, path: Path, options: TransactionStoreOptions) -> World {
         let oracle = Oracle::new(env.clone());
-        let (raw, memory) = rows(path, &oracle);
+        let Rows { raw, memory, network } = rows(path, &oracle);
         let store = TransactionStore::open(raw.clone(), oracle, env.clone(), options.clone()).await.unwrap();
-        World { env, raw, memory, store, options }
+        World { env, raw, memory, network, store, options }
     }
 
     /// A node over rows whose calls pass through a [`HookedStore`], and that store.
@@ -83,10 +94,10 @@ impl World {
         options: TransactionStoreOptions,
     ) -> (World, Arc<HookedStore>) {
         let oracle = Oracle::new(env.clone());
-        let (raw, memory) = rows(path, &oracle);
+        let Rows { raw, memory, network } = rows(path, &oracle);
         let hooked = HookedStore::new(raw.clone(), env.clone());
         let store = TransactionStore::open(hooked.clone(), oracle, env.clone(), options.clone()).await.unwrap();
-        (World { env, raw, memory, store, options }, hooked)
+        (World { env, raw, memory, network, store, options }, hooked)
     }
 
     /// Every cell of every row.
@@ -123,9 +134,16 @@ impl World {
         get(&self.begin(), key).await
     }
 
-    /// Lets background tasks finish, such as the commit of secondaries.
+    /// Lets background tasks finish, such as the commit of secondaries, and every call over the network.
     pub(crate) async fn settle(&self) {
         self.env.sleep(Duration::from_millis(1)).await;
+        self.network.as_deref().inspect(|network| bench::silence(network));
+    }
+
+    /// Moves the clock, after every call over the network.
+    pub(crate) fn advance(&self, time: Duration) {
+        self.network.as_deref().inspect(|network| bench::silence(network));
+        self.env.advance(time);
     }
 }
 

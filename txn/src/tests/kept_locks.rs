@@ -354,7 +354,7 @@ fn counts_of_two_nodes_are_never_lost() {
                 let oracle = world.join(name).await;
                 let store =
                     TransactionStore::open(raw.clone(), oracle, world.env.clone(), options.clone()).await.unwrap();
-                nodes.push(harness::World { env: world.sim.clone(), raw, memory: None, store, options });
+                nodes.push(harness::World { env: world.sim.clone(), raw, memory: None, network: None, store, options });
             }
             for row in ["a", "b"] {
                 nodes[0].set(row, "0").await;

@@ -122,13 +122,13 @@ fn an_expired_lock_is_ended_at_the_primary_exactly_as_it_was_seen() {
         plant_lock(&world, "p", start_ts, SECOND).await;
         plant(&world, "p", Family::Data, start_ts, encode_data(b"long")).await;
         plant_lock(&world, "s", start_ts, SECOND).await;
-        world.env.advance(2 * SECOND);
+        world.advance(2 * SECOND);
         // Its owner sends a heartbeat after the resolver has looked.
         let beaten = locked_just_before_a_change(&world, &hooked, start_ts);
         assert_eq!(world.value("s").await.as_deref(), Some("old"));
         assert!(beaten.load(Ordering::SeqCst) > 0);
         assert!(lock_at(&world, "p", start_ts).is_some(), "it lives");
-        world.env.advance(6 * SECOND);
+        world.advance(6 * SECOND);
         assert_eq!(world.value("s").await.as_deref(), Some("old"));
         world.settle().await;
         assert!(rolled_back(&world, "p", start_ts));
@@ -151,7 +151,7 @@ fn a_later_write_of_another_says_nothing_before_the_time_to_live_is_over() {
         world.settle().await;
         assert_eq!(at_the_primary(&hooked.take_log()), 0);
         assert!(lock_at(&world, "s", start_ts).is_some(), "it may have read what was written");
-        world.env.advance(6 * SECOND);
+        world.advance(6 * SECOND);
         assert_eq!(world.value("s").await.as_deref(), Some("old"));
         world.settle().await;
         assert!(rolled_back(&world, "p", start_ts));
@@ -214,7 +214,7 @@ fn nothing_at_all_is_a_rollback_once_the_time_to_live_is_over() {
         assert_eq!(world.value("s").await.as_deref(), Some("old"), "its commit_ts is still to be taken");
         assert_eq!(at_the_primary(&hooked.take_log()), 0);
         assert!(lock_at(&world, "s", start_ts).is_some());
-        world.env.advance(6 * SECOND);
+        world.advance(6 * SECOND);
         assert_eq!(world.value("s").await.as_deref(), Some("old"));
         world.settle().await;
         assert!(rolled_back(&world, "p", start_ts), "a prewrite on its way will be refused");
@@ -235,7 +235,7 @@ fn a_record_of_another_at_exactly_the_start_is_neither_taken_for_a_rollback_nor_
         assert_eq!(row(&world, "p").newest(Family::Rollback).unwrap().value, another.encode());
         // A leftover lock is rolled back without a change there.
         plant_lock(&world, "s", start_ts, Duration::ZERO).await;
-        world.env.advance(SECOND);
+        world.advance(SECOND);
         hooked.take_log();
         assert_eq!(world.value("s").await, None);
         assert_eq!(at_the_primary(&hooked.take_log()), 0);
@@ -248,7 +248,7 @@ fn a_primary_that_is_locked_while_a_resolver_looks_is_not_rolled_back() {
     over_rows(|world, hooked| async move {
         let start_ts = now(&world).await;
         plant_lock(&world, "s", start_ts, SECOND).await;
-        world.env.advance(2 * SECOND);
+        world.advance(2 * SECOND);
         let locked = locked_just_before_a_change(&world, &hooked, start_ts);
         assert_eq!(world.value("s").await, None);
         assert!(locked.load(Ordering::SeqCst) > 0);
@@ -308,9 +308,9 @@ fn the_status_of_a_transaction_on_another_node() {
         // Its node died earlier, so the outcome is unknown until the transaction would have been ended.
         let gone = world.begin();
         let gone_ts = gone.start_ts().await.unwrap();
-        world.env.advance(1900 * SECOND);
+        world.advance(1900 * SECOND);
         assert_eq!(other.store.outcome(gone_ts).await.unwrap(), Outcome::Aborted);
-        world.env.advance(3600 * SECOND);
+        world.advance(3600 * SECOND);
         other.store.collect_garbage().await.unwrap();
         assert_eq!(other.store.outcome(start_ts).await.unwrap(), Outcome::Forgotten);
         assert_eq!(other.value("p").await.as_deref(), Some("1"));
