@@ -52,7 +52,8 @@ pub async fn open(config: &Config) -> Result<OpenStore, String> {
             let opening = {
                 let env = Arc::clone(&env);
                 let options = EmbeddedOptions { tablet_bytes: config.tablet_size as u64, ..EmbeddedOptions::default() }
-                    .with_cache(config.cache_memory);
+                    .with_cache(config.cache_memory)
+                    .with_memory(config.memory);
                 tokio::task::spawn_blocking(move || EmbeddedStore::open(&path, timestamps, env, options))
             };
             let opened = opening.await.map_err(|e| format!("opening the store failed: {e}"))?;

@@ -5,6 +5,7 @@
 //! key's lock says what the first sent run with that key says, whatever was undone since.
 
 use crate::buffer_memory::{BufferMemory, Part};
+use crate::buffer_merge::{Entries, Head, Source};
 use crate::error::Result;
 use crate::lock::LockStrength;
 use crate::put_batch::Puts;
@@ -12,6 +13,7 @@ use crate::sorted_run::SortedRun;
 use crate::transaction::{CommandNumber, OwnWrites, Write, WriteKind};
 use crate::version_table::{Entry, Packed, VersionTable, Versions};
 use bytes::Bytes;
+use std::collections::BinaryHeap;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
@@ -79,7 +81,7 @@ struct Run {
 
 /// How many locks of a run are in the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sent {
+pub(crate) enum Sent {
     No,
     /// Some locks may be in the store.
     Begun,
@@ -441,8 +443,7 @@ impl Buffer {
         }
         let mut sources: Vec<Source<'_>> = Vec::with_capacity(self.runs.len() + 1);
         for run in &self.runs {
-            let entries: Entries<'_> = Box::new(run.entries.range(range, reverse));
-            sources.push(Source { entries, head: None, sent: run.sent });
+            sources.push(Source::new(Box::new(run.entries.range(range, reverse)), run.sent));
         }
         let in_memory = |entry: Entry<'_>| Ok((entry.to_key(), entry.with_versions(<[Version]>::to_vec)));
         let entries: Entries<'_> = if reverse {
@@ -450,25 +451,28 @@ impl Buffer {
         } else {
             Box::new(self.memory.range(range).map(in_memory))
         };
-        sources.push(Source { entries, head: None, sent: Sent::No });
-        for source in &mut sources {
-            source.advance()?;
+        sources.push(Source::new(entries, Sent::No));
+        let mut heads = BinaryHeap::with_capacity(sources.len());
+        for (number, source) in sources.iter_mut().enumerate() {
+            heads.extend(source.head(number, reverse)?);
         }
-        loop {
-            let heads = sources.iter().filter_map(|source| source.head.as_ref().map(|head| &head.0));
-            let Some(key) = (if reverse { heads.max() } else { heads.min() }).cloned() else { return Ok(()) };
-            let mut versions = Vec::new();
+        while let Some(Head { key, mut versions, number, .. }) = heads.pop() {
             let mut sent: Option<(Sent, usize)> = None;
-            for source in &mut sources {
-                if source.head.as_ref().is_some_and(|head| head.0 == key) {
-                    if let Some((_, found)) = source.head.take() {
-                        versions.extend(found);
-                    }
+            let mut number = number;
+            loop {
+                if let Some(source) = sources.get_mut(number) {
                     if source.sent != Sent::No && sent.is_none() {
                         sent = Some((source.sent, versions.len()));
                     }
-                    source.advance()?;
+                    heads.extend(source.head(number, reverse)?);
                 }
+                // The same key in a later run.
+                if heads.peek().is_none_or(|next| next.key != key) {
+                    break;
+                }
+                let Some(next) = heads.pop() else { break };
+                versions.extend(next.versions);
+                number = next.number;
             }
             let sent = sent.and_then(|(sent, first)| {
                 let lock = final_write(&key, versions.get(..first)?)?;
@@ -479,16 +483,8 @@ impl Buffer {
                 return Ok(());
             }
         }
+        Ok(())
     }
-}
-
-type Entries<'a> = Box<dyn Iterator<Item = Result<(Bytes, Vec<Version>)>> + 'a>;
-
-/// A sorted source of the merge, with its next entry.
-struct Source<'a> {
-    entries: Entries<'a>,
-    head: Option<(Bytes, Vec<Version>)>,
-    sent: Sent,
 }
 
 /// A key whose lock was sent.
@@ -497,13 +493,6 @@ struct SentKey {
     lock: FinalWrite,
     /// Whether the lock is certainly in the store.
     whole: bool,
-}
-
-impl Source<'_> {
-    fn advance(&mut self) -> Result<()> {
-        self.head = self.entries.next().transpose()?;
-        Ok(())
-    }
 }
 
 fn value_bytes(kind: &WriteKind) -> usize {

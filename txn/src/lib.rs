@@ -115,6 +115,7 @@ pub(crate) mod aged;
 mod backoff;
 pub(crate) mod buffer;
 mod buffer_memory;
+mod buffer_merge;
 mod bulk;
 mod bulk_commit;
 mod cas_cell;

@@ -42,6 +42,15 @@ impl EmbeddedOptions {
         let (hot_row_bytes, hot_range_bytes) = (rows as u64, ranges as u64);
         EmbeddedOptions { cache_bytes: bytes - rows - ranges, hot_row_bytes, hot_range_bytes, ..self }
     }
+
+    /// Takes shares of a process's `bytes` of memory: an eighth for memtables and a sixteenth for recent commits. Neither exceeds
+    /// its default, which more memory would not make quicker.
+    #[must_use]
+    pub fn with_memory(self, bytes: usize) -> EmbeddedOptions {
+        let memtable_bytes = (bytes / 8).clamp(16 << 20, self.memtable_bytes.max(16 << 20));
+        let recent_bytes = (bytes / 16).clamp(8 << 20, self.recent_bytes.max(8 << 20));
+        EmbeddedOptions { memtable_bytes, recent_bytes, ..self }
+    }
 }
 
 impl Default for EmbeddedOptions {
@@ -146,4 +155,22 @@ pub fn families(options: &EmbeddedOptions) -> Vec<ColumnFamilyDescriptor> {
         descriptors.push(ColumnFamilyDescriptor::new(name, family));
     }
     descriptors
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn little_memory_gives_small_memtables_and_much_memory_the_defaults() {
+        let shares = |bytes: usize| {
+            let options = EmbeddedOptions::default().with_memory(bytes);
+            (options.memtable_bytes >> 20, options.recent_bytes >> 20)
+        };
+        assert_eq!(shares(128 << 20), (16, 8));
+        assert_eq!(shares(256 << 20), (32, 16));
+        assert_eq!(shares(24 << 30), (128, 64));
+        let small = EmbeddedOptions { memtable_bytes: 1 << 20, recent_bytes: 0, ..EmbeddedOptions::default() };
+        assert_eq!(small.with_memory(1 << 30).memtable_bytes, 16 << 20);
+    }
 }
