@@ -14,9 +14,9 @@ use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison, Sort, Wi
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Subquery, WindowFunctionDefinition};
 use functions::TypedExpr;
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::Visit;
-use sqlparser::tokenizer::Span;
 use std::sync::Arc;
+use syntax::visit::Visit;
+use syntax::{Span, ast};
 use types::{BaseType, Datum, SqlType};
 
 /// Maps expressions over the rows to expressions over the groups.
@@ -246,8 +246,8 @@ impl Binder<'_> {
             for value in asked_about(call)? {
                 let left_over = super::select::replace(value, &keys)?;
                 if let Some(column) = left_over.column_refs().into_iter().next().cloned() {
-                    let nowhere: [sqlparser::ast::Expr; 0] = [];
-                    let error = self.ungrouped(scope, &Ungrouped { column, within: false }, &nowhere.to_vec());
+                    let nowhere: &[ast::Expr] = &[];
+                    let error = self.ungrouped(scope, &Ungrouped { column, within: false }, nowhere);
                     return Err(
                         error.detail("Direct arguments of an ordered-set aggregate must use only grouped columns.")
                     );
@@ -297,7 +297,7 @@ impl Binder<'_> {
 
     /// The error 42803 for a column that is neither grouped by nor aggregated. `part` is the part of the statement that
     /// contains it.
-    pub fn ungrouped(&self, scope: &Scope<'_>, left_over: &Ungrouped, part: &impl Visit) -> SqlError {
+    pub fn ungrouped(&self, scope: &Scope<'_>, left_over: &Ungrouped, part: &(impl Visit + ?Sized)) -> SqlError {
         let Ungrouped { column, within } = left_over;
         let expr = Expr::Column(column.clone());
         let found = scope.relations.iter().find_map(|relation| {
@@ -320,10 +320,7 @@ impl Binder<'_> {
         } else {
             format!("column \"{name}\" must appear in the GROUP BY clause or be used in an aggregate function")
         };
-        self.at(
-            SqlError::new(state::GROUPING_ERROR, message),
-            mention.map_or_else(Span::empty, |mention| mention.place),
-        )
+        self.at(SqlError::new(state::GROUPING_ERROR, message), mention.map_or(Span::NONE, |mention| mention.place))
     }
 }
 

@@ -3,34 +3,31 @@
 use super::aggregate_filter_guard::spare_filtered;
 use super::binder::Binder;
 use super::call::{Arguments, grouped_call_allowed};
+use super::error_position::place_of;
 use super::expression::{Clause, Env};
 use datafusion::logical_expr::expr::Sort;
 use functions::{AggregateCall, TypedExpr};
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{self, FunctionArgumentClause, FunctionArguments, Spanned};
-use sqlparser::tokenizer::Span;
+use syntax::{Span, ast};
 use types::SqlType;
 
 impl Binder<'_> {
     /// Binds an aggregate without OVER.
-    pub fn aggregate_call(&self, function: &ast::Function, name: &str, env: Env<'_>) -> Result<TypedExpr> {
+    pub fn aggregate_call(&self, function: &ast::Call, name: &str, env: Env<'_>) -> Result<TypedExpr> {
         let typed = self.bound_aggregate(function, name, env.within(Clause::Aggregate))?;
         self.placed_aggregate(typed, env)
     }
 
     /// GROUPING: tells which of its arguments the group is not grouped by.
-    pub fn grouping(&self, function: &ast::Function, env: Env<'_>) -> Result<TypedExpr> {
+    pub fn grouping(&self, arguments: &[ast::Expr], env: Env<'_>) -> Result<TypedExpr> {
         grouped_call_allowed(env.clause, "grouping operations")?;
-        let arguments = self.arguments(function, env.within(Clause::Aggregate))?;
-        let plain = !arguments.star && !arguments.distinct && arguments.order_by.is_empty();
-        if !plain || arguments.values.is_empty() || function.filter.is_some() {
-            return Err(SqlError::syntax("syntax error at or near \")\""));
-        }
-        super::grouping_sets::grouping_call(arguments.values)
+        let inner = env.within(Clause::Aggregate);
+        let values = arguments.iter().map(|argument| self.expr(argument, inner)).collect::<Result<_>>()?;
+        super::grouping_sets::grouping_call(values)
     }
 
     /// Binds an aggregate whose arguments are bound in `inner`.
-    pub fn bound_aggregate(&self, function: &ast::Function, name: &str, inner: Env<'_>) -> Result<TypedExpr> {
+    pub fn bound_aggregate(&self, function: &ast::Call, name: &str, inner: Env<'_>) -> Result<TypedExpr> {
         let arguments = self.arguments(function, inner)?;
         let filter = self.filter(function, inner)?;
         if arguments.star && name != "count" {
@@ -63,7 +60,7 @@ impl Binder<'_> {
     /// Errors: 42P10, 42883.
     fn check_distinct(
         &self,
-        function: &ast::Function,
+        function: &ast::Call,
         values: &[TypedExpr],
         order_by: &[Sort],
         order_types: &[SqlType],
@@ -76,32 +73,20 @@ impl Binder<'_> {
             if !values.iter().any(is_argued) {
                 let message = "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list";
                 let error = SqlError::new(state::INVALID_COLUMN_REFERENCE, message);
-                let place = ordered_by(function).get(at).map_or_else(|| function.name.span(), |item| item.expr.span());
+                let place = function.order_by.get(at).map_or(function.name.span, |item| place_of(&item.value));
                 return Err(self.at(error, place));
             }
         }
-        let FunctionArguments::List(list) = &function.args else { return Ok(()) };
         for (at, value) in values.iter().enumerate() {
-            let place = || list.args.get(at).map_or_else(Span::empty, Spanned::span);
-            self.resolver.group_key(value.clone()).map_err(|error| self.at(error, place()))?;
+            let place = function.arguments.get(at).map_or(Span::NONE, |argument| place_of(&argument.value));
+            self.resolver.group_key(value.clone()).map_err(|error| self.at(error, place))?;
             if let Err(error) = self.resolver.sort_key(value.clone()) {
                 let message = error.fields().message.clone();
                 let error = SqlError::new(error.state(), message)
                     .detail("Aggregates with DISTINCT must be able to sort their inputs.");
-                return Err(self.at(error, place()));
+                return Err(self.at(error, place));
             }
         }
         Ok(())
     }
-}
-
-/// The ORDER BY items within a call's parentheses.
-fn ordered_by(function: &ast::Function) -> &[ast::OrderByExpr] {
-    let FunctionArguments::List(list) = &function.args else { return &[] };
-    let mut clauses = list.clauses.iter();
-    let found = clauses.find_map(|clause| match clause {
-        FunctionArgumentClause::OrderBy(items) => Some(items.as_slice()),
-        _ => None,
-    });
-    found.unwrap_or_default()
 }

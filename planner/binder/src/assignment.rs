@@ -5,9 +5,9 @@ use catalog::{ColumnDescriptor, TableDescriptor};
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan, UserDefinedLogicalNode};
 use functions::{CastContext, TypedExpr};
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast;
-use sqlparser::tokenizer::Span;
 use std::sync::Arc;
+use syntax::Span;
+use syntax::ast::{self, ExprKind};
 
 impl Binder<'_> {
     /// Converts a value to the type of a column.
@@ -47,13 +47,37 @@ impl Binder<'_> {
     }
 }
 
-/// Whether an expression is the word DEFAULT, possibly in parentheses.
+/// Whether an expression is the word DEFAULT.
 pub fn is_default(expr: &ast::Expr) -> bool {
-    match expr {
-        ast::Expr::Nested(inner) => is_default(inner),
-        ast::Expr::Identifier(ident) => ident.quote_style.is_none() && ident.value.eq_ignore_ascii_case("default"),
-        _ => false,
+    matches!(expr.kind, ExprKind::Default)
+}
+
+/// The error for a part of a column that is no element: `*`, or a field of a column that has none. `what` is the
+/// statement. `None` for elements and whole columns.
+pub fn refused_part(target: &ast::ColumnTarget, column: &ColumnDescriptor, what: &str) -> Option<SqlError> {
+    match target.steps.first()? {
+        ast::Step::Field(_) if column.ty.as_record().is_some() => {
+            Some(SqlError::unsupported(format!("a field of a composite column as the target of {what}")))
+        }
+        ast::Step::Field(field) => {
+            let message = format!(
+                "cannot assign to field \"{}\" of column \"{}\" because its type {} is not a composite type",
+                field.value,
+                column.name,
+                column.ty.name()
+            );
+            Some(SqlError::new(state::DATATYPE_MISMATCH, message))
+        }
+        ast::Step::All(_) => {
+            Some(SqlError::new(state::FEATURE_NOT_SUPPORTED, "row expansion via \"*\" is not supported here"))
+        }
+        ast::Step::Element(_) | ast::Step::Slice(..) => None,
     }
+}
+
+/// The error 0A000 for DEFAULT as the value of an element.
+pub fn default_element() -> SqlError {
+    SqlError::new(state::FEATURE_NOT_SUPPORTED, "cannot set an array element to DEFAULT")
 }
 
 /// Wraps one of our nodes in a plan.

@@ -1,7 +1,8 @@
 //! [`Binder`]: the shared state of one binding: context, resolver, unique names, relations seen.
 
+use super::error_position::place_of;
 use super::with::CommonTables;
-use super::writing_with::{Parts, writing};
+use super::writing_with::Parts;
 use super::{BindContext, Bound, BoundKind};
 use catalog::TableDescriptor;
 use datafusion::arrow::datatypes::Field;
@@ -10,14 +11,11 @@ use datafusion::common::{Column, TableReference};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use functions::{CastContext, ParameterTypes, Resolver, TypedExpr};
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{self, Spanned, visit_expressions};
-use sqlparser::tokenizer::Span;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use syntax::source::Source;
-use syntax::{Extras, Statement, StatementKind, fold, fold_name};
+use syntax::{Span, Statement, StatementKind, ast, fold_name};
 use types::SqlType;
 
 /// Binds a SELECT, VALUES, INSERT, UPDATE or DELETE.
@@ -26,17 +24,10 @@ pub fn bind(statement: &Statement, context: &BindContext<'_>) -> Result<Bound> {
         return Err(SqlError::internal("only queries and writes are bound"));
     };
     let parameters = ParameterTypes::new(context.parameters.to_vec());
-    let binder = Binder::new(*context, &statement.source, &statement.extras, &parameters);
+    let binder = Binder::new(*context, &statement.source, &parameters);
     let kind = match tree.as_ref() {
-        ast::Statement::Query(query) => match writing(&query.body) {
-            Some(statement) => binder.writing_query(query, statement, true)?,
-            None => binder.with_parts(binder.query_statement(query)?),
-        },
-        ast::Statement::Insert(insert) => binder.insert(insert)?,
-        ast::Statement::Update(update) => binder.update(update)?,
-        ast::Statement::Delete(delete) => binder.delete(delete)?,
-        ast::Statement::Merge(merge) => binder.merge(merge)?,
-        _ => return Err(SqlError::internal("only queries and writes are bound")),
+        ast::Statement::Query(query) => binder.with_parts(binder.query_statement(query)?),
+        write => binder.write(write, true)?,
     };
     binder.finish(kind)
 }
@@ -56,23 +47,12 @@ pub fn bind_parameter_values(
         )));
     }
     let parameters = ParameterTypes::new(context.parameters.to_vec());
-    let binder = Binder::new(*context, &statement.source, &statement.extras, &parameters);
+    let binder = Binder::new(*context, &statement.source, &parameters);
     let mut exprs = Vec::new();
     for (at, (value, ty)) in values.iter().zip(types).enumerate() {
-        if let ControlFlow::Break(place) = visit_expressions(value, |inner| match inner {
-            ast::Expr::Subquery(_) | ast::Expr::Exists { .. } | ast::Expr::InSubquery { .. } => {
-                ControlFlow::Break(inner.span())
-            }
-            ast::Expr::Function(function) if matches!(function.args, ast::FunctionArguments::Subquery(_)) => {
-                ControlFlow::Break(inner.span())
-            }
-            _ => ControlFlow::Continue(()),
-        }) {
+        if let Some(place) = super::canonical::first_subquery(value) {
             let message = "cannot use subquery in EXECUTE parameter";
-            let error = SqlError::new(state::FEATURE_NOT_SUPPORTED, message);
-            // The position of a subquery is that of its parenthesis.
-            let before = (None, Some(place.start));
-            return Err(statement.source.error_at_token(error, before, true, |token| token == "(", place));
+            return Err(binder.at(SqlError::new(state::FEATURE_NOT_SUPPORTED, message), place));
         }
         let typed = binder.constant(value, "EXECUTE parameters")?;
         let from = typed.ty;
@@ -87,7 +67,7 @@ pub fn bind_parameter_values(
                 ty.name()
             );
             let error = SqlError::new(state::DATATYPE_MISMATCH, message);
-            binder.at(error.hint("You will need to rewrite or cast the expression."), value.span())
+            binder.at(error.hint("You will need to rewrite or cast the expression."), place_of(value))
         })?;
         exprs.push(cast.expr.alias(binder.unique("p")));
     }
@@ -101,8 +81,6 @@ pub struct Binder<'a> {
     pub context: BindContext<'a>,
     /// The statement's text, which maps spans to positions.
     pub source: &'a Source,
-    /// Syntax that the syntax tree cannot represent.
-    pub extras: &'a Extras,
     /// PostgreSQL's rules for functions, operators and casts.
     pub resolver: Resolver<'a>,
     parameters: &'a ParameterTypes,
@@ -148,16 +126,10 @@ pub struct Binder<'a> {
 
 impl<'a> Binder<'a> {
     /// Starts a binding of one statement.
-    pub fn new(
-        context: BindContext<'a>,
-        source: &'a Source,
-        extras: &'a Extras,
-        parameters: &'a ParameterTypes,
-    ) -> Self {
+    pub fn new(context: BindContext<'a>, source: &'a Source, parameters: &'a ParameterTypes) -> Self {
         Binder {
             context,
             source,
-            extras,
             resolver: Resolver::new(parameters, context.slots, context.settings, context.catalog, context.now),
             parameters,
             with: RefCell::default(),
@@ -239,12 +211,11 @@ impl<'a> Binder<'a> {
     }
 
     /// Looks a relation up in the catalog. Errors: 42P01 if there is none.
-    pub fn table(&self, name: &ast::ObjectName) -> Result<Arc<TableDescriptor>> {
+    pub fn table(&self, name: &ast::Name) -> Result<Arc<TableDescriptor>> {
         let (schema, relation) = fold_name(name)?;
-        if let [ast::ObjectNamePart::Identifier(database), _, _] = name.0.as_slice() {
-            let shown: Vec<String> = name.0.iter().filter_map(|part| part.as_ident().map(fold)).collect();
-            self.own_database(&fold(database), &format!("\"{}\"", shown.join(".")))
-                .map_err(|error| self.at(error, span_of(name)))?;
+        if let [database, schema, relation] = name.parts.as_slice() {
+            let shown = format!("\"{}.{}.{}\"", database.value, schema.value, relation.value);
+            self.own_database(&database.value, &shown).map_err(|error| self.at(error, name.span))?;
         }
         if let Some(found) = self.named_by_view(schema.as_deref(), &relation) {
             return found.inspect(|table| self.note(table));
@@ -254,24 +225,24 @@ impl<'a> Binder<'a> {
             let path = self.context.settings.search_path();
             let error = self.context.catalog.no_relation(schema.as_deref(), &relation, path);
             if let Some(schema) = schema.as_ref().filter(|schema| self.context.catalog.schema(schema).is_some()) {
-                self.require_usage(schema).map_err(|error| self.at(error, span_of(name)))?;
+                self.require_usage(schema).map_err(|error| self.at(error, name.span))?;
             }
             let missing = schema.is_none() && error.state() == state::UNDEFINED_TABLE;
             let error = if missing { self.explain_missing(error, &relation) } else { error };
-            return Err(self.at(error, span_of(name)));
+            return Err(self.at(error, name.span));
         };
         if catalog::is_temporary(&table.schema) && self.context.settings.temporary() != Some(table.schema.as_str()) {
             let message = "cannot access temporary tables of other sessions";
-            return Err(self.at(SqlError::new(state::FEATURE_NOT_SUPPORTED, message), span_of(name)));
+            return Err(self.at(SqlError::new(state::FEATURE_NOT_SUPPORTED, message), name.span));
         }
         if schema.is_some() || table.kind != catalog::RelationKind::SystemView {
             let usage = self.require_usage(&table.schema);
             usage.map_err(|error| match &schema {
-                Some(_) => self.at(error, span_of(name)),
+                Some(_) => self.at(error, name.span),
                 // A schema without the USAGE privilege is not on the path.
                 None => {
                     let message = format!("relation \"{relation}\" does not exist");
-                    self.at(SqlError::new(state::UNDEFINED_TABLE, message), span_of(name))
+                    self.at(SqlError::new(state::UNDEFINED_TABLE, message), name.span)
                 }
             })?;
         }
@@ -306,7 +277,7 @@ impl<'a> Binder<'a> {
 
     /// Checks that a condition is boolean. Errors: 42804.
     pub fn condition(&self, typed: TypedExpr, clause: &str, expr: &ast::Expr) -> Result<Expr> {
-        self.resolver.boolean(typed, clause).map_err(|error| self.at(error, expr.span()))
+        self.resolver.boolean(typed, clause).map_err(|error| self.at(error, place_of(expr)))
     }
 
     /// Ends the binding. Errors: 42P18 if the type of a parameter is still unknown.
@@ -356,14 +327,6 @@ fn type_placeholders(plan: LogicalPlan, types: &[SqlType]) -> Result<LogicalPlan
         })
     })?;
     Ok(transformed.data)
-}
-
-/// The span of a name in the statement.
-pub fn span_of(name: &ast::ObjectName) -> Span {
-    match name.0.first() {
-        Some(ast::ObjectNamePart::Identifier(ident)) => ident.span,
-        _ => Span::empty(),
-    }
 }
 
 /// A column of a plan whose name is unique in it.

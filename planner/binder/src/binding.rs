@@ -16,5 +16,6 @@ pub fn with_binding<T>(
     bind: impl FnOnce(&BindContext<'_>) -> T,
 ) -> T {
     let source = |table| table_source(table, Arc::clone(slots));
-    bind(&BindContext { catalog, settings, slots, parameters: &[], now, table_source: &source })
+    let parameters = &[];
+    bind(&BindContext { catalog, settings, slots, parameters, now, identified: None, table_source: &source })
 }

@@ -1,6 +1,7 @@
 //! Binds function calls: scalar functions here, aggregates in `aggregate_call`, window functions in `window`.
 
 use super::binder::Binder;
+use super::error_position::place_of;
 use super::expression::{Clause, Env};
 use super::type_name::{casts, sql_type};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
@@ -9,10 +10,8 @@ use datafusion::logical_expr::expr::Sort;
 use functions::json::{RecordSource, populated};
 use functions::{AggregateCall, CastContext, TypedExpr};
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{
-    self, DuplicateTreatment, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArguments, Spanned,
-};
-use syntax::{CURRENT_OF, VARIADIC, fold, fold_name};
+use syntax::ast::{self, ExprKind, TypeBase};
+use syntax::{Span, fold_name};
 use types::SqlType;
 
 /// PostgreSQL's limit on arguments (`FUNC_MAX_ARGS`).
@@ -45,76 +44,15 @@ pub fn or_unsupported(error: SqlError, name: &str) -> SqlError {
 }
 
 impl Binder<'_> {
-    /// Binds a function call of any kind.
-    pub fn call(&self, function: &ast::Function, env: Env<'_>) -> Result<TypedExpr> {
-        let ast::Function {
-            name,
-            uses_odbc_syntax,
-            parameters,
-            args: _,
-            filter: _,
-            null_treatment,
-            over,
-            within_group,
-        } = function;
-        if null_treatment.is_some() {
-            return Err(SqlError::unsupported("RESPECT NULLS and IGNORE NULLS"));
-        }
-        if *uses_odbc_syntax || !matches!(parameters, FunctionArguments::None) {
-            return Err(SqlError::unsupported(format!("the expression {function}")));
-        }
-        let (schema, name) = fold_name(name)?;
-        if !within_group.is_empty() {
-            if over.is_some() {
+    /// Binds a call of a function by name.
+    pub fn call(&self, function: &ast::Call, env: Env<'_>) -> Result<TypedExpr> {
+        let (schema, name) = fold_name(&function.name)?;
+        if !function.within_group.is_empty() {
+            if function.over.is_some() {
                 let message = format!("OVER is not supported for ordered-set aggregate {name}");
                 return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
             }
             return self.ordered_set(function, &name, env);
-        }
-        // Rows, and VALUES of one value, are parsed as calls.
-        if schema.is_none() && name == "grouping" && over.is_none() {
-            return self.grouping(function, env);
-        }
-        if let (CURRENT_OF | super::ROW_KEY, FunctionArguments::List(list)) = (name.as_str(), &function.args)
-            && let [FunctionArg::Unnamed(FunctionArgExpr::Expr(argument))] = list.args.as_slice()
-        {
-            return if name == CURRENT_OF { self.current_of(argument, env) } else { self.row_key(argument, env) };
-        }
-        if schema.is_none()
-            && name == "row"
-            && over.is_none()
-            && let FunctionArguments::List(list) = &function.args
-        {
-            let fields = self.row_fields(&list.args, env)?;
-            return self.row_value(fields);
-        }
-        if schema.is_none()
-            && name == "values"
-            && let FunctionArguments::List(list) = &function.args
-        {
-            return match list.args.as_slice() {
-                [FunctionArg::Unnamed(FunctionArgExpr::Expr(value))] => self.settled_expr(value, env),
-                _ => Err(SqlError::syntax("subquery must return only one column")),
-            };
-        }
-        if schema.is_none()
-            && function.over.is_none()
-            && matches!(function.args, FunctionArguments::None)
-            && let Some(value) = self.niladic(&name)?
-        {
-            return Ok(value);
-        }
-        if schema.is_none()
-            && function.over.is_none()
-            && let Some(value) = self.niladic_with_precision(&name, function)?
-        {
-            return Ok(value);
-        }
-        if let FunctionArguments::Subquery(query) = &function.args {
-            if name == "array" && schema.is_none() {
-                return self.array_subquery(query, env);
-            }
-            return Err(SqlError::unsupported(format!("a subquery as the argument of {name}")));
         }
         let builtin = schema.as_deref().is_none_or(|schema| schema == "pg_catalog" || schema == "information_schema");
         if let (true, Some(typed)) = (builtin && no_arguments(function), stable(&name)) {
@@ -136,30 +74,11 @@ impl Binder<'_> {
         if aggregate {
             return self.aggregate_call(function, &name, env);
         }
-        if schema.is_none() && is_type_keyword(&function.name) {
-            // As in PostgreSQL's grammar, a single string may not be in its parentheses.
-            if let FunctionArguments::List(list) = &function.args
-                && let [FunctionArg::Unnamed(FunctionArgExpr::Expr(only @ ast::Expr::Value(value)))] =
-                    list.args.as_slice()
-                && matches!(value.value, ast::Value::SingleQuotedString(_))
-            {
-                return Err(self.at(SqlError::syntax(format!("syntax error at or near \"{only}\"")), only.span()));
-            }
-            return Err(self.at(SqlError::syntax("syntax error: a type is not a function"), function.name.span()));
-        }
-        let row_functions = self.row_functions.borrow().len();
-        if name == "normalize"
-            && let Some(typed) = self.normalize(function, env)?
-        {
-            return Ok(typed);
-        }
         if name == "pg_collation_for"
-            && let FunctionArguments::List(list) = &function.args
-            && let [FunctionArg::Unnamed(FunctionArgExpr::Expr(ast::Expr::Collate { expr, .. }))] = list.args.as_slice()
+            && let [ast::Argument { name: None, value }] = function.arguments.as_slice()
+            && matches!(value.kind, ExprKind::Collate { .. })
         {
-            // "C" is the only collation that is accepted.
-            self.expr(expr, env)?;
-            return Ok(TypedExpr::literal(types::Datum::from("\"C\""), SqlType::TEXT));
+            return self.collation_for(value, env);
         }
         let mut arguments = self.arguments(function, env)?;
         let of_aggregate =
@@ -170,9 +89,6 @@ impl Binder<'_> {
                 Err(error) if error.state() == state::UNDEFINED_FUNCTION => return Err(or_unsupported(error, &name)),
                 _ => {}
             }
-        }
-        if schema.is_none() && name == "coalesce" {
-            self.no_row_functions(row_functions, "COALESCE")?;
         }
         if function.filter.is_some() {
             let message = format!("FILTER specified, but {name} is not an aggregate function");
@@ -203,65 +119,41 @@ impl Binder<'_> {
         if let Some(field) = self.field_called(function, &name, &arguments, env) {
             return Ok(field);
         }
-        self.called(function, schema.is_none(), &name, arguments, env).map_err(|error| match missing {
+        self.called(function, &name, arguments, env).map_err(|error| match missing {
             Some(missing) if error.state() == state::UNDEFINED_FUNCTION => or_unsupported(missing, &name),
             _ => error,
         })
     }
 
     /// `f(t)` for `(t).f`: a field of a row may be written as a call, unless a function has the name.
-    fn field_called(
-        &self,
-        function: &ast::Function,
-        name: &str,
-        arguments: &Arguments,
-        env: Env<'_>,
-    ) -> Option<TypedExpr> {
+    fn field_called(&self, function: &ast::Call, name: &str, arguments: &Arguments, env: Env<'_>) -> Option<TypedExpr> {
         let [value] = arguments.values.as_slice() else { return None };
-        let FunctionArguments::List(list) = &function.args else { return None };
-        let [FunctionArg::Unnamed(FunctionArgExpr::Expr(row))] = list.args.as_slice() else { return None };
-        let [ast::ObjectNamePart::Identifier(field)] = function.name.0.as_slice() else { return None };
+        let [ast::Argument { name: None, value: row }] = function.arguments.as_slice() else { return None };
+        let [field] = function.name.parts.as_slice() else { return None };
         if value.ty.as_record().is_none() || self.resolver.function(name, arguments.values.clone()).is_ok() {
             return None;
         }
-        let chain = [ast::AccessExpr::Dot(ast::Expr::Identifier(field.clone()))];
-        self.access(&ast::Expr::Nested(Box::new(row.clone())), &chain, env).ok()
+        self.access(row, &[ast::Step::Field(field.clone())], env).ok()
     }
 
-    /// Calls one of our functions. `unqualified` says that the name has no schema.
-    fn called(
-        &self,
-        function: &ast::Function,
-        unqualified: bool,
-        name: &str,
-        arguments: Arguments,
-        env: Env<'_>,
-    ) -> Result<TypedExpr> {
+    /// Calls one of our functions.
+    fn called(&self, function: &ast::Call, name: &str, arguments: Arguments, env: Env<'_>) -> Result<TypedExpr> {
         if arguments.variadic {
             return self.variadic_call(name, arguments.values);
         }
         if let Some(source) = RecordSource::named(name) {
             return match source.set && source.populate {
-                true => self.row_function(name, arguments.values, function.name.span(), env),
+                true => self.row_function(name, arguments.values, function.name.span, env),
                 false => populated(&self.resolver, name, source, arguments.values),
             };
         }
         if super::row_function::is_row_function(name) || self.resolver.is_listed_rows(name) {
-            return self.row_function(name, arguments.values, function.name.span(), env);
-        }
-        if unqualified
-            && matches!(name, "coalesce" | "nullif" | "greatest" | "least")
-            && let Some(typed) = self.conditional(name, arguments.values.clone()).map_err(|error| match name {
-                "nullif" => error,
-                _ => self.at_argument(error, function, &arguments.values),
-            })?
-        {
-            return Ok(typed);
+            return self.row_function(name, arguments.values, function.name.span, env);
         }
         let single = arguments.values.first().cloned().filter(|_| arguments.values.len() == 1);
         self.resolver.function(name, arguments.values).or_else(|error| {
             // A type's name called as a function is a cast: `int8(x)`, `text(x)`.
-            let ty = ast::DataType::Custom(function.name.clone(), Vec::new());
+            let ty = type_called(&function.name);
             match (single.filter(|value| casts(value.ty, &error)), sql_type(&ty)) {
                 (Some(value), Ok(ty)) => self.resolver.cast(value, ty, CastContext::Explicit),
                 _ => Err(or_unsupported(error, name)),
@@ -269,38 +161,19 @@ impl Binder<'_> {
         })
     }
 
-    /// Adds the position of the first argument whose type does not fit the previous ones to an error.
-    fn at_argument(&self, error: SqlError, function: &ast::Function, values: &[TypedExpr]) -> SqlError {
-        let FunctionArguments::List(list) = &function.args else { return error };
-        let place = |arg| match arg {
-            &FunctionArg::Unnamed(FunctionArgExpr::Expr(ref expr)) => Some(expr),
-            _ => None,
-        };
-        let places: Vec<&ast::Expr> = list.args.iter().filter_map(place).collect();
-        let types: Vec<SqlType> = values.iter().map(|value| value.ty).collect();
-        if places.len() == types.len() { self.at_mismatch(error, &places, &types) } else { error }
-    }
-
     /// Binds ordered-set aggregates such as `percentile_cont(0.5) WITHIN GROUP (ORDER BY x)`.
-    fn ordered_set(&self, function: &ast::Function, name: &str, env: Env<'_>) -> Result<TypedExpr> {
+    fn ordered_set(&self, function: &ast::Call, name: &str, env: Env<'_>) -> Result<TypedExpr> {
         let hypothetical = super::hypothetical::is_hypothetical(name);
         if !hypothetical && !self.resolver.is_ordered_set(name) {
             return Err(self.no_ordered_set(function, name, env));
         }
         let inner = env.within(Clause::Aggregate);
         let arguments = self.arguments(function, inner)?;
-        if arguments.distinct {
-            let error = SqlError::syntax("cannot use DISTINCT with WITHIN GROUP");
-            return Err(self.at_behind(error, "within", function.name.span()));
-        }
-        if !arguments.order_by.is_empty() {
-            return Err(SqlError::syntax("cannot use multiple ORDER BY clauses with WITHIN GROUP"));
-        }
         if hypothetical {
             let mut keys = Vec::new();
             for item in &function.within_group {
                 let (asc, nulls_first) = self.direction(item)?;
-                let key = self.expr(&item.expr, inner)?;
+                let key = self.expr(&item.value, inner)?;
                 let sort = Sort { expr: key.expr.clone(), asc, nulls_first };
                 keys.push((key, sort));
             }
@@ -312,7 +185,7 @@ impl Binder<'_> {
             return Err(self.resolver.no_function(name, &arguments.values));
         };
         let (asc, nulls_first) = self.direction(item)?;
-        let value = self.expr(&item.expr, inner)?;
+        let value = self.expr(&item.value, inner)?;
         let filter = self.filter(function, inner)?;
         let direct = match arguments.values.as_slice() {
             [] => None,
@@ -331,7 +204,7 @@ impl Binder<'_> {
             // The error shows the types as written.
             let unknown = error.state() == state::UNDEFINED_FUNCTION && error.fields().message.starts_with("function ");
             match error.fields().message.contains(" ordering operator ") {
-                true => self.at(error, self.start_of(&item.expr)),
+                true => self.at(error, place_of(&item.value)),
                 false if unknown => self.resolver.no_function(name, &given),
                 false => error,
             }
@@ -340,12 +213,12 @@ impl Binder<'_> {
     }
 
     /// The error for WITHIN GROUP on a function that does not allow it.
-    fn no_ordered_set(&self, function: &ast::Function, name: &str, env: Env<'_>) -> SqlError {
+    fn no_ordered_set(&self, function: &ast::Call, name: &str, env: Env<'_>) -> SqlError {
         let inner = env.within(Clause::Aggregate);
         let bound = self.arguments(function, inner).and_then(|arguments| {
             let mut values = arguments.values;
             for item in &function.within_group {
-                values.push(self.expr(&item.expr, inner)?);
+                values.push(self.expr(&item.value, inner)?);
             }
             if self.resolver.is_aggregate(name) {
                 let call = AggregateCall { args: values, distinct: false, filter: None, order_by: Vec::new() };
@@ -362,112 +235,70 @@ impl Binder<'_> {
     }
 
     /// The FILTER of a call, bound in `inner`.
-    pub fn filter(&self, function: &ast::Function, inner: Env<'_>) -> Result<Option<Expr>> {
+    pub fn filter(&self, function: &ast::Call, inner: Env<'_>) -> Result<Option<Expr>> {
         let Some(filter) = &function.filter else { return Ok(None) };
         let typed = self.expr(filter, Env { clause: Clause::Filter, ..inner })?;
         Ok(Some(self.condition(typed, "FILTER", filter)?))
     }
 
     /// Binds the arguments of a call.
-    pub fn arguments(&self, function: &ast::Function, env: Env<'_>) -> Result<Arguments> {
+    pub fn arguments(&self, function: &ast::Call, env: Env<'_>) -> Result<Arguments> {
         let mut arguments = Arguments {
             values: Vec::new(),
-            star: false,
-            distinct: false,
+            star: function.star,
+            distinct: function.distinct,
             order_by: Vec::new(),
             order_types: Vec::new(),
             variadic: false,
             missing: None,
         };
-        let list = match &function.args {
-            FunctionArguments::None => return Ok(arguments),
-            FunctionArguments::Subquery(_) => return Err(SqlError::unsupported("a subquery as an argument")),
-            FunctionArguments::List(list) => list,
-        };
-        let ast::FunctionArgumentList { duplicate_treatment, args, clauses } = list;
-        arguments.distinct = match duplicate_treatment {
-            None | Some(DuplicateTreatment::All) => false,
-            Some(DuplicateTreatment::Distinct) => true,
-        };
-        if args.len() > 1 && args.iter().any(|arg| matches!(arg, FunctionArg::Unnamed(FunctionArgExpr::Wildcard))) {
-            return Err(SqlError::syntax("syntax error at or near \",\""));
-        }
-        if duplicate_treatment.is_some() && matches!(args.as_slice(), [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)])
-        {
-            return Err(SqlError::syntax("syntax error at or near \"*\""));
-        }
-        if args.len() > MOST_ARGUMENTS && !is_listed_values(&function.name) {
+        if function.arguments.len() > MOST_ARGUMENTS {
             let message = format!("cannot pass more than {MOST_ARGUMENTS} arguments to a function");
-            let error = SqlError::new("54023", message);
-            return Err(self.at(error, super::binder::span_of(&function.name)));
+            return Err(self.at(SqlError::new("54023", message), function.name.span));
         }
         let mut named: Vec<(String, TypedExpr)> = Vec::new();
-        for arg in args {
-            match arg {
-                FunctionArg::Unnamed(_) if !named.is_empty() => {
+        let mut written = Vec::with_capacity(function.arguments.len());
+        for (at, argument) in function.arguments.iter().enumerate() {
+            let value = &argument.value;
+            if function.variadic && at + 1 == function.arguments.len() {
+                self.variadic(value, &mut arguments, env)?;
+                continue;
+            }
+            match &argument.name {
+                None if !named.is_empty() => {
                     let error = SqlError::syntax("positional argument cannot follow named argument");
-                    return Err(self.at(error, arg.span()));
+                    return Err(self.at(error, place_of(value)));
                 }
-                FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => {
-                    let value = self.expr(expr, env)?;
+                None => {
+                    let typed = self.expr(value, env)?;
                     // With WITHIN GROUP, the number of arguments determines their kind.
-                    let kept = !function.within_group.is_empty() || is_listed_values(&function.name);
-                    if kept || !is_output(&value) {
-                        arguments.values.push(value);
+                    if !function.within_group.is_empty() || !is_output(&typed) {
+                        arguments.values.push(typed);
                     }
+                    written.push(value);
                 }
-                FunctionArg::Unnamed(FunctionArgExpr::Wildcard) => arguments.star = true,
-                FunctionArg::Unnamed(FunctionArgExpr::QualifiedWildcard(name)) => {
-                    let (schema, relation) = fold_name(name)?;
-                    arguments.values.push(self.whole_row(schema.as_deref(), &relation, env.scope)?);
-                }
-                FunctionArg::Unnamed(_) => return Err(SqlError::unsupported("this form of an argument")),
-                FunctionArg::ExprNamed {
-                    name: ast::Expr::Identifier(name),
-                    arg: FunctionArgExpr::Expr(expr),
-                    operator: _,
-                }
-                | FunctionArg::Named { name, arg: FunctionArgExpr::Expr(expr), operator: _ } => {
-                    if name.value == VARIADIC && name.quote_style.is_none() {
-                        self.variadic(expr, &mut arguments, env)?;
-                        continue;
+                Some(name) => {
+                    if named.iter().any(|(known, _)| *known == name.value) {
+                        let message = format!("argument name \"{}\" used more than once", name.value);
+                        return Err(self.at(SqlError::syntax(message), name.span));
                     }
-                    let name = fold(name);
-                    if named.iter().any(|(known, _)| *known == name) {
-                        let error = SqlError::syntax(format!("argument name \"{name}\" used more than once"));
-                        return Err(self.at(error, arg.span()));
+                    let typed = self.expr(value, env)?;
+                    if !is_output(&typed) {
+                        named.push((name.value.clone(), typed));
                     }
-                    let value = self.expr(expr, env)?;
-                    if !is_output(&value) {
-                        named.push((name, value));
-                    }
-                }
-                FunctionArg::Named { .. } | FunctionArg::ExprNamed { .. } => {
-                    return Err(SqlError::unsupported("named arguments"));
                 }
             }
         }
-        let written = |arg| match arg {
-            &FunctionArg::Unnamed(FunctionArgExpr::Expr(ref expr)) => Some(expr),
-            _ => None,
-        };
-        self.check_all_collations(&args.iter().filter_map(written).collect::<Vec<_>>())?;
+        self.check_all_collations(&written)?;
         if !named.is_empty() {
             let (_, called) = fold_name(&function.name)?;
             let (values, missing) = self.in_places(&called, arguments.values, named)?;
             (arguments.values, arguments.missing) = (values, Some(missing));
         }
-        for clause in clauses {
-            match clause {
-                FunctionArgumentClause::OrderBy(order) => {
-                    for item in order {
-                        let (sort, ty) = self.typed_sort_item(item, env)?;
-                        arguments.order_by.push(sort);
-                        arguments.order_types.push(ty);
-                    }
-                }
-                other => return Err(SqlError::unsupported(format!("{other} in a function call"))),
-            }
+        for item in &function.order_by {
+            let (sort, ty) = self.typed_sort_item(item, env)?;
+            arguments.order_by.push(sort);
+            arguments.order_types.push(ty);
         }
         Ok(arguments)
     }
@@ -481,41 +312,15 @@ pub fn is_output(argument: &TypedExpr) -> bool {
         && matches!(&argument.expr, Expr::Placeholder(placeholder) if parameter(&placeholder.id))
 }
 
-/// Whether a name is a keyword that can only be a type.
-fn is_type_keyword(name: &ast::ObjectName) -> bool {
-    const WORDS: [&str; 19] = [
-        "bigint",
-        "bit",
-        "boolean",
-        "char",
-        "character",
-        "dec",
-        "decimal",
-        "float",
-        "int",
-        "integer",
-        "interval",
-        "national",
-        "nchar",
-        "numeric",
-        "real",
-        "smallint",
-        "time",
-        "timestamp",
-        "varchar",
-    ];
-    match name.0.as_slice() {
-        [ast::ObjectNamePart::Identifier(ident)] => {
-            ident.quote_style.is_none() && WORDS.iter().any(|word| ident.value.eq_ignore_ascii_case(word))
-        }
-        _ => false,
+/// The type that has the name of a function.
+fn type_called(name: &ast::Name) -> ast::TypeName {
+    ast::TypeName {
+        base: TypeBase::Named(name.clone()),
+        modifiers: Vec::new(),
+        array_bounds: Vec::new(),
+        set_of: false,
+        span: Span::NONE,
     }
-}
-
-/// Whether a name is a special form of PostgreSQL's grammar with a list of values.
-fn is_listed_values(name: &ast::ObjectName) -> bool {
-    let words = ["coalesce", "greatest", "least", "grouping"];
-    fold_name(name).is_ok_and(|(schema, name)| schema.is_none() && words.contains(&name.as_str()))
 }
 
 /// The error 42803 for an aggregate or window function in a clause that does not allow it.
@@ -529,12 +334,8 @@ pub fn grouped_call_allowed(clause: Clause, what: &str) -> Result<()> {
     Err(SqlError::new(state::GROUPING_ERROR, message))
 }
 
-fn no_arguments(function: &ast::Function) -> bool {
-    match &function.args {
-        FunctionArguments::None => true,
-        FunctionArguments::List(list) => list.args.is_empty() && list.clauses.is_empty() && function.over.is_none(),
-        FunctionArguments::Subquery(_) => false,
-    }
+fn no_arguments(function: &ast::Call) -> bool {
+    function.arguments.is_empty() && !function.star && function.order_by.is_empty() && function.over.is_none()
 }
 
 /// Values of the session such as `CURRENT_USER`, which a statement does not change.

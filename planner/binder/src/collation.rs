@@ -4,13 +4,12 @@
 use super::binder::Binder;
 use builtin::collations::COLLATIONS;
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{BinaryOperator, Expr, ObjectName, Spanned};
-use sqlparser::tokenizer::Span;
-use syntax::fold_name;
+use syntax::ast::{Expr, ExprKind, Name};
+use syntax::{Span, deeper, fold_name};
 use types::{BaseType, SqlType};
 
 /// Looks up a collation. Errors: 42704; 0A000 for the order of a language.
-pub fn collation_named(name: &ObjectName) -> Result<&'static str> {
+pub fn collation_named(name: &Name) -> Result<&'static str> {
     let (schema, plain) = fold_name(name)?;
     let here = schema.as_deref().is_none_or(|schema| schema == "pg_catalog");
     // Names of the locale outside the catalog, and variants that PostgreSQL accepts.
@@ -31,12 +30,14 @@ pub fn collation_named(name: &ObjectName) -> Result<&'static str> {
     })
 }
 
-/// The explicit collation of an expression, and the span of COLLATE's operand.
+/// The explicit collation of an expression, and the place of its COLLATE.
 fn explicit(expr: &Expr) -> Option<(&'static str, Span)> {
-    match expr {
-        Expr::Collate { expr, collation } => Some((collation_named(collation).ok()?, expr.span())),
-        Expr::Nested(inner) | Expr::Cast { expr: inner, .. } => explicit(inner),
-        Expr::BinaryOp { left, op: BinaryOperator::StringConcat, right } => explicit(left).or_else(|| explicit(right)),
+    match &expr.kind {
+        ExprKind::Collate { collation, at, .. } => Some((collation_named(collation).ok()?, *at)),
+        ExprKind::Cast { operand, .. } => deeper(|| explicit(operand)),
+        ExprKind::Binary { op, left, right } if op.sign == "||" => {
+            deeper(|| explicit(left)).or_else(|| deeper(|| explicit(right)))
+        }
         _ => None,
     }
 }
@@ -44,12 +45,12 @@ fn explicit(expr: &Expr) -> Option<(&'static str, Span)> {
 impl Binder<'_> {
     /// Checks the explicit collations of two operands. Errors: 42P21 if they differ.
     pub fn check_collations(&self, left: &Expr, right: &Expr) -> Result<()> {
-        let (Some((one, _)), Some((other, operand))) = (explicit(left), explicit(right)) else { return Ok(()) };
+        let (Some((one, _)), Some((other, place))) = (explicit(left), explicit(right)) else { return Ok(()) };
         if one == other {
             return Ok(());
         }
         let message = format!("collation mismatch between explicit collations \"{one}\" and \"{other}\"");
-        Err(self.at_behind(SqlError::new("42P21", message), "collate", operand))
+        Err(self.at(SqlError::new("42P21", message), place))
     }
 
     /// Checks the explicit collations of all operands or arguments. Errors: 42P21 if they differ.

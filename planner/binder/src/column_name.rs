@@ -1,112 +1,137 @@
 //! Names of output columns, as PostgreSQL's FigureColname determines them.
 
 use super::type_name::sql_type;
-use sqlparser::ast::{self, AccessExpr, Expr, SelectItem, SetExpr, TableFactor, TrimWhereField};
-use syntax::{fold, fold_name};
+use syntax::ast::{
+    CurrentValue, Expr, ExprKind, FromItem, QueryBody, SpecialCall, Step, Target, TrimSide, TypeBase, TypeName,
+};
+use syntax::deeper;
 use types::{BaseType, SqlType};
 
-/// The name of a select item without an alias.
+/// The name of a select item without a label.
 pub fn column_name(expr: &Expr) -> String {
     figure(expr).map_or_else(|| "?column?".to_string(), |(name, _)| name)
 }
 
 /// The name, and whether it is strong: a cast does not replace a strong name.
 fn figure(expr: &Expr) -> Option<(String, bool)> {
+    deeper(|| figure_kind(&expr.kind))
+}
+
+fn figure_kind(kind: &ExprKind) -> Option<(String, bool)> {
     let strong = |name: &str| Some((name.to_string(), true));
-    match expr {
-        Expr::Identifier(ident) => Some((fold(ident), true)),
-        Expr::CompoundIdentifier(parts) => parts.last().map(|ident| (fold(ident), true)),
-        Expr::Nested(inner) | Expr::Collate { expr: inner, .. } => figure(inner),
-        Expr::CompoundFieldAccess { root, access_chain } => {
-            let field = access_chain.iter().rev().find_map(|access| match access {
-                AccessExpr::Dot(Expr::Identifier(ident)) => Some((fold(ident), true)),
+    match kind {
+        ExprKind::Column(names) => names.last().map(|name| (name.value.clone(), true)),
+        ExprKind::Collate { operand, .. } => figure(operand),
+        ExprKind::Path { operand, steps } => {
+            let field = steps.iter().rev().find_map(|step| match step {
+                Step::Field(name) => Some((name.value.clone(), true)),
                 _ => None,
             });
-            field.or_else(|| figure(root))
+            field.or_else(|| figure(operand))
         }
-        Expr::Function(function) => match fold_name(&function.name).ok()? {
-            (None, name) if name == "values" => strong("column1"),
-            (_, name) => Some((name, true)),
-        },
-        Expr::Cast { expr, data_type, .. } => match figure(expr) {
+        ExprKind::Call(call) => call.name.parts.last().map(|name| (name.value.clone(), true)),
+        ExprKind::Special(call) => strong(&special_name(call)),
+        ExprKind::Cast { operand, data_type, .. } => match figure(operand) {
             Some((name, true)) => Some((name, true)),
-            weak => cast_name(data_type).map(|name| (name, false)).or(weak),
+            weak => type_name(data_type).map(|name| (name, false)).or(weak),
         },
-        Expr::TypedString(typed) => cast_name(&typed.data_type).map(|name| (name, false)),
-        Expr::Value(value) if matches!(value.value, ast::Value::NationalStringLiteral(_)) => {
-            Some(("bpchar".into(), false))
-        }
-        Expr::Interval(_) => Some(("interval".into(), false)),
-        Expr::Case { else_result, .. } => match else_result.as_deref().map(|result| (result, figure(result))) {
-            Some((_, Some((name, true)))) => Some((name, true)),
+        ExprKind::Case { otherwise, .. } => match otherwise.as_deref().map(figure) {
+            Some(Some((name, true))) => Some((name, true)),
             _ => Some(("case".into(), false)),
         },
-        Expr::Exists { negated: false, .. } => strong("exists"),
-        Expr::Array(_) => strong("array"),
-        Expr::Tuple(_) => strong("row"),
+        ExprKind::Exists(_) => strong("exists"),
+        ExprKind::Array(_) | ExprKind::ArrayQuery(_) => strong("array"),
+        ExprKind::Row { .. } => strong("row"),
         // The subquery's column has a name by now, possibly just the default name.
-        Expr::Subquery(query) => {
+        ExprKind::Query(query) => {
             figure_query(&query.body).map_or_else(|| strong("?column?"), |(name, _)| strong(&name))
         }
-        Expr::Extract { .. } => strong("extract"),
-        Expr::Position { .. } => strong("position"),
-        Expr::Substring { shorthand, .. } => strong(if *shorthand { "substr" } else { "substring" }),
-        Expr::BinaryOp { op: ast::BinaryOperator::Overlaps, .. } => strong("overlaps"),
-        Expr::IsNormalized { negated: false, .. } => strong("is_normalized"),
-        Expr::Overlay { .. } => strong("overlay"),
-        Expr::Ceil { .. } => strong("ceil"),
-        Expr::Floor { .. } => strong("floor"),
-        Expr::Trim { trim_where, .. } => match trim_where {
-            None | Some(TrimWhereField::Both) => strong("btrim"),
-            Some(TrimWhereField::Leading) => strong("ltrim"),
-            Some(TrimWhereField::Trailing) => strong("rtrim"),
-        },
-        Expr::AtTimeZone { .. } => strong("timezone"),
+        ExprKind::Overlaps { .. } => strong("overlaps"),
+        ExprKind::IsNormalized { negated: false, .. } => strong("is_normalized"),
+        ExprKind::AtTimeZone { .. } => strong("timezone"),
         _ => None,
     }
+}
+
+/// The name of a call with a grammar of its own: that of its function.
+fn special_name(call: &SpecialCall) -> String {
+    let name = match call {
+        SpecialCall::Coalesce(_) => "coalesce",
+        SpecialCall::Greatest(_) => "greatest",
+        SpecialCall::Least(_) => "least",
+        SpecialCall::NullIf(..) => "nullif",
+        SpecialCall::Grouping(_) => "grouping",
+        SpecialCall::Extract(..) => "extract",
+        SpecialCall::Position(..) => "position",
+        SpecialCall::Overlay(..) => "overlay",
+        SpecialCall::Substring(..) | SpecialCall::SubstringSimilar(..) => "substring",
+        SpecialCall::Trim(TrimSide::Both, _) => "btrim",
+        SpecialCall::Trim(TrimSide::Leading, _) => "ltrim",
+        SpecialCall::Trim(TrimSide::Trailing, _) => "rtrim",
+        SpecialCall::Normalize(..) => "normalize",
+        SpecialCall::Treat(_, data_type) => return type_name(data_type).unwrap_or_else(|| "treat".to_string()),
+        SpecialCall::CollationFor(_) => "pg_collation_for",
+        SpecialCall::Current(value, _) => match value {
+            CurrentValue::Date => "current_date",
+            CurrentValue::Time => "current_time",
+            CurrentValue::Timestamp => "current_timestamp",
+            CurrentValue::LocalTime => "localtime",
+            CurrentValue::LocalTimestamp => "localtimestamp",
+            CurrentValue::Role => "current_role",
+            CurrentValue::User => "current_user",
+            CurrentValue::PlainUser => "user",
+            CurrentValue::SessionUser => "session_user",
+            CurrentValue::Catalog => "current_catalog",
+            CurrentValue::Schema => "current_schema",
+        },
+    };
+    name.to_string()
 }
 
 /// The name of a query's first column, as far as its text tells.
-fn figure_query(body: &SetExpr) -> Option<(String, bool)> {
-    match body {
-        SetExpr::Select(select) => match (select.projection.first(), select.from.as_slice()) {
-            (Some(SelectItem::ExprWithAlias { alias, .. }), _) => Some((fold(alias), true)),
-            (Some(SelectItem::UnnamedExpr(inner)), _) => figure(inner),
+fn figure_query(body: &QueryBody) -> Option<(String, bool)> {
+    deeper(|| match body {
+        QueryBody::Select(select) => match (select.targets.first(), select.from.as_slice()) {
+            (Some(Target { label: Some(label), .. }), _) => Some((label.value.clone(), true)),
             // All columns of a single subquery.
-            (Some(SelectItem::Wildcard(_)), [from]) if from.joins.is_empty() => match &from.relation {
-                TableFactor::Derived { subquery, alias, .. } => {
+            (Some(Target { value: Expr { kind: ExprKind::Star(names), .. }, .. }), from) => match from {
+                [FromItem::Query { query, alias, .. }] if names.is_empty() => {
                     let renamed = alias.as_ref().and_then(|alias| alias.columns.first());
-                    renamed.map_or_else(|| figure_query(&subquery.body), |column| Some((fold(&column.name), true)))
+                    renamed.map_or_else(|| figure_query(&query.body), |column| Some((column.value.clone(), true)))
                 }
                 _ => None,
             },
-            _ => None,
+            (Some(target), _) => figure(&target.value),
+            (None, _) => None,
         },
-        SetExpr::Values(_) => Some(("column1".to_string(), true)),
-        SetExpr::SetOperation { left, .. } => figure_query(left),
-        SetExpr::Query(query) => figure_query(&query.body),
-        _ => None,
-    }
+        QueryBody::Values(..) => Some(("column1".to_string(), true)),
+        QueryBody::Set(operation) => figure_query(operation.arms.first()?),
+        QueryBody::Nested(query) => figure_query(&query.body),
+        QueryBody::Table(..) => None,
+    })
 }
 
 /// Whether a query's first column is the first column of what it reads.
-pub fn begins_with_star(body: &SetExpr) -> bool {
-    match body {
-        SetExpr::Select(select) => {
-            let star = |item: &SelectItem| matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..));
-            select.projection.first().is_some_and(star) && figure_query(body).is_none()
+pub fn begins_with_star(body: &QueryBody) -> bool {
+    deeper(|| match body {
+        QueryBody::Select(select) => {
+            let star = |target: &Target| matches!(target.value.kind, ExprKind::Star(_));
+            select.targets.first().is_some_and(star) && figure_query(body).is_none()
         }
-        SetExpr::SetOperation { left, .. } => begins_with_star(left),
-        SetExpr::Query(query) => begins_with_star(&query.body),
-        _ => false,
-    }
+        QueryBody::Set(operation) => operation.arms.first().is_some_and(begins_with_star),
+        QueryBody::Nested(query) => begins_with_star(&query.body),
+        QueryBody::Table(..) => true,
+        QueryBody::Values(..) => false,
+    })
 }
 
-fn cast_name(data_type: &ast::DataType) -> Option<String> {
-    match (sql_type(data_type), data_type) {
+/// The name that a cast to a type gives.
+fn type_name(data_type: &TypeName) -> Option<String> {
+    match (sql_type(data_type), &data_type.base) {
         (Ok(ty), _) => Some(internal_name(ty)),
-        (Err(_), ast::DataType::Custom(name, _)) => fold_name(name).ok().map(|(_, name)| name),
-        (Err(_), ast::DataType::Array(ast::ArrayElemTypeDef::SquareBracket(element, _))) => cast_name(element),
+        (Err(_), TypeBase::Named(name)) => name.parts.last().map(|name| name.value.clone()),
+        (Err(_), TypeBase::Bit) => Some("bit".to_string()),
+        (Err(_), TypeBase::BitVarying) => Some("varbit".to_string()),
         _ => None,
     }
 }

@@ -5,111 +5,93 @@ use super::expression::Env;
 use datafusion::logical_expr::{Expr, Operator};
 use functions::{TypedExpr, balanced, in_list};
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{self, BinaryOperator, Spanned, UnaryOperator};
-use syntax::SYMMETRIC;
+use syntax::ast::{self, ExprKind, Quantity};
 use types::SqlType;
+
+/// The operands and details of BETWEEN.
+pub struct Between<'e> {
+    /// The value.
+    pub operand: &'e ast::Expr,
+    /// The lower bound.
+    pub low: &'e ast::Expr,
+    /// The upper bound.
+    pub high: &'e ast::Expr,
+    /// Whether the bounds may be exchanged.
+    pub symmetric: bool,
+    /// Whether NOT was written.
+    pub negated: bool,
+}
 
 impl Binder<'_> {
     /// Binds `a + b + c …`. The tree is left-deep and may be long, so it is walked in a loop.
     pub fn binary_chain(&self, expr: &ast::Expr, env: Env<'_>) -> Result<TypedExpr> {
-        if let ast::Expr::BinaryOp { op: op @ (BinaryOperator::And | BinaryOperator::Or), .. } = expr {
-            return self.junction(expr, op, env);
-        }
         let mut pending = Vec::new();
         let mut leftmost = expr;
-        while let ast::Expr::BinaryOp { left, op, right } = leftmost {
-            if matches!(op, BinaryOperator::And | BinaryOperator::Or) {
-                break;
-            }
-            pending.push((op, right.as_ref(), left.as_ref()));
+        while let ExprKind::Binary { op, left, right } = &leftmost.kind {
+            self.check_collations(left, right)?;
+            pending.push((op, right.as_ref()));
             leftmost = left;
         }
-        let compared = |op: &BinaryOperator| {
-            use BinaryOperator as B;
-            matches!(op, B::Eq | B::NotEq | B::Lt | B::Gt | B::LtEq | B::GtEq)
-        };
-        let chained =
-            pending.iter().zip(pending.iter().skip(1)).find(|((op, ..), (inner, ..))| compared(op) && compared(inner));
-        if let Some(((op, right, left), _)) = chained {
-            let sign = op.to_string();
-            let between = (Some(left.span().end), Some(right.span().start));
-            let error = SqlError::syntax(format!("syntax error at or near \"{sign}\""));
-            return Err(self.source.error_at_token(error, between, false, |token| token == sign, expr.span()));
-        }
-        if let (Some(left), [(op, right, _)]) = (row_items(leftmost), pending.as_slice()) {
-            let at = |error| self.at_operator(error, &op.to_string(), Some(leftmost), right);
-            if let Some(items) = row_items(right) {
-                return self.row_comparison(&left, op, &items, env).map_err(at);
-            }
-            if let ast::Expr::Subquery(query) = right {
-                let env = Env { conjunct: false, ..env };
-                let right = self.row_subquery(query, left.len(), env)?;
-                let left: Vec<TypedExpr> = left.into_iter().map(|item| self.expr(item, env)).collect::<Result<_>>()?;
-                return self.compare_rows(&left, op, &right).map_err(at);
-            }
-        }
-        for (_, right, left) in &pending {
-            self.check_collations(left, right)?;
-        }
         let env = Env { conjunct: false, ..env };
-        // In PostgreSQL, prefix operators except signs bind less tightly than arithmetic: ~ 1 + 2 is ~ (1 + 2).
-        let mut prefix = match leftmost {
-            ast::Expr::UnaryOp { op, expr }
-                if binds_loosely(*op) && pending.iter().any(|(op, ..)| is_arithmetic(op)) =>
-            {
-                leftmost = expr;
-                Some(op.to_string())
+        let compared = match pending.last().copied() {
+            Some((op, right)) => {
+                self.row_operation(leftmost, op, right, env).map_err(|error| self.at(error, op.span))?
             }
-            _ => None,
+            None => None,
         };
-        let mut result = self.expr(leftmost, env)?;
-        for (op, right, left) in pending.into_iter().rev() {
-            if let Some(symbol) = prefix.take_if(|_| !is_arithmetic(op)) {
-                result = self.resolver.operator(&symbol, None, result)?;
+        let mut result = match compared {
+            Some(compared) => {
+                pending.pop();
+                compared
             }
-            let symbol = self.operator_symbol(op)?;
+            None => self.expr(leftmost, env)?,
+        };
+        for (op, right) in pending.into_iter().rev() {
+            let at = |error| self.at(error, op.span);
+            let symbol = self.operator_symbol(op).map_err(at)?;
             let typed = self.expr(right, env)?;
-            let found = self.resolver.operator(&symbol, Some(result), typed);
-            result = found.map_err(|error| self.at_operator(error, &symbol, Some(left), right))?;
+            result = self.resolver.operator(&symbol, Some(result), typed).map_err(at)?;
         }
-        match prefix {
-            Some(symbol) => self.resolver.operator(&symbol, None, result),
-            None => Ok(result),
-        }
+        Ok(result)
     }
 
-    /// Binds a chain of AND or of OR to a balanced tree.
-    fn junction(&self, expr: &ast::Expr, op: &BinaryOperator, env: Env<'_>) -> Result<TypedExpr> {
-        let mut operands = Vec::new();
-        let mut rest = expr;
-        while let ast::Expr::BinaryOp { left, op: other, right } = rest {
-            if other != op {
-                break;
-            }
-            operands.push(right.as_ref());
-            rest = left;
+    /// The comparison of a row with another one, or with a query. `None` for other operands.
+    fn row_operation(
+        &self,
+        left: &ast::Expr,
+        op: &ast::Operator,
+        right: &ast::Expr,
+        env: Env<'_>,
+    ) -> Result<Option<TypedExpr>> {
+        let Some(left) = row_items(left) else { return Ok(None) };
+        if let Some(right) = row_items(right) {
+            return self.row_comparison(&left, &self.operator_symbol(op)?, &right, env).map(Some);
         }
-        operands.push(rest);
-        let env = Env { conjunct: env.conjunct && *op == BinaryOperator::And, ..env };
-        let name = if *op == BinaryOperator::And { "AND" } else { "OR" };
+        let ExprKind::Query(query) = &right.kind else { return Ok(None) };
+        let right = self.row_subquery(query, left.len(), env)?;
+        let left: Vec<TypedExpr> = left.into_iter().map(|item| self.expr(item, env)).collect::<Result<_>>()?;
+        self.compare_rows(&left, &self.operator_symbol(op)?, &right).map(Some)
+    }
+
+    /// Binds operands of AND or of OR to a balanced tree.
+    pub fn junction(&self, operands: &[ast::Expr], operator: Operator, env: Env<'_>) -> Result<TypedExpr> {
+        let env = Env { conjunct: env.conjunct && operator == Operator::And, ..env };
+        let name = if operator == Operator::And { "AND" } else { "OR" };
         let mut bound = Vec::with_capacity(operands.len());
-        for operand in operands.into_iter().rev() {
+        for operand in operands {
             let before = self.row_functions.borrow().len();
             let typed = self.expr(operand, env)?;
             self.no_set(before, name, operand)?;
             bound.push(self.condition(typed, name, operand)?);
         }
-        let (operator, bound) = match op {
-            BinaryOperator::And => (Operator::And, bound),
-            _ => (Operator::Or, in_list::merged(bound)),
-        };
+        let bound = if operator == Operator::And { bound } else { in_list::merged(bound) };
         Ok(TypedExpr { expr: balanced(bound, operator), ty: SqlType::BOOL })
     }
 
     fn row_comparison(
         &self,
         left: &[&ast::Expr],
-        op: &BinaryOperator,
+        symbol: &str,
         right: &[&ast::Expr],
         env: Env<'_>,
     ) -> Result<TypedExpr> {
@@ -119,11 +101,11 @@ impl Binder<'_> {
         }
         let left: Vec<TypedExpr> = left.iter().map(|item| self.expr(item, env)).collect::<Result<_>>()?;
         let right: Vec<TypedExpr> = right.iter().map(|item| self.expr(item, env)).collect::<Result<_>>()?;
-        self.compare_rows(&left, op, &right)
+        self.compare_rows(&left, symbol, &right)
     }
 
-    /// Compares rows of equal length.
-    pub fn compare_rows(&self, left: &[TypedExpr], op: &BinaryOperator, right: &[TypedExpr]) -> Result<TypedExpr> {
+    /// Compares rows of equal length by the operator of this sign.
+    pub fn compare_rows(&self, left: &[TypedExpr], symbol: &str, right: &[TypedExpr]) -> Result<TypedExpr> {
         let compare = |symbol: &str, at: usize| -> Result<Expr> {
             match (left.get(at), right.get(at)) {
                 (Some(left), Some(right)) => {
@@ -136,13 +118,13 @@ impl Binder<'_> {
             return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "cannot compare rows of zero length"));
         }
         let all = |symbol: &str| -> Result<Vec<Expr>> { (0..left.len()).map(|at| compare(symbol, at)).collect() };
-        let expr = match op {
-            BinaryOperator::Eq => balanced(all("=")?, Operator::And),
-            BinaryOperator::NotEq => balanced(all("<>")?, Operator::Or),
-            BinaryOperator::Lt | BinaryOperator::LtEq | BinaryOperator::Gt | BinaryOperator::GtEq => {
-                let strict = if matches!(op, BinaryOperator::Lt | BinaryOperator::LtEq) { "<" } else { ">" };
+        let expr = match symbol {
+            "=" => balanced(all("=")?, Operator::And),
+            "<>" => balanced(all("<>")?, Operator::Or),
+            "<" | "<=" | ">" | ">=" => {
+                let strict = if symbol.starts_with('<') { "<" } else { ">" };
                 let last = left.len() - 1;
-                let mut result = compare(&op.to_string(), last)?;
+                let mut result = compare(symbol, last)?;
                 for at in (0..last).rev() {
                     result = compare(strict, at)?.or(compare("=", at)?.and(result));
                 }
@@ -150,7 +132,7 @@ impl Binder<'_> {
             }
             other => {
                 // An operator that the fields lack is reported as missing. PostgreSQL knows others by operator classes.
-                all(&other.to_string())?;
+                all(other)?;
                 return Err(SqlError::unsupported(format!("the operator {other} of rows")));
             }
         };
@@ -195,7 +177,7 @@ impl Binder<'_> {
                         "No operator matches the given name and argument types. You might need to add explicit type casts.",
                     ));
                 };
-                any.push(self.row_comparison(&left, &BinaryOperator::Eq, &right, env)?.expr);
+                any.push(self.row_comparison(&left, "=", &right, env)?.expr);
             }
             let expr = balanced(any, Operator::Or);
             let expr = if negated { Expr::Not(Box::new(expr)) } else { expr };
@@ -220,184 +202,129 @@ impl Binder<'_> {
     }
 
     /// Binds `BETWEEN`, also the SYMMETRIC form.
-    pub fn between(
-        &self,
-        expr: &ast::Expr,
-        negated: bool,
-        low: &ast::Expr,
-        high: &ast::Expr,
-        env: Env<'_>,
-    ) -> Result<TypedExpr> {
-        let unmarked = unmarked(low);
-        let symmetric = unmarked.is_some();
-        let operand = |expr: &ast::Expr| -> Result<Vec<TypedExpr>> {
+    pub fn between(&self, between: &Between<'_>, env: Env<'_>) -> Result<TypedExpr> {
+        let Between { operand, symmetric, negated, .. } = *between;
+        let bound = |expr: &ast::Expr| -> Result<Vec<TypedExpr>> {
             match row_items(expr) {
                 Some(items) => items.into_iter().map(|item| self.expr(item, env)).collect(),
                 None => Ok(vec![self.expr(expr, env)?]),
             }
         };
         let before = self.row_functions.borrow().len();
-        let value = operand(expr)?;
-        let low = operand(unmarked.as_ref().unwrap_or(low))?;
-        let high = operand(high)?;
-        self.no_set(before, if negated { "OR" } else { "AND" }, expr)?;
+        let value = bound(operand)?;
+        let low = bound(between.low)?;
+        let high = bound(between.high)?;
+        self.no_set(before, if negated { "OR" } else { "AND" }, operand)?;
         if low.len() != value.len() || high.len() != value.len() {
             return Err(SqlError::syntax("unequal number of entries in row expressions"));
         }
-        use BinaryOperator::{Gt, GtEq, Lt, LtEq};
-        let (first, second) = if negated { (Lt, Gt) } else { (GtEq, LtEq) };
-        let between = |low: &[TypedExpr], high: &[TypedExpr]| -> Result<Expr> {
-            let low = self.compare_rows(&value, &first, low)?.expr;
-            let high = self.compare_rows(&value, &second, high)?.expr;
+        let (first, second) = if negated { ("<", ">") } else { (">=", "<=") };
+        let within = |low: &[TypedExpr], high: &[TypedExpr]| -> Result<Expr> {
+            let low = self.compare_rows(&value, first, low)?.expr;
+            let high = self.compare_rows(&value, second, high)?.expr;
             Ok(if negated { low.or(high) } else { low.and(high) })
         };
-        let mut expr = between(&low, &high)?;
+        let mut expr = within(&low, &high)?;
         if symmetric {
-            let turned = between(&high, &low)?;
+            let turned = within(&high, &low)?;
             expr = if negated { expr.and(turned) } else { expr.or(turned) };
         }
         Ok(TypedExpr { expr, ty: SqlType::BOOL })
     }
 
-    /// Binds `x LIKE pattern` and similar operators.
+    /// Binds `text LIKE pattern` and ILIKE, by the operator of this sign.
     pub fn like(
         &self,
-        expr: &ast::Expr,
+        text: &ast::Expr,
         pattern: &ast::Expr,
         escape: Option<&ast::Expr>,
-        operator: &str,
+        symbol: &str,
         env: Env<'_>,
     ) -> Result<TypedExpr> {
-        if let (Some(array), None) = (super::special::all_of(pattern), escape) {
-            return self.quantified_pattern(expr, operator, array, true, env);
-        }
-        self.check_collations(expr, pattern)?;
-        if let (Some(left), Some(right), None) = (row_items(expr), row_items(pattern), escape) {
+        self.check_collations(text, pattern)?;
+        if let (Some(left), Some(right), None) = (row_items(text), row_items(pattern), escape) {
             for (left, right) in left.into_iter().zip(right) {
                 let (left, right) = (self.expr(left, env)?, self.expr(right, env)?);
-                self.resolver
-                    .operator(operator, Some(left), right)
-                    .map_err(|error| self.at_like(error, expr, pattern))?;
+                self.resolver.operator(symbol, Some(left), right)?;
             }
-            let message = format!("could not determine interpretation of row comparison operator {operator}");
-            let error = SqlError::new(state::FEATURE_NOT_SUPPORTED, message)
-                .hint("Row comparison operators must be associated with btree operator families.");
-            return Err(self.at_like(error, expr, pattern));
+            let message = format!("could not determine interpretation of row comparison operator {symbol}");
+            return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message)
+                .hint("Row comparison operators must be associated with btree operator families."));
         }
-        let left = self.expr(expr, env)?;
+        let left = self.expr(text, env)?;
         let mut right = self.expr(pattern, env)?;
         if let Some(escape) = escape {
             let escape = self.expr(escape, env)?;
             right = self.resolver.like_escape(right, escape)?;
         }
-        self.resolver.operator(operator, Some(left), right).map_err(|error| self.at_like(error, expr, pattern))
+        self.resolver.operator(symbol, Some(left), right)
     }
 
-    /// Binds `text LIKE ANY (patterns)` and similar forms.
-    pub fn quantified_pattern(
+    /// Binds `text SIMILAR TO pattern`.
+    pub fn similar(
         &self,
-        expr: &ast::Expr,
-        symbol: &str,
-        patterns: &ast::Expr,
-        all: bool,
+        text: &ast::Expr,
+        pattern: &ast::Expr,
+        escape: Option<&ast::Expr>,
+        negated: bool,
         env: Env<'_>,
     ) -> Result<TypedExpr> {
-        let mut inner = patterns;
-        while let ast::Expr::Nested(nested) = inner {
-            inner = nested;
+        let left = self.expr(text, env)?;
+        let mut args = vec![self.expr(pattern, env)?];
+        if let Some(escape) = escape {
+            args.push(self.expr(escape, env)?);
         }
-        if let ast::Expr::Subquery(query) = inner {
-            let found = self.compared_with_each(expr, symbol, query, all, env);
-            return found.map_err(|error| self.at_like(error, expr, patterns));
-        }
-        let env = Env { conjunct: false, ..env };
-        let (left, found) = (self.expr(expr, env)?, self.expr(inner, env)?);
-        self.resolver.quantified(symbol, left, found, all).map_err(|error| self.at_like(error, expr, patterns))
+        let pattern = self.resolver.syntax_function("similar_to_escape", args)?;
+        self.resolver.operator(if negated { "!~" } else { "~" }, Some(left), pattern)
     }
 
     /// Binds `left op ANY|ALL (right)` with a subquery or an array.
     pub fn quantified(
         &self,
         left: &ast::Expr,
-        op: &BinaryOperator,
-        right: &ast::Expr,
+        op: &ast::Operator,
+        right: &Quantity,
         all: bool,
         env: Env<'_>,
     ) -> Result<TypedExpr> {
-        let mut inner = right;
-        while let ast::Expr::Nested(nested) = inner {
-            inner = nested;
-        }
-        if let ast::Expr::Subquery(query) = inner {
-            return self.quantified_subquery(left, op, query, all, env);
-        }
+        let array = match right {
+            Quantity::Query(query) => return self.quantified_subquery(left, op, query, all, env),
+            Quantity::Array(array) => array,
+        };
         let env = Env { conjunct: false, ..env };
         let symbol = self.operator_symbol(op)?;
-        let at = |error| self.at_operator(error, &symbol, Some(left), right);
         let left = self.expr(left, env)?;
         // An array constructor is a list.
-        if let ast::Expr::Array(array) = inner
-            && !array.elem.is_empty()
+        if let ExprKind::Array(items) = &array.kind
+            && !items.is_empty()
             && ((symbol == "=" && !all) || (symbol == "<>" && all))
         {
-            let items: Vec<TypedExpr> = array.elem.iter().map(|item| self.expr(item, env)).collect::<Result<_>>()?;
+            let items: Vec<TypedExpr> = items.iter().map(|item| self.expr(item, env)).collect::<Result<_>>()?;
             if !items.iter().any(|item| item.ty.array) {
-                return self.resolver.in_array(&symbol, left, items, all).map_err(at);
+                return self.resolver.in_array(&symbol, left, items, all);
             }
             let right = self.resolver.array(items)?;
-            return self.resolver.quantified(&symbol, left, right, all).map_err(at);
+            return self.resolver.quantified(&symbol, left, right, all);
         }
-        let array = self.expr(inner, env)?;
-        self.resolver.quantified(&symbol, left, array, all).map_err(at)
+        let array = self.expr(array, env)?;
+        self.resolver.quantified(&symbol, left, array, all)
     }
 }
 
-/// The lower bound of BETWEEN SYMMETRIC without its mark. `None` for other BETWEENs.
-pub fn unmarked(low: &ast::Expr) -> Option<ast::Expr> {
-    let ast::Expr::BinaryOp { left, op, right } = low else { return None };
-    match left.as_ref() {
-        ast::Expr::Identifier(ident) if ident.quote_style.is_none() && ident.value == SYMMETRIC => {
-            Some(right.as_ref().clone())
-        }
-        left => Some(ast::Expr::BinaryOp { left: Box::new(unmarked(left)?), op: op.clone(), right: right.clone() }),
-    }
-}
-
-/// The items of `(a, b)` or `ROW(a, b)`.
+/// The items of `(a, b)` or `ROW(a, b)`. `None` for other expressions, and if the items include all columns of a
+/// relation.
 pub fn row_items(expr: &ast::Expr) -> Option<Vec<&ast::Expr>> {
-    match expr {
-        ast::Expr::Nested(inner) => row_items(inner),
-        ast::Expr::Tuple(items) => Some(items.iter().collect()),
-        ast::Expr::Function(function) if is_row(expr) => {
-            let ast::FunctionArguments::List(list) = &function.args else { return None };
-            list.args
-                .iter()
-                .map(|arg| match arg {
-                    ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(expr)) => Some(expr),
-                    _ => None,
-                })
-                .collect()
-        }
+    match &expr.kind {
+        ExprKind::Row { fields, .. } if !fields.iter().any(is_star) => Some(fields.iter().collect()),
         _ => None,
     }
 }
 
-/// Whether the expression is `ROW(…)`.
-pub fn is_row(expr: &ast::Expr) -> bool {
-    let ast::Expr::Function(function) = expr else { return false };
-    let named = matches!(function.name.0.as_slice(), [ast::ObjectNamePart::Identifier(ident)]
-        if ident.quote_style.is_none() && ident.value.eq_ignore_ascii_case("row"));
-    let ast::FunctionArguments::List(list) = &function.args else { return false };
-    let plain = function.over.is_none() && function.filter.is_none() && function.within_group.is_empty();
-    named && plain && list.clauses.is_empty() && list.duplicate_treatment.is_none()
-}
-
-/// Whether a prefix operator binds less tightly than arithmetic: all but signs and NOT.
-fn binds_loosely(op: UnaryOperator) -> bool {
-    !matches!(op, UnaryOperator::Plus | UnaryOperator::Minus | UnaryOperator::Not)
-}
-
-fn is_arithmetic(op: &BinaryOperator) -> bool {
-    use BinaryOperator as B;
-    matches!(op, B::Plus | B::Minus | B::Multiply | B::Divide | B::Modulo | B::PGExp)
+/// Whether an item of a row stands for several: `t.*` or `(row).*`.
+pub fn is_star(expr: &ast::Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Star(_) => true,
+        ExprKind::Path { steps, .. } => matches!(steps.last(), Some(ast::Step::All(_))),
+        _ => false,
+    }
 }

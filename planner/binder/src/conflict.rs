@@ -1,11 +1,10 @@
 //! ON CONFLICT: the index that decides, and the action.
 
-use super::assignment::is_default;
+use super::assignment::{default_element, is_default, refused_part};
 use super::binder::{Binder, column};
-use super::comparison::{is_row, row_items};
-use super::element::{ElementValue, element_target, element_value};
+use super::error_position::place_of;
 use super::expression::{Clause, Env};
-use super::insert::assigned_twice;
+use super::insert::{assigned_twice, plain_keys};
 use super::scope::Scope;
 use super::table_expression::{bind_index, bind_stored};
 use super::target::Target;
@@ -22,11 +21,10 @@ use executor::implication::implied;
 use executor::subquery::subquery_of;
 use functions::TypedExpr;
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{self, AssignmentTarget, ConflictTarget, OnConflictAction, OnInsert, Spanned};
-use sqlparser::tokenizer::Span;
 use std::collections::HashMap;
 use std::sync::Arc;
-use syntax::{fold, fold_name, parse_expression};
+use syntax::ast::{self, ColumnTarget, ConflictTarget, ExprKind, IndexKey};
+use syntax::{Span, parse_expression};
 use types::Oid;
 
 /// The value that SET gives a column.
@@ -37,12 +35,13 @@ enum Assigned<'a> {
     Bound(TypedExpr),
 }
 
-/// The value that SET gives an element.
-enum Element<'a> {
-    /// An expression, not bound yet.
-    Written(ElementValue<'a>),
-    /// A bound column of a subquery, and the subscripts of the element.
-    Bound(TypedExpr, &'a [ast::AccessExpr]),
+/// Whether a field of a row stands for several: `t.*`.
+fn is_star(field: &ast::Expr) -> bool {
+    match &field.kind {
+        ExprKind::Star(_) => true,
+        ExprKind::Path { steps, .. } => matches!(steps.last(), Some(ast::Step::All(_))),
+        _ => false,
+    }
 }
 
 /// Whether an expression has a subquery that is not scalar, or that reads the rows in conflict.
@@ -61,22 +60,15 @@ impl Binder<'_> {
         target: &Target,
         shown: &str,
         qualifier: &TableReference,
-        on: Option<&OnInsert>,
+        clause: Option<&ast::OnConflict>,
     ) -> Result<(Option<OnConflict>, Option<(usize, LogicalPlan)>)> {
-        let clause = match on {
-            None => return Ok((None, None)),
-            Some(OnInsert::OnConflict(clause)) => clause,
-            Some(_) => return Err(SqlError::unsupported("ON DUPLICATE KEY UPDATE")),
-        };
-        let arbiter = clause.conflict_target.as_ref().map(|on| self.arbiter(target, on)).transpose()?;
-        let update = match &clause.action {
-            OnConflictAction::DoNothing => return Ok((Some(OnConflict::DoNothing { arbiter }), None)),
-            OnConflictAction::DoUpdate(update) => update,
-        };
+        let Some(clause) = clause else { return Ok((None, None)) };
+        let arbiter = clause.target.as_ref().map(|on| self.arbiter(target, on)).transpose()?;
+        let Some(update) = &clause.update else { return Ok((Some(OnConflict::DoNothing { arbiter }), None)) };
         let Some(arbiter) = arbiter else {
-            return Err(SqlError::syntax("ON CONFLICT DO UPDATE requires inference specification or constraint name")
-                .about_words(&["on", "conflict"], Span::empty(), 0)
-                .hint("For example, ON CONFLICT (column_name)."));
+            let message = "ON CONFLICT DO UPDATE requires inference specification or constraint name";
+            let error = SqlError::syntax(message).hint("For example, ON CONFLICT (column_name).");
+            return Err(self.at(error, clause.span));
         };
         let schema = Arc::new(conflict_schema(&target.table, qualifier)?);
         let there = self.named_relation(target, shown, qualifier, &schema)?;
@@ -90,8 +82,8 @@ impl Binder<'_> {
         let set = self.assignments(target, &update.assignments, Env::new(&scope, Clause::Update))?;
         let ids: Vec<_> = set.iter().map(|(id, _)| *id).collect();
         self.require_written(target, UPDATE, &ids)?;
-        let filter = match &update.selection {
-            Some(selection) => Some(self.predicate(selection, Env::new(&scope, Clause::Where))?),
+        let filter = match &update.filter {
+            Some(filter) => Some(self.predicate(filter, Env::new(&scope, Clause::Where))?),
             None => None,
         };
         if set.iter().map(|(_, expr)| expr).chain(&filter).any(sees_rows) {
@@ -126,13 +118,13 @@ impl Binder<'_> {
         Ok((part, plan.project(exprs)?.build()?))
     }
 
-    /// The unique index that a conflict target refers to.
+    /// The unique index that a conflict target refers to. Errors: 42704, 42P10, 42703, 0A000.
     fn arbiter(&self, written: &Target, target: &ConflictTarget) -> Result<Oid> {
         let table = &written.table;
         match target {
-            ConflictTarget::OnConstraint(name) => {
-                let (_, name) = fold_name(name)?;
-                let found = table.indexes.iter().find(|index| index.constraint.is_some() && index.name == name);
+            ConflictTarget::Constraint(constraint) => {
+                let name = &constraint.value;
+                let found = table.indexes.iter().find(|index| index.constraint.is_some() && index.name == *name);
                 let found = found.filter(|_| written.levels.is_empty());
                 found.map(|index| index.oid).ok_or_else(|| {
                     let message =
@@ -140,17 +132,13 @@ impl Binder<'_> {
                     SqlError::new(state::UNDEFINED_OBJECT, message)
                 })
             }
-            ConflictTarget::Columns(names) => {
-                if let [only] = names.as_slice()
-                    && let Some(number) = only.value.strip_prefix(syntax::CONFLICT_TARGET)
-                {
-                    let target = number.parse().ok().and_then(|number: usize| self.extras.conflict_targets.get(number));
-                    let target = target.ok_or_else(|| SqlError::internal("an unknown conflict target"))?;
+            ConflictTarget::Index { keys, predicate } => {
+                let Some(names) = plain_keys(keys, predicate.as_ref()) else {
                     if !written.levels.is_empty() {
                         return Err(SqlError::unsupported("ON CONFLICT of expressions through a view"));
                     }
-                    return self.inferred(table, target);
-                }
+                    return self.inferred(table, keys, predicate.as_ref());
+                };
                 let mut wanted: Vec<ColumnId> = Vec::new();
                 for ident in names {
                     // A column that does not belong to the table is in no index.
@@ -176,24 +164,27 @@ impl Binder<'_> {
         }
     }
 
-    /// The unique index over these columns and expressions. The target's condition must imply the index's condition.
-    fn inferred(&self, table: &TableDescriptor, target: &syntax::ConflictTarget) -> Result<Oid> {
+    /// The unique index over these columns and expressions. `predicate`, the target's condition, must imply the index's
+    /// condition.
+    fn inferred(&self, table: &TableDescriptor, keys: &[IndexKey], predicate: Option<&ast::Expr>) -> Result<Oid> {
         let (mut columns, mut texts) = (Vec::new(), Vec::new());
-        for item in &target.items {
-            let mut item = item;
-            while let ast::Expr::Nested(inner) | ast::Expr::Collate { expr: inner, .. } = item {
-                item = inner;
+        for key in keys {
+            let mut item = &key.value;
+            while let ExprKind::Collate { operand, .. } = &item.kind {
+                item = operand;
             }
-            match item {
-                ast::Expr::Identifier(ident) => {
-                    let name = fold(ident);
-                    let column = table.column_named(&name).ok_or_else(|| {
+            match &item.kind {
+                ExprKind::Column(names) if names.len() == 1 => {
+                    let name = names.first().map(|ident| ident.value.as_str()).unwrap_or_default();
+                    let column = table.column_named(name).ok_or_else(|| {
                         let message = format!("column \"{name}\" does not exist");
-                        self.at_bracket(SqlError::new(state::UNDEFINED_COLUMN, message), ident.span)
+                        // PostgreSQL reports the parenthesis before the keys.
+                        let first = keys.first().map_or(Span::NONE, |key| key.span);
+                        self.at_bracket(SqlError::new(state::UNDEFINED_COLUMN, message), first)
                     })?;
                     columns.push(column.id);
                 }
-                other => texts.push(canonical::text(other)),
+                _ => texts.push(canonical::text(item)),
             }
         }
         let conjuncts = |expr: &ast::Expr| {
@@ -201,12 +192,12 @@ impl Binder<'_> {
             canonical::conjuncts(expr, &mut found);
             found
         };
-        let given = target.predicate.as_ref().map(conjuncts).unwrap_or_default();
+        let given = predicate.map(conjuncts).unwrap_or_default();
         // Compare the texts first: equal conditions need not be understood.
         let written = |text: &String| {
             parse_expression(text).is_ok_and(|(expr, _)| conjuncts(&expr).iter().all(|needed| given.contains(needed)))
         };
-        let predicate = match &target.predicate {
+        let predicate = match predicate {
             Some(predicate) => Some(bind_stored(predicate, self.source, table, "index predicate", &self.context)?.expr),
             None => None,
         };
@@ -236,6 +227,33 @@ impl Binder<'_> {
         })
     }
 
+    /// The values that SET gives several columns at once. Errors: 42601 for another number of values, 0A000 for what
+    /// is no row.
+    fn row_of_values<'e>(&self, width: usize, value: &'e ast::Expr, env: Env<'_>) -> Result<Vec<Assigned<'e>>> {
+        let uneven = || {
+            let error = SqlError::syntax("number of columns does not match number of values");
+            self.at(error, place_of(value))
+        };
+        let values: Vec<Assigned<'e>> = match &value.kind {
+            ExprKind::Query(query) => {
+                let values = self.row_subquery(query, width, env).map_err(|error| match error.state() {
+                    state::SYNTAX_ERROR => uneven(),
+                    _ => error,
+                })?;
+                values.into_iter().map(Assigned::Bound).collect()
+            }
+            ExprKind::Row { fields, .. } if fields.iter().any(is_star) => {
+                self.row_fields(fields, env)?.into_iter().map(Assigned::Bound).collect()
+            }
+            ExprKind::Row { fields, .. } => fields.iter().map(Assigned::Expr).collect(),
+            _ => {
+                let message = "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression";
+                return Err(self.at(SqlError::new(state::FEATURE_NOT_SUPPORTED, message), place_of(value)));
+            }
+        };
+        if values.len() == width { Ok(values) } else { Err(uneven()) }
+    }
+
     /// Binds the `SET` list to columns and their new values.
     pub fn assignments(
         &self,
@@ -244,85 +262,30 @@ impl Binder<'_> {
         env: Env<'_>,
     ) -> Result<Vec<(ColumnId, Expr)>> {
         let mut set: Vec<(ColumnId, Expr)> = Vec::new();
-        let (mut elements, mut assigned): (Vec<ColumnId>, Vec<String>) = (Vec::new(), Vec::new());
+        let (mut elements, mut assigned): (Vec<ColumnId>, Vec<&str>) = (Vec::new(), Vec::new());
         for assignment in assignments {
-            let ast::Assignment { target, value } = assignment;
-            let mut value = value;
-            while let (AssignmentTarget::Tuple(_), ast::Expr::Nested(inner)) = (target, value) {
-                value = inner;
-            }
-            let pairs: Vec<(&ast::ObjectName, Assigned<'_>)> = match (target, value) {
-                (AssignmentTarget::ColumnName(name), value) => vec![(name, Assigned::Expr(value))],
-                (AssignmentTarget::Tuple(names), ast::Expr::Subquery(query)) => {
-                    let values = self.row_subquery(query, names.len(), env).map_err(|error| {
-                        if error.state() != state::SYNTAX_ERROR {
-                            return error;
-                        }
-                        let error = SqlError::syntax("number of columns does not match number of values");
-                        self.at_bracket(error, query.span())
-                    })?;
-                    names.iter().zip(values.into_iter().map(Assigned::Bound)).collect()
+            let pairs: Vec<(&ColumnTarget, Assigned<'_>)> = match assignment {
+                ast::Assignment::One(target, value) => vec![(target, Assigned::Expr(value))],
+                ast::Assignment::Several(targets, value) => {
+                    targets.iter().zip(self.row_of_values(targets.len(), value, env)?).collect()
                 }
-                (AssignmentTarget::Tuple(names), ast::Expr::Function(ast::Function { args, .. }))
-                    if is_row(value) && row_items(value).is_none() =>
-                {
-                    // The items include the columns of a relation (`v.*`).
-                    let ast::FunctionArguments::List(list) = args else { continue };
-                    let values = self.row_fields(&list.args, env)?;
-                    if values.len() != names.len() {
-                        let error = SqlError::syntax("number of columns does not match number of values");
-                        return Err(self.at(error, value.span()));
-                    }
-                    names.iter().zip(values.into_iter().map(Assigned::Bound)).collect()
-                }
-                (AssignmentTarget::Tuple(names), value) => match (names.as_slice(), row_items(value), value) {
-                    (names, Some(values), _) if names.len() == values.len() => {
-                        names.iter().zip(values.into_iter().map(Assigned::Expr)).collect()
-                    }
-                    (_, Some(_), _) => {
-                        let error = SqlError::syntax("number of columns does not match number of values");
-                        return Err(match value {
-                            ast::Expr::Tuple(_) => self.at_bracket(error, value.span()),
-                            _ => self.at(error, value.span()),
-                        });
-                    }
-                    _ => {
-                        let message =
-                            "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression";
-                        return Err(self.at(SqlError::new(state::FEATURE_NOT_SUPPORTED, message), value.span()));
-                    }
-                },
             };
-            for (name, value) in pairs {
-                let span = super::binder::span_of(name);
-                let target = element_target(name)?;
-                let (first, last) = match &target {
-                    Some((column, _)) => (None, fold(column)),
-                    None => fold_name(name)?,
-                };
-                let named = first.as_deref().unwrap_or(&last);
+            for (target, value) in pairs {
+                let (named, span) = (target.column.value.as_str(), target.span);
                 let column = self.written_column(written, named, span)?;
-                if first.is_some() {
-                    let message = format!(
-                        "cannot assign to field \"{last}\" of column \"{named}\" because its type {} is not a composite type",
-                        column.ty.format()
-                    );
-                    return Err(self.at(SqlError::new(state::DATATYPE_MISMATCH, message), span));
+                if let Some(error) = refused_part(target, column, "UPDATE") {
+                    return Err(self.at(error, span));
                 }
-                let element = match (&value, &target) {
-                    (Assigned::Expr(value), _) => element_value(value).map(Element::Written),
-                    (Assigned::Bound(value), Some((_, chain))) => Some(Element::Bound(value.clone(), chain)),
-                    (Assigned::Bound(_), None) => None,
-                };
+                let is_element = !target.steps.is_empty();
                 let before = set.iter().position(|(id, _)| *id == column.id);
                 // Elements of one column may be assigned separately.
-                if before.is_some() && (element.is_none() || !elements.contains(&column.id)) {
+                if before.is_some() && !(is_element && elements.contains(&column.id)) {
                     // Two columns of a view may be the same column of the table.
-                    let again = assigned.iter().any(|other| other == named);
+                    let again = assigned.contains(&named);
                     return Err(assigned_twice(if again { named } else { &column.name }));
                 }
-                assigned.push(named.to_string());
-                if let Some(element) = element {
+                assigned.push(named);
+                if is_element {
                     let array = match before.and_then(|at| set.get(at)) {
                         Some((_, expr)) => TypedExpr { expr: expr.clone(), ty: column.ty },
                         None => {
@@ -332,12 +295,13 @@ impl Binder<'_> {
                                 .ok_or_else(|| SqlError::internal("a column that is written is not read"))?
                         }
                     };
-                    let changed = match element {
-                        Element::Written(element) => self.assign_element(array, column, &element, span, env)?,
-                        Element::Bound(value, chain) => self
-                            .with_part(array, column, chain, (value, span), env)
-                            .map_err(|error| self.at(error, span))?,
+                    let value = match value {
+                        Assigned::Expr(value) if is_default(value) => return Err(self.at(default_element(), span)),
+                        Assigned::Expr(value) => self.expr(value, env)?,
+                        Assigned::Bound(value) => value,
                     };
+                    let changed = self.with_part(array, column, &target.steps, (value, span), env);
+                    let changed = changed.map_err(|error| self.at(error, span))?;
                     let expr = self.assign(changed, column, span)?;
                     match before.and_then(|at| set.get_mut(at)) {
                         Some(known) => known.1 = expr,
@@ -365,8 +329,7 @@ impl Binder<'_> {
                     match value {
                         Assigned::Expr(value) => {
                             let typed = self.expr(value, env)?;
-                            self.assign(typed, column, Span::empty())
-                                .map_err(|error| self.at(error, self.start_of(value)))?
+                            self.assign(typed, column, place_of(value))?
                         }
                         Assigned::Bound(typed) => self.assign(typed, column, span)?,
                     }

@@ -2,19 +2,25 @@
 
 use super::binder::Binder;
 use super::expression::Env;
+use super::select::Item;
 use catalog::{RelationKind, TableDescriptor};
 use datafusion::logical_expr::Expr;
 use functions::TypedExpr;
 use functions::kernel::{Call, Kernel, KernelFunction, Stability};
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast;
 use std::sync::Arc;
-use syntax::fold;
+use syntax::{Span, ast};
 use types::record::RecordType;
-use types::{BaseType, SqlType};
+use types::{BaseType, Oid, SqlType};
 
-/// The function by which a cursor's query returns the row key of a relation.
-pub const ROW_KEY: &str = "\u{1}row key";
+/// The tables of a cursor's query whose rows its plan identifies by further columns. No text says these columns.
+#[derive(Clone, Copy)]
+pub struct Identified<'a> {
+    /// The place of the SELECT whose list gets the columns.
+    pub select: Span,
+    /// For each table its name in that FROM clause, and its OID.
+    pub tables: &'a [(String, Oid)],
+}
 
 /// The type of row keys, which has no SQL name: bytea has the same Arrow form.
 pub fn key_type() -> SqlType {
@@ -22,19 +28,35 @@ pub fn key_type() -> SqlType {
 }
 
 impl Binder<'_> {
-    /// The row key of a relation in the current scope.
-    pub fn row_key(&self, relation: &ast::Expr, env: Env<'_>) -> Result<TypedExpr> {
-        let ast::Expr::Identifier(name) = relation else { return Err(SqlError::internal("the row key of nothing")) };
-        let key = env.scope.relation(None, &fold(name)).and_then(|relation| relation.key.clone());
-        let key = key.ok_or_else(|| SqlError::unsupported("the row key of this relation"))?;
-        Ok(TypedExpr::new(Expr::Column(key), key_type()))
+    /// The columns that identify the rows of a cursor's tables, if this is the SELECT of the cursor: the primary key
+    /// of each table, or else its row key. They have no names. Errors: 0A000.
+    pub fn identities(&self, select: &ast::Select, env: Env<'_>) -> Result<Vec<Item>> {
+        // The queries of views have other texts.
+        let own = self.context.identified.filter(|own| self.depth == 0 && own.select.is_at(select.span));
+        let mut items = Vec::new();
+        for (shown, table) in own.map_or(&[][..], |identified| identified.tables) {
+            let missing = || SqlError::unsupported("the row key of this relation");
+            let relation = env.scope.relation(None, shown).ok_or_else(missing)?;
+            let table = self.context.catalog.relation_by_oid(*table).ok_or_else(missing)?;
+            let Some(primary) = table.primary_key() else {
+                let key = relation.key.clone().ok_or_else(missing)?;
+                let typed = TypedExpr::new(Expr::Column(key), key_type());
+                items.push(Item { name: String::new(), typed, table_oid: 0, attnum: 0 });
+                continue;
+            };
+            for part in &primary.columns {
+                let column = relation.columns.iter().find(|column| column.attnum == part.column);
+                let column = column.ok_or_else(missing)?;
+                let (table_oid, attnum) = (column.table_oid, column.attnum);
+                items.push(Item { name: String::new(), typed: column.read(), table_oid, attnum });
+            }
+        }
+        Ok(items)
     }
 
     /// The condition that a row of the written table is the cursor's row. Errors: 0A000 for views.
-    pub fn current_of(&self, cursor: &ast::Expr, env: Env<'_>) -> Result<TypedExpr> {
-        let ast::Expr::Value(ast::ValueWithSpan { value: ast::Value::SingleQuotedString(cursor), .. }) = cursor else {
-            return Err(SqlError::internal("the current row of nothing"));
-        };
+    pub fn current_of(&self, cursor: &ast::Ident, env: Env<'_>) -> Result<TypedExpr> {
+        let cursor = cursor.value.as_str();
         let relation = env.scope.relations.first().ok_or_else(|| SqlError::internal("no row to be the current one"))?;
         let table = self.context.catalog.relation_by_oid(relation.row_of);
         let Some(table) = table.filter(|table| table.kind == RelationKind::Table) else {

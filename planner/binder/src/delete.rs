@@ -2,7 +2,6 @@
 
 use super::assignment::extension;
 use super::binder::Binder;
-use super::clauses::{check_delete, target_table};
 use super::expression::{Clause, Env};
 use super::system_column::mentions;
 use super::update::others;
@@ -11,51 +10,41 @@ use catalog::acl::DELETE;
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
 use executor::dml::DeleteNode;
 use sql_error::{Result, SqlError};
-use sqlparser::ast::{self, FromTable};
+use syntax::ast;
 
 impl Binder<'_> {
-    /// Binds a DELETE to a writing plan.
+    /// Binds a DELETE to a writing plan. The caller binds its WITH.
     pub fn delete(&self, delete: &ast::Delete) -> Result<BoundKind> {
-        check_delete(delete)?;
-        let FromTable::WithFromKeyword(from) = &delete.from else {
-            return Err(SqlError::syntax("DELETE needs FROM"));
-        };
-        let [ast::TableWithJoins { relation, joins }] = from.as_slice() else {
-            return Err(SqlError::syntax("syntax error at or near \",\""));
-        };
-        let (name, alias) = target_table(relation, "DELETE from")?;
-        if !joins.is_empty() {
-            return Err(SqlError::syntax("syntax error at or near \"JOIN\""));
-        }
-        let target = self.target(name, Verb::Delete)?;
+        let target = self.target(&delete.table.name, Verb::Delete)?;
         let table = target.table.clone();
         self.require_whole(&target, DELETE)?;
-        let rows = self.target_rows(&target, alias)?;
+        let rows = self.target_rows(&target, delete.alias.as_ref())?;
         let mut exprs = self.old_row(&rows);
         let mut source = rows.source;
         let Some(relation) = source.scope.relations.first().cloned() else {
             return Err(SqlError::internal("a scan without a relation"));
         };
-        if let Some(using) = delete.using.as_deref().filter(|using| !using.is_empty()) {
-            let others = self.beside_written(&relation, using, || self.from(using, None))?;
+        if !delete.using.is_empty() {
+            let others = self.beside_written(&relation, &delete.using, || self.from(&delete.using, None))?;
             source = self.cross(source, others)?;
         }
         let mut plan = source.plan;
         let scope = source.scope;
-        if let Some(selection) = &delete.selection {
-            let filter = self.predicate(selection, Env::new(&scope, Clause::Where))?;
+        if let Some(filter) = &delete.filter {
+            let filter = self.predicate(filter, Env::new(&scope, Clause::Where))?;
             plan = LogicalPlanBuilder::from(plan).filter(filter)?.build()?;
         }
-        if delete.returning.is_some() {
+        let returning = !delete.returning.is_empty();
+        if returning {
             exprs.extend(others(&scope));
             // ctid is computed from the row key.
-            let items = delete.returning.iter().flatten();
             let key = relation.key.clone().filter(|_| table.primary_key().is_none());
-            exprs.extend(key.filter(|_| items.into_iter().any(|item| mentions(item, "ctid"))).map(Expr::Column));
+            let named = delete.returning.iter().any(|item| mentions(item, "ctid"));
+            exprs.extend(key.filter(|_| named).map(Expr::Column));
         }
         let input = LogicalPlanBuilder::from(plan).project(exprs)?.build()?;
-        let node = DeleteNode::new(table.clone(), input, self.rules(&table)?, delete.returning.is_some())?;
-        let (plan, columns) = self.returning(extension(node), delete.returning.as_deref(), &scope)?;
+        let node = DeleteNode::new(table.clone(), input, self.rules(&table)?, returning)?;
+        let (plan, columns) = self.returning(extension(node), &delete.returning, &scope)?;
         Ok(BoundKind::Dml { plan, columns, verb: Verb::Delete, table: Some(table) })
     }
 }

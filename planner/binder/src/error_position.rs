@@ -1,79 +1,59 @@
-//! Positions of errors for operators, casts and columns. The syntax tree does not keep these positions.
+//! Positions of errors: the place of an expression as PostgreSQL's `exprLocation` gives it, and places that the tree
+//! does not say.
 
 use super::binder::Binder;
 use sql_error::SqlError;
-use sqlparser::ast::{self, Spanned};
-use sqlparser::tokenizer::Span;
 use std::ops::ControlFlow;
-use syntax::{fold, is_word};
+use syntax::ast::{self, CastForm, ExprKind, QueryBody};
+use syntax::visit::{Visit, visit_expressions};
+use syntax::{Span, deeper};
 use types::SqlType;
 
 impl Binder<'_> {
-    /// Adds the position that stands for a whole expression. For a test, it is that of its keyword.
+    /// Adds the position of an expression to an error of the expression itself: that of its operator, of the word
+    /// behind its operand, or of its start.
     pub(super) fn at_anchor(&self, error: SqlError, expr: &ast::Expr) -> SqlError {
-        use ast::Expr as E;
-        let (operand, word) = match expr {
-            E::InList { expr, .. } | E::InSubquery { expr, .. } => (expr, "in"),
-            E::Between { expr, .. } => (expr, "between"),
-            _ => return self.at(error, anchor(expr)),
+        let span = match &expr.kind {
+            ExprKind::Unary { op, .. } | ExprKind::Binary { op, .. } | ExprKind::Quantified { op, .. } => op.span,
+            ExprKind::IsDistinct { at, .. }
+            | ExprKind::IsNormalized { at, .. }
+            | ExprKind::Between { at, .. }
+            | ExprKind::InList { at, .. }
+            | ExprKind::InQuery { at, .. }
+            | ExprKind::Like { at, .. }
+            | ExprKind::Cast { at, .. }
+            | ExprKind::Collate { at, .. }
+            | ExprKind::AtTimeZone { at, .. }
+            | ExprKind::Overlaps { at, .. } => *at,
+            _ => place_of(expr),
         };
-        let words = |token: &str| token.eq_ignore_ascii_case(word) || token.eq_ignore_ascii_case("not");
-        self.source.error_at_token(error, (Some(operand.span().end), None), false, words, expr.span())
+        self.at(error, span)
     }
 
     /// The error 42601 for a query of a set operation with another number of columns, at its first column. VALUES has
     /// no position.
-    pub(super) fn uneven_queries(&self, message: String, right: &ast::SetExpr) -> SqlError {
+    pub(super) fn uneven_queries(&self, message: String, right: &QueryBody) -> SqlError {
         let mut body = right;
-        while let ast::SetExpr::Query(query) = body {
+        while let QueryBody::Nested(query) = body {
             body = &query.body;
         }
         let error = SqlError::syntax(message);
         match body {
-            ast::SetExpr::Values(_) => error.of_values(),
+            QueryBody::Values(..) => error.of_values(),
             body => self.at(error, place_of_target(body, 0)),
         }
     }
 
-    /// Adds the position of an operator: between its operands, or before its only operand.
-    pub fn at_operator(&self, error: SqlError, symbol: &str, left: Option<&ast::Expr>, right: &ast::Expr) -> SqlError {
-        let says = |token: &str| token.eq_ignore_ascii_case(symbol) || (symbol == "<>" && token == "!=");
-        let (start, right) = (left.map(ast::Expr::span), right.span());
-        let within = (start.map(|span| span.end), known(right).map(|span| span.start));
-        self.source.error_at_token(error, within, left.is_none(), says, start.unwrap_or(right))
-    }
-
-    /// Adds the position of a function's name before its first argument.
-    pub fn at_call(&self, error: SqlError, name: &str, argument: Span) -> SqlError {
-        let says = |token: &str| token.eq_ignore_ascii_case(name);
-        self.source.error_at_token(error, (None, Some(argument.start)), true, says, argument)
-    }
-
-    /// Adds the position of IN behind its left operand.
-    pub fn at_in(&self, error: SqlError, left: &ast::Expr) -> SqlError {
-        let (left, says) =
-            (left.span(), |token: &str| ["in", "not"].iter().any(|word| token.eq_ignore_ascii_case(word)));
-        self.source.error_at_token(error, (Some(left.end), None), false, says, left)
-    }
-
-    /// Adds the position of a keyword behind an operand (IN, BETWEEN, or NOT before them) to an error that has none.
-    pub fn at_word(&self, error: SqlError, left: &ast::Expr, word: &str) -> SqlError {
-        if error.fields().position.is_some() {
-            return error;
-        }
-        let says = |token: &str| token.eq_ignore_ascii_case(word) || token.eq_ignore_ascii_case("not");
-        let left = left.span();
-        self.source.error_at_token(error, (Some(left.end), None), false, says, left)
-    }
-
-    /// Adds the position of the WHEN before a value to an error that has none.
-    pub fn at_when(&self, error: SqlError, value: &ast::Expr) -> SqlError {
-        if error.fields().position.is_some() {
-            return error;
-        }
-        let says = |token: &str| token.eq_ignore_ascii_case("when");
-        let value = value.span();
-        self.source.error_at_token(error, (None, Some(value.start)), true, says, value)
+    /// Adds the position of the WHEN between a part of CASE and the value behind it to an error that has none. The tree
+    /// has no place of it.
+    pub(super) fn at_when(&self, error: SqlError, before: Span, value: &ast::Expr) -> SqlError {
+        let (start, end) = (before.end as usize, value.span.start as usize);
+        let between = self.source.text().get(start..end).unwrap_or_default().to_ascii_lowercase();
+        let span = match between.rfind("when").and_then(|at| u32::try_from(start + at).ok()) {
+            Some(start) => Span { start, end: start + 4 },
+            None => value.span,
+        };
+        self.at(error, span)
     }
 
     /// Adds the position of the first expression whose type does not fit the previous ones to an error that has none.
@@ -85,75 +65,17 @@ impl Binder<'_> {
             |count: &usize| types.get(..*count).is_some_and(|some| self.resolver.common_type("", some).is_err());
         let odd = (2..=types.len()).find(fails).and_then(|count| exprs.get(count - 1));
         match odd {
-            Some(expr) => self.at(error, anchor(expr)),
+            Some(expr) => self.at(error, place_of(expr)),
             None => error,
         }
     }
 
-    /// Adds the position of LIKE or ILIKE, or of NOT before it.
-    pub fn at_like(&self, error: SqlError, left: &ast::Expr, pattern: &ast::Expr) -> SqlError {
-        let says = |token: &str| ["like", "ilike", "not"].iter().any(|word| token.eq_ignore_ascii_case(word));
-        let (left, pattern) = (left.span(), pattern.span());
-        self.source.error_at_token(error, (Some(left.end), known(pattern).map(|span| span.start)), false, says, left)
-    }
-
-    /// Adds the position of a cast: `::` or the word CAST.
-    pub fn at_cast(&self, error: SqlError, kind: &ast::CastKind, inner: &ast::Expr) -> SqlError {
-        // The span of a cast is that of its operand.
-        let mut before = 0;
-        let mut operand = inner;
-        loop {
-            operand = match operand {
-                ast::Expr::Cast { kind: ast::CastKind::DoubleColon, expr, .. } => {
-                    before += 1;
-                    expr
-                }
-                ast::Expr::Nested(expr) => expr,
-                _ => break,
-            };
-        }
-        let inner = inner.span();
-        match kind {
-            ast::CastKind::DoubleColon => {
-                let left = std::cell::Cell::new(before);
-                let own = |token: &str| match (token == "::", left.get()) {
-                    (true, 0) => true,
-                    (true, more) => {
-                        left.set(more - 1);
-                        false
-                    }
-                    (false, _) => false,
-                };
-                self.source.error_at_token(error, (Some(inner.end), None), false, own, inner)
-            }
-            _ => {
-                let cast = |token: &str| token.eq_ignore_ascii_case("cast");
-                self.source.error_at_token(error, (None, Some(inner.start)), true, cast, inner)
-            }
-        }
-    }
-
-    /// Adds the position of a cast's type.
-    pub fn at_type(&self, error: SqlError, kind: &ast::CastKind, inner: &ast::Expr) -> SqlError {
-        let inner = inner.span();
-        let before = if matches!(kind, ast::CastKind::DoubleColon) { "::" } else { "as" };
-        let passed = std::cell::Cell::new(false);
-        let next = |token: &str| {
-            let behind = passed.get();
-            passed.set(behind || token.eq_ignore_ascii_case(before));
-            behind
-        };
-        self.source.error_at_token(error, (Some(inner.end), None), false, next, inner)
-    }
-
-    /// The span of the first argument of the first GROUPING in a part of the statement.
-    pub fn place_of_grouping(&self, part: &impl ast::Visit) -> Option<Span> {
-        let found = ast::visit_expressions(part, |expr: &ast::Expr| match expr {
-            ast::Expr::Function(function) => match (function.name.0.as_slice(), &function.args) {
-                ([ast::ObjectNamePart::Identifier(name)], ast::FunctionArguments::List(list))
-                    if fold(name) == "grouping" =>
-                {
-                    ControlFlow::Break(list.args.first().map_or_else(Span::empty, Spanned::span))
+    /// The place of the first argument of the first GROUPING in a part of the statement.
+    pub fn place_of_grouping(&self, part: &(impl Visit + ?Sized)) -> Option<Span> {
+        let found = visit_expressions(part, |expr| match &expr.kind {
+            ExprKind::Special(call) => match call.as_ref() {
+                ast::SpecialCall::Grouping(arguments) => {
+                    ControlFlow::Break(arguments.first().map_or(expr.span, place_of))
                 }
                 _ => ControlFlow::Continue(()),
             },
@@ -162,13 +84,11 @@ impl Binder<'_> {
         found.break_value()
     }
 
-    /// The span of the first aggregate call in a part of the statement.
-    pub fn place_of_aggregate(&self, part: &impl ast::Visit) -> Option<Span> {
-        let found = ast::visit_expressions(part, |expr: &ast::Expr| match expr {
-            ast::Expr::Function(function) if function.over.is_none() => match function.name.0.last() {
-                Some(ast::ObjectNamePart::Identifier(name)) if self.resolver.is_aggregate(&fold(name)) => {
-                    ControlFlow::Break(super::binder::span_of(&function.name))
-                }
+    /// The place of the first aggregate call in a part of the statement.
+    pub fn place_of_aggregate(&self, part: &(impl Visit + ?Sized)) -> Option<Span> {
+        let found = visit_expressions(part, |expr| match &expr.kind {
+            ExprKind::Call(call) if call.over.is_none() => match call.name.parts.last() {
+                Some(name) if self.resolver.is_aggregate(&name.value) => ControlFlow::Break(call.name.span),
                 _ => ControlFlow::Continue(()),
             },
             _ => ControlFlow::Continue(()),
@@ -176,99 +96,89 @@ impl Binder<'_> {
         found.break_value()
     }
 
-    /// The start of an expression: for `ARRAY[…]` the keyword, for `json '…'` the type.
-    pub fn start_of(&self, expr: &ast::Expr) -> Span {
-        let mut first = expr;
-        loop {
-            first = match first {
-                ast::Expr::Cast { kind: ast::CastKind::DoubleColon, expr, .. } => expr,
-                ast::Expr::BinaryOp { left, .. } => left,
-                _ => break,
-            };
-        }
-        let inner = expr.span();
-        let typed = matches!(first, ast::Expr::TypedString(_));
-        if !typed && !matches!(first, ast::Expr::Array(array) if array.named) {
-            return inner;
-        }
-        let tokens = self.source.tokens().unwrap_or_default();
-        let mut before = tokens.iter().rev().skip_while(|token| token.span.start >= inner.start);
-        before.find(|token| typed || is_word(token, "array")).map_or(inner, |token| token.span)
-    }
-
-    /// Adds the position of the first such word behind a span.
-    pub fn at_behind(&self, error: SqlError, word: &str, before: Span) -> SqlError {
-        let says = |token: &str| token.eq_ignore_ascii_case(word);
-        self.source.error_at_token(error, (Some(before.end), None), false, says, before)
-    }
-
-    /// Adds the position of the parenthesis before a span.
+    /// Adds the position of the parenthesis before a span. The tree has no place of it.
     pub fn at_bracket(&self, error: SqlError, inner: Span) -> SqlError {
-        self.source.error_at_token(error, (None, Some(inner.start)), true, |token| token == "(", inner)
+        let before = self.source.text().get(..inner.start as usize).unwrap_or_default();
+        let span = match before.rfind('(').and_then(|at| u32::try_from(at).ok()) {
+            Some(start) => Span { start, end: start + 1 },
+            None => inner,
+        };
+        self.at(error, span)
     }
 
-    /// The span where a part of the statement first names a column, with or without its relation's name.
-    pub fn place_of_column(&self, part: &impl ast::Visit, relation: &str, name: &str) -> Option<Span> {
-        let found = ast::visit_expressions(part, |expr: &ast::Expr| {
-            let here = match expr {
-                ast::Expr::Identifier(column) => fold(column) == name,
-                ast::Expr::CompoundIdentifier(parts) => match parts.as_slice() {
-                    [.., table, column] => fold(column) == name && fold(table) == relation,
-                    _ => false,
+    /// The place where a part of the statement first names a column, with or without its relation's name.
+    pub fn place_of_column(&self, part: &(impl Visit + ?Sized), relation: &str, name: &str) -> Option<Span> {
+        let found = visit_expressions(part, |expr| {
+            let here = match &expr.kind {
+                ExprKind::Column(parts) => match parts.as_slice() {
+                    [column] => column.value == name,
+                    [.., table, column] => column.value == name && table.value == relation,
+                    [] => false,
                 },
                 _ => false,
             };
-            if here { ControlFlow::Break(expr.span()) } else { ControlFlow::Continue(()) }
+            if here { ControlFlow::Break(expr.span) } else { ControlFlow::Continue(()) }
         });
         found.break_value()
     }
 }
 
-/// The span of `*` in a select list.
-pub fn place_of_star(list: &[ast::SelectItem]) -> Option<Span> {
-    list.iter().find_map(|item| match item {
-        ast::SelectItem::Wildcard(options) => Some(options.wildcard_token.0.span),
-        ast::SelectItem::QualifiedWildcard(..) => Some(item.span()),
-        _ => None,
-    })
+/// The place of an expression: its leftmost part, as PostgreSQL's `exprLocation` gives it. Parentheses before that are
+/// no part of it, except those of a row or a query.
+pub fn place_of(expr: &ast::Expr) -> Span {
+    let mut leftmost = expr;
+    loop {
+        leftmost = match &leftmost.kind {
+            ExprKind::And(operands) | ExprKind::Or(operands) => match operands.first() {
+                Some(first) => first,
+                None => return leftmost.span,
+            },
+            ExprKind::Overlaps { left, .. } => match left.first() {
+                Some(first) => first,
+                None => return leftmost.span,
+            },
+            ExprKind::Binary { left, .. } | ExprKind::IsDistinct { left, .. } | ExprKind::Quantified { left, .. } => {
+                left
+            }
+            ExprKind::IsNull { operand, .. }
+            | ExprKind::IsTruth { operand, .. }
+            | ExprKind::IsNormalized { operand, .. }
+            | ExprKind::Between { operand, .. }
+            | ExprKind::InList { operand, .. }
+            | ExprKind::InQuery { operand, .. }
+            | ExprKind::Like { operand, .. }
+            | ExprKind::Cast { operand, form: CastForm::DoubleColon, .. }
+            | ExprKind::Collate { operand, .. }
+            | ExprKind::AtTimeZone { operand, .. }
+            | ExprKind::Path { operand, .. } => operand,
+            _ => return leftmost.span,
+        };
+    }
 }
 
-/// The span of a SELECT's column expression, if it is known.
+/// The place of `*` in a select list.
+pub fn place_of_star(list: &[ast::Target]) -> Option<Span> {
+    list.iter().find(|target| is_star(target)).map(|target| target.value.span)
+}
+
+fn is_star(target: &ast::Target) -> bool {
+    matches!(target.value.kind, ExprKind::Star(_))
+}
+
+/// The place of a SELECT's column expression, if it is known.
 pub fn place_of_item(select: &ast::Select, at: usize) -> Span {
-    use ast::SelectItem as Item;
-    let mut items = select.projection.iter();
-    let whole = items.clone().take(at + 1).find(|item| matches!(item, Item::Wildcard(_) | Item::QualifiedWildcard(..)));
-    match whole.or_else(|| items.nth(at)) {
-        Some(Item::UnnamedExpr(expr) | Item::ExprWithAlias { expr, .. }) => expr.span(),
-        Some(other) => other.span(),
-        None => Span::empty(),
-    }
+    let mut targets = select.targets.iter();
+    let whole = targets.clone().take(at + 1).find(|target| is_star(target));
+    whole.or_else(|| targets.nth(at)).map_or(Span::NONE, |target| place_of(&target.value))
 }
 
-/// The span of a query's column expression, if it is known.
-pub fn place_of_target(body: &ast::SetExpr, at: usize) -> Span {
-    use ast::SetExpr;
-    match body {
-        SetExpr::Select(select) => place_of_item(select, at),
-        SetExpr::Values(values) => {
-            values.rows.first().and_then(|row| row.content.get(at)).map_or_else(Span::empty, ast::Expr::span)
-        }
-        SetExpr::Query(query) => place_of_target(&query.body, at),
-        SetExpr::SetOperation { left, .. } => place_of_target(left, at),
-        _ => Span::empty(),
-    }
-}
-
-/// The span, unless it is empty.
-fn known(span: Span) -> Option<Span> {
-    (span != Span::empty()).then_some(span)
-}
-
-/// The position that PostgreSQL reports. For an operator it would be the operator's, which the tree does not keep, so
-/// it is the start.
-fn anchor(expr: &ast::Expr) -> Span {
-    match expr {
-        ast::Expr::Function(function) => super::binder::span_of(&function.name),
-        other => other.span(),
-    }
+/// The place of a query's column expression, if it is known.
+pub fn place_of_target(body: &QueryBody, at: usize) -> Span {
+    deeper(|| match body {
+        QueryBody::Select(select) => place_of_item(select, at),
+        QueryBody::Values(rows, _) => rows.first().and_then(|row| row.get(at)).map_or(Span::NONE, place_of),
+        QueryBody::Nested(query) => place_of_target(&query.body, at),
+        QueryBody::Set(operation) => operation.arms.first().map_or(Span::NONE, |first| place_of_target(first, at)),
+        QueryBody::Table(..) => Span::NONE,
+    })
 }

@@ -1,17 +1,18 @@
 //! Binds scalar expressions to typed expressions.
 
 use super::binder::Binder;
+use super::comparison::{Between, row_items};
 use super::computed_once::computed_once;
 use super::literal::{boolean, null, text};
+use super::record::relation_of;
 use super::scope::Scope;
 use super::type_name::catalog_type;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator, WindowFrameUnits};
 use functions::error_position::place_literal;
 use functions::{CastContext, TypedExpr, guarded_case};
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{self, BinaryOperator, Spanned, UnaryOperator};
-use sqlparser::tokenizer::Span;
-use syntax::{fold, fold_name, fold_plain};
+use syntax::ast::{self, CastForm, ExprKind, LikeKind, TypeBase};
+use syntax::{Span, deeper};
 use types::SqlType;
 
 /// The environment of an expression: visible names and allowed contents.
@@ -22,7 +23,7 @@ pub struct Env<'s> {
     /// The clause that contains the expression.
     pub clause: Clause,
     /// Named windows of the query.
-    pub windows: &'s [ast::NamedWindowDefinition],
+    pub windows: &'s [ast::NamedWindow],
     /// Whether false and NULL have the same effect. This holds for a condition of WHERE or HAVING and for its parts
     /// joined by AND.
     pub conjunct: bool,
@@ -126,264 +127,137 @@ impl Binder<'_> {
     /// Binds an expression. An error gets the expression's position unless a part of it gave one.
     pub fn expr(&self, expr: &ast::Expr, env: Env<'_>) -> Result<TypedExpr> {
         sql_error::interrupt::step()?;
-        self.expr_inner(expr, env)
-            .map_err(|error| if error.fields().position.is_some() { error } else { self.at_anchor(error, expr) })
+        deeper(|| self.expr_inner(expr, env)).map_err(|error| self.at_anchor(error, expr))
     }
 
-    fn expr_inner(&self, expr: &ast::Expr, env: Env<'_>) -> Result<TypedExpr> {
-        use ast::Expr as E;
-        let condition = env;
-        let env = Env { conjunct: false, ..env };
-        match expr {
-            E::Identifier(ident) if keyword_value(ident) => {
-                self.niladic(&fold(ident))?.ok_or_else(|| SqlError::unsupported(ident.value.to_uppercase()))
+    fn expr_inner(&self, expr: &ast::Expr, condition: Env<'_>) -> Result<TypedExpr> {
+        let env = Env { conjunct: false, ..condition };
+        match &expr.kind {
+            ExprKind::Column(names) => self.column(names, env),
+            ExprKind::Star(names) => {
+                let (schema, relation) = relation_of(names)?;
+                self.whole_row(schema, relation, env.scope)
             }
-            E::Identifier(ident) if ident.quote_style.is_none() && ident.value.eq_ignore_ascii_case("default") => {
-                Err(SqlError::syntax("DEFAULT is not allowed in this context"))
+            ExprKind::Literal(value) => Ok(place_literal(self.value(value)?, self.source.start(expr.span))),
+            ExprKind::Parameter(number) => self.parameter(*number),
+            ExprKind::Default => Err(SqlError::syntax("DEFAULT is not allowed in this context")),
+            ExprKind::And(operands) => self.junction(operands, Operator::And, condition),
+            ExprKind::Or(operands) => self.junction(operands, Operator::Or, env),
+            ExprKind::Not(operand) => match &operand.kind {
+                ExprKind::Exists(query) => self.bound_once(expr, env, || self.exists(query, true, env)),
+                _ => self.not(operand, env),
+            },
+            ExprKind::Unary { op, operand } => {
+                let typed = self.expr(operand, env)?;
+                self.resolver.operator(&self.operator_symbol(op)?, None, typed)
             }
-            E::Identifier(ident) => {
-                let name = self.at_name(ident)?;
-                // The name of a relation means its whole row.
-                env.scope.column(&name).or_else(|error| match env.scope.find_relation(None, &name) {
-                    Ok(_) if error.state() == state::UNDEFINED_COLUMN => self.whole_row(None, &name, env.scope),
-                    _ => Err(self.explain_name(error, env.scope, None, &name)),
-                })
-            }
-            E::CompoundIdentifier(parts) => self.compound(parts, env),
-            E::Value(value) => Ok(place_literal(self.value(&value.value)?, self.source.start(value.span))),
-            E::Nested(inner) => self.expr(inner, condition),
-            E::BinaryOp { op: BinaryOperator::And, .. } => self.binary_chain(expr, condition),
-            E::BinaryOp { op: BinaryOperator::Overlaps, left, right } => {
-                self.overlaps(left, right, env).map_err(|error| self.at_word(error, left, "overlaps"))
-            }
-            E::BinaryOp { .. } => self.binary_chain(expr, env),
-            E::UnaryOp { op, expr } => self.unary(op, expr, env),
-            E::IsNull(inner) => Ok(self.null_test(inner, env, false)?),
-            E::IsNotNull(inner) => Ok(self.null_test(inner, env, true)?),
-            E::IsTrue(inner) => self.truth_test(inner, env, |x| truth(x, Operator::IsNotDistinctFrom, true), "IS TRUE"),
-            E::IsNotTrue(inner) => {
-                self.truth_test(inner, env, |x| truth(x, Operator::IsDistinctFrom, true), "IS NOT TRUE")
-            }
-            E::IsFalse(inner) => {
-                self.truth_test(inner, env, |x| truth(x, Operator::IsNotDistinctFrom, false), "IS FALSE")
-            }
-            E::IsNotFalse(inner) => {
-                self.truth_test(inner, env, |x| truth(x, Operator::IsDistinctFrom, false), "IS NOT FALSE")
-            }
-            E::IsUnknown(inner) => self.truth_test(inner, env, Expr::IsNull, "IS UNKNOWN"),
-            E::IsNotUnknown(inner) => self.truth_test(inner, env, Expr::IsNotNull, "IS NOT UNKNOWN"),
-            E::IsDistinctFrom(left, right) | E::IsNotDistinctFrom(left, right) => {
-                let distinct = matches!(expr, E::IsDistinctFrom(..));
-                let found = self.distinct_from(left, right, env, distinct);
-                found.map_err(|error| self.at_word(error, left, "is"))
-            }
-            E::InList { expr, list, negated } => {
-                self.in_list(expr, list, *negated, env).map_err(|error| self.at_word(error, expr, "in"))
-            }
-            E::InSubquery { expr: left, subquery, negated } => {
-                self.bound_once(expr, condition, || self.in_subquery(left, subquery, *negated, condition))
-            }
-            E::Between { expr, negated, low, high } => {
-                self.between(expr, *negated, low, high, env).map_err(|error| self.at_word(error, expr, "between"))
-            }
-            E::Like { negated, any: false, expr, pattern, escape_char } => {
-                self.like(expr, pattern, escape_char.as_deref(), if *negated { "!~~" } else { "~~" }, env)
-            }
-            E::ILike { negated, any: false, expr, pattern, escape_char } => {
-                self.like(expr, pattern, escape_char.as_deref(), if *negated { "!~~*" } else { "~~*" }, env)
-            }
-            E::Like { negated, any: true, expr, pattern, escape_char: None } => {
-                self.quantified_pattern(expr, if *negated { "!~~" } else { "~~" }, pattern, false, condition)
-            }
-            E::ILike { negated, any: true, expr, pattern, escape_char: None } => {
-                self.quantified_pattern(expr, if *negated { "!~~*" } else { "~~*" }, pattern, false, condition)
-            }
-            E::SimilarTo { negated, expr, pattern, escape_char } => {
-                let left = self.expr(expr, env)?;
-                let mut args = vec![self.expr(pattern, env)?];
-                if let Some(escape) = escape_char {
-                    args.push(self.expr(escape, env)?);
-                }
-                let found = self
-                    .resolver
-                    .syntax_function("similar_to_escape", args)
-                    .and_then(|pattern| self.resolver.operator(if *negated { "!~" } else { "~" }, Some(left), pattern));
-                found.map_err(|error| self.at_word(error, expr, "similar"))
-            }
-            E::AnyOp { left, compare_op, right, is_some: _ } => {
-                self.bound_once(expr, condition, || self.quantified(left, compare_op, right, false, condition))
-            }
-            E::AllOp { left, compare_op, right } => {
-                self.bound_once(expr, condition, || self.quantified(left, compare_op, right, true, condition))
-            }
-            E::Cast {
-                kind: kind @ (ast::CastKind::Cast | ast::CastKind::DoubleColon),
-                expr,
-                data_type,
-                format: None,
-            } => {
-                let to = self.type_of(data_type).map_err(|error| {
-                    // `name 'text'` is parsed as a cast; the error's position is the name's.
-                    let named = match data_type {
-                        ast::DataType::Custom(name, _) => super::binder::span_of(name),
-                        _ => Span::empty(),
-                    };
-                    let before = named != Span::empty() && named.start < expr.span().start;
-                    if before { self.at(error, named) } else { self.at_type(error, kind, expr) }
-                })?;
-                // ARRAY[]::int[] gets its type from the cast.
-                if let E::Array(array) = expr.as_ref()
-                    && super::special::without_elements(array)
-                    && to.array
-                {
-                    return self.empty_array(to);
-                }
-                if let Some(array) = self.array_as(expr, to, env)? {
-                    let cast = self.resolver.cast(array, to, CastContext::Explicit);
-                    return cast.map_err(|error| self.at_cast(error, kind, expr));
-                }
-                let row = self.row_as(expr, to, env).map_err(|error| match error.state() {
-                    state::CANNOT_COERCE => self.at_cast(error, kind, expr),
-                    _ => error,
-                })?;
-                if let Some(row) = row {
-                    return Ok(row);
-                }
-                let inner = self.expr(expr, env)?;
-                let cast = self.resolver.cast(inner, to, CastContext::Explicit);
-                cast.map_err(|error| self.at_cast(error, kind, expr))
-            }
-            E::TypedString(typed) => {
-                let ast::TypedString { data_type, value, uses_odbc_syntax } = typed;
-                if *uses_odbc_syntax {
-                    return Err(SqlError::unsupported("the escapes of ODBC"));
-                }
-                let to = match data_type {
-                    // Before a string, char without a length is unlimited.
-                    ast::DataType::Char(None) | ast::DataType::Character(None) => SqlType::CHAR,
-                    other => self.type_of(other)?,
-                };
-                let text = place_literal(self.value(&value.value)?, self.source.start(value.span));
-                self.resolver.cast(text, to, CastContext::Explicit)
-            }
-            E::AtTimeZone { timestamp, time_zone } => {
-                let zone = self.expr(time_zone, env)?;
-                let moment = self.expr(timestamp, env)?;
-                let found = self.resolver.syntax_function("timezone", vec![zone, moment]);
-                found.map_err(|error| self.at_word(error, timestamp, "at"))
-            }
-            E::Extract { .. }
-            | E::Ceil { .. }
-            | E::Floor { .. }
-            | E::Position { .. }
-            | E::Substring { .. }
-            | E::Trim { .. }
-            | E::Overlay { .. } => self.special_syntax(expr, env),
-            E::IsNormalized { expr, form, negated } => {
-                let mut args = vec![self.expr(expr, env)?];
+            ExprKind::Binary { .. } => self.binary_chain(expr, env),
+            ExprKind::IsNull { operand, negated } => self.null_test(operand, env, *negated),
+            ExprKind::IsTruth { operand, truth, negated } => self.truth_test(operand, *truth, *negated, env),
+            ExprKind::IsDistinct { left, right, negated, .. } => self.distinct_from(left, right, env, !*negated),
+            ExprKind::IsNormalized { operand, form, negated, .. } => {
+                let mut args = vec![self.expr(operand, env)?];
                 if let Some(form) = form {
-                    args.push(self.word(&form.to_string()));
+                    args.push(self.word(form));
                 }
-                let found = self.resolver.syntax_function("is_normalized", args);
-                let typed = found.map_err(|error| self.at_word(error, expr, "is"))?;
+                let typed = self.resolver.syntax_function("is_normalized", args)?;
                 Ok(if *negated { TypedExpr::new(Expr::Not(Box::new(typed.expr)), SqlType::BOOL) } else { typed })
             }
-            E::Collate { expr, collation } => {
-                let typed = self.expr(expr, env)?;
-                let place = |error| {
-                    let within = (Some(expr.span().end), Some(collation.span().start));
-                    let says = |token: &str| token.eq_ignore_ascii_case("collate");
-                    self.source.error_at_token(error, within, true, says, collation.span())
-                };
-                super::check_collatable(typed.ty).map_err(place)?;
-                super::collation_named(collation).map_err(place)?;
+            ExprKind::Between { operand, low, high, symmetric, negated, .. } => {
+                let (symmetric, negated) = (*symmetric, *negated);
+                self.between(&Between { operand, low, high, symmetric, negated }, env)
+            }
+            ExprKind::InList { operand, list, negated, .. } => self.in_list(operand, list, *negated, env),
+            ExprKind::InQuery { operand, query, negated, .. } => {
+                self.bound_once(expr, condition, || self.in_subquery(operand, query, *negated, condition))
+            }
+            ExprKind::Like { kind, operand, pattern, escape, negated, .. } => {
+                let escape = escape.as_deref();
+                match (kind, negated) {
+                    (LikeKind::Like, false) => self.like(operand, pattern, escape, "~~", env),
+                    (LikeKind::Like, true) => self.like(operand, pattern, escape, "!~~", env),
+                    (LikeKind::ILike, false) => self.like(operand, pattern, escape, "~~*", env),
+                    (LikeKind::ILike, true) => self.like(operand, pattern, escape, "!~~*", env),
+                    (LikeKind::SimilarTo, negated) => self.similar(operand, pattern, escape, *negated, env),
+                }
+            }
+            ExprKind::Quantified { left, op, all, right } => {
+                self.bound_once(expr, condition, || self.quantified(left, op, right, *all, condition))
+            }
+            ExprKind::Cast { operand, data_type, form, .. } => self.cast(operand, data_type, *form, env),
+            ExprKind::Collate { operand, collation, .. } => {
+                let typed = self.expr(operand, env)?;
+                super::check_collatable(typed.ty)?;
+                super::collation_named(collation)?;
                 Ok(typed)
             }
-            E::Function(function) => self.call(function, env),
-            E::Case { operand, conditions, else_result, .. } => {
-                self.case(operand.as_deref(), conditions, else_result.as_deref(), env)
+            ExprKind::AtTimeZone { operand, zone, .. } => {
+                let zone = self.expr(zone, env)?;
+                let moment = self.expr(operand, env)?;
+                self.resolver.syntax_function("timezone", vec![zone, moment])
             }
-            E::Exists { subquery, negated } => self.bound_once(expr, env, || self.exists(subquery, *negated, env)),
-            E::Subquery(query) => self.scalar_subquery(query, env),
-            E::Array(array) => self.array(&array.elem, env),
-            E::CompoundFieldAccess { root, access_chain } => self.access(root, access_chain, env),
-            E::Tuple(items) => {
-                let fields = items.iter().map(|item| self.expr(item, env)).collect::<Result<_>>()?;
-                self.row_value(fields)
+            ExprKind::Overlaps { left, right, .. } => self.overlaps(left, right, env),
+            ExprKind::Case { operand, branches, otherwise } => {
+                self.case(operand.as_deref(), branches, otherwise.as_deref(), env)
             }
-            E::QualifiedWildcard(name, _) => {
-                let (schema, relation) = fold_name(name)?;
-                self.whole_row(schema.as_deref(), &relation, env.scope)
-            }
-            E::Interval(interval) => self.interval(interval, env),
-            E::GroupingSets(_) | E::Cube(_) | E::Rollup(_) => Err(SqlError::syntax("syntax error at or near \"(\"")),
-            other => Err(SqlError::unsupported(format!("the expression {other}"))),
+            ExprKind::Call(call) => self.call(call, env),
+            ExprKind::Special(call) => self.special(call, env),
+            ExprKind::Row { fields, .. } => self.row_value(self.row_fields(fields, env)?),
+            ExprKind::Array(items) => self.array(items, env),
+            ExprKind::ArrayQuery(query) => self.array_subquery(query, env),
+            ExprKind::Query(query) => self.scalar_subquery(query, env),
+            ExprKind::Exists(query) => self.bound_once(expr, env, || self.exists(query, false, env)),
+            ExprKind::Path { operand, steps } => self.access(operand, steps, env),
+            ExprKind::CurrentOf(cursor) => self.current_of(cursor, env),
         }
     }
 
-    /// The name of a column or relation as written. Errors: 42601 for a reserved word, with its position.
-    pub fn at_name(&self, ident: &ast::Ident) -> Result<String> {
-        fold_plain(ident).map_err(|error| self.at(error, ident.span))
-    }
-
-    fn compound(&self, parts: &[ast::Ident], env: Env<'_>) -> Result<TypedExpr> {
-        let mut names: Vec<String> = parts.iter().map(fold).collect();
-        if let (Some(first), Some(name)) = (parts.first(), names.first_mut()) {
-            *name = self.at_name(first)?;
-        }
-        let (schema, relation, column) = match names.as_slice() {
-            [relation, column] => (None, relation, column),
-            [schema, relation, column] => (Some(schema.as_str()), relation, column),
+    /// Binds the name of a column, or of a field of a row.
+    fn column(&self, names: &[ast::Ident], env: Env<'_>) -> Result<TypedExpr> {
+        let (schema, relation, column) = match names {
+            [name] => {
+                let name = name.value.as_str();
+                // The name of a relation means its whole row.
+                return env.scope.column(name).or_else(|error| match env.scope.find_relation(None, name) {
+                    Ok(_) if error.state() == state::UNDEFINED_COLUMN => self.whole_row(None, name, env.scope),
+                    _ => Err(self.explain_name(error, env.scope, None, name)),
+                });
+            }
+            [relation, column] => (None, relation.value.as_str(), column.value.as_str()),
+            [schema, relation, column] => (Some(schema.value.as_str()), relation.value.as_str(), column.value.as_str()),
             [database, schema, relation, column] => {
-                self.own_database(database, &names.join("."))?;
-                (Some(schema.as_str()), relation, column)
+                self.own_database(&database.value, &dotted(names))?;
+                (Some(schema.value.as_str()), relation.value.as_str(), column.value.as_str())
             }
             _ => {
-                let message = format!("improper qualified name (too many dotted names): {}", names.join("."));
+                let message = format!("improper qualified name (too many dotted names): {}", dotted(names));
                 return Err(SqlError::syntax(message));
             }
         };
-        let found = env.scope.qualified(schema, relation, column).or_else(|error| match parts {
+        let found = env.scope.qualified(schema, relation, column).or_else(|error| match names {
             [row, field] if error.state() == state::UNDEFINED_COLUMN => {
-                self.function_as_field(ast::Expr::Identifier(row.clone()), field, env).ok_or(error)
+                let row = ast::Expr { kind: ExprKind::Column(vec![row.clone()]), span: row.span };
+                self.function_as_field(row, field, env).ok_or(error)
             }
             _ => Err(error),
         });
         found.map_err(|error| self.explain_name(error, env.scope, Some(relation), column))
     }
 
-    fn unary(&self, op: &UnaryOperator, operand: &ast::Expr, env: Env<'_>) -> Result<TypedExpr> {
-        match op {
-            UnaryOperator::Not => {
-                let before = self.row_functions.borrow().len();
-                let typed = self.expr(operand, env)?;
-                self.no_set(before, "NOT", operand)?;
-                let inner = self.condition(typed, "NOT", operand)?;
-                Ok(TypedExpr { expr: Expr::Not(Box::new(inner)), ty: SqlType::BOOL })
-            }
-            // In PostgreSQL, signs bind more tightly than ^: -2 ^ 2 is (-2) ^ 2.
-            UnaryOperator::Minus | UnaryOperator::Plus if is_power(operand) => {
-                self.expr(&signed_base(*op, operand), env)
-            }
-            UnaryOperator::Minus if number(operand).is_some() => {
-                self.number(&negated(number(operand).unwrap_or_default()))
-            }
-            UnaryOperator::PGPostfixFactorial => Err(SqlError::syntax("syntax error at or near \";\"")),
-            other => {
-                let typed = self.expr(operand, env)?;
-                let symbol = other.to_string();
-                let found = self.resolver.operator(&symbol, None, typed);
-                found.map_err(|error| self.at_operator(error, &symbol, None, operand))
-            }
-        }
+    fn not(&self, operand: &ast::Expr, env: Env<'_>) -> Result<TypedExpr> {
+        let before = self.row_functions.borrow().len();
+        let typed = self.expr(operand, env)?;
+        self.no_set(before, "NOT", operand)?;
+        let inner = self.condition(typed, "NOT", operand)?;
+        Ok(TypedExpr { expr: Expr::Not(Box::new(inner)), ty: SqlType::BOOL })
     }
 
     fn null_test(&self, operand: &ast::Expr, env: Env<'_>, negated: bool) -> Result<TypedExpr> {
-        if let Some(items) = super::comparison::row_items(operand) {
+        if let Some(items) = row_items(operand) {
             // A row is (not) null if each field is.
             let mut all = boolean(true).expr;
             for (at, item) in items.iter().enumerate() {
-                let test = self.null_test(item, env, negated)?.expr;
+                let test = deeper(|| self.null_test(item, env, negated))?.expr;
                 all = if at == 0 { test } else { all.and(test) };
             }
             return Ok(TypedExpr { expr: all, ty: SqlType::BOOL });
@@ -398,52 +272,91 @@ impl Binder<'_> {
         Ok(TypedExpr { expr, ty: SqlType::BOOL })
     }
 
-    fn truth_test(
-        &self,
-        operand: &ast::Expr,
-        env: Env<'_>,
-        make: fn(Box<Expr>) -> Expr,
-        name: &str,
-    ) -> Result<TypedExpr> {
+    /// IS TRUE and similar tests; UNKNOWN is `None`.
+    fn truth_test(&self, operand: &ast::Expr, truth: Option<bool>, negated: bool, env: Env<'_>) -> Result<TypedExpr> {
+        let name = match (truth, negated) {
+            (Some(true), false) => "IS TRUE",
+            (Some(true), true) => "IS NOT TRUE",
+            (Some(false), false) => "IS FALSE",
+            (Some(false), true) => "IS NOT FALSE",
+            (None, false) => "IS UNKNOWN",
+            (None, true) => "IS NOT UNKNOWN",
+        };
         let before = self.row_functions.borrow().len();
         let typed = self.expr(operand, env)?;
         self.no_set(before, name, operand)?;
-        let inner = self.condition(typed, name, operand)?;
-        Ok(TypedExpr { expr: make(Box::new(inner)), ty: SqlType::BOOL })
+        let inner = Box::new(self.condition(typed, name, operand)?);
+        let expr = match truth {
+            // DataFusion converts its own forms to comparisons later, but first declares them not nullable and then
+            // nullable, which is an error.
+            Some(value) => {
+                let operator = if negated { Operator::IsDistinctFrom } else { Operator::IsNotDistinctFrom };
+                Expr::BinaryExpr(BinaryExpr::new(inner, operator, Box::new(boolean(value).expr)))
+            }
+            None if negated => Expr::IsNotNull(inner),
+            None => Expr::IsNull(inner),
+        };
+        Ok(TypedExpr { expr, ty: SqlType::BOOL })
+    }
+
+    /// Binds a cast of any form.
+    fn cast(&self, operand: &ast::Expr, data_type: &ast::TypeName, form: CastForm, env: Env<'_>) -> Result<TypedExpr> {
+        let to = match (&data_type.base, form) {
+            // Before a string, char without a length is unlimited.
+            (TypeBase::Char, CastForm::Constant) if data_type.modifiers.is_empty() => SqlType::CHAR,
+            _ => self.type_of(data_type).map_err(|error| self.at(error, data_type.span))?,
+        };
+        // ARRAY[]::int[] gets its type from the cast.
+        if let ExprKind::Array(items) = &operand.kind
+            && super::special::without_elements(items)
+            && to.array
+        {
+            return self.empty_array(to);
+        }
+        if let Some(array) = self.array_as(operand, to, env)? {
+            return self.resolver.cast(array, to, CastContext::Explicit);
+        }
+        if let Some(row) = self.row_as(operand, to, env)? {
+            return Ok(row);
+        }
+        let inner = self.expr(operand, env)?;
+        self.resolver.cast(inner, to, CastContext::Explicit)
     }
 
     fn case(
         &self,
-        operand: Option<&ast::Expr>,
-        conditions: &[ast::CaseWhen],
+        written: Option<&ast::Expr>,
+        branches: &[(ast::Expr, ast::Expr)],
         otherwise: Option<&ast::Expr>,
         env: Env<'_>,
     ) -> Result<TypedExpr> {
         // A bare string is text here, whatever it is compared with.
         let settled = |typed: TypedExpr| if typed.constant().is_some() { self.settle(typed) } else { Ok(typed) };
-        let operand = operand.map(|operand| self.expr(operand, env).and_then(settled)).transpose()?;
+        let operand = written.map(|operand| self.expr(operand, env).and_then(settled)).transpose()?;
         let row_functions = self.row_functions.borrow().len();
         let mut whens = Vec::new();
         let mut results = Vec::new();
-        for when in conditions {
+        let mut before = written.map_or(Span::NONE, |operand| operand.span);
+        for (when, then) in branches {
             let condition = match &operand {
                 None => {
-                    let typed = self.expr(&when.condition, env)?;
-                    self.condition(typed, "CASE/WHEN", &when.condition)?
+                    let typed = self.expr(when, env)?;
+                    self.condition(typed, "CASE/WHEN", when)?
                 }
                 Some(operand) => {
-                    let value = self.expr(&when.condition, env)?;
+                    let value = self.expr(when, env)?;
                     let equal = self.resolver.operator("=", Some(operand.clone()), value);
-                    equal.map_err(|error| self.at_when(error, &when.condition))?.expr
+                    equal.map_err(|error| self.at_when(error, before, when))?.expr
                 }
             };
             whens.push(condition);
-            results.push(self.expr(&when.result, env)?);
+            results.push(self.expr(then, env)?);
+            before = then.span;
         }
         // PostgreSQL considers ELSE first.
-        let first = otherwise.or(conditions.first().map(|when| &when.result)).into_iter();
-        let places: Vec<&ast::Expr> = first.chain(conditions.iter().map(|when| &when.result)).collect();
-        let results_written = conditions.iter().map(|when| &when.result).chain(otherwise);
+        let first = otherwise.or(branches.first().map(|(_, then)| then)).into_iter();
+        let places: Vec<&ast::Expr> = first.chain(branches.iter().map(|(_, then)| then)).collect();
+        let results_written = branches.iter().map(|(_, then)| then).chain(otherwise);
         self.check_all_collations(&results_written.collect::<Vec<_>>())?;
         let otherwise = match otherwise {
             Some(expr) => self.expr(expr, env)?,
@@ -480,7 +393,7 @@ impl Binder<'_> {
     }
 
     /// The type that a name refers to.
-    pub fn type_of(&self, name: &ast::DataType) -> Result<SqlType> {
+    pub fn type_of(&self, name: &ast::TypeName) -> Result<SqlType> {
         let path = self.resolver.settings.search_path();
         let ty = catalog_type(name, self.resolver.catalog, path, self.depth > 0)?;
         if ty.row_of().is_some() && (self.kept || !self.looks_into_views()) {
@@ -489,23 +402,16 @@ impl Binder<'_> {
         Ok(ty)
     }
 
-    /// PostgreSQL's symbol of the operator in `a OPERATOR b`.
-    pub fn operator_symbol(&self, op: &BinaryOperator) -> Result<String> {
-        let symbol = match op {
-            BinaryOperator::PGCustomBinaryOperator(parts) => match parts.as_slice() {
-                [symbol] => symbol.clone(),
-                [schema, symbol] if schema.eq_ignore_ascii_case("pg_catalog") => symbol.clone(),
-                _ => {
-                    let message = format!("operator does not exist: {}", parts.join("."));
-                    return Err(SqlError::new(state::UNDEFINED_FUNCTION, message));
-                }
-            },
-            BinaryOperator::Custom(symbol) => symbol.clone(),
-            BinaryOperator::NotEq => "<>".into(),
-            BinaryOperator::Overlaps => return Err(SqlError::unsupported("OVERLAPS")),
-            other => other.to_string(),
-        };
-        Ok(symbol)
+    /// The sign of an operator. Errors: 42883 for one of a schema other than `pg_catalog`.
+    pub fn operator_symbol(&self, op: &ast::Operator) -> Result<String> {
+        match op.schema.as_slice() {
+            [] => Ok(op.sign.clone()),
+            [schema] if schema.value == "pg_catalog" => Ok(op.sign.clone()),
+            schema => {
+                let message = format!("operator does not exist: {}.{}", dotted(schema), op.sign);
+                Err(SqlError::new(state::UNDEFINED_FUNCTION, message))
+            }
+        }
     }
 
     /// A text constant as an argument of a function.
@@ -514,49 +420,8 @@ impl Binder<'_> {
     }
 }
 
-/// Whether a name is a keyword with a value that is parsed as a name.
-fn keyword_value(ident: &ast::Ident) -> bool {
-    let words = ["current_schema", "current_role"];
-    ident.quote_style.is_none() && words.iter().any(|word| ident.value.eq_ignore_ascii_case(word))
-}
-
-/// IS TRUE and similar tests as comparisons. DataFusion converts its own forms to these later, but first declares them
-/// not nullable and then nullable, which is an error.
-fn truth(operand: Box<Expr>, operator: Operator, value: bool) -> Expr {
-    Expr::BinaryExpr(BinaryExpr::new(operand, operator, Box::new(boolean(value).expr)))
-}
-
-fn number(expr: &ast::Expr) -> Option<String> {
-    match expr {
-        ast::Expr::Value(value) => match &value.value {
-            ast::Value::Number(digits, _) => Some(digits.clone()),
-            _ => None,
-        },
-        ast::Expr::Nested(inner) => number(inner),
-        // PostgreSQL's grammar moves the sign into the constant, even through parentheses.
-        ast::Expr::UnaryOp { op: UnaryOperator::Minus, expr } => Some(negated(number(expr)?)),
-        _ => None,
-    }
-}
-
-/// The number with the opposite sign.
-fn negated(digits: String) -> String {
-    match digits.strip_prefix('-') {
-        Some(digits) => digits.to_string(),
-        None => format!("-{digits}"),
-    }
-}
-
-fn is_power(expr: &ast::Expr) -> bool {
-    matches!(expr, ast::Expr::BinaryOp { op: BinaryOperator::PGExp, .. })
-}
-
-/// A chain of powers with the sign moved to its leftmost operand.
-fn signed_base(sign: UnaryOperator, expr: &ast::Expr) -> ast::Expr {
-    match expr {
-        ast::Expr::BinaryOp { left, op: op @ BinaryOperator::PGExp, right } => {
-            ast::Expr::BinaryOp { left: Box::new(signed_base(sign, left)), op: op.clone(), right: right.clone() }
-        }
-        base => ast::Expr::UnaryOp { op: sign, expr: Box::new(base.clone()) },
-    }
+/// Names with points between them, without quotes.
+fn dotted(names: &[ast::Ident]) -> String {
+    let names: Vec<&str> = names.iter().map(|name| name.value.as_str()).collect();
+    names.join(".")
 }

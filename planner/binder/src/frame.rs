@@ -1,6 +1,7 @@
 //! Window frames: from the syntax tree to DataFusion's, in a unit that it supports for the sort keys.
 
 use super::binder::Binder;
+use super::error_position::place_of;
 use super::expression::{Clause, Env};
 use super::scope::Scope;
 use datafusion::logical_expr::expr::Sort;
@@ -8,8 +9,8 @@ use datafusion::logical_expr::{Expr, WindowFrame, WindowFrameBound, WindowFrameU
 use functions::frame::{Edge, Exclude, Frame, Shape, Units, check_constant, checked_offset};
 use functions::{CastContext, TypedExpr};
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{self, Spanned};
-use sqlparser::tokenizer::Span;
+use syntax::Span;
+use syntax::ast::{self, FrameBound, FrameExclusion, FrameUnits};
 use types::{BaseType, Datum, SqlType};
 
 /// The sort order of a window.
@@ -81,19 +82,23 @@ impl Bound {
 }
 
 impl Binder<'_> {
-    /// Binds the frame of a window. If DataFusion runs a RANGE frame with offsets, the key is converted to the offsets'
-    /// type.
+    /// Binds the frame of a window, whose definition is at `place`. If DataFusion runs a RANGE frame with offsets, the
+    /// key is converted to the offsets' type.
     pub fn frame(
         &self,
-        frame: Option<&ast::WindowFrame>,
-        exclude: Exclude,
+        written: Option<&ast::WindowFrame>,
+        place: Span,
         order: &mut WindowOrder,
         env: Env<'_>,
     ) -> Result<Frame> {
-        let mut frame = self.whole_frame(frame, order, env)?;
-        if exclude != Exclude::NoOthers {
+        let mut frame = self.whole_frame(written, place, order, env)?;
+        if let Some(exclude) = written.and_then(|written| written.exclude) {
             frame.native = None;
-            frame.shape.exclude = exclude;
+            frame.shape.exclude = match exclude {
+                FrameExclusion::CurrentRow => Exclude::CurrentRow,
+                FrameExclusion::Group => Exclude::Group,
+                FrameExclusion::Ties => Exclude::Ties,
+            };
             frame.shape.peers = order.sorts.len();
             let peers = order.sorts.iter().map(|sort| sort.expr.clone());
             frame.arguments = peers.chain(frame.arguments).collect();
@@ -102,10 +107,16 @@ impl Binder<'_> {
     }
 
     /// The frame before its exclusion clause applies.
-    fn whole_frame(&self, frame: Option<&ast::WindowFrame>, order: &mut WindowOrder, env: Env<'_>) -> Result<Frame> {
+    fn whole_frame(
+        &self,
+        frame: Option<&ast::WindowFrame>,
+        place: Span,
+        order: &mut WindowOrder,
+        env: Env<'_>,
+    ) -> Result<Frame> {
         let sorted = !order.sorts.is_empty();
         let ignored = if sorted { unoffset(WindowFrameUnits::Groups) } else { WindowFrame::new(None) };
-        let Some(ast::WindowFrame { units, start_bound, end_bound }) = frame else {
+        let Some(ast::WindowFrame { units, start, end, exclude: _, span: _ }) = frame else {
             let shape = Shape {
                 units: Units::Groups,
                 start: Edge::Unbounded,
@@ -119,27 +130,23 @@ impl Binder<'_> {
             let arguments = order.sorts.iter().map(|sort| sort.expr.clone()).collect();
             return Ok(Frame { native: Some(native), ignored, shape, arguments });
         };
-        self.check_order(start_bound, end_bound.as_ref())?;
         let mut units = match units {
-            ast::WindowFrameUnits::Rows => WindowFrameUnits::Rows,
-            ast::WindowFrameUnits::Range => WindowFrameUnits::Range,
-            ast::WindowFrameUnits::Groups => WindowFrameUnits::Groups,
+            FrameUnits::Rows => WindowFrameUnits::Rows,
+            FrameUnits::Range => WindowFrameUnits::Range,
+            FrameUnits::Groups => WindowFrameUnits::Groups,
         };
         if units == WindowFrameUnits::Groups && !sorted {
-            return Err(SqlError::new(state::WINDOWING_ERROR, "GROUPS mode requires an ORDER BY clause").about_words(
-                &["("],
-                Span::empty(),
-                0,
-            ));
+            let error = SqlError::new(state::WINDOWING_ERROR, "GROUPS mode requires an ORDER BY clause");
+            return Err(self.at(error, place));
         }
-        let offset = [Some(start_bound), end_bound.as_ref()].into_iter().flatten().any(has_offset);
+        let offset = has_offset(start) || end.as_ref().is_some_and(has_offset);
         if units == WindowFrameUnits::Range && offset && order.sorts.len() != 1 {
             let message = "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column";
-            return Err(SqlError::new(state::WINDOWING_ERROR, message).about_words(&["("], Span::empty(), 0));
+            return Err(self.at(SqlError::new(state::WINDOWING_ERROR, message), place));
         }
         let key = order.types.first().copied();
-        let start = self.bound(start_bound, units, true, key, env)?;
-        let end = match end_bound {
+        let start = self.bound(start, units, true, key, env)?;
+        let end = match end {
             Some(bound) => self.bound(bound, units, false, key, env)?,
             None => Bound { edge: Edge::CurrentRow, offset: None },
         };
@@ -178,30 +185,6 @@ impl Binder<'_> {
         let offsets =
             offsets.into_iter().filter_map(|(offset, start)| Some(checked_offset(offset?, start, false).expr));
         Ok(Frame { native, ignored, shape, arguments: keys.into_iter().chain(offsets).collect() })
-    }
-
-    /// Checks the order of a frame's start and end, before binding their offsets. Errors: 42P20.
-    fn check_order(&self, start: &ast::WindowFrameBound, end: Option<&ast::WindowFrameBound>) -> Result<()> {
-        use ast::WindowFrameBound as B;
-        let (message, bound) = match (start, end) {
-            (B::Following(None), _) => ("frame start cannot be UNBOUNDED FOLLOWING", start),
-            (B::Following(Some(_)), None) => ("frame starting from following row cannot end with current row", start),
-            (_, Some(end @ B::Preceding(None))) => ("frame end cannot be UNBOUNDED PRECEDING", end),
-            (B::CurrentRow, Some(end @ B::Preceding(_))) => {
-                ("frame starting from current row cannot have preceding rows", end)
-            }
-            (B::Following(_), Some(end @ (B::Preceding(_) | B::CurrentRow))) => {
-                ("frame starting from following row cannot have preceding rows", end)
-            }
-            _ => return Ok(()),
-        };
-        let error = SqlError::new(state::WINDOWING_ERROR, message);
-        Err(match bound {
-            B::Preceding(Some(offset)) | B::Following(Some(offset)) => self.at(error, offset.span()),
-            B::Preceding(None) => error.about_words(&["unbounded", "preceding"], Span::empty(), 0),
-            B::Following(None) => error.about_words(&["unbounded", "following"], Span::empty(), 0),
-            B::CurrentRow => error.about_words(&["current", "row"], Span::empty(), 0),
-        })
     }
 
     /// Binds a RANGE frame with offsets over one key.
@@ -294,25 +277,25 @@ impl Binder<'_> {
 
     fn bound(
         &self,
-        bound: &ast::WindowFrameBound,
+        bound: &FrameBound,
         units: WindowFrameUnits,
         start: bool,
         key: Option<SqlType>,
         env: Env<'_>,
     ) -> Result<Bound> {
-        let preceding = matches!(bound, ast::WindowFrameBound::Preceding(_));
-        let offset = match bound {
-            ast::WindowFrameBound::CurrentRow => return Ok(Bound { edge: Edge::CurrentRow, offset: None }),
-            ast::WindowFrameBound::Preceding(offset) | ast::WindowFrameBound::Following(offset) => offset,
-        };
-        let Some(expr) = offset else {
-            return Ok(Bound { edge: Edge::Unbounded, offset: None });
+        let (edge, expr) = match bound {
+            FrameBound::CurrentRow => return Ok(Bound { edge: Edge::CurrentRow, offset: None }),
+            FrameBound::UnboundedPreceding | FrameBound::UnboundedFollowing => {
+                return Ok(Bound { edge: Edge::Unbounded, offset: None });
+            }
+            FrameBound::Preceding(expr) => (Edge::Preceding, expr),
+            FrameBound::Following(expr) => (Edge::Following, expr),
         };
         let offset = self.frame_offset(expr, units, key, env)?;
         if let Some(value) = offset.constant() {
             check_constant(value, offset.ty, start, units == WindowFrameUnits::Range)?;
         }
-        Ok(Bound { edge: if preceding { Edge::Preceding } else { Edge::Following }, offset: Some(offset) })
+        Ok(Bound { edge, offset: Some(offset) })
     }
 
     /// Binds an offset. It is int8 or, for RANGE, of the type that belongs to the key.
@@ -327,13 +310,13 @@ impl Binder<'_> {
         let typed = self.expr(expr, Env::new(&scope, Clause::FrameOffset(units))).map_err(|error| {
             if error.state() == state::UNDEFINED_COLUMN && self.expr(expr, env).is_ok() {
                 let message = format!("argument of {units} must not contain variables");
-                return self.at(SqlError::new(state::INVALID_COLUMN_REFERENCE, message), expr.span());
+                return self.at(SqlError::new(state::INVALID_COLUMN_REFERENCE, message), place_of(expr));
             }
             error
         })?;
         let (ty, context) = match (units, key) {
             (WindowFrameUnits::Range, Some(key)) => {
-                let ty = range_type(key, typed.ty).map_err(|error| self.at(error, expr.span()))?;
+                let ty = range_type(key, typed.ty).map_err(|error| self.at(error, place_of(expr)))?;
                 (ty, CastContext::Implicit)
             }
             _ => (SqlType::INT8, CastContext::Assignment),
@@ -351,7 +334,7 @@ impl Binder<'_> {
                 return error;
             }
             let message = format!("argument of {units} must be type {}, not type {}", ty.name(), from.name());
-            self.at(SqlError::new(state::DATATYPE_MISMATCH, message), expr.span())
+            self.at(SqlError::new(state::DATATYPE_MISMATCH, message), place_of(expr))
         })?;
         Ok(TypedExpr { expr: self.folded(typed.expr)?, ty })
     }
@@ -372,9 +355,8 @@ fn unoffset(units: WindowFrameUnits) -> WindowFrame {
     WindowFrame::new_bounds(units, WindowFrameBound::Preceding(Datum::UInt64(None)), WindowFrameBound::CurrentRow)
 }
 
-fn has_offset(bound: &ast::WindowFrameBound) -> bool {
-    use ast::WindowFrameBound as B;
-    matches!(bound, B::Preceding(Some(_)) | B::Following(Some(_)))
+fn has_offset(bound: &FrameBound) -> bool {
+    matches!(bound, FrameBound::Preceding(_) | FrameBound::Following(_))
 }
 
 /// The type of the offsets of a RANGE frame over a key.

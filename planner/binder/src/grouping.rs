@@ -2,14 +2,14 @@
 
 use super::binder::Binder;
 use super::call::{has_aggregate, has_window};
+use super::error_position::place_of;
 use super::expression::{Clause, Env};
-use super::order::{OrderTarget, bare};
+use super::order::{OrderTarget, plain_name};
 use super::select::Item;
 use functions::TypedExpr;
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Spanned};
-use sqlparser::tokenizer::Span;
-use syntax::{GROUP_BY_DISTINCT, fold};
+use syntax::Span;
+use syntax::ast::{self, ExprKind, GroupItem};
 
 /// PostgreSQL's limit on grouping sets.
 const SETS_AT_MOST: usize = 4096;
@@ -43,7 +43,7 @@ impl GroupBy {
 /// The state while GROUP BY is bound.
 struct Items<'i, 's> {
     items: &'i [Item],
-    list: &'i [ast::SelectItem],
+    list: &'i [ast::Target],
     names: Vec<String>,
     env: Env<'s>,
     keys: Vec<TypedExpr>,
@@ -86,41 +86,24 @@ impl Binder<'_> {
     /// these items is a key of its own.
     pub fn group_by(
         &self,
-        group_by: &GroupByExpr,
+        group_by: Option<&ast::GroupBy>,
         items: &mut [Item],
-        list: &[ast::SelectItem],
+        list: &[ast::Target],
         env: Env<'_>,
     ) -> Result<Option<GroupBy>> {
-        let exprs = match group_by {
-            GroupByExpr::Expressions(exprs, modifiers) if modifiers.is_empty() => exprs,
-            _ => return Err(SqlError::unsupported("GROUP BY ALL")),
-        };
-        if exprs.is_empty() {
-            return Ok(None);
-        }
+        let Some(written) = group_by else { return Ok(None) };
         let names = items.iter().map(|item| item.name.clone()).collect();
         let env = env.within(Clause::GroupBy);
         let mut found = Items { items, list, names, env, keys: Vec::new(), places: Vec::new() };
         let mut sets = vec![Vec::new()];
-        let mut distinct = false;
-        for expr in exprs {
-            if matches!(expr, ast::Expr::Identifier(ident) if ident.quote_style.is_none() && ident.value == GROUP_BY_DISTINCT)
-            {
-                distinct = true;
-                continue;
-            }
-            let known = found.keys.len();
-            let more = self.grouping_item(expr, &mut found)?;
-            for key in found.keys.iter().skip(known) {
-                // Fails with 42883 if the type has no equality.
-                self.resolver.group_key(key.clone()).map_err(|error| self.at(error, expr.span()))?;
-            }
+        for item in &written.items {
+            let more = self.grouping_item(item, &mut found)?;
             if sets.len().saturating_mul(more.len()) > SETS_AT_MOST {
                 return Err(too_many_sets());
             }
             sets = sets.iter().flat_map(|set| more.iter().map(move |other| union(set, other))).collect();
         }
-        if distinct {
+        if written.distinct {
             let mut once: Vec<Vec<usize>> = Vec::new();
             sets.retain(|set| {
                 let new = !once.contains(set);
@@ -146,43 +129,27 @@ impl Binder<'_> {
     }
 
     /// The sets of one GROUP BY item.
-    fn grouping_item(&self, expr: &ast::Expr, found: &mut Items<'_, '_>) -> Result<Vec<Vec<usize>>> {
-        match expr {
-            ast::Expr::Nested(inner) => self.grouping_item(inner, found),
-            ast::Expr::Tuple(parts) => Ok(vec![self.grouping_set(&parts.iter().collect::<Vec<_>>(), found)?]),
-            ast::Expr::GroupingSets(elements) => {
+    fn grouping_item(&self, item: &GroupItem, found: &mut Items<'_, '_>) -> Result<Vec<Vec<usize>>> {
+        match item {
+            GroupItem::Empty(_) => Ok(vec![Vec::new()]),
+            GroupItem::Expr(expr) => Ok(vec![self.grouping_set(expr, found)?]),
+            GroupItem::Sets(elements, _) => syntax::deeper(|| {
                 let mut sets = Vec::new();
                 for element in elements {
-                    match element.as_slice() {
-                        [single] => sets.extend(self.grouping_item(single, found)?),
-                        several => sets.push(self.grouping_set(&several.iter().collect::<Vec<_>>(), found)?),
-                    }
+                    sets.extend(self.grouping_item(element, found)?);
                     if sets.len() > SETS_AT_MOST {
                         return Err(too_many_sets());
                     }
                 }
                 Ok(sets)
-            }
-            ast::Expr::Rollup(elements) => {
-                let elements: Vec<Vec<&ast::Expr>> = elements.iter().map(|part| part.iter().collect()).collect();
-                self.rollup(&elements, found)
-            }
-            ast::Expr::Cube(elements) => {
-                let elements: Vec<Vec<&ast::Expr>> = elements.iter().map(|part| part.iter().collect()).collect();
-                self.cube(&elements, found)
-            }
-            // Within GROUPING SETS, ROLLUP and CUBE are parsed as calls.
-            ast::Expr::Function(function) => match (called(function, "rollup"), called(function, "cube")) {
-                (Some(elements), _) => self.rollup(&elements, found),
-                (_, Some(elements)) => self.cube(&elements, found),
-                _ => Ok(vec![self.grouping_set(&[expr], found)?]),
-            },
-            single => Ok(vec![self.grouping_set(&[single], found)?]),
+            }),
+            GroupItem::Rollup(elements, _) => self.rollup(elements, found),
+            GroupItem::Cube(elements, span) => self.cube(elements, *span, found),
         }
     }
 
     /// The sets of ROLLUP: all elements, then one less from the right each time.
-    fn rollup(&self, elements: &[Vec<&ast::Expr>], found: &mut Items<'_, '_>) -> Result<Vec<Vec<usize>>> {
+    fn rollup(&self, elements: &[ast::Expr], found: &mut Items<'_, '_>) -> Result<Vec<Vec<usize>>> {
         let mut sets = vec![Vec::new()];
         let mut set = Vec::new();
         for element in elements {
@@ -197,12 +164,12 @@ impl Binder<'_> {
     }
 
     /// The sets of CUBE: all subsets of the elements.
-    fn cube(&self, elements: &[Vec<&ast::Expr>], found: &mut Items<'_, '_>) -> Result<Vec<Vec<usize>>> {
+    fn cube(&self, elements: &[ast::Expr], place: Span, found: &mut Items<'_, '_>) -> Result<Vec<Vec<usize>>> {
         let elements: Vec<Vec<usize>> =
             elements.iter().map(|element| self.grouping_set(element, found)).collect::<Result<_>>()?;
         if elements.len() > CUBE_AT_MOST {
             let message = format!("CUBE is limited to {CUBE_AT_MOST} elements");
-            return Err(SqlError::new("54011", message).about_words(&["cube", "("], Span::empty(), 0));
+            return Err(self.at(SqlError::new("54011", message), place));
         }
         let mut sets = vec![Vec::new()];
         for element in &elements {
@@ -211,15 +178,17 @@ impl Binder<'_> {
         Ok(sets)
     }
 
-    /// The positions of expressions among the keys.
-    fn grouping_set(&self, exprs: &[&ast::Expr], found: &mut Items<'_, '_>) -> Result<Vec<usize>> {
+    /// The positions among the keys of an expression, or of the fields of a row without ROW.
+    fn grouping_set(&self, expr: &ast::Expr, found: &mut Items<'_, '_>) -> Result<Vec<usize>> {
         let mut set = Vec::new();
-        for expr in exprs {
+        for expr in fields_of(expr) {
             let (key, output) = self.grouping_key(expr, found)?;
             let mut known = found.keys.iter().zip(&found.places);
             let place = match known.position(|(known, place)| known.expr == key.expr && *place == output) {
                 Some(place) => place,
                 None => {
+                    // Fails with 42883 if the type has no equality.
+                    self.resolver.group_key(key.clone()).map_err(|error| self.at(error, place_of(expr)))?;
                     found.keys.push(key);
                     found.places.push(output);
                     found.keys.len() - 1
@@ -240,20 +209,14 @@ impl Binder<'_> {
                 output = Some(place);
                 items.get(place).map(|item| item.typed.clone())
             }
-            OrderTarget::Expression => match bare(expr) {
-                // A name is first a column of FROM, then an output column.
-                ast::Expr::Identifier(ident) => {
-                    let name = fold(ident);
-                    match env.scope.visible.iter().any(|column| column.name == name) {
-                        true => Some(self.expr(expr, *env)?),
-                        false => {
-                            let place = self.output_place(&name, items, "GROUP BY");
-                            output = place.map_err(|error| self.at(error, ident.span))?;
-                            match output.and_then(|place| items.get(place)) {
-                                Some(item) => Some(item.typed.clone()),
-                                None => Some(self.expr(expr, *env)?),
-                            }
-                        }
+            // A name is first a column of FROM, then an output column.
+            OrderTarget::Expression => match plain_name(expr) {
+                Some(name) if env.scope.visible.iter().all(|column| column.name != name.value) => {
+                    let place = self.output_place(&name.value, items, "GROUP BY");
+                    output = place.map_err(|error| self.at(error, name.span))?;
+                    match output.and_then(|place| items.get(place)) {
+                        Some(item) => Some(item.typed.clone()),
+                        None => Some(self.expr(expr, *env)?),
                     }
                 }
                 _ => Some(self.expr(expr, *env)?),
@@ -266,11 +229,11 @@ impl Binder<'_> {
                 Some(item) => self.place_of_aggregate(item),
                 None => self.place_of_aggregate(expr),
             };
-            return Err(self.at(error, place.unwrap_or_else(|| expr.span())));
+            return Err(self.at(error, place.unwrap_or_else(|| place_of(expr))));
         }
         if has_window(&key.expr) {
             let error = SqlError::new(state::WINDOWING_ERROR, "window functions are not allowed in GROUP BY");
-            return Err(self.at(error, expr.span()));
+            return Err(self.at(error, place_of(expr)));
         }
         let output = output.or_else(|| items.iter().position(|item| item.typed.expr == key.expr));
         Ok((self.settle(key)?, output))
@@ -285,20 +248,17 @@ fn union(left: &[usize], right: &[usize]) -> Vec<usize> {
     places
 }
 
-/// The elements of `name(…)`, with parentheses removed.
-pub fn called<'f>(function: &'f ast::Function, name: &str) -> Option<Vec<Vec<&'f ast::Expr>>> {
-    let [ast::ObjectNamePart::Identifier(ident)] = function.name.0.as_slice() else { return None };
-    let FunctionArguments::List(list) = &function.args else { return None };
-    let plain = function.over.is_none() && function.filter.is_none() && list.clauses.is_empty();
-    if ident.quote_style.is_some() || !ident.value.eq_ignore_ascii_case(name) || !plain {
-        return None;
+/// The fields of a row without ROW, those of such rows within it included. Any other expression is its only field.
+fn fields_of(expr: &ast::Expr) -> Vec<&ast::Expr> {
+    let mut fields = Vec::new();
+    let mut open = vec![expr];
+    while let Some(expr) = open.pop() {
+        match &expr.kind {
+            ExprKind::Row { fields: inner, explicit: false } => open.extend(inner.iter().rev()),
+            _ => fields.push(expr),
+        }
     }
-    let element = |arg: &'f FunctionArg| match arg {
-        FunctionArg::Unnamed(FunctionArgExpr::Expr(ast::Expr::Tuple(parts))) => Some(parts.iter().collect()),
-        FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(vec![expr]),
-        _ => None,
-    };
-    list.args.iter().map(element).collect()
+    fields
 }
 
 fn too_many_sets() -> SqlError {

@@ -12,10 +12,9 @@ use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Subquery};
 use functions::volatile_join_filter::of_pair;
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{self, JoinConstraint, JoinOperator, TableFactor};
-use sqlparser::tokenizer::Span;
 use std::sync::Arc;
-use syntax::{JOIN_ALIAS, fold_name};
+use syntax::Span;
+use syntax::ast::{self, FromItem, JoinCondition, JoinKind};
 use types::{Datum, SqlType};
 
 /// Prefix of columns that are NULL if an outer join found no row.
@@ -45,67 +44,60 @@ impl Binder<'_> {
         Ok(scope)
     }
 
-    /// Binds a join of `left` with one item.
+    /// Binds a join of `left`, which is bound, with the item on the right.
     pub fn join<'p>(&self, left: Source<'p>, join: &ast::Join, parent: Option<&'p Scope<'p>>) -> Result<Source<'p>> {
-        let (kind, constraint) = match &join.join_operator {
-            JoinOperator::Join(constraint) | JoinOperator::Inner(constraint) => (JoinType::Inner, constraint),
-            JoinOperator::Left(constraint) | JoinOperator::LeftOuter(constraint) => (JoinType::Left, constraint),
-            JoinOperator::Right(constraint) | JoinOperator::RightOuter(constraint) => (JoinType::Right, constraint),
-            JoinOperator::FullOuter(constraint) => (JoinType::Full, constraint),
-            JoinOperator::CrossJoin(JoinConstraint::None) => (JoinType::Inner, &JoinConstraint::None),
-            other => return Err(SqlError::unsupported(format!("{other:?}").split('(').next().unwrap_or("this join"))),
+        let kind = match join.kind {
+            JoinKind::Cross | JoinKind::Inner => JoinType::Inner,
+            JoinKind::Left => JoinType::Left,
+            JoinKind::Right => JoinType::Right,
+            JoinKind::Full => JoinType::Full,
         };
-        let crossed = matches!(join.join_operator, JoinOperator::CrossJoin(_));
-        if !crossed && matches!(constraint, JoinConstraint::None) {
-            return Err(SqlError::syntax("syntax error: a join needs ON or USING"));
-        }
-        if join.global {
-            return Err(SqlError::unsupported("GLOBAL JOIN"));
-        }
-        if let TableFactor::Derived { lateral: true, subquery, .. } = &join.relation
-            && self.single_row(subquery).is_some()
+        let condition = &join.condition;
+        let crossed = matches!(condition, JoinCondition::None);
+        if let FromItem::Query { lateral: true, query, .. } = &join.right
+            && self.single_row(query).is_some()
             && (crossed
-                || (kind == JoinType::Inner && matches!(constraint, JoinConstraint::On(_)))
-                || (kind == JoinType::Left && always(constraint)))
+                || (kind == JoinType::Inner && matches!(condition, JoinCondition::On(_)))
+                || (kind == JoinType::Left && always(condition)))
         {
-            let source = self.lateral(left, &join.relation, parent)?;
-            return if crossed { Ok(source) } else { self.filtered(source, constraint) };
+            let source = self.lateral(left, &join.right, parent)?;
+            return if crossed { Ok(source) } else { self.filtered(source, condition) };
         }
-        let nested = matches!(join.relation, TableFactor::NestedJoin { .. });
-        let right = if nested && is_lateral(&join.relation) {
-            let right = self.lateral_join(&left, &join.relation, parent)?;
-            one_sided(self, &left, &right, kind, &join.relation)?;
+        let nested = matches!(join.right, FromItem::Join(_));
+        let right = if nested && is_lateral(&join.right) {
+            let right = self.lateral_join(&left, &join.right, parent)?;
+            one_sided(self, &left, &right, kind, &join.right)?;
             right
-        } else if !nested && is_lateral(&join.relation) {
-            if table_function(&join.relation)?.is_some() {
+        } else if !nested && is_lateral(&join.right) {
+            if table_function(&join.right)?.is_some() {
                 if crossed {
-                    return self.lateral(left, &join.relation, parent);
+                    return self.lateral(left, &join.right, parent);
                 }
-                match self.factor(&join.relation, parent) {
+                match self.factor(&join.right, parent) {
                     // It does not refer to the left side.
                     Ok(source) => source,
-                    Err(error) if kind == JoinType::Inner && matches!(constraint, JoinConstraint::On(_)) => {
-                        let source = self.lateral(left, &join.relation, parent).map_err(|_| error)?;
-                        return self.filtered(source, constraint);
+                    Err(error) if kind == JoinType::Inner && matches!(condition, JoinCondition::On(_)) => {
+                        let source = self.lateral(left, &join.right, parent).map_err(|_| error)?;
+                        return self.filtered(source, condition);
                     }
-                    Err(error) if kind == JoinType::Left && always(constraint) => {
+                    Err(error) if kind == JoinType::Left && always(condition) => {
                         return self
-                            .lateral_outer(left, &join.relation, parent)
+                            .lateral_outer(left, &join.right, parent)
                             .map_err(|inner| if inner.state() == state::UNDEFINED_COLUMN { error } else { inner });
                     }
                     Err(_) => {
-                        let right = self.lateral_call(&left, &join.relation, parent)?;
-                        one_sided(self, &left, &right, kind, &join.relation)?;
+                        let right = self.lateral_call(&left, &join.right, parent)?;
+                        one_sided(self, &left, &right, kind, &join.right)?;
                         right
                     }
                 }
             } else {
-                let right = self.lateral_subquery(&left, &join.relation, parent)?;
-                one_sided(self, &left, &right, kind, &join.relation)?;
+                let right = self.lateral_subquery(&left, &join.right, parent)?;
+                one_sided(self, &left, &right, kind, &join.right)?;
                 right
             }
         } else {
-            self.beside(&left.scope.relations, || self.factor(&join.relation, parent))?
+            self.beside(&left.scope.relations, || self.factor(&join.right, parent))?
         };
         if crossed {
             return self.cross(left, right);
@@ -115,11 +107,11 @@ impl Binder<'_> {
             LogicalPlan::Subquery(subquery) => &subquery.subquery,
             plan => plan,
         };
-        let never_lacks = always(constraint) && is_ungrouped_aggregate(within);
+        let never_lacks = always(condition) && is_ungrouped_aggregate(within);
         let lacks = matches!(kind, JoinType::Left | JoinType::Full) && !never_lacks;
         let right = if lacks { self.marked(right)? } else { right };
-        match constraint {
-            JoinConstraint::On(condition) => {
+        match condition {
+            JoinCondition::On(condition) => {
                 let left_plan = left.plan;
                 let right_plan = right.plan;
                 let sides = [first_column(&left.scope), first_column(&right.scope)];
@@ -149,12 +141,8 @@ impl Binder<'_> {
                     None => finish(joined, scope),
                 }
             }
-            JoinConstraint::Using(names) => {
-                let mut names: Vec<String> = names.iter().map(|name| Ok(fold_name(name)?.1)).collect::<Result<_>>()?;
-                let alias = names.last().and_then(|name| name.strip_prefix(JOIN_ALIAS)).map(str::to_string);
-                if alias.is_some() {
-                    names.pop();
-                }
+            JoinCondition::Using(columns, alias) => {
+                let names: Vec<String> = columns.iter().map(|name| name.value.clone()).collect();
                 if let Some(name) =
                     names.iter().enumerate().find(|(at, name)| names.iter().take(*at).any(|other| other == *name))
                 {
@@ -162,7 +150,8 @@ impl Binder<'_> {
                     return Err(SqlError::new(state::DUPLICATE_COLUMN, message));
                 }
                 let mut source = self.using(left, right, kind, &names)?;
-                if let Some(name) = alias {
+                if let Some(alias) = alias {
+                    let name = alias.value.clone();
                     if source.scope.relations.iter().any(|relation| relation.name == name) {
                         let message = format!("table name \"{name}\" specified more than once");
                         return Err(SqlError::new(state::DUPLICATE_ALIAS, message));
@@ -174,7 +163,7 @@ impl Binder<'_> {
                 }
                 Ok(source)
             }
-            JoinConstraint::Natural => {
+            JoinCondition::Natural => {
                 let mut names = Vec::new();
                 for column in left.scope.split_columns().1 {
                     if right.scope.visible.iter().any(|other| other.name == column.name)
@@ -185,7 +174,7 @@ impl Binder<'_> {
                 }
                 self.using(left, right, kind, &names)
             }
-            JoinConstraint::None => self.cross(left, right),
+            JoinCondition::None => self.cross(left, right),
         }
     }
 
@@ -218,9 +207,9 @@ impl Binder<'_> {
         finish(builder, source.scope)
     }
 
-    fn filtered<'p>(&self, source: Source<'p>, constraint: &JoinConstraint) -> Result<Source<'p>> {
-        match constraint {
-            JoinConstraint::On(condition) => {
+    fn filtered<'p>(&self, source: Source<'p>, condition: &JoinCondition) -> Result<Source<'p>> {
+        match condition {
+            JoinCondition::On(condition) => {
                 let on = self.on(condition, &source.scope, false)?;
                 finish(LogicalPlanBuilder::from(source.plan).filter(on)?, source.scope)
             }
@@ -322,7 +311,7 @@ fn one_sided(
     left: &Source<'_>,
     right: &Source<'_>,
     kind: JoinType,
-    written: &TableFactor,
+    written: &FromItem,
 ) -> Result<()> {
     if !matches!(kind, JoinType::Right | JoinType::Full) || !matches!(right.plan, LogicalPlan::Subquery(_)) {
         return Ok(());
@@ -342,7 +331,7 @@ fn one_sided(
         .detail("The combining JOIN type must be INNER or LEFT for a LATERAL reference.");
     let column = seen.columns.iter().find(|column| is_outer(column));
     let place = column.and_then(|column| binder.place_of_column(written, &seen.name, &column.name));
-    Err(binder.at(error, place.unwrap_or_else(Span::empty)))
+    Err(binder.at(error, place.unwrap_or(Span::NONE)))
 }
 
 /// A column of one side of a join.
@@ -352,9 +341,11 @@ fn first_column(side: &Scope<'_>) -> Option<Expr> {
 }
 
 /// Whether a join's condition is `ON true`.
-fn always(constraint: &JoinConstraint) -> bool {
-    match constraint {
-        JoinConstraint::On(ast::Expr::Value(value)) => matches!(value.value, ast::Value::Boolean(true)),
+fn always(condition: &JoinCondition) -> bool {
+    match condition {
+        JoinCondition::On(condition) => {
+            matches!(condition.kind, ast::ExprKind::Literal(ast::Literal::Boolean(true)))
+        }
         _ => false,
     }
 }

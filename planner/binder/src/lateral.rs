@@ -2,55 +2,47 @@
 
 use super::binder::{Binder, column};
 use super::expression::{Clause, Env};
-use super::from::{BoundFunction, Source, TableFunction};
+use super::from::{Source, query_name};
 use super::join::no_clash;
 use super::row_function::is_row_function;
 use super::scope::{Scope, ScopeColumn, ScopeRelation};
-use super::table_arguments::table_function;
+use super::table_arguments::{BoundFunction, TableFunction, table_function};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use executor::subquery::subquery_of;
 use sql_error::{Result, SqlError};
-use sqlparser::ast::{
-    Expr as Expression, GroupByExpr, ObjectNamePart, Query, SelectItem, SetExpr, TableAlias, TableFactor, Visit,
-    Visitor,
-};
 use std::ops::ControlFlow;
-use syntax::fold;
+use syntax::ast::{self, ExprKind, FromItem, QueryBody};
+use syntax::visit::{Visit, Visitor};
 
 impl Binder<'_> {
     /// Joins a lateral item to the items on its left.
-    pub fn lateral<'p>(
-        &self,
-        left: Source<'p>,
-        factor: &TableFactor,
-        parent: Option<&'p Scope<'p>>,
-    ) -> Result<Source<'p>> {
-        if let Some(function) = table_function(factor)? {
+    pub fn lateral<'p>(&self, left: Source<'p>, item: &FromItem, parent: Option<&'p Scope<'p>>) -> Result<Source<'p>> {
+        if let Some(function) = table_function(item)? {
             let bound = self.table_function(&function, Env::new(&left.scope, Clause::FromFunction))?;
             return self.lateral_function(left, &function, bound, parent);
         }
-        if let TableFactor::Derived { lateral: _, subquery, alias: Some(alias), sample: None } = factor
-            && let Some(items) = self.single_row(subquery)
+        if let FromItem::Query { query, alias, .. } = item
+            && let Some(items) = self.single_row(query)
         {
-            return self.lateral_values(left, items, alias);
+            return self.lateral_values(left, items, alias.as_ref());
         }
-        let right = match factor {
-            TableFactor::NestedJoin { .. } => self.lateral_join(&left, factor, parent)?,
-            _ => self.lateral_subquery(&left, factor, parent)?,
+        let right = match item {
+            FromItem::Join(_) => self.lateral_join(&left, item, parent)?,
+            _ => self.lateral_subquery(&left, item, parent)?,
         };
         self.cross(left, right)
     }
 
-    /// Binds a parenthesized join with lateral items, to be joined to `left`.
+    /// Binds a join with lateral items, to be joined to `left`.
     pub fn lateral_join<'p>(
         &self,
         left: &Source<'p>,
-        factor: &TableFactor,
+        item: &FromItem,
         parent: Option<&'p Scope<'p>>,
     ) -> Result<Source<'p>> {
         self.clauses.borrow_mut().push(Clause::FromQuery);
-        let bound = self.factor(factor, Some(&left.scope));
+        let bound = self.factor(item, Some(&left.scope));
         self.clauses.borrow_mut().pop();
         let Source { mut plan, scope } = bound?;
         if !super::subquery::outer_columns(&plan).is_empty() {
@@ -62,7 +54,12 @@ impl Binder<'_> {
     }
 
     /// `LATERAL (SELECT a, b)`: adds columns to the same rows.
-    fn lateral_values<'p>(&self, left: Source<'p>, items: &[SelectItem], alias: &TableAlias) -> Result<Source<'p>> {
+    fn lateral_values<'p>(
+        &self,
+        left: Source<'p>,
+        items: &[ast::Target],
+        alias: Option<&ast::Alias>,
+    ) -> Result<Source<'p>> {
         let items = self.items(items, Env::new(&left.scope, Clause::FromQuery))?;
         let mut exprs: Vec<Expr> = left.plan.schema().columns().into_iter().map(Expr::Column).collect();
         let mut columns = Vec::new();
@@ -79,8 +76,8 @@ impl Binder<'_> {
                 reading: None,
             });
         }
-        let name = fold(&alias.name);
-        super::from::rename(&name, &mut columns, Some(alias))?;
+        let name = query_name(alias)?;
+        super::from::rename(&name, &mut columns, alias)?;
         let plan = LogicalPlanBuilder::from(left.plan).project(exprs)?.build()?;
         let mut scope = left.scope;
         let relation = ScopeRelation::of_columns(name, columns.clone());
@@ -95,29 +92,28 @@ impl Binder<'_> {
     pub fn lateral_subquery<'p>(
         &self,
         left: &Source<'p>,
-        factor: &TableFactor,
+        item: &FromItem,
         parent: Option<&'p Scope<'p>>,
     ) -> Result<Source<'p>> {
-        let TableFactor::Derived { lateral: _, subquery, alias, sample: None } = factor else {
-            return Err(SqlError::unsupported("TABLESAMPLE of a subquery"));
+        let FromItem::Query { query, alias, .. } = item else {
+            return Err(SqlError::internal("a lateral item that is no query"));
         };
-        let Some(alias) = alias else { return Err(self.without_alias(subquery)) };
-        let mut bound = self.query_within(subquery, &left.scope, Clause::FromQuery)?;
+        let name = query_name(alias.as_ref())?;
+        let mut bound = self.query_within(query, &left.scope, Clause::FromQuery)?;
         if !super::subquery::outer_columns(&bound.plan).is_empty() {
             bound.plan = LogicalPlan::Subquery(super::subquery::subquery(bound.plan));
         }
-        self.derived(bound, &fold(&alias.name), Some(alias), parent)
+        self.derived(bound, &name, alias.as_ref(), parent)
     }
 
     /// Binds a function that sees the items on its left, to be joined to them.
     pub fn lateral_call<'p>(
         &self,
         left: &Source<'p>,
-        factor: &TableFactor,
+        item: &FromItem,
         parent: Option<&'p Scope<'p>>,
     ) -> Result<Source<'p>> {
-        let function =
-            table_function(factor)?.ok_or_else(|| SqlError::internal("a lateral item that is no function"))?;
+        let function = table_function(item)?.ok_or_else(|| SqlError::internal("a lateral item that is no function"))?;
         let scope = Scope::empty(Some(&left.scope));
         self.clauses.borrow_mut().push(Clause::FromFunction);
         let bound = self.table_function(&function, Env::new(&scope, Clause::FromFunction));
@@ -134,11 +130,10 @@ impl Binder<'_> {
     pub fn lateral_outer<'p>(
         &self,
         left: Source<'p>,
-        factor: &TableFactor,
+        item: &FromItem,
         parent: Option<&'p Scope<'p>>,
     ) -> Result<Source<'p>> {
-        let function =
-            table_function(factor)?.ok_or_else(|| SqlError::internal("a lateral item that is no function"))?;
+        let function = table_function(item)?.ok_or_else(|| SqlError::internal("a lateral item that is no function"))?;
         let function = TableFunction { outer: true, ..function };
         let bound = self.table_function(&function, Env::new(&left.scope, Clause::FromFunction))?;
         self.lateral_function(left, &function, bound, parent)
@@ -172,10 +167,10 @@ impl Binder<'_> {
     }
 
     /// The select list of a query that always has one row and depends only on its expressions.
-    pub fn single_row<'q>(&self, query: &'q Query) -> Option<&'q [SelectItem]> {
+    pub fn single_row<'q>(&self, query: &'q ast::Query) -> Option<&'q [ast::Target]> {
         let items = one_row(query)?;
         let of_rows = |name: &str| self.resolver.is_aggregate(name) || is_row_function(name);
-        let calls = |item: &&SelectItem| item.visit(&mut Calls { within: 0, of_rows: &of_rows }).is_break();
+        let calls = |item: &&ast::Target| item.visit(&mut Calls { within: 0, of_rows: &of_rows }).is_break();
         items.iter().find(calls).is_none().then_some(items)
     }
 }
@@ -189,22 +184,20 @@ struct Calls<'a> {
 impl Visitor for Calls<'_> {
     type Break = ();
 
-    fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+    fn pre_visit_query(&mut self, _: &ast::Query) -> ControlFlow<()> {
         self.within += 1;
         ControlFlow::Continue(())
     }
 
-    fn post_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+    fn post_visit_query(&mut self, _: &ast::Query) -> ControlFlow<()> {
         self.within -= 1;
         ControlFlow::Continue(())
     }
 
-    fn pre_visit_expr(&mut self, expr: &Expression) -> ControlFlow<()> {
-        match expr {
-            Expression::Function(function) if self.within == 0 => match function.name.0.last() {
-                Some(ObjectNamePart::Identifier(name)) if function.over.is_none() && !(self.of_rows)(&fold(name)) => {
-                    ControlFlow::Continue(())
-                }
+    fn pre_visit_expr(&mut self, expr: &ast::Expr) -> ControlFlow<()> {
+        match &expr.kind {
+            ExprKind::Call(call) if self.within == 0 => match call.name.parts.last() {
+                Some(name) if call.over.is_none() && !(self.of_rows)(&name.value) => ControlFlow::Continue(()),
                 _ => ControlFlow::Break(()),
             },
             _ => ControlFlow::Continue(()),
@@ -212,21 +205,22 @@ impl Visitor for Calls<'_> {
     }
 }
 
-fn one_row(query: &Query) -> Option<&[SelectItem]> {
-    let SetExpr::Select(select) = query.body.as_ref() else { return None };
-    let known = super::clauses::check_query(query).is_ok() && super::clauses::check_select(select).is_ok();
-    let plain = known
-        && query.with.is_none()
-        && query.order_by.is_none()
-        && query.limit_clause.is_none()
-        && query.fetch.is_none()
+fn one_row(query: &ast::Query) -> Option<&[ast::Target]> {
+    let QueryBody::Select(select) = &query.body else { return None };
+    let plain = query.with.is_none()
+        && query.order_by.is_empty()
+        && query.limit.is_none()
+        && query.offset.is_none()
         && query.locks.is_empty()
+        && query.as_of.is_none()
+        && select.into.is_none()
         && select.from.is_empty()
-        && select.selection.is_none()
+        && select.filter.is_none()
         && select.having.is_none()
         && select.distinct.is_none()
-        && matches!(&select.group_by, GroupByExpr::Expressions(exprs, modifiers) if exprs.is_empty() && modifiers.is_empty());
-    plain.then_some(select.projection.as_slice())
+        && select.group_by.is_none()
+        && select.windows.is_empty();
+    plain.then_some(select.targets.as_slice())
 }
 
 /// Whether an expression has a correlated subquery.

@@ -57,6 +57,7 @@ mod search_cycle;
 mod select;
 mod set_operation;
 mod special;
+mod stored_text;
 mod subquery;
 mod system_column;
 mod table_arguments;
@@ -75,20 +76,15 @@ mod window;
 mod with;
 mod writing_with;
 
-pub use binder::{bind, bind_parameter_values, span_of};
+pub use binder::{bind, bind_parameter_values};
 pub use binding::with_binding;
 pub use catalog::acl::role_below;
 pub use collation::{check_collatable, collation_named};
 pub use column_name::column_name as output_name;
-pub use comparison::{row_items, unmarked};
-pub use current_of::ROW_KEY;
+pub use current_of::Identified;
 pub use distinct::SINGLE_VALUE;
-pub use grouping::called;
-pub use literal::interval_type;
 pub use privilege::denies_schema;
 pub use row_function::is_row_function;
-pub use special::all_of;
-pub use special::field_name;
 pub use subquery::is_ungrouped_aggregate;
 pub use system_column::{SYSTEM_COLUMNS, has_system_columns};
 pub use table_expression::{
@@ -121,6 +117,8 @@ pub struct BindContext<'a> {
     pub parameters: &'a [Option<SqlType>],
     /// Start of the transaction, which determines constants such as `'now'`.
     pub now: i64,
+    /// The tables whose rows the plan identifies by further columns: those of a cursor's query.
+    pub identified: Option<Identified<'a>>,
     /// Makes the source of a table: its live columns by name, then the row key.
     pub table_source: &'a dyn Fn(Arc<TableDescriptor>) -> Arc<dyn TableSource>,
 }

@@ -11,10 +11,8 @@ use datafusion::common::TableReference;
 use datafusion::logical_expr::Expr;
 use executor::dml::{LockRowsNode, LockedTable, RowWait};
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast;
-use sqlparser::tokenizer::Span;
 use std::sync::Arc;
-use syntax::{LockStrength, strength_words};
+use syntax::{LockStrength, ast, strength_words};
 
 /// A table whose returned rows are to be locked.
 pub struct PendingLock {
@@ -26,40 +24,50 @@ pub struct PendingLock {
     wait: RowWait,
 }
 
+/// The strength of the locks that a clause takes.
+fn taken(strength: ast::LockStrength) -> LockStrength {
+    match strength {
+        ast::LockStrength::KeyShare => LockStrength::KeyShare,
+        ast::LockStrength::Share => LockStrength::Share,
+        ast::LockStrength::NoKeyUpdate => LockStrength::NoKeyUpdate,
+        ast::LockStrength::Update => LockStrength::Update,
+    }
+}
+
 impl Binder<'_> {
     /// Rejects row locks; `what` says why they are not allowed. Errors: 0A000.
     pub fn refuse_locks(&self, locks: &[ast::LockClause], what: &str) -> Result<()> {
-        let Some(lock) = locks.first().and_then(|clause| self.extras.lock(clause)) else { return Ok(()) };
+        let Some(lock) = locks.first() else { return Ok(()) };
         let message = format!("{} {what}", strength_words(lock.strength));
         Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message))
     }
 
-    /// Records the tables to lock. Answers the row keys that the select list must include.
+    /// Records the tables to lock, and that the statement locks rows. Answers the row keys that the select list must
+    /// include. Errors: 42P01, 0A000, 42501.
     pub fn lock_columns(&self, scope: &Scope<'_>, locks: &[ast::LockClause]) -> Result<Vec<Expr>> {
+        if !locks.is_empty() {
+            self.views_lock.set(true);
+        }
         let mut exprs = Vec::new();
         let mut pending: Vec<PendingLock> = Vec::new();
-        for clause in locks {
-            let lock = self.extras.lock(clause);
-            let lock = lock.ok_or_else(|| SqlError::internal("row locks without their strength"))?;
+        for lock in locks {
             let words = strength_words(lock.strength);
-            let wait = match clause.nonblock {
-                None => RowWait::Block,
-                Some(ast::NonBlock::Nowait) => RowWait::Error,
-                Some(ast::NonBlock::SkipLocked) => RowWait::Skip,
+            let wait = match lock.wait {
+                ast::LockWait::Wait => RowWait::Block,
+                ast::LockWait::NoWait => RowWait::Error,
+                ast::LockWait::SkipLocked => RowWait::Skip,
             };
             let mut relations: Vec<&ScopeRelation> = Vec::new();
             for name in &lock.of {
-                let found = scope.relation(None, name).ok_or_else(|| {
-                    let message = format!("relation \"{name}\" in {words} clause not found in FROM clause");
-                    let error = SqlError::new(state::UNDEFINED_TABLE, message);
-                    let says = |token: &str| token.trim_matches('"').eq_ignore_ascii_case(name);
-                    self.source.error_at_token(error, (None, None), true, says, Span::empty())
+                // The name is not qualified.
+                let Some(ident) = name.parts.last() else { continue };
+                let found = scope.relation(None, &ident.value).ok_or_else(|| {
+                    let message = format!("relation \"{}\" in {words} clause not found in FROM clause", ident.value);
+                    self.at(SqlError::new(state::UNDEFINED_TABLE, message), name.span)
                 })?;
                 if let Some(what) = found.unlockable {
                     let message = format!("{words} cannot be applied to {what}");
-                    let error = SqlError::new(state::FEATURE_NOT_SUPPORTED, message);
-                    let says = |token: &str| token.trim_matches('"').eq_ignore_ascii_case(name);
-                    return Err(self.source.error_at_token(error, (None, None), true, says, Span::empty()));
+                    return Err(self.at(SqlError::new(state::FEATURE_NOT_SUPPORTED, message), name.span));
                 }
                 relations.push(found);
             }
@@ -91,13 +99,13 @@ impl Binder<'_> {
             for HiddenKey { table, name, expr } in keys {
                 // Of several clauses for a table, the strongest lock and the shortest wait apply.
                 if let Some(other) = pending.iter_mut().find(|other| other.name == name) {
-                    other.strength = other.strength.max(lock.strength);
+                    other.strength = other.strength.max(taken(lock.strength));
                     other.wait = other.wait.max(wait);
                     continue;
                 }
                 let column = self.unique("l");
                 exprs.push(expr.alias(&column));
-                let strength = lock.strength;
+                let strength = taken(lock.strength);
                 pending.push(PendingLock { table, name, column, strength, wait });
             }
         }

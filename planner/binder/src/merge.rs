@@ -1,25 +1,24 @@
 //! MERGE: joins each source row to its target row, if any, and applies the first WHEN clause that matches.
 
 use super::assignment::extension;
-use super::binder::{Binder, column, span_of};
-use super::clauses::{check_merge, target_table};
+use super::binder::{Binder, column};
+use super::error_position::place_of;
 use super::expression::{Clause, Env};
 use super::from::Source;
+use super::insert::Columns;
 use super::scope::Scope;
 use super::target::Target;
 use super::{BoundKind, KEY_COLUMN, Verb};
 use catalog::acl::{DELETE, INSERT, UPDATE};
-use catalog::{ColumnDescriptor, ColumnId, RelationKind, TableDescriptor};
+use catalog::{ColumnId, RelationKind, TableDescriptor};
 use datafusion::common::{Column, DFSchema, ExprSchema, JoinType};
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan, LogicalPlanBuilder, case, lit, when};
 use executor::dml::{MergeAction, MergeAgain, MergeNode};
 use executor::held_rows::HeldRowsNode;
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{self, MergeClauseKind, MergeInsertKind, MergeUpdateKind, Spanned};
-use sqlparser::tokenizer::Span;
 use std::collections::HashMap;
 use std::sync::Arc;
-use syntax::fold_name;
+use syntax::{Span, ast};
 use types::Datum;
 
 /// A bound WHEN clause.
@@ -48,10 +47,9 @@ fn whole_number(number: usize) -> Result<Expr> {
 }
 
 impl Binder<'_> {
-    /// Binds a MERGE to a writing plan.
+    /// Binds a MERGE to a writing plan. The caller binds its WITH.
     pub fn merge(&self, merge: &ast::Merge) -> Result<BoundKind> {
-        check_merge(merge)?;
-        let (name, alias) = target_table(&merge.table, "MERGE into")?;
+        let name = &merge.table.name;
         let named = self.table(name)?;
         if named.kind == RelationKind::View {
             let message = format!("cannot execute MERGE on relation \"{}\"", named.name);
@@ -60,10 +58,11 @@ impl Binder<'_> {
         }
         let target = self.target(name, Verb::Merge)?;
         let table = target.table.clone();
-        let rows = self.target_rows(&target, alias)?;
+        let rows = self.target_rows(&target, merge.alias.as_ref())?;
         let old: Vec<Expr> = rows.columns.clone();
         let Source { plan: target_plan, scope: target_scope } = rows.source;
-        let Source { plan: source_plan, scope: source_scope } = self.factor(&merge.source, None)?;
+        let source = self.from(std::slice::from_ref(&merge.source), None)?;
+        let Source { plan: source_plan, scope: source_scope } = source;
         let shown = target_scope.relations.first().map(|relation| relation.name.clone()).unwrap_or_default();
         if source_scope.relations.iter().any(|relation| relation.name == shown) {
             return Err(SqlError::new(state::DUPLICATE_ALIAS, format!("name \"{shown}\" specified more than once"))
@@ -83,17 +82,13 @@ impl Binder<'_> {
         let mut whens: Vec<When> = Vec::new();
         let mut ended = [false, false];
         for clause in &merge.clauses {
-            let matched = match clause.clause_kind {
-                MergeClauseKind::Matched => true,
-                MergeClauseKind::NotMatched => false,
-                _ => return Err(SqlError::syntax("syntax error at or near \"BY\"")),
-            };
+            let matched = clause.matched;
             let over = ended.get_mut(usize::from(matched)).ok_or_else(|| SqlError::internal("a kind of WHEN"))?;
             if *over {
                 return Err(SqlError::syntax("unreachable WHEN clause specified after unconditional WHEN clause"));
             }
-            *over = clause.predicate.is_none();
-            whens.push(self.merge_when(&target, clause, matched, if matched { &both } else { &alone })?);
+            *over = clause.condition.is_none();
+            whens.push(self.merge_when(&target, clause, if matched { &both } else { &alone })?);
         }
 
         let kind = if whens.iter().any(|when| !when.matched) { JoinType::Left } else { JoinType::Inner };
@@ -185,68 +180,50 @@ impl Binder<'_> {
     }
 
     /// Binds one WHEN clause.
-    fn merge_when(&self, target: &Target, clause: &ast::MergeClause, matched: bool, scope: &Scope<'_>) -> Result<When> {
-        let condition = match &clause.predicate {
-            Some(predicate) => {
-                let typed = self.expr(predicate, Env::new(scope, Clause::MergeWhen))?;
-                Some(self.condition(typed, "WHEN", predicate)?)
+    fn merge_when(&self, target: &Target, clause: &ast::MergeClause, scope: &Scope<'_>) -> Result<When> {
+        let condition = match &clause.condition {
+            Some(condition) => {
+                let typed = self.expr(condition, Env::new(scope, Clause::MergeWhen))?;
+                Some(self.condition(typed, "WHEN", condition)?)
             }
             None => None,
         };
         let (action, values) = match &clause.action {
-            ast::MergeAction::DoNothing { .. } => (MergeAction::Nothing, Vec::new()),
-            ast::MergeAction::Delete { .. } => {
+            ast::MergeAction::Nothing => (MergeAction::Nothing, Vec::new()),
+            ast::MergeAction::Delete => {
                 self.require_whole(target, DELETE)?;
                 (MergeAction::Delete, Vec::new())
             }
-            ast::MergeAction::Update(update) => {
-                let MergeUpdateKind::Set(assignments) = &update.kind else {
-                    return Err(SqlError::syntax("syntax error at or near \"*\""));
-                };
-                if update.update_predicate.is_some() || update.delete_predicate.is_some() {
-                    return Err(SqlError::syntax("syntax error at or near \"WHERE\""));
-                }
+            ast::MergeAction::Update(assignments) => {
                 let set = self.assignments(target, assignments, Env::new(scope, Clause::Update))?;
                 let ids: Vec<ColumnId> = set.iter().map(|(id, _)| *id).collect();
                 self.require_written(target, UPDATE, &ids)?;
                 (MergeAction::Update(ids), set)
             }
-            ast::MergeAction::Insert(insert) => (MergeAction::Insert, self.merge_insert(target, insert, scope)?),
+            ast::MergeAction::Insert { columns, overriding, values } => {
+                let columns = Columns { list: columns, overriding: *overriding };
+                let row = values.as_deref().unwrap_or_default();
+                (MergeAction::Insert, self.merge_insert(target, columns, row, scope)?)
+            }
         };
-        Ok(When { matched, condition, action, values })
+        Ok(When { matched: clause.matched, condition, action, values })
     }
 
+    /// Binds the INSERT of a WHEN clause. DEFAULT VALUES is a row without values.
     fn merge_insert(
         &self,
         target: &Target,
-        insert: &ast::MergeInsertExpr,
+        columns: Columns<'_>,
+        row: &[ast::Expr],
         scope: &Scope<'_>,
     ) -> Result<Vec<(ColumnId, Expr)>> {
-        let MergeInsertKind::Values(values) = &insert.kind else {
-            return Err(SqlError::syntax("syntax error in INSERT of MERGE"));
-        };
-        let ([row], None) = (values.rows.as_slice(), &insert.insert_predicate) else {
-            return Err(SqlError::syntax("syntax error at or near \",\""));
-        };
-        let mut columns: Vec<&ColumnDescriptor> = Vec::new();
-        for name in &insert.columns {
-            let column = self.written_column(target, &fold_name(name)?.1, span_of(name))?;
-            if columns.iter().any(|other| other.id == column.id) {
-                let message = format!("column \"{}\" specified more than once", column.name);
-                return Err(self.at(SqlError::new(state::DUPLICATE_COLUMN, message), span_of(name)));
-            }
-            columns.push(column);
-        }
-        if columns.is_empty() {
-            columns = target.table.live_columns().collect();
-        }
-        let names: Vec<_> = insert.columns.iter().map(span_of).collect();
-        let place = |at: usize| row.content.get(at).map_or_else(Span::empty, Spanned::span);
-        self.check_width(columns.len(), row.content.len(), &names, place)?;
-        columns.truncate(row.content.len());
-        let ids: Vec<ColumnId> = columns.iter().map(|column| column.id).collect();
+        let mut targets = self.named_targets(target, columns, row.len())?;
+        let place = |at: usize| row.get(at).map_or(Span::NONE, place_of);
+        self.check_width(targets.len(), row.len(), columns, place)?;
+        targets.truncate(row.len());
+        let ids: Vec<ColumnId> = targets.iter().map(|column| column.id).collect();
         self.require_written(target, INSERT, &ids)?;
-        let given = self.given_values(target, &columns, (&row.content, &[]), Env::new(scope, Clause::Values))?;
+        let given = self.given_values(target, &targets, (row, columns), Env::new(scope, Clause::Values))?;
         Ok(target.table.live_columns().map(|column| column.id).zip(given).collect())
     }
 }

@@ -1,11 +1,12 @@
 //! Hints for errors about unknown names: columns with similar names, and tables that cannot be seen from the position.
 
 use super::binder::Binder;
+use super::from::parts;
 use super::scope::{Scope, ScopeColumn, ScopeRelation};
 use datafusion::logical_expr::Expr;
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast;
 use std::cell::RefCell;
+use syntax::ast::FromItem;
 
 /// Names with more differences than this are not similar.
 const MOST_CHANGES: usize = 3;
@@ -44,12 +45,13 @@ impl Binder<'_> {
     pub(super) fn beside_written<T>(
         &self,
         written: &ScopeRelation,
-        from: &[ast::TableWithJoins],
+        from: &[FromItem],
         bind: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
-        let lateral = |factor: &ast::TableFactor| matches!(factor, ast::TableFactor::Derived { lateral: true, .. });
-        let any = |item: &ast::TableWithJoins| {
-            lateral(&item.relation) || item.joins.iter().any(|join| lateral(&join.relation))
+        let lateral = |item: &FromItem| matches!(item, FromItem::Query { lateral: true, .. });
+        let any = |item: &FromItem| {
+            let (first, joins) = parts(item);
+            lateral(first) || joins.iter().any(|join| lateral(&join.right))
         };
         self.beside(std::slice::from_ref(written), bind).map_err(|error| {
             let name = &written.name;

@@ -1,4 +1,4 @@
-//! Keywords with a value, such as CURRENT_TIMESTAMP and CURRENT_USER. They are stable: slots of the plan.
+//! Words with a value, such as CURRENT_TIMESTAMP and CURRENT_USER. They are stable: slots of the plan.
 
 use super::binder::Binder;
 use datafusion::arrow::datatypes::Field;
@@ -6,47 +6,29 @@ use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::expr::Placeholder;
 use functions::{CastContext, TypedExpr};
 use sql_error::Result;
-use sqlparser::ast;
 use std::sync::Arc;
+use syntax::ast::CurrentValue;
 use types::SqlType;
 
 impl Binder<'_> {
-    /// The value of a lower-case keyword. `None` for other names.
-    pub fn niladic(&self, keyword: &str) -> Result<Option<TypedExpr>> {
+    /// The value of a word. A time may have a precision: more than six digits count as six.
+    pub fn niladic(&self, word: CurrentValue, precision: Option<i32>) -> Result<TypedExpr> {
         let now = || slot("$:now", SqlType::TIMESTAMPTZ);
         let cast = |to| self.resolver.cast(now(), to, CastContext::Explicit);
-        Ok(Some(match keyword {
-            "current_timestamp" => now(),
-            "current_date" => cast(SqlType::DATE)?,
-            "localtimestamp" => cast(SqlType::TIMESTAMP)?,
-            "current_time" => cast(SqlType::TIMETZ)?,
-            "localtime" => cast(SqlType::TIME)?,
-            "current_user" | "current_role" | "user" => slot("$:current_user", SqlType::NAME),
-            "session_user" => slot("$:session_user", SqlType::NAME),
-            "current_catalog" => slot("$:current_database", SqlType::NAME),
-            "current_schema" => slot("$:current_schema", SqlType::NAME),
-            _ => return Ok(None),
-        }))
-    }
-}
-
-impl Binder<'_> {
-    /// Binds `CURRENT_TIMESTAMP(3)` and similar calls. `None` for other calls.
-    pub fn niladic_with_precision(&self, keyword: &str, function: &ast::Function) -> Result<Option<TypedExpr>> {
-        use ast::{FunctionArg, FunctionArgExpr, FunctionArguments};
-        if !matches!(keyword, "current_timestamp" | "current_time" | "localtimestamp" | "localtime") {
-            return Ok(None);
-        }
-        let FunctionArguments::List(list) = &function.args else { return Ok(None) };
-        let [FunctionArg::Unnamed(FunctionArgExpr::Expr(ast::Expr::Value(value)))] = list.args.as_slice() else {
-            return Ok(None);
+        let value = match word {
+            CurrentValue::Timestamp => now(),
+            CurrentValue::Date => cast(SqlType::DATE)?,
+            CurrentValue::LocalTimestamp => cast(SqlType::TIMESTAMP)?,
+            CurrentValue::Time => cast(SqlType::TIMETZ)?,
+            CurrentValue::LocalTime => cast(SqlType::TIME)?,
+            CurrentValue::User | CurrentValue::Role | CurrentValue::PlainUser => slot("$:current_user", SqlType::NAME),
+            CurrentValue::SessionUser => slot("$:session_user", SqlType::NAME),
+            CurrentValue::Catalog => slot("$:current_database", SqlType::NAME),
+            CurrentValue::Schema => slot("$:current_schema", SqlType::NAME),
         };
-        let (ast::Value::Number(digits, _), Some(now)) = (&value.value, self.niladic(keyword)?) else {
-            return Ok(None);
-        };
-        let digits = digits.parse::<i32>().unwrap_or(i32::MAX).min(6);
-        let ty = now.ty.plain().with_modifier(digits);
-        self.resolver.cast(now, ty, CastContext::Explicit).map(Some)
+        let Some(digits) = precision else { return Ok(value) };
+        let ty = value.ty.plain().with_modifier(digits.min(6));
+        self.resolver.cast(value, ty, CastContext::Explicit)
     }
 }
 

@@ -1,14 +1,14 @@
 //! Binds ORDER BY and its items.
 
 use super::binder::Binder;
+use super::error_position::place_of;
 use super::expression::{Clause, Env};
 use super::query::BoundQuery;
 use super::scope::{Scope, ScopeColumn};
 use datafusion::logical_expr::LogicalPlanBuilder;
 use datafusion::logical_expr::expr::Sort;
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{self, OrderBySort, Spanned};
-use syntax::fold;
+use syntax::ast::{self, SortDirection};
 use types::SqlType;
 
 /// The meaning of an ORDER BY item.
@@ -22,61 +22,54 @@ pub enum OrderTarget {
 impl Binder<'_> {
     /// Whether it ascends and whether NULLs come first. By default, NULLs are last when ascending and first when
     /// descending.
-    pub fn direction(&self, item: &ast::OrderByExpr) -> Result<(bool, bool)> {
-        let ast::OrderByExpr { expr: _, options: ast::OrderByOptions { sort, nulls_first }, with_fill } = item;
-        if with_fill.is_some() {
-            return Err(SqlError::unsupported("WITH FILL"));
-        }
-        let ascending = match sort {
-            None | Some(OrderBySort::Asc) => true,
-            Some(OrderBySort::Desc) => false,
-            Some(OrderBySort::Using(operator)) => match operator.to_string().trim_start_matches("pg_catalog.") {
-                "<" => true,
-                ">" => false,
+    pub fn direction(&self, item: &ast::SortItem) -> Result<(bool, bool)> {
+        let ascending = match &item.direction {
+            None | Some(SortDirection::Ascending) => true,
+            Some(SortDirection::Descending) => false,
+            Some(SortDirection::Using(operator)) => match operator.sign.as_str() {
+                "<" if is_of_catalog(operator) => true,
+                ">" if is_of_catalog(operator) => false,
                 other => {
                     let message = format!("operator {other} is not a valid ordering operator");
-                    return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message)
-                        .hint("Ordering operators must be \"<\" or \">\" members of btree operator families."));
+                    let error = SqlError::new(state::WRONG_OBJECT_TYPE, message)
+                        .hint("Ordering operators must be \"<\" or \">\" members of btree operator families.");
+                    return Err(self.at(error, operator.span));
                 }
             },
         };
-        Ok((ascending, nulls_first.unwrap_or(!ascending)))
+        Ok((ascending, item.nulls_first.unwrap_or(!ascending)))
     }
 
     /// Binds an ORDER BY item that can only be an expression, as in aggregates and windows.
-    pub fn sort_item(&self, item: &ast::OrderByExpr, env: Env<'_>) -> Result<Sort> {
+    pub fn sort_item(&self, item: &ast::SortItem, env: Env<'_>) -> Result<Sort> {
         Ok(self.typed_sort_item(item, env)?.0)
     }
 
     /// Like [`Binder::sort_item`], with the type of the key.
-    pub fn typed_sort_item(&self, item: &ast::OrderByExpr, env: Env<'_>) -> Result<(Sort, SqlType)> {
+    pub fn typed_sort_item(&self, item: &ast::SortItem, env: Env<'_>) -> Result<(Sort, SqlType)> {
         let (asc, nulls_first) = self.direction(item)?;
-        let typed = self.settled_expr(&item.expr, env)?;
+        let typed = self.settled_expr(&item.value, env)?;
         let ty = typed.ty;
-        let expr = self.resolver.sort_key(typed).map_err(|error| self.at(error, item.expr.span()))?;
+        let expr = self.resolver.sort_key(typed).map_err(|error| self.at(error, place_of(&item.value)))?;
         Ok((Sort { expr, asc, nulls_first }, ty))
     }
 
     /// The meaning of an item in a query's ORDER BY or GROUP BY: a number, an output name, or an expression.
     pub fn order_target(&self, expr: &ast::Expr, outputs: &[String], clause: &str) -> Result<OrderTarget> {
-        let expr = bare(expr);
-        if let Some(place) = ordinal(expr, clause).map_err(|error| match expr {
-            ast::Expr::UnaryOp { op: ast::UnaryOperator::Minus, expr: inner } => {
-                self.at_operator(error, "-", None, inner)
+        let Some(number) = ordinal(expr, clause).map_err(|error| self.at(error, expr.span))? else {
+            return Ok(OrderTarget::Expression);
+        };
+        match usize::try_from(number).ok().and_then(|place| place.checked_sub(1)).filter(|at| *at < outputs.len()) {
+            Some(at) => Ok(OrderTarget::Output(at)),
+            None => {
+                let message = format!("{clause} position {number} is not in select list");
+                Err(self.at(SqlError::new(state::INVALID_COLUMN_REFERENCE, message), expr.span))
             }
-            other => self.at(error, other.span()),
-        })? {
-            if place == 0 || place > outputs.len() {
-                let message = format!("{clause} position {place} is not in select list");
-                return Err(self.at(SqlError::new(state::INVALID_COLUMN_REFERENCE, message), expr.span()));
-            }
-            return Ok(OrderTarget::Output(place - 1));
         }
-        Ok(OrderTarget::Expression)
     }
 
     /// ORDER BY of a set operation or VALUES, which allows only numbers and names of the output.
-    pub fn order_output(&self, bound: BoundQuery, order_by: &[ast::OrderByExpr]) -> Result<BoundQuery> {
+    pub fn order_output(&self, bound: BoundQuery, order_by: &[ast::SortItem]) -> Result<BoundQuery> {
         if order_by.is_empty() {
             return Ok(bound);
         }
@@ -84,31 +77,31 @@ impl Binder<'_> {
         let names: Vec<String> = bound.columns.iter().map(|column| column.name.clone()).collect();
         let mut sorts = Vec::new();
         for item in order_by {
-            let column = match self.order_target(&item.expr, &names, "ORDER BY")? {
+            let column = match self.order_target(&item.value, &names, "ORDER BY")? {
                 OrderTarget::Output(place) => bound.columns.get(place),
-                OrderTarget::Expression => match bare(&item.expr) {
-                    ast::Expr::Identifier(ident) => {
-                        let name = fold(ident);
-                        let column = self.output_named(&bound.columns, &name)?;
+                OrderTarget::Expression => match plain_name(&item.value) {
+                    Some(ident) => {
+                        let column = self.output_named(&bound.columns, &ident.value);
+                        let column = column.map_err(|error| self.at(error, ident.span))?;
                         if column.is_none() {
-                            let message = format!("column \"{name}\" does not exist");
+                            let message = format!("column \"{}\" does not exist", ident.value);
                             return Err(self.at(SqlError::new(state::UNDEFINED_COLUMN, message), ident.span));
                         }
                         column
                     }
-                    other => {
+                    None => {
                         // The item's own errors come first. It can see only the output.
                         let schema = bound.plan.schema().clone();
                         let scope =
                             Scope { visible: bound.columns.clone(), schema: Some(schema), ..Scope::empty(None) };
-                        self.expr(other, Env::new(&scope, Clause::OrderBy))?;
-                        return Err(self.at(self.invalid_set_order(), other.span()));
+                        self.expr(&item.value, Env::new(&scope, Clause::OrderBy))?;
+                        return Err(self.at(self.invalid_set_order(), place_of(&item.value)));
                     }
                 },
             };
             let Some(column) = column else { return Err(SqlError::internal("an output column is missing")) };
             let (asc, nulls_first) = self.direction(item)?;
-            let expr = self.resolver.sort_key(column.typed()).map_err(|error| self.at(error, item.expr.span()))?;
+            let expr = self.resolver.sort_key(column.typed()).map_err(|error| self.at(error, place_of(&item.value)))?;
             sorts.push(Sort { expr, asc, nulls_first });
         }
         let plan = LogicalPlanBuilder::from(bound.plan).sort(sorts)?.build()?;
@@ -126,43 +119,36 @@ impl Binder<'_> {
     }
 }
 
-/// An item without the parentheses around it, as in PostgreSQL's grammar. `- -1` becomes the number.
-pub fn bare(expr: &ast::Expr) -> &ast::Expr {
-    use ast::{Expr as E, UnaryOperator as U};
-    match expr {
-        E::Nested(inner) => bare(inner),
-        E::UnaryOp { op: U::Minus, expr: inner } => match bare(inner) {
-            E::UnaryOp { op: U::Minus, expr: number } if matches!(bare(number), E::Value(_)) => bare(number),
-            _ => expr,
+/// The name of an item that is only a name.
+pub fn plain_name(expr: &ast::Expr) -> Option<&ast::Ident> {
+    match &expr.kind {
+        ast::ExprKind::Column(names) => match names.as_slice() {
+            [name] => Some(name),
+            _ => None,
         },
-        _ => expr,
+        _ => None,
     }
 }
 
-/// The number of an item that is an integer constant. Other constants are rejected as in PostgreSQL.
-fn ordinal(expr: &ast::Expr, clause: &str) -> Result<Option<usize>> {
-    let value = match expr {
-        ast::Expr::Value(value) => value,
-        // A negative number is a constant too.
-        ast::Expr::UnaryOp { op: ast::UnaryOperator::Minus, expr } => match bare(expr) {
-            ast::Expr::Value(ast::ValueWithSpan { value: ast::Value::Number(digits, _), .. }) => {
-                if digits.parse::<i32>().is_err() {
-                    return Err(SqlError::syntax(format!("non-integer constant in {clause}")));
-                }
-                let message = format!("{clause} position -{digits} is not in select list");
-                return Err(SqlError::new(state::INVALID_COLUMN_REFERENCE, message));
-            }
-            _ => return Ok(None),
-        },
-        _ => return Ok(None),
+/// Whether an operator can be one of the catalog: its name has no schema, or that schema.
+fn is_of_catalog(operator: &ast::Operator) -> bool {
+    match operator.schema.as_slice() {
+        [] => true,
+        [schema] => schema.value == "pg_catalog",
+        _ => false,
+    }
+}
+
+/// The number of an item that is an integer constant. Other constants are rejected as in PostgreSQL. Errors: 42601.
+fn ordinal(expr: &ast::Expr, clause: &str) -> Result<Option<i32>> {
+    let ast::ExprKind::Literal(literal) = &expr.kind else { return Ok(None) };
+    let number = match literal {
+        // PostgreSQL's scanner does not consider a number beyond int4 an integer. It reads the sign later.
+        ast::Literal::Integer(digits) => digits.parse::<i32>().ok().filter(|number| *number != i32::MIN),
+        _ => None,
     };
-    match &value.value {
-        // PostgreSQL's scanner does not consider a number beyond int4 an integer.
-        ast::Value::Number(digits, _) => match digits.parse::<i32>().map(usize::try_from) {
-            Ok(place) => Ok(Some(place.unwrap_or(0))),
-            Err(_) => Err(SqlError::syntax(format!("non-integer constant in {clause}"))),
-        },
-        ast::Value::Placeholder(_) => Ok(None),
-        _ => Err(SqlError::syntax(format!("non-integer constant in {clause}"))),
+    match number {
+        Some(number) => Ok(Some(number)),
+        None => Err(SqlError::syntax(format!("non-integer constant in {clause}"))),
     }
 }

@@ -14,7 +14,7 @@ use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 use executor::subquery::subquery_of;
 use functions::TypedExpr;
 use sql_error::{Result, SqlError};
-use sqlparser::ast;
+use syntax::ast;
 
 /// The filter that marks an aggregate without columns as belonging to the outer query.
 fn mark() -> Expr {

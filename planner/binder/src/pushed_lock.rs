@@ -9,13 +9,10 @@ use catalog::{RelationKind, TableDescriptor};
 use datafusion::common::TableReference;
 use datafusion::logical_expr::Expr;
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast;
 use std::collections::HashMap;
 use std::sync::Arc;
-use syntax::{LockStrength, strength_words};
-
-/// Prefix of a column's name that carries a row key.
-const LOCK_KEY: &str = "\u{1}lock ";
+use syntax::ast::{self, LockStrength};
+use syntax::strength_words;
 
 /// The row key of a table within a subquery or view.
 #[derive(Clone, Debug)]
@@ -35,6 +32,11 @@ struct Clause {
     strength: LockStrength,
 }
 
+/// The relation that a name in OF means, which is not qualified.
+fn named(name: &ast::Name) -> String {
+    name.parts.last().map(|ident| ident.value.clone()).unwrap_or_default()
+}
+
 /// The locking clauses while queries are bound.
 #[derive(Default)]
 pub struct Pushes {
@@ -50,8 +52,7 @@ impl Binder<'_> {
     /// Starts a SELECT's FROM clause with the SELECT's own locking clauses and those pushed into it. Answers the
     /// previous state.
     pub fn begin_pushing(&self, locks: &[ast::LockClause], pushed: &[LockStrength]) -> Pushes {
-        let own = locks.iter().filter_map(|clause| self.extras.lock(clause));
-        let own = own.map(|lock| Clause { of: lock.of.clone(), strength: lock.strength });
+        let own = locks.iter().map(|lock| Clause { of: lock.of.iter().map(named).collect(), strength: lock.strength });
         let pushed = pushed.iter().map(|strength| Clause { of: Vec::new(), strength: *strength });
         let clauses = own.chain(pushed).collect();
         let mut pushes = self.pushes.borrow_mut();
@@ -99,10 +100,9 @@ impl Binder<'_> {
             }
             for HiddenKey { table, name, expr } in keys {
                 let unique = self.unique("l");
-                let marked = format!("{LOCK_KEY}{unique}");
-                self.pushes.borrow_mut().hidden.insert(marked.clone(), (table, name));
+                self.pushes.borrow_mut().hidden.insert(unique.clone(), (table, name));
                 let carried = ScopeColumn {
-                    name: marked,
+                    name: unique.clone(),
                     expr: column(&unique),
                     ty: key_type(),
                     table_oid: 0,

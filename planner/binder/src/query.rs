@@ -2,16 +2,18 @@
 
 use super::BoundKind;
 use super::binder::{Binder, column};
-use super::clauses::{check_brackets, check_query};
+use super::clauses::check_query;
 use super::deferred_projection;
+use super::error_position::place_of;
 use super::expression::{Clause, Env};
+use super::order::plain_name;
 use super::scope::{Scope, ScopeColumn};
 use context::output_column::OutputColumn;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use functions::TypedExpr;
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{self, LimitClause, SetExpr, Spanned};
-use syntax::LockStrength;
+use syntax::Span;
+use syntax::ast::{self, LockStrength, QueryBody};
 use types::SqlType;
 
 /// A bound query: a plan and its columns in order, with the names that a client or an outer query sees.
@@ -42,7 +44,7 @@ impl BoundQuery {
 #[derive(Clone, Copy)]
 pub struct Tail<'q> {
     /// The items of ORDER BY.
-    pub order_by: &'q [ast::OrderByExpr],
+    pub order_by: &'q [ast::SortItem],
     /// The locking clauses (FOR UPDATE and similar).
     pub locks: &'q [ast::LockClause],
     /// Locking clauses of the outer query that also apply to this query's tables.
@@ -51,15 +53,19 @@ pub struct Tail<'q> {
     pub ties: bool,
 }
 
+impl Tail<'_> {
+    /// No clauses at all.
+    const NONE: Tail<'static> = Tail { order_by: &[], locks: &[], pushed: &[], ties: false };
+}
+
 impl Binder<'_> {
     /// Binds a statement that is a query.
     pub fn query_statement(&self, query: &ast::Query) -> Result<BoundKind> {
         let bound = self.query_with_locks(query, None, true)?;
         let bound = self.settled(bound)?;
         let bound = self.exact(bound)?;
-        let locks = !self.extras.locks.is_empty() || self.views_lock.get();
         let columns = bound.output();
-        Ok(BoundKind::Query { plan: bound.plan, columns, locks })
+        Ok(BoundKind::Query { plan: bound.plan, columns, locks: self.views_lock.get() })
     }
 
     /// Binds a query, nested or not.
@@ -74,13 +80,14 @@ impl Binder<'_> {
     }
 
     fn query_with_locks(&self, query: &ast::Query, parent: Option<&Scope<'_>>, top: bool) -> Result<BoundQuery> {
-        check_query(query)?;
-        check_brackets(query).map_err(|(error, place)| self.at(error, place))?;
-        let pushed = self.take_pushed();
-        let depth = self.enter_with(query, parent, top)?;
-        let bound = self.query_body(query, parent, &pushed);
-        self.leave_with(depth);
-        bound
+        syntax::deeper(|| {
+            check_query(query)?;
+            let pushed = self.take_pushed();
+            let depth = self.enter_with(query, parent, top)?;
+            let bound = self.query_body(query, parent, &pushed);
+            self.leave_with(depth);
+            bound
+        })
     }
 
     fn query_body(
@@ -89,17 +96,13 @@ impl Binder<'_> {
         parent: Option<&Scope<'_>>,
         pushed: &[LockStrength],
     ) -> Result<BoundQuery> {
-        let order_by: &[ast::OrderByExpr] = match &query.order_by {
-            None => &[],
-            Some(ast::OrderBy { kind: ast::OrderByKind::Expressions(exprs), interpolate: None }) => exprs,
-            Some(_) => return Err(SqlError::unsupported("ORDER BY ALL")),
-        };
-        let ties = query.fetch.as_ref().is_some_and(|fetch| fetch.with_ties);
-        let tail = Tail { order_by, locks: &query.locks, pushed, ties };
-        let bound = match query.body.as_ref() {
-            SetExpr::Select(select) => self.select(select, tail, parent)?,
+        let ties = query.limit.as_ref().is_some_and(|limit| limit.with_ties);
+        let tail = Tail { order_by: &query.order_by, locks: &query.locks, pushed, ties };
+        let bound = match &query.body {
+            QueryBody::Select(select) => self.select(select, tail, parent)?,
+            QueryBody::Table(relation, span) => self.select(&whole_table(relation, *span), tail, parent)?,
             other => {
-                let values = matches!(other, SetExpr::Values(_));
+                let values = matches!(other, QueryBody::Values(..));
                 let what =
                     if values { "cannot be applied to VALUES" } else { "is not allowed with UNION/INTERSECT/EXCEPT" };
                 self.refuse_locks(tail.locks, what)?;
@@ -109,22 +112,18 @@ impl Binder<'_> {
                 }
                 let bound = self.set_expr(other, parent)?;
                 let names: Vec<String> = bound.columns.iter().map(|column| column.name.clone()).collect();
-                self.order_output(bound, order_by)
-                    .map_err(|error| self.explain_output(error, other, order_by, &names, parent))?
+                self.order_output(bound, tail.order_by)
+                    .map_err(|error| self.explain_output(error, other, tail.order_by, &names, parent))?
             }
         };
         let (limit, offset) = self.counts(query, parent)?;
         let locks = self.locks.take();
         if locks.is_empty() {
-            return self.limited(bound, query, limit, offset);
-        }
-        let ties = query.fetch.as_ref().is_some_and(|fetch| fetch.with_ties);
-        if ties && query.locks.iter().any(|lock| matches!(lock.nonblock, Some(ast::NonBlock::SkipLocked))) {
-            return Err(SqlError::syntax("SKIP LOCKED and WITH TIES options cannot be used together"));
+            return self.limited(bound, ties, limit, offset);
         }
         let (skip, fetch) = if ties { (None, None) } else { (offset.clone(), limit.clone()) };
         let bound = self.apply_locks(bound, locks, skip, fetch)?;
-        let bound = self.limited(bound, query, limit, offset)?;
+        let bound = self.limited(bound, ties, limit, offset)?;
         // Drop the row keys.
         let columns = bound.columns.iter().map(|column| column.expr.clone());
         Ok(BoundQuery { plan: LogicalPlanBuilder::from(bound.plan).project(columns)?.build()?, columns: bound.columns })
@@ -134,23 +133,20 @@ impl Binder<'_> {
     fn explain_output(
         &self,
         error: SqlError,
-        body: &SetExpr,
-        order_by: &[ast::OrderByExpr],
+        body: &QueryBody,
+        order_by: &[ast::SortItem],
         names: &[String],
         parent: Option<&Scope<'_>>,
     ) -> SqlError {
-        let missing = order_by.iter().find_map(|item| match super::order::bare(&item.expr) {
-            ast::Expr::Identifier(ident) => Some(syntax::fold(ident)).filter(|name| !names.contains(name)),
-            _ => None,
-        });
-        let (Some(missing), SetExpr::SetOperation { .. }) = (missing, body) else { return error };
+        let unknown = |item: &ast::SortItem| {
+            plain_name(&item.value).map(|ident| ident.value.clone()).filter(|name| !names.contains(name))
+        };
+        let (Some(missing), QueryBody::Set(_)) = (order_by.iter().find_map(unknown), body) else { return error };
         if error.state() != state::UNDEFINED_COLUMN {
             return error;
         }
-        let mut leaves = Vec::new();
-        set_leaves(body, &mut leaves);
         let mut unseen = Vec::new();
-        for (at, leaf) in leaves.into_iter().enumerate() {
+        for (at, leaf) in set_leaves(body).into_iter().enumerate() {
             let Ok(bound) = self.set_expr(leaf, parent) else { return error };
             let columns = bound.columns.into_iter().map(|column| column.name);
             unseen.push(super::name_suggestions::Unseen::new(&format!("*SELECT* {}", at + 1), columns));
@@ -162,37 +158,14 @@ impl Binder<'_> {
     }
 
     /// Binds a query's body without the clauses that follow it.
-    pub fn set_expr(&self, body: &SetExpr, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
-        match body {
-            SetExpr::Select(select) => {
-                self.select(select, Tail { order_by: &[], locks: &[], pushed: &[], ties: false }, parent)
-            }
-            SetExpr::Query(query) => self.query_with_locks(query, parent, false),
-            SetExpr::SetOperation { left, op, set_quantifier, right } => {
-                self.set_operation(left, op, set_quantifier, right, parent)
-            }
-            SetExpr::Values(values) => self.values(values, parent),
-            SetExpr::Table(table) => {
-                if let (None, Some(name)) = (&table.schema_name, &table.table_name)
-                    && let Some(common) = self.common_table(name)?
-                {
-                    return Ok(common);
-                }
-                let mut parts = Vec::new();
-                if let Some(schema) = &table.schema_name {
-                    parts.push(ast::Ident::new(schema));
-                }
-                if let Some(name) = &table.table_name {
-                    parts.push(ast::Ident::new(name));
-                }
-                let table = self.table(&ast::ObjectName::from(parts))?;
-                let source = self.scan(&table, None, parent)?;
-                self.all_columns(source.plan, source.scope.visible)
-            }
-            SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_) | SetExpr::Merge(_) => {
-                Err(SqlError::syntax("syntax error: a data-modifying statement is not a query"))
-            }
-        }
+    pub fn set_expr(&self, body: &QueryBody, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
+        syntax::deeper(|| match body {
+            QueryBody::Select(select) => self.select(select, Tail::NONE, parent),
+            QueryBody::Table(relation, span) => self.select(&whole_table(relation, *span), Tail::NONE, parent),
+            QueryBody::Nested(query) => self.query_with_locks(query, parent, false),
+            QueryBody::Set(set) => self.set_operation(set, parent),
+            QueryBody::Values(rows, _) => self.values(rows, parent),
+        })
     }
 
     /// Converts columns of unknown type to text.
@@ -276,44 +249,16 @@ impl Binder<'_> {
 
     /// Binds LIMIT and OFFSET.
     fn counts(&self, query: &ast::Query, parent: Option<&Scope<'_>>) -> Result<(Option<Expr>, Option<Expr>)> {
-        let (mut limit, mut offset) = (None, None);
-        match &query.limit_clause {
-            None => {}
-            Some(LimitClause::LimitOffset { limit: count, offset: skip, limit_by }) => {
-                if !limit_by.is_empty() {
-                    return Err(SqlError::unsupported("LIMIT BY"));
-                }
-                limit = count.as_ref();
-                offset = skip.as_ref().map(|skip| &skip.value);
-            }
-            Some(LimitClause::OffsetCommaLimit { .. }) => {
-                return Err(SqlError::syntax("LIMIT #,# syntax is not supported")
-                    .hint("Use separate LIMIT and OFFSET clauses."));
-            }
-        }
-        let one = ast::Expr::value(ast::Value::Number("1".into(), false));
-        if let Some(fetch) = &query.fetch {
-            if limit.is_some() {
-                return Err(SqlError::syntax("multiple LIMIT clauses not allowed"));
-            }
-            limit = Some(fetch.quantity.as_ref().unwrap_or(&one));
-        }
-        let limit = limit.map(|expr| self.count(expr, Clause::Limit, parent)).transpose()?.flatten();
-        let offset = offset.map(|expr| self.count(expr, Clause::Offset, parent)).transpose()?.flatten();
-        Ok((limit, offset))
+        let limit = query.limit.as_ref().map(|limit| self.count(&limit.count, Clause::Limit, parent));
+        let limit = limit.transpose()?.flatten();
+        let offset = query.offset.as_ref().map(|offset| self.count(offset, Clause::Offset, parent));
+        Ok((limit, offset.transpose()?.flatten()))
     }
 
-    fn limited(
-        &self,
-        bound: BoundQuery,
-        query: &ast::Query,
-        limit: Option<Expr>,
-        offset: Option<Expr>,
-    ) -> Result<BoundQuery> {
+    fn limited(&self, bound: BoundQuery, ties: bool, limit: Option<Expr>, offset: Option<Expr>) -> Result<BoundQuery> {
         if limit.is_none() && offset.is_none() {
             return Ok(bound);
         }
-        let ties = query.fetch.as_ref().is_some_and(|fetch| fetch.with_ties);
         let limited = |plan| match limit.clone() {
             Some(limit) if ties => self.with_ties(plan, offset.clone(), limit),
             limit => executor::limit::limit(plan, offset.clone(), limit),
@@ -329,18 +274,13 @@ impl Binder<'_> {
         Ok(BoundQuery { plan, columns: bound.columns })
     }
 
-    /// The number of LIMIT or OFFSET. `None` for NULL and ALL.
+    /// The number of LIMIT or OFFSET. `None` for NULL.
     fn count(&self, expr: &ast::Expr, clause: Clause, parent: Option<&Scope<'_>>) -> Result<Option<Expr>> {
-        if let ast::Expr::Identifier(ident) = expr
-            && ident.value.eq_ignore_ascii_case("all")
-        {
-            return Ok(None);
-        }
         let scope = Scope::empty(parent);
         let typed = self.expr(expr, Env::new(&scope, clause)).map_err(|error| {
             if error.state() == state::UNDEFINED_COLUMN {
                 let message = format!("argument of {} must not contain variables", clause.name());
-                return self.at(SqlError::new(state::INVALID_COLUMN_REFERENCE, message), expr.span());
+                return self.at(SqlError::new(state::INVALID_COLUMN_REFERENCE, message), place_of(expr));
             }
             error
         })?;
@@ -348,7 +288,7 @@ impl Binder<'_> {
         let number = self.resolver.cast(typed, SqlType::INT8, functions::CastContext::Assignment).map_err(|e| {
             if e.state() == state::DATATYPE_MISMATCH || e.state() == state::CANNOT_COERCE {
                 let message = format!("argument of {} must be type bigint, not type {name}", clause.name());
-                return self.at(SqlError::new(state::DATATYPE_MISMATCH, message), expr.span());
+                return self.at(SqlError::new(state::DATATYPE_MISMATCH, message), place_of(expr));
             }
             e
         })?;
@@ -359,13 +299,33 @@ impl Binder<'_> {
     }
 }
 
-/// Collects the queries of a set operation in order.
-fn set_leaves<'q>(body: &'q SetExpr, leaves: &mut Vec<&'q SetExpr>) {
-    match body {
-        SetExpr::SetOperation { left, right, .. } => {
-            set_leaves(left, leaves);
-            set_leaves(right, leaves);
+/// The queries of a set operation in order.
+fn set_leaves(body: &QueryBody) -> Vec<&QueryBody> {
+    let mut leaves = Vec::new();
+    let mut open = vec![body];
+    while let Some(body) = open.pop() {
+        match body {
+            QueryBody::Set(set) => open.extend(set.arms.iter().rev()),
+            other => leaves.push(other),
         }
-        other => leaves.push(other),
+    }
+    leaves
+}
+
+/// `TABLE name` as the SELECT that it means.
+pub(super) fn whole_table(relation: &ast::RelationName, span: Span) -> ast::Select {
+    let place = relation.name.span;
+    let all = ast::Expr { kind: ast::ExprKind::Star(Vec::new()), span };
+    let table = ast::FromItem::Table { relation: relation.clone(), alias: None, sample: None, span: place };
+    ast::Select {
+        distinct: None,
+        targets: vec![ast::Target { value: all, label: None }],
+        into: None,
+        from: vec![table],
+        filter: None,
+        group_by: None,
+        having: None,
+        windows: Vec::new(),
+        span,
     }
 }

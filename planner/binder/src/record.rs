@@ -7,16 +7,16 @@ use super::select::Item;
 use datafusion::logical_expr::{Case, Expr};
 use functions::{CastContext, TypedExpr, record};
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{self, FunctionArg, FunctionArgExpr};
-use syntax::{ALL_FIELDS, fold, fold_name, plain_call};
+use syntax::ast::{self, ExprKind, Step};
+use syntax::plain_call;
 use types::{Datum, SqlType};
 
 impl Binder<'_> {
     /// `t.f` for `f(t)`: if a row has no field `f`, it may be a function of rows or an aggregate.
     pub fn function_as_field(&self, row: ast::Expr, field: &ast::Ident, env: Env<'_>) -> Option<TypedExpr> {
-        let name = fold(field);
+        let name = field.value.as_str();
         let typed = self.expr(&row, env).ok().filter(|typed| typed.ty.as_record().is_some())?;
-        if !self.resolver.is_aggregate(&name) && self.resolver.function(&name, vec![typed]).is_err() {
+        if !self.resolver.is_aggregate(name) && self.resolver.function(name, vec![typed]).is_err() {
             return None;
         }
         self.call(&plain_call(field.clone(), row), env).ok()
@@ -30,18 +30,18 @@ impl Binder<'_> {
         Ok(record::row(named.collect::<Result<_>>()?))
     }
 
-    /// The fields of `ROW(…)`. `t.*` means the columns of t.
-    pub fn row_fields(&self, args: &[FunctionArg], env: Env<'_>) -> Result<Vec<TypedExpr>> {
-        let mut fields = Vec::new();
-        for arg in args {
-            match arg {
-                FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => fields.push(self.expr(expr, env)?),
-                FunctionArg::Unnamed(FunctionArgExpr::QualifiedWildcard(name)) => {
-                    let (schema, relation) = fold_name(name)?;
-                    let names = self.columns_of(schema.as_deref(), &relation, env.scope)?;
-                    fields.extend(names.into_iter().map(|(_, typed)| typed));
-                }
-                other => return Err(SqlError::unsupported(format!("the argument {other}"))),
+    /// The fields of a row. `t.*` means the columns of t, and `(row).*` the fields of the row.
+    pub fn row_fields(&self, written: &[ast::Expr], env: Env<'_>) -> Result<Vec<TypedExpr>> {
+        let mut fields = Vec::with_capacity(written.len());
+        for field in written {
+            if let ExprKind::Star(names) = &field.kind {
+                let (schema, relation) = relation_of(names)?;
+                let names = self.columns_of(schema, relation, env.scope)?;
+                fields.extend(names.into_iter().map(|(_, typed)| typed));
+            } else if let Some(row) = all_fields(field) {
+                fields.extend(self.expanded_row(&row, env)?.into_iter().map(|item| item.typed));
+            } else {
+                fields.push(self.expr(field, env)?);
             }
         }
         Ok(fields)
@@ -97,19 +97,8 @@ impl Binder<'_> {
     /// Binds `ROW(…)::t`: each field is cast to the field's type in t. `None` for other casts. Errors: 42846.
     pub fn row_as(&self, expr: &ast::Expr, to: SqlType, env: Env<'_>) -> Result<Option<TypedExpr>> {
         let Some(wanted) = to.as_record().filter(|wanted| wanted.row_of().is_some()) else { return Ok(None) };
-        let mut inner = expr;
-        while let ast::Expr::Nested(nested) = inner {
-            inner = nested;
-        }
-        let fields = match inner {
-            ast::Expr::Tuple(items) => items.iter().map(|item| self.expr(item, env)).collect::<Result<_>>()?,
-            ast::Expr::Function(ast::Function { args: ast::FunctionArguments::List(list), .. })
-                if super::comparison::is_row(inner) =>
-            {
-                self.row_fields(&list.args, env)?
-            }
-            _ => return Ok(None),
-        };
+        let ExprKind::Row { fields: written, .. } = &expr.kind else { return Ok(None) };
+        let fields = self.row_fields(written, env)?;
         let refused = |detail: String| {
             let message = format!("cannot cast type record to {}", to.name());
             SqlError::new(state::CANNOT_COERCE, message).detail(detail)
@@ -182,26 +171,35 @@ impl Binder<'_> {
 
 /// The row expression of `(row).*`.
 pub fn all_fields(expr: &ast::Expr) -> Option<ast::Expr> {
-    let ast::Expr::CompoundFieldAccess { root, access_chain } = expr else { return None };
-    let (last, before) = access_chain.split_last()?;
-    match last {
-        ast::AccessExpr::Dot(ast::Expr::Identifier(ident))
-            if ident.value == ALL_FIELDS && ident.quote_style.is_none() => {}
-        _ => return None,
-    }
+    let ExprKind::Path { operand, steps } = &expr.kind else { return None };
+    let (Step::All(_), before) = steps.split_last()? else { return None };
     Some(match before.is_empty() {
-        true => root.as_ref().clone(),
-        false => ast::Expr::CompoundFieldAccess { root: root.clone(), access_chain: before.to_vec() },
+        true => operand.as_ref().clone(),
+        false => {
+            let kind = ExprKind::Path { operand: operand.clone(), steps: before.to_vec() };
+            ast::Expr { kind, span: expr.span }
+        }
     })
 }
 
 /// The relation whose whole row `(t)` means: a name that is not a column's.
 pub fn relation_in_brackets(expr: &ast::Expr, scope: &Scope<'_>) -> Option<String> {
-    let mut inner = expr;
-    while let ast::Expr::Nested(nested) = inner {
-        inner = nested;
+    let ExprKind::Column(names) = &expr.kind else { return None };
+    let [name] = names.as_slice() else { return None };
+    let name = &name.value;
+    (scope.column(name).is_err() && scope.find_relation(None, name).is_ok()).then(|| name.clone())
+}
+
+/// The optional schema and the name of the relation before `.*`. Errors: 42601.
+pub fn relation_of(names: &[ast::Ident]) -> Result<(Option<&str>, &str)> {
+    match names {
+        [relation] => Ok((None, relation.value.as_str())),
+        [schema, relation] | [_, schema, relation] => Ok((Some(schema.value.as_str()), relation.value.as_str())),
+        [] => Err(SqlError::syntax("syntax error at or near \"*\"")),
+        names => {
+            let names: Vec<&str> = names.iter().map(|name| name.value.as_str()).collect();
+            let message = format!("improper qualified name (too many dotted names): {}.*", names.join("."));
+            Err(SqlError::syntax(message))
+        }
     }
-    let ast::Expr::Identifier(ident) = inner else { return None };
-    let name = fold(ident);
-    (scope.column(&name).is_err() && scope.find_relation(None, &name).is_ok()).then_some(name)
 }

@@ -1,11 +1,12 @@
 //! Checks where a WITH RECURSIVE query may refer to itself, and determines the binding order of WITH RECURSIVE queries.
 //! It works on syntax trees only.
 
+use super::error_position::place_of;
 use sql_error::{SqlError, state};
-use sqlparser::ast::{self, JoinOperator, SetExpr, SetOperator, Spanned, TableFactor, Visit, Visitor};
-use sqlparser::tokenizer::Span;
 use std::ops::ControlFlow;
-use syntax::fold;
+use syntax::Span;
+use syntax::ast::{self, ExprKind, FromItem, JoinCondition, JoinKind, QueryBody, SetOperator};
+use syntax::visit::{Visit, Visitor};
 
 /// SQLSTATE of invalid recursion.
 pub const INVALID_RECURSION: &str = "42P19";
@@ -28,33 +29,28 @@ enum Place {
 pub fn check_recursion(
     name: &str,
     query: &ast::Query,
-    (left, right): (&SetExpr, &SetExpr),
+    (left, right): (&QueryBody, &QueryBody),
     is_aggregate: &dyn Fn(&str) -> bool,
 ) -> Placed<()> {
     let refused = |what: &str, place: Span| {
         let message = format!("{what} in a recursive query is not implemented");
         Err((SqlError::new(state::FEATURE_NOT_SUPPORTED, message), place))
     };
-    if let Some(order) = &query.order_by {
-        return refused("ORDER BY", order.span());
+    if let Some(first) = query.order_by.first() {
+        return refused("ORDER BY", place_of(&first.value));
     }
-    match &query.limit_clause {
-        Some(ast::LimitClause::LimitOffset { offset: Some(offset), .. }) => {
-            return refused("OFFSET", offset.value.span());
-        }
-        Some(ast::LimitClause::LimitOffset { limit: Some(limit), .. }) => return refused("LIMIT", limit.span()),
-        Some(other) => return refused("LIMIT", other.span()),
-        None => {}
+    if let Some(offset) = &query.offset {
+        return refused("OFFSET", place_of(offset));
     }
-    if let Some(fetch) = &query.fetch {
-        return refused("LIMIT", fetch.quantity.as_ref().map_or_else(Span::empty, Spanned::span));
+    if let Some(limit) = &query.limit {
+        return refused("LIMIT", place_of(&limit.count));
     }
     if !query.locks.is_empty() {
-        return refused("FOR UPDATE/SHARE", Span::empty());
+        return refused("FOR UPDATE/SHARE", Span::NONE);
     }
     let mut walk = Walk { name, is_aggregate, references: 0 };
-    walk.set_expr(left, Place::NonRecursive)?;
-    walk.set_expr(right, Place::Allowed)
+    walk.body(left, Place::NonRecursive)?;
+    walk.body(right, Place::Allowed)
 }
 
 struct Walk<'w> {
@@ -92,46 +88,54 @@ impl Walk<'_> {
     }
 
     fn query(&mut self, query: &ast::Query, place: Place) -> Placed<()> {
-        let ctes = query.with.iter().flat_map(|with| &with.cte_tables);
-        for cte in ctes {
-            if fold(&cte.alias.name) == self.name {
+        for table in query.with.iter().flat_map(|with| &with.queries) {
+            if table.name.value == self.name {
                 return Ok(());
             }
-            self.query(&cte.query, place)?;
+            match table.statement.as_ref() {
+                ast::Statement::Query(query) => self.query(query, place)?,
+                write => self.expression(write, place)?,
+            }
         }
-        self.set_expr(&query.body, place)?;
+        self.body(&query.body, place)?;
         self.expression(&query.order_by, place)?;
-        self.expression(&query.limit_clause, place)
+        self.expression(&query.offset, place)?;
+        match &query.limit {
+            Some(limit) => self.expression(&limit.count, place),
+            None => Ok(()),
+        }
     }
 
-    fn set_expr(&mut self, body: &SetExpr, place: Place) -> Placed<()> {
+    fn body(&mut self, body: &QueryBody, place: Place) -> Placed<()> {
+        syntax::deeper(|| self.body_of(body, place))
+    }
+
+    fn body_of(&mut self, body: &QueryBody, place: Place) -> Placed<()> {
         match body {
-            SetExpr::Select(select) => self.select(select, place),
-            SetExpr::Query(query) => self.query(query, place),
-            SetExpr::SetOperation { op, set_quantifier, left, right } => {
-                let all = *set_quantifier == ast::SetQuantifier::All;
-                let (first, second) = match op {
-                    SetOperator::Intersect if all => (Place::Intersect, Place::Intersect),
-                    SetOperator::Except if all => (Place::Except, Place::Except),
+            QueryBody::Select(select) => self.select(select, place),
+            QueryBody::Nested(query) => self.query(query, place),
+            QueryBody::Set(set) => {
+                let (first, other) = match set.operator {
+                    SetOperator::Intersect if set.all => (Place::Intersect, Place::Intersect),
+                    SetOperator::Except if set.all => (Place::Except, Place::Except),
                     SetOperator::Except => (place, Place::Except),
                     _ => (place, place),
                 };
                 let within = |inner: Place| if place == Place::Allowed { inner } else { place };
-                self.set_expr(left, within(first))?;
-                self.set_expr(right, within(second))
+                for (at, arm) in set.arms.iter().enumerate() {
+                    self.body(arm, within(if at == 0 { first } else { other }))?;
+                }
+                Ok(())
             }
-            SetExpr::Table(table) if table.schema_name.is_none() => {
-                let named = table.table_name.as_deref().is_some_and(|name| name.eq_ignore_ascii_case(self.name));
-                if named { self.reference(place, Span::empty()) } else { Ok(()) }
-            }
-            other => self.expression(other, place),
+            QueryBody::Table(relation, _) => self.table(&relation.name, place).map(|_| ()),
+            QueryBody::Values(rows, _) => self.expression(rows, place),
         }
     }
 
     fn select(&mut self, select: &ast::Select, place: Place) -> Placed<()> {
         let mut own = false;
         for item in &select.from {
-            own |= self.joined(item, place)?;
+            own |= self.item(item, place)?;
         }
         let rest = ast::Select { from: Vec::new(), ..select.clone() };
         self.expression(&rest, place)?;
@@ -144,37 +148,36 @@ impl Walk<'_> {
     }
 
     /// Whether an item of FROM refers to the query, except within a subquery.
-    fn joined(&mut self, item: &ast::TableWithJoins, place: Place) -> Placed<bool> {
-        use JoinOperator as J;
-        let left = |join: &ast::Join| matches!(join.join_operator, J::Left(_) | J::LeftOuter(_) | J::FullOuter(_));
-        let right = |join: &ast::Join| matches!(join.join_operator, J::Right(_) | J::RightOuter(_) | J::FullOuter(_));
-        let factors =
-            std::iter::once((&item.relation, None)).chain(item.joins.iter().map(|join| (&join.relation, Some(join))));
-        let mut own = false;
-        for (at, (factor, join)) in factors.enumerate() {
-            let nullable = join.is_some_and(left) || item.joins.iter().skip(at).any(right);
-            let inner = if nullable && place == Place::Allowed { Place::OuterJoin } else { place };
-            own |= self.factor(factor, inner)?;
-            if let Some(join) = join {
-                self.expression(&join.join_operator, place)?;
-            }
+    fn item(&mut self, item: &FromItem, place: Place) -> Placed<bool> {
+        match item {
+            FromItem::Table { relation, .. } => self.table(&relation.name, place),
+            FromItem::Query { query, .. } => self.query(query, place).map(|()| false),
+            FromItem::Function { .. } => self.expression(item, place).map(|()| false),
+            FromItem::Join(join) => syntax::deeper(|| self.join(join, place)),
+        }
+    }
+
+    fn join(&mut self, join: &ast::Join, place: Place) -> Placed<bool> {
+        let optional = if place == Place::Allowed { Place::OuterJoin } else { place };
+        let (left, right) = match join.kind {
+            JoinKind::Cross | JoinKind::Inner => (place, place),
+            JoinKind::Left => (place, optional),
+            JoinKind::Right => (optional, place),
+            JoinKind::Full => (optional, optional),
+        };
+        let mut own = self.item(&join.left, left)?;
+        own |= self.item(&join.right, right)?;
+        if let JoinCondition::On(condition) = &join.condition {
+            self.expression(condition, place)?;
         }
         Ok(own)
     }
 
-    fn factor(&mut self, factor: &TableFactor, place: Place) -> Placed<bool> {
-        match factor {
-            TableFactor::Table { name, args: None, .. } => {
-                let [ast::ObjectNamePart::Identifier(ident)] = name.0.as_slice() else { return Ok(false) };
-                let own = fold(ident) == self.name;
-                if own {
-                    self.reference(place, ident.span)?;
-                }
-                Ok(own)
-            }
-            TableFactor::Derived { subquery, .. } => self.query(subquery, place).map(|()| false),
-            TableFactor::NestedJoin { table_with_joins, .. } => self.joined(table_with_joins, place),
-            other => self.expression(other, place).map(|()| false),
+    /// Whether a name is that of the query.
+    fn table(&mut self, name: &ast::Name, place: Place) -> Placed<bool> {
+        match name.parts.as_slice() {
+            [ident] if ident.value == self.name => self.reference(place, ident.span).map(|()| true),
+            _ => Ok(false),
         }
     }
 }
@@ -196,13 +199,11 @@ impl Visitor for Aggregates<'_> {
         ControlFlow::Continue(())
     }
     fn pre_visit_expr(&mut self, expr: &ast::Expr) -> ControlFlow<Span> {
-        match expr {
-            ast::Expr::Function(function) if self.depth == 0 && function.over.is_none() => {
-                let [ast::ObjectNamePart::Identifier(name)] = function.name.0.as_slice() else {
-                    return ControlFlow::Continue(());
-                };
-                if (self.is_aggregate)(&fold(name)) { ControlFlow::Break(name.span) } else { ControlFlow::Continue(()) }
-            }
+        match &expr.kind {
+            ExprKind::Call(call) if self.depth == 0 && call.over.is_none() => match call.name.parts.as_slice() {
+                [name] if (self.is_aggregate)(&name.value) => ControlFlow::Break(name.span),
+                _ => ControlFlow::Continue(()),
+            },
             _ => ControlFlow::Continue(()),
         }
     }
@@ -226,19 +227,19 @@ struct Mention<'n> {
 
 impl Mention<'_> {
     fn hides(&self, query: &ast::Query) -> Option<usize> {
-        let tables = &query.with.as_ref()?.cte_tables;
-        tables.iter().position(|table| fold(&table.alias.name) == self.name)
+        let tables = &query.with.as_ref()?.queries;
+        tables.iter().position(|table| table.name.value == self.name)
     }
 }
 
-impl ast::Visitor for Mention<'_> {
+impl Visitor for Mention<'_> {
     type Break = Span;
 
     fn pre_visit_query(&mut self, query: &ast::Query) -> ControlFlow<Span> {
         let (Some(with), Some(place)) = (&query.with, self.hides(query)) else { return ControlFlow::Continue(()) };
         // Earlier queries cannot see it. Without RECURSIVE, it cannot see itself.
         let outside = if with.recursive { 0 } else { place + 1 };
-        let named = with.cte_tables.iter().take(outside).find_map(|table| mention(table.query.as_ref(), self.name));
+        let named = with.queries.iter().take(outside).find_map(|table| mention(&table.statement, self.name));
         match named.filter(|_| self.hidden == 0) {
             Some(span) => ControlFlow::Break(span),
             None => {
@@ -251,31 +252,26 @@ impl ast::Visitor for Mention<'_> {
         self.hidden -= usize::from(self.hides(query).is_some());
         ControlFlow::Continue(())
     }
-    fn pre_visit_relation(&mut self, relation: &ast::ObjectName) -> ControlFlow<Span> {
-        match relation.0.as_slice() {
-            [ast::ObjectNamePart::Identifier(ident)] if self.hidden == 0 && fold(ident) == self.name => {
-                ControlFlow::Break(ident.span)
-            }
+    fn pre_visit_relation(&mut self, relation: &ast::Name) -> ControlFlow<Span> {
+        match relation.parts.as_slice() {
+            [ident] if self.hidden == 0 && ident.value == self.name => ControlFlow::Break(ident.span),
             _ => ControlFlow::Continue(()),
         }
     }
 }
 
-/// The binding order of WITH RECURSIVE queries: each follows those that it names. Errors: 0A000 if two name each other,
-/// with the position of the first.
-pub fn in_order(queries: &[(String, &ast::Query)]) -> std::result::Result<Vec<usize>, (SqlError, usize)> {
-    let needs = |place: usize, other: usize| {
-        let (Some((_, query)), Some((name, _))) = (queries.get(place), queries.get(other)) else { return false };
-        place != other && mentions(*query, name)
-    };
-    let mut left: Vec<usize> = (0..queries.len()).collect();
+/// WITH RECURSIVE queries in the order of their binding: each follows those that it names. Errors: 0A000 if two name
+/// each other, with the place of the first.
+pub fn in_order(queries: &[ast::CommonTable]) -> Placed<Vec<&ast::CommonTable>> {
+    let needs = |one: &ast::CommonTable, other: &ast::CommonTable| mentions(&one.statement, &other.name.value);
+    let mut left: Vec<&ast::CommonTable> = queries.iter().collect();
     let mut order = Vec::with_capacity(queries.len());
     while !left.is_empty() {
-        let free = left.iter().position(|place| !left.iter().any(|other| needs(*place, *other)));
-        let Some(free) = free else {
+        let waits = |one: &ast::CommonTable| left.iter().any(|other| !std::ptr::eq(one, *other) && needs(one, other));
+        let Some(free) = left.iter().position(|one| !waits(one)) else {
             let message = "mutual recursion between WITH items is not implemented";
-            let first = left.first().copied().unwrap_or(0);
-            return Err((SqlError::new(state::FEATURE_NOT_SUPPORTED, message), first));
+            let place = left.first().map_or(Span::NONE, |first| first.name.span);
+            return Err((SqlError::new(state::FEATURE_NOT_SUPPORTED, message), place));
         };
         order.push(left.remove(free));
     }

@@ -7,23 +7,25 @@ use super::scope::{Scope, ScopeColumn};
 use context::output_column::OutputColumn;
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::SelectItem;
+use syntax::ast;
 
 impl Binder<'_> {
     /// Adds RETURNING to a writing node. Answers the plan and the columns that the client sees.
     pub fn returning(
         &self,
         plan: LogicalPlan,
-        returning: Option<&[SelectItem]>,
+        returning: &[ast::Target],
         scope: &Scope<'_>,
     ) -> Result<(LogicalPlan, Option<Vec<OutputColumn>>)> {
-        let Some(projection) = returning else { return Ok((plan, None)) };
+        if returning.is_empty() {
+            return Ok((plan, None));
+        }
         let mut scope = Scope { schema: Some(plan.schema().clone()), ..scope.clone() };
         // The output of a writing node does not always include the row key.
         for target in scope.relations.iter_mut().take(1) {
             target.key = target.key.take().filter(|key| plan.schema().has_column(key));
         }
-        let items = self.items(projection, Env::new(&scope, Clause::Returning))?;
+        let items = self.items(returning, Env::new(&scope, Clause::Returning))?;
         let mut exprs = Vec::new();
         let mut columns = Vec::new();
         for item in items {

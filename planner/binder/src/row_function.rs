@@ -2,9 +2,10 @@
 //! unnests, or a series that a plan counts through.
 
 use super::binder::{Binder, column};
+use super::error_position::place_of;
 use super::expression::{Clause, Env};
-use super::from::TableFunction;
 use super::select::replace;
+use super::table_arguments::TableFunction;
 use datafusion::arrow::datatypes::Field;
 use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{Column, UnnestOptions};
@@ -15,9 +16,8 @@ use functions::array_elements::elements;
 use functions::json::{RecordSource, populated};
 use functions::{CastContext, TypedExpr, record, series};
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast;
-use sqlparser::tokenizer::Span;
 use std::sync::Arc;
+use syntax::{Span, ast};
 use types::{Datum, SqlType};
 
 /// The source of a set-returning function's rows.
@@ -115,7 +115,7 @@ pub struct RowFunction {
     pub source: RowSource,
     /// The placeholder in the select list until then.
     stand_in: Expr,
-    /// Span of the function's name.
+    /// Span of the call.
     place: Span,
 }
 
@@ -401,12 +401,8 @@ impl Binder<'_> {
         if self.row_functions.borrow().len() == before {
             return Ok(());
         }
-        let mut operand = operand;
-        while let ast::Expr::Nested(inner) = operand {
-            operand = inner;
-        }
         let message = format!("argument of {within} must not return a set");
-        Err(self.at(SqlError::new(state::DATATYPE_MISMATCH, message), self.start_of(operand)))
+        Err(self.at(SqlError::new(state::DATATYPE_MISMATCH, message), place_of(operand)))
     }
 
     /// Joins the rows of the calls in `asked` to a plan, before other expressions are evaluated. It includes calls in

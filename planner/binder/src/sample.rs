@@ -4,34 +4,35 @@ use super::binder::Binder;
 use super::expression::{Clause, Env};
 use super::from::Source;
 use super::scope::Scope;
+use catalog::PG_CATALOG;
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
 use functions::kernel::{KernelFunction, Stability};
 use functions::typed::{Float8, Int8, NumericBytes, binary, unary};
 use functions::{CastContext, TypedExpr};
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{self, TableSampleKind, TableSampleMethod};
-use sqlparser::tokenizer::Span;
+use syntax::{Span, ast, fold_name};
 use types::SqlType;
 
 impl Binder<'_> {
     /// Selects each row of a table with the same probability.
-    pub fn sampled<'p>(&self, source: Source<'p>, sample: &TableSampleKind, named: Span) -> Result<Source<'p>> {
-        let (TableSampleKind::BeforeTableAlias(sample) | TableSampleKind::AfterTableAlias(sample)) = sample;
-        let ast::TableSample { modifier: _, name, quantity, seed, bucket: None, offset: None } = sample.as_ref() else {
-            return Err(SqlError::unsupported("this form of TABLESAMPLE"));
-        };
-        if !matches!(name, Some(TableSampleMethod::Bernoulli | TableSampleMethod::System)) {
-            return Err(SqlError::new(state::UNDEFINED_OBJECT, "tablesample method does not exist"));
-        }
-        let Some(ast::TableSampleQuantity { parenthesized: true, value, unit: None }) = quantity else {
-            return Err(SqlError::unsupported("this form of TABLESAMPLE"));
-        };
+    pub fn sampled<'p>(&self, source: Source<'p>, sample: &ast::Sample, named: Span) -> Result<Source<'p>> {
         let no_table = || self.at(no_table(), named);
         let [relation] = source.scope.relations.as_slice() else { return Err(no_table()) };
         let Some(key) = relation.key.clone().filter(|_| relation.table.is_some()) else { return Err(no_table()) };
+        let (schema, method) = fold_name(&sample.method)?;
+        let known = ["bernoulli", "system"].contains(&method.as_str());
+        if !known || schema.as_ref().is_some_and(|schema| schema != PG_CATALOG) {
+            let shown = schema.map_or_else(|| method.clone(), |schema| format!("{schema}.{method}"));
+            let message = format!("tablesample method {shown} does not exist");
+            return Err(self.at(SqlError::new(state::UNDEFINED_OBJECT, message), sample.span));
+        }
+        let [percent] = sample.arguments.as_slice() else {
+            let message = format!("tablesample method {method} requires 1 argument, not {}", sample.arguments.len());
+            return Err(self.at(SqlError::new("2202H", message), sample.span));
+        };
         let scope = Scope::empty(None);
         let env = Env::new(&scope, Clause::FromFunction);
-        let percent = self.resolver.cast(self.expr(value, env)?, SqlType::FLOAT8, CastContext::Implicit)?;
+        let percent = self.resolver.cast(self.expr(percent, env)?, SqlType::FLOAT8, CastContext::Implicit)?;
         let checked = KernelFunction::new(
             "sample percentage",
             vec![SqlType::FLOAT8],
@@ -50,14 +51,14 @@ impl Binder<'_> {
             }
             None => checked.call(vec![percent.expr]),
         };
-        let place = match seed {
+        let place = match &sample.seed {
             None => {
                 let random = self.resolver.function("random", Vec::new())?;
                 let hundred = self.resolver.cast(self.number("100")?, SqlType::FLOAT8, CastContext::Implicit)?;
                 self.resolver.operator("*", Some(random), hundred)?
             }
-            Some(ast::TableSampleSeed { modifier: _, value }) => {
-                let seed = self.resolver.cast(self.value(&value.value)?, SqlType::FLOAT8, CastContext::Implicit)?;
+            Some(seed) => {
+                let seed = self.resolver.cast(self.expr(seed, env)?, SqlType::FLOAT8, CastContext::Implicit)?;
                 if seed.constant().is_some_and(datafusion::scalar::ScalarValue::is_null) {
                     return Err(SqlError::new("2202G", "TABLESAMPLE REPEATABLE parameter cannot be null"));
                 }

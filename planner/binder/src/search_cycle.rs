@@ -1,299 +1,306 @@
 //! SEARCH and CYCLE of recursive WITH queries. Like PostgreSQL's rewriter, this adds columns that both terms carry.
 
 use super::binder::Binder;
+use super::from::parts;
 use super::scope::Scope;
-use super::with::Item;
+use super::with::Terms;
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{self, Expr, SelectItem, SetExpr, TableFactor, VisitMut, VisitorMut};
-use sqlparser::tokenizer::Span;
-use std::ops::ControlFlow;
-use syntax::{StatementKind, fold};
+use syntax::Span;
+use syntax::ast::{
+    self, Expr, ExprKind, FromItem, Ident, Literal, Operator, Query, QueryBody, Select, SetOperation, SetOperator,
+    Target,
+};
 
 /// The carried columns: names, initial values and values of each round.
-#[derive(Default)]
 struct Carried {
     names: Vec<String>,
-    first: Vec<String>,
-    step: Vec<String>,
+    /// The names of the columns of the last round, in the recursive term.
+    hidden: [String; 3],
+    first: Vec<Expr>,
+    step: Vec<Expr>,
     /// The condition for continuing from a row of the last round: the mark's column and the value that it must not
     /// have.
     ended: Option<(String, Expr)>,
-    /// The mark's values in a cycle and elsewhere. [`VALUES`] stand for them in the text.
-    values: Vec<Expr>,
 }
 
-/// Placeholder names for the two values of a mark.
-const VALUES: [&str; 2] = ["\u{1}to", "\u{1}default"];
-
 /// Whether a term of a UNION is another set operation.
-fn is_set_operation(term: &SetExpr) -> bool {
+fn is_set_operation(term: &QueryBody) -> bool {
     match term {
-        SetExpr::SetOperation { .. } => true,
-        SetExpr::Query(query) => {
-            let alone = query.order_by.is_none()
-                && query.limit_clause.is_none()
-                && query.fetch.is_none()
-                && query.locks.is_empty()
-                && query.with.is_none();
-            alone && is_set_operation(&query.body)
-        }
+        QueryBody::Set(_) => true,
+        QueryBody::Nested(query) => is_alone(query) && query.locks.is_empty() && is_set_operation(&query.body),
         _ => false,
     }
 }
 
-fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
-}
-
-/// The name of a carried column of the last round in the recursive term.
-fn hidden(place: usize) -> String {
-    quoted(&format!("\u{1}carried {place}"))
+/// Whether a query has neither WITH nor clauses that order or count its rows.
+fn is_alone(query: &Query) -> bool {
+    query.with.is_none() && query.order_by.is_empty() && query.limit.is_none() && query.offset.is_none()
 }
 
 impl Binder<'_> {
-    /// Adds the columns of SEARCH and CYCLE clauses to a query.
-    pub(super) fn search_and_cycle(&self, item: &Item<'_>, name: &str, parent: Option<&Scope<'_>>) -> Result<ast::Cte> {
-        let mut table = item.table.clone();
-        let SetExpr::SetOperation { left, right, .. } = table.query.body.as_mut() else { return Ok(table) };
+    /// Adds the columns of SEARCH and CYCLE clauses to a query of WITH, whose terms are given.
+    pub(super) fn search_and_cycle(
+        &self,
+        table: &ast::CommonTable,
+        terms: &Terms<'_>,
+        parent: Option<&Scope<'_>>,
+    ) -> Result<ast::CommonTable> {
         let sides =
-            [("left", left.as_ref(), state::FEATURE_NOT_SUPPORTED), ("right", right.as_ref(), state::SYNTAX_ERROR)];
+            [("left", &*terms.first, state::FEATURE_NOT_SUPPORTED), ("right", terms.repeated, state::SYNTAX_ERROR)];
         for (side, term, code) in sides {
             if is_set_operation(term) {
                 let message = format!("with a SEARCH or CYCLE clause, the {side} side of the UNION must be a SELECT");
                 return Err(SqlError::new(code, message));
             }
         }
-        let mut names: Vec<String> =
-            self.set_expr(left, parent)?.columns.into_iter().map(|column| column.name).collect();
-        for (name, alias) in names.iter_mut().zip(&table.alias.columns) {
-            *name = fold(&alias.name);
+        let depth = self.enter_with_of_terms(table, parent)?;
+        let first = self.set_expr(&terms.first, parent);
+        self.leave_with(depth);
+        let mut names: Vec<String> = first?.columns.into_iter().map(|column| column.name).collect();
+        for (name, given) in names.iter_mut().zip(&table.columns) {
+            name.clone_from(&given.value);
         }
-        let carried = carried(item, &names).map_err(|(error, place)| self.at(error, place))?;
-        let own: Vec<String> = names.iter().map(|name| quoted(name)).collect();
-        let own = own.join(", ");
-        **left = around(
-            &format!("SELECT {own}, {} FROM (SELECT 1) AS \"\u{1}first\"({own})", carried.first.join(", ")),
-            left.as_ref().clone(),
-            &carried.values,
-        )?;
-        let inner = with_hidden(right, name, &carried)?;
-        let before: Vec<String> = (0..carried.names.len()).map(hidden).collect();
-        **right = around(
-            &format!(
-                "SELECT {own}, {} FROM (SELECT 1) AS \"\u{1}step\"({own}, {})",
-                carried.step.join(", "),
-                before.join(", ")
-            ),
-            inner,
-            &carried.values,
-        )?;
-        table.alias.columns = names
-            .iter()
-            .chain(&carried.names)
-            .map(|name| ast::TableAliasColumnDef { name: ast::Ident::with_quote('"', name), data_type: None })
-            .collect();
-        Ok(table)
+        let hidden = [(); 3].map(|()| self.unique("carried"));
+        let mut carried = Carried { names: Vec::new(), hidden, first: Vec::new(), step: Vec::new(), ended: None };
+        carry(table, &names, &mut carried).map_err(|(error, place)| self.at(error, place))?;
+        let before = carried.hidden.iter().take(carried.names.len());
+        let within: Vec<&String> = names.iter().chain(before).collect();
+        let inner = with_hidden(terms.repeated, &table.name.value, &carried)?;
+        let own: Vec<&String> = names.iter().collect();
+        let left = self.around(QueryBody::clone(&terms.first), &names, &own, carried.first);
+        let right = self.around(inner, &names, &within, carried.step);
+        let mut rewritten = table.clone();
+        rewritten.columns = names.iter().chain(&carried.names).map(Ident::new).collect();
+        (rewritten.search, rewritten.cycle) = (None, None);
+        if let ast::Statement::Query(query) = rewritten.statement.as_mut() {
+            let (operator, operators) = (SetOperator::Union, vec![Span::NONE]);
+            let (all, arms) = (terms.all, vec![left, right]);
+            query.body = QueryBody::Set(SetOperation { operator, all, arms, operators });
+        }
+        Ok(rewritten)
+    }
+
+    /// `SELECT own, carried FROM (body) AS made(columns)`.
+    fn around(&self, body: QueryBody, own: &[String], columns: &[&String], carried: Vec<Expr>) -> QueryBody {
+        let values = own.iter().map(|name| column(name)).chain(carried);
+        let query = Query {
+            with: None,
+            body,
+            order_by: Vec::new(),
+            limit: None,
+            offset: None,
+            locks: Vec::new(),
+            as_of: None,
+            span: Span::NONE,
+        };
+        let alias = ast::Alias {
+            name: Some(Ident::new(self.unique("carried"))),
+            columns: columns.iter().map(|name| Ident::new(name.as_str())).collect(),
+            definitions: Vec::new(),
+            span: Span::NONE,
+        };
+        let (query, alias) = (Box::new(query), Some(alias));
+        QueryBody::Select(Box::new(Select {
+            distinct: None,
+            targets: values.map(|value| Target { value, label: None }).collect(),
+            into: None,
+            from: vec![FromItem::Query { lateral: false, query, alias, span: Span::NONE }],
+            filter: None,
+            group_by: None,
+            having: None,
+            windows: Vec::new(),
+            span: Span::NONE,
+        }))
     }
 }
 
-/// The items of a clause, which the parser encodes as a query.
-fn clause(table: &ast::Cte) -> Vec<&Expr> {
-    let SetExpr::Select(select) = table.query.body.as_ref() else { return Vec::new() };
-    let mut exprs = Vec::new();
-    for item in &select.projection {
-        if let SelectItem::UnnamedExpr(expr) = item {
-            exprs.push(expr);
-        }
-    }
-    exprs
+/// An expression that no text says.
+fn made(kind: ExprKind) -> Expr {
+    Expr { kind, span: Span::NONE }
 }
 
-fn ident(expr: &Expr) -> Result<String> {
-    match expr {
-        Expr::Identifier(ident) => Ok(fold(ident)),
-        other => Err(SqlError::syntax(format!("syntax error at or near \"{other}\""))),
-    }
+fn column(name: &str) -> Expr {
+    made(ExprKind::Column(vec![Ident::new(name)]))
 }
 
-/// `ROW(…)` of columns, which must belong to the query.
-fn row(columns: &[&Expr], names: &[String], what: &str) -> Result<String> {
-    let mut quotes = Vec::new();
-    for column in columns {
-        let column = ident(column)?;
-        if !names.contains(&column) {
-            return Err(SqlError::syntax(format!("{what} column \"{column}\" not in WITH query column list")));
+fn boolean(value: bool) -> Expr {
+    made(ExprKind::Literal(Literal::Boolean(value)))
+}
+
+fn integer(digits: &str) -> Expr {
+    made(ExprKind::Literal(Literal::Integer(digits.to_string())))
+}
+
+fn operator(sign: &str) -> Operator {
+    Operator { schema: Vec::new(), sign: sign.to_string(), span: Span::NONE }
+}
+
+fn binary(left: Expr, sign: &str, right: Expr) -> Expr {
+    made(ExprKind::Binary { op: operator(sign), left: Box::new(left), right: Box::new(right) })
+}
+
+/// `ROW(fields)`.
+fn record(fields: Vec<Expr>) -> Expr {
+    made(ExprKind::Row { fields, explicit: true })
+}
+
+/// `0::bigint`.
+fn zero() -> Expr {
+    let data_type = ast::TypeName {
+        base: ast::TypeBase::BigInt,
+        modifiers: Vec::new(),
+        array_bounds: Vec::new(),
+        set_of: false,
+        span: Span::NONE,
+    };
+    let operand = Box::new(integer("0"));
+    made(ExprKind::Cast { operand, data_type, form: ast::CastForm::DoubleColon, at: Span::NONE })
+}
+
+/// `before || ARRAY[ROW(fields)]`, and `ARRAY[ROW(fields)]` for the first rows.
+fn path(before: &str, fields: &[Expr]) -> (Expr, Expr) {
+    let list = made(ExprKind::Array(vec![record(fields.to_vec())]));
+    (list.clone(), binary(column(before), "||", list))
+}
+
+/// Columns, which must belong to the query.
+fn fields(columns: &[Ident], names: &[String], what: &str) -> Result<Vec<Expr>> {
+    let mut found: Vec<Expr> = Vec::with_capacity(columns.len());
+    for (at, Ident { value: name, .. }) in columns.iter().enumerate() {
+        if !names.contains(name) {
+            return Err(SqlError::syntax(format!("{what} column \"{name}\" not in WITH query column list")));
         }
-        let quoted = quoted(&column);
-        if quotes.contains(&quoted) {
-            let message = format!("{what} column \"{column}\" specified more than once");
+        if columns.iter().take(at).any(|other| other.value == *name) {
+            let message = format!("{what} column \"{name}\" specified more than once");
             return Err(SqlError::new(state::DUPLICATE_COLUMN, message));
         }
-        quotes.push(quoted);
+        found.push(column(name));
     }
-    Ok(quotes.join(", "))
+    Ok(found)
 }
 
-/// The carried columns of both clauses. Errors: the fault of a clause, and the start of that clause.
-fn carried(item: &Item<'_>, names: &[String]) -> std::result::Result<Carried, (SqlError, Span)> {
-    let mut carried = Carried::default();
-    let place = |clause: &ast::Cte| clause.alias.name.span;
-    if let Some(search) = item.search {
-        carry_search(search, names, &mut carried).map_err(|error| (error, place(search)))?;
+/// Adds the columns of both clauses. Errors: the fault of a clause, and the place of that clause.
+fn carry(
+    table: &ast::CommonTable,
+    names: &[String],
+    carried: &mut Carried,
+) -> std::result::Result<(), (SqlError, Span)> {
+    if let Some(search) = &table.search {
+        carry_search(search, names, carried).map_err(|error| (error, search.span))?;
     }
-    if let Some(cycle) = item.cycle {
-        let sequence = carried.names.first().cloned();
-        let at_cycle = |error| (error, place(cycle));
-        carry_cycle(cycle, names, &mut carried).map_err(at_cycle)?;
-        let same = |one: &str, other: &str| {
-            SqlError::syntax(format!("{one} column name and {other} column name are the same"))
-        };
-        let made = carried.names.get(usize::from(sequence.is_some())..).unwrap_or_default();
-        let [mark, path] = made else { return Ok(carried) };
-        if mark == path {
-            return Err(at_cycle(same("cycle mark", "cycle path")));
-        }
-        if let (Some(sequence), Some(search)) = (&sequence, item.search) {
-            for (name, what) in [(mark, "cycle mark"), (path, "cycle path")] {
-                if sequence == name {
-                    return Err((same("search sequence", what), place(search)));
-                }
-            }
+    let Some(cycle) = &table.cycle else { return Ok(()) };
+    carry_cycle(cycle, names, carried).map_err(|error| (error, cycle.span))?;
+    let same =
+        |one: &str, other: &str| SqlError::syntax(format!("{one} column name and {other} column name are the same"));
+    if cycle.mark.value == cycle.path.value {
+        return Err((same("cycle mark", "cycle path"), cycle.span));
+    }
+    let Some(search) = &table.search else { return Ok(()) };
+    for (name, what) in [(&cycle.mark, "cycle mark"), (&cycle.path, "cycle path")] {
+        if search.sequence.value == name.value {
+            return Err((same("search sequence", what), search.span));
         }
     }
-    Ok(carried)
+    Ok(())
 }
 
-fn carry_search(search: &ast::Cte, names: &[String], carried: &mut Carried) -> Result<()> {
-    let items = clause(search);
-    let [how, set, columns @ ..] = items.as_slice() else { return Ok(()) };
-    let fields = row(columns, names, "search")?;
-    let before = hidden(0);
-    carried.names.push(new_name(set, names, "search sequence")?);
-    if ident(how)? == "depth" {
-        carried.first.push(format!("ARRAY[ROW({fields})]"));
-        carried.step.push(format!("{before} || ARRAY[ROW({fields})]"));
+fn carry_search(search: &ast::Search, names: &[String], carried: &mut Carried) -> Result<()> {
+    let fields = fields(&search.columns, names, "search")?;
+    let [before, ..] = &carried.hidden;
+    let (first, step) = if search.breadth_first {
+        let field = ast::Step::Field(Ident::new("f1"));
+        let depth = made(ExprKind::Path { operand: Box::new(column(before)), steps: vec![field] });
+        let numbered = |depth: Expr| record(std::iter::once(depth).chain(fields.iter().cloned()).collect());
+        (numbered(zero()), numbered(binary(depth, "+", integer("1"))))
     } else {
-        carried.first.push(format!("ROW(0::bigint, {fields})"));
-        carried.step.push(format!("ROW(({before}).f1 + 1, {fields})"));
-    }
+        path(before, &fields)
+    };
+    carried.names.push(new_name(&search.sequence, names, "search sequence")?);
+    carried.first.push(first);
+    carried.step.push(step);
     Ok(())
 }
 
-fn carry_cycle(cycle: &ast::Cte, names: &[String], carried: &mut Carried) -> Result<()> {
-    let items = clause(cycle);
-    let [mark, path, to, default, columns @ ..] = items.as_slice() else { return Ok(()) };
-    let fields = row(columns, names, "cycle")?;
-    let before = hidden(carried.names.len() + 1);
-    let mark = new_name(mark, names, "cycle mark")?;
-    carried.ended = Some((mark.clone(), Expr::clone(to)));
-    carried.values = vec![Expr::clone(to), Expr::clone(default)];
-    let [to, default] = VALUES.map(quoted);
+fn carry_cycle(cycle: &ast::Cycle, names: &[String], carried: &mut Carried) -> Result<()> {
+    let fields = fields(&cycle.columns, names, "cycle")?;
+    let mark = new_name(&cycle.mark, names, "cycle mark")?;
+    let (to, default) = match &cycle.values {
+        Some(values) => values.as_ref().clone(),
+        None => (boolean(true), boolean(false)),
+    };
+    let marked = |condition: Expr| {
+        let branches = vec![(condition, to.clone())];
+        made(ExprKind::Case { operand: None, branches, otherwise: Some(Box::new(default.clone())) })
+    };
+    let Some(before) = carried.hidden.get(carried.names.len() + 1) else {
+        return Err(SqlError::internal("a cycle without a path"));
+    };
+    let known = made(ExprKind::Quantified {
+        left: Box::new(record(fields.clone())),
+        op: operator("="),
+        all: false,
+        right: ast::Quantity::Array(Box::new(column(before))),
+    });
+    let (first, step) = path(before, &fields);
+    // The first value gives the column the common type of both.
+    carried.first.extend([marked(boolean(false)), first]);
+    carried.step.extend([marked(known), step]);
+    carried.ended = Some((mark.clone(), to.clone()));
     carried.names.push(mark);
-    // Gives the column the common type of both values.
-    carried.first.push(format!("CASE WHEN false THEN {to} ELSE {default} END"));
-    carried.step.push(format!("CASE WHEN ROW({fields}) = ANY ({before}) THEN {to} ELSE {default} END"));
-    carried.names.push(new_name(path, names, "cycle path")?);
-    carried.first.push(format!("ARRAY[ROW({fields})]"));
-    carried.step.push(format!("{before} || ARRAY[ROW({fields})]"));
+    carried.names.push(new_name(&cycle.path, names, "cycle path")?);
     Ok(())
 }
 
-fn new_name(expr: &Expr, names: &[String], what: &str) -> Result<String> {
-    let name = ident(expr)?;
-    if names.contains(&name) {
+fn new_name(ident: &Ident, names: &[String], what: &str) -> Result<String> {
+    let name = &ident.value;
+    if names.contains(name) {
         return Err(SqlError::syntax(format!("{what} column name \"{name}\" already used in WITH query column list")));
     }
-    Ok(name)
+    Ok(name.clone())
 }
 
-/// Removes positions from generated text, and replaces the placeholders by values.
-struct Unplaced<'v> {
-    values: &'v [Expr],
-}
-
-impl VisitorMut for Unplaced<'_> {
-    type Break = ();
-
-    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-        match expr {
-            Expr::Identifier(ident) => match VALUES.iter().zip(self.values).find(|(name, _)| ident.value == **name) {
-                Some((_, value)) => *expr = value.clone(),
-                None => ident.span = Span::empty(),
-            },
-            Expr::CompoundIdentifier(parts) => parts.iter_mut().for_each(|part| part.span = Span::empty()),
-            Expr::Value(value) => value.span = Span::empty(),
-            _ => {}
-        }
-        ControlFlow::Continue(())
-    }
-}
-
-/// Parses a query with one parenthesized FROM item, which is replaced by `body`.
-fn around(text: &str, body: SetExpr, values: &[Expr]) -> Result<SetExpr> {
-    let mut statements = syntax::parse(text)?;
-    let unexpected = || SqlError::internal("a query of one item");
-    let StatementKind::Sql(tree) = statements.pop().ok_or_else(unexpected)?.kind else { return Err(unexpected()) };
-    let ast::Statement::Query(mut query) = *tree else { return Err(unexpected()) };
-    let _ = query.visit(&mut Unplaced { values });
-    let SetExpr::Select(select) = query.body.as_mut() else { return Err(unexpected()) };
-    match select.from.first_mut().map(|item| &mut item.relation) {
-        Some(TableFactor::Derived { subquery, .. }) => *subquery.body = body,
-        _ => return Err(unexpected()),
-    }
-    Ok(*query.body)
+/// The name under which an item of FROM shows the query of WITH with this name.
+fn own_name(item: &FromItem, name: &str) -> Option<Ident> {
+    let (first, joins) = parts(item);
+    std::iter::once(first).chain(joins.into_iter().map(|join| &join.right)).find_map(|item| match item {
+        FromItem::Table { relation, alias, .. } => match relation.name.parts.as_slice() {
+            [ident] if ident.value == name => {
+                Some(alias.as_ref().and_then(|alias| alias.name.clone()).unwrap_or_else(|| ident.clone()))
+            }
+            _ => None,
+        },
+        FromItem::Join(join) if join.alias.is_none() => syntax::deeper(|| own_name(item, name)),
+        _ => None,
+    })
 }
 
 /// The recursive term with the carried columns of the last round, without rows in which a cycle ended.
-fn with_hidden(term: &SetExpr, name: &str, carried: &Carried) -> Result<SetExpr> {
+fn with_hidden(term: &QueryBody, name: &str, carried: &Carried) -> Result<QueryBody> {
     let refused = || {
         let message = format!(
             "with a SEARCH or CYCLE clause, the recursive reference to WITH query \"{name}\" must be at the top level of its right-hand SELECT"
         );
         SqlError::new(state::FEATURE_NOT_SUPPORTED, message)
     };
-    let select = match term {
-        SetExpr::Select(select) => select,
-        SetExpr::Query(query) => match query.body.as_ref() {
-            SetExpr::Select(select)
-                if query.order_by.is_none() && query.limit_clause.is_none() && query.with.is_none() =>
-            {
-                select
-            }
+    let mut select = match term {
+        QueryBody::Select(select) => select.clone(),
+        QueryBody::Nested(query) => match &query.body {
+            QueryBody::Select(select) if is_alone(query) => select.clone(),
             _ => return Err(refused()),
         },
         _ => return Err(refused()),
     };
-    let mut select = select.clone();
-    let factors = select
-        .from
-        .iter()
-        .flat_map(|item| std::iter::once(&item.relation).chain(item.joins.iter().map(|join| &join.relation)));
-    let own = factors.into_iter().find_map(|factor| match factor {
-        TableFactor::Table { name: table, alias, args: None, .. } => match table.0.as_slice() {
-            [ast::ObjectNamePart::Identifier(ident)] if fold(ident) == name => {
-                Some(alias.as_ref().map_or_else(|| ident.clone(), |alias| alias.name.clone()))
-            }
-            _ => None,
-        },
-        _ => None,
-    });
-    let own = own.ok_or_else(refused)?;
-    let column = |name: &str| Expr::CompoundIdentifier(vec![own.clone(), ast::Ident::with_quote('"', name)]);
-    for (place, name) in carried.names.iter().enumerate() {
-        let alias = ast::Ident::with_quote('"', format!("\u{1}carried {place}"));
-        select.projection.push(SelectItem::ExprWithAlias { expr: column(name), alias });
+    let own = select.from.iter().find_map(|item| own_name(item, name)).ok_or_else(refused)?;
+    let column = |name: &str| made(ExprKind::Column(vec![own.clone(), Ident::new(name)]));
+    for (name, hidden) in carried.names.iter().zip(&carried.hidden) {
+        select.targets.push(Target { value: column(name), label: Some(Ident::new(hidden)) });
     }
     if let Some((mark, to)) = &carried.ended {
-        let to = Box::new(to.clone());
-        let goes_on = Expr::BinaryOp { left: Box::new(column(mark)), op: ast::BinaryOperator::NotEq, right: to };
-        select.selection = Some(match select.selection.take() {
-            Some(condition) => Expr::BinaryOp {
-                left: Box::new(Expr::Nested(Box::new(condition))),
-                op: ast::BinaryOperator::And,
-                right: Box::new(goes_on),
-            },
+        let goes_on = binary(column(mark), "<>", to.clone());
+        select.filter = Some(match select.filter.take() {
+            Some(condition) => made(ExprKind::And(vec![condition, goes_on])),
             None => goes_on,
         });
     }
-    Ok(SetExpr::Select(select))
+    Ok(QueryBody::Select(select))
 }

@@ -2,15 +2,15 @@
 
 use super::binder::{Binder, column};
 use super::call::{has_aggregate, has_window};
-use super::clauses::{check_select, check_star};
+use super::clauses::check_select;
 use super::column_name::column_name;
 use super::deferred_projection;
-use super::error_position::{place_of_item, place_of_star};
+use super::error_position::{place_of, place_of_item, place_of_star};
 use super::expression::{Clause, Env};
 use super::from::Source;
-use super::order::{OrderTarget, bare};
+use super::order::{OrderTarget, plain_name};
 use super::query::{BoundQuery, Tail};
-use super::record::all_fields;
+use super::record::{all_fields, relation_of};
 use super::scope::{Scope, ScopeColumn};
 use super::window::windows_over;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
@@ -19,10 +19,9 @@ use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use functions::TypedExpr;
 use functions::error_position::without_place;
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{self, Distinct, SelectItem, SelectItemQualifiedWildcardKind, Spanned};
-use sqlparser::tokenizer::Span;
 use std::collections::HashMap;
-use syntax::{NOTHING, fold, fold_name};
+use syntax::Span;
+use syntax::ast::{self, ExprKind};
 use types::BaseType;
 
 /// An item of a select list, after stars were expanded.
@@ -49,7 +48,7 @@ struct OrderItem {
 impl Binder<'_> {
     /// Binds a SELECT with the clauses that follow it.
     pub fn select(&self, select: &ast::Select, tail: Tail<'_>, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
-        check_select(select)?;
+        check_select(select).map_err(|(error, place)| self.at(error, place))?;
         let around = self.subqueries.take();
         let bound = self.hiding(|| self.select_parts(select, tail, parent));
         self.subqueries.replace(around);
@@ -61,39 +60,37 @@ impl Binder<'_> {
         let from = self.from(&select.from, parent);
         self.end_pushing(around);
         let Source { mut plan, scope } = from?;
-        if !matches!(&select.group_by, ast::GroupByExpr::Expressions(exprs, _) if exprs.is_empty()) {
+        if select.group_by.is_some() {
             // A subquery in GROUP BY is the same as one with equal text in the select list.
             self.subqueries.replace(Some(HashMap::new()));
         }
-        let env = Env { scope: &scope, clause: Clause::Select, windows: &select.named_window, conjunct: false };
+        let env = Env { scope: &scope, clause: Clause::Select, windows: &select.windows, conjunct: false };
         self.check_windows(env)?;
         let around = self.row_functions.take();
         // Bind in the order in which PostgreSQL reports errors.
-        let mut items = self.items(&select.projection, env)?;
-        if let Some(selection) = &select.selection {
-            let filter = self.predicate(selection, env.within(Clause::Where))?;
+        let mut items = self.items(&select.targets, env)?;
+        items.extend(self.identities(select, env)?);
+        if let Some(filter) = &select.filter {
+            let filter = self.predicate(filter, env.within(Clause::Where))?;
             plan = LogicalPlanBuilder::from(plan).filter(filter)?.build()?;
         }
         let names: Vec<String> = items.iter().map(|item| item.name.clone()).collect();
         let mut having =
             select.having.as_ref().map(|having| self.predicate(having, env.within(Clause::Having))).transpose()?;
         let mut order = self.order_items(tail.order_by, &items, &names, env.within(Clause::OrderBy))?;
-        let group_by = self.group_by(&select.group_by, &mut items, &select.projection, env)?;
-        let mut distinct_on = match &select.distinct {
-            Some(Distinct::On(exprs)) => {
-                let mut keys = Vec::new();
-                for expr in exprs {
-                    keys.push(self.target_or_expr(expr, &items, &names, env.within(Clause::OrderBy), "DISTINCT ON")?);
-                }
-                check_distinct_on(&keys, &order, &items).map_err(|key| {
-                    let message = "SELECT DISTINCT ON expressions must match initial ORDER BY expressions";
-                    let place = exprs.get(key).map_or_else(Span::empty, Spanned::span);
-                    self.at(SqlError::new(state::INVALID_COLUMN_REFERENCE, message), place)
-                })?;
-                keys
+        let group_by = self.group_by(select.group_by.as_ref(), &mut items, &select.targets, env)?;
+        let mut distinct_on = Vec::new();
+        if let Some(ast::Distinct { on, .. }) = &select.distinct {
+            for expr in on {
+                let key = self.target_or_expr(expr, &items, &names, env.within(Clause::OrderBy), "DISTINCT ON")?;
+                distinct_on.push(key);
             }
-            _ => Vec::new(),
-        };
+            check_distinct_on(&distinct_on, &order, &items).map_err(|key| {
+                let message = "SELECT DISTINCT ON expressions must match initial ORDER BY expressions";
+                let place = on.get(key).map_or(Span::NONE, place_of);
+                self.at(SqlError::new(state::INVALID_COLUMN_REFERENCE, message), place)
+            })?;
+        }
         let mut row_functions = self.row_functions.replace(around);
 
         // Aggregates and groups.
@@ -135,14 +132,13 @@ impl Binder<'_> {
             used.extend(distinct_on.iter().map(|typed| &typed.expr));
             used.extend(row_functions.iter().flat_map(|function| function.source.expressions()));
             let (groups, grouping) = self.group(plan, &scope, group_by, &used).map_err(|error| {
-                let place =
-                    self.place_of_grouping(&select.projection).filter(|_| error.state() == state::GROUPING_ERROR);
+                let place = self.place_of_grouping(&select.targets).filter(|_| error.state() == state::GROUPING_ERROR);
                 match place {
                     Some(place) => self.at(error, place),
                     None => error,
                 }
             })?;
-            let list = &select.projection;
+            let list = &select.targets;
             let whole = list.len() != items.len();
             for (at, item) in items.iter_mut().enumerate() {
                 let rebased = grouping.rebase(item.typed.expr.clone())?;
@@ -163,8 +159,7 @@ impl Binder<'_> {
             }
             for typed in order.iter_mut().filter_map(|item| item.typed.as_mut()).chain(&mut distinct_on) {
                 let rebased = grouping.rebase(typed.expr.clone())?;
-                typed.expr =
-                    rebased.map_err(|left_over| self.ungrouped(&scope, &left_over, &tail.order_by.to_vec()))?;
+                typed.expr = rebased.map_err(|left_over| self.ungrouped(&scope, &left_over, tail.order_by))?;
             }
             let mut moved = Vec::with_capacity(row_functions.len());
             for mut function in row_functions {
@@ -211,7 +206,7 @@ impl Binder<'_> {
             row_functions.iter_mut().try_for_each(|function| function.set_arguments(&mut arguments))?;
         }
 
-        if select.distinct.is_some() && !matches!(select.distinct, Some(Distinct::All)) {
+        if select.distinct.is_some() {
             self.refuse_locks(tail.locks, "is not allowed with DISTINCT clause")?;
             self.refuse_pushed(tail.pushed, "is not allowed with DISTINCT clause")?;
         }
@@ -242,7 +237,7 @@ impl Binder<'_> {
         }
 
         // The select list, with additional sort keys.
-        let distinct = matches!(select.distinct, Some(Distinct::Distinct));
+        let distinct = select.distinct.as_ref().is_some_and(|distinct| distinct.on.is_empty());
         let mut exprs = Vec::new();
         let mut columns = Vec::new();
         for item in items {
@@ -395,61 +390,51 @@ impl Binder<'_> {
     }
 
     /// Binds a select list and expands its stars.
-    pub fn items(&self, projection: &[SelectItem], env: Env<'_>) -> Result<Vec<Item>> {
+    pub fn items(&self, targets: &[ast::Target], env: Env<'_>) -> Result<Vec<Item>> {
         let mut items = Vec::new();
-        for item in projection {
-            match item {
-                SelectItem::UnnamedExpr(ast::Expr::Identifier(ident))
-                    if ident.value == NOTHING && ident.quote_style.is_none() => {}
-                SelectItem::UnnamedExpr(expr) if all_fields(expr).is_some() => {
-                    if let Some(row) = all_fields(expr) {
-                        items.extend(self.expanded_row(&row, env)?);
-                    }
-                }
-                // `(t.*)` equals `t.*`.
-                SelectItem::UnnamedExpr(expr) if let ast::Expr::QualifiedWildcard(name, _) = bare(expr) => {
-                    items.extend(self.columns_named(name, env)?);
-                }
-                SelectItem::UnnamedExpr(expr) => items.push(self.item(expr, self.item_name(expr, env)?, env)?),
-                SelectItem::ExprWithAlias { expr, alias } => items.push(self.item(expr, fold(alias), env)?),
-                SelectItem::Wildcard(options) => {
-                    check_star(options)?;
-                    if env.scope.relations.is_empty() {
-                        return Err(SqlError::syntax("SELECT * with no tables specified is not valid"));
-                    }
-                    items.extend(env.scope.visible.iter().map(star_item));
-                }
-                SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), options) => {
-                    check_star(options)?;
-                    items.extend(self.columns_named(name, env)?);
-                }
-                SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::Expr(expr), options) => {
-                    check_star(options)?;
-                    items.extend(self.expanded_row(expr, env)?);
-                }
-                other => return Err(SqlError::unsupported(format!("the select item {other}"))),
+        for ast::Target { value, label } in targets {
+            // PostgreSQL ignores the label of a star.
+            if let ExprKind::Star(names) = &value.kind {
+                items.extend(self.star(names, value.span, env)?);
+                continue;
             }
+            if let Some(row) = all_fields(value) {
+                items.extend(self.expanded_row(&row, env)?);
+                continue;
+            }
+            let name = match label {
+                Some(label) => label.value.clone(),
+                None => self.item_name(value, env)?,
+            };
+            items.push(self.item(value, name, env)?);
         }
         Ok(items)
     }
 
-    /// The columns of `t.*`.
-    fn columns_named(&self, name: &ast::ObjectName, env: Env<'_>) -> Result<Vec<Item>> {
-        let (schema, relation) = fold_name(name)?;
+    /// The columns of `*` or, with names, of `t.*`. Errors: 42601, 42P01.
+    fn star(&self, names: &[ast::Ident], span: Span, env: Env<'_>) -> Result<Vec<Item>> {
+        if names.is_empty() {
+            if env.scope.relations.is_empty() {
+                let error = SqlError::syntax("SELECT * with no tables specified is not valid");
+                return Err(self.at(error, span));
+            }
+            return Ok(env.scope.visible.iter().map(star_item).collect());
+        }
+        let (schema, relation) = relation_of(names).map_err(|error| self.at(error, span))?;
         let (found, scope, depth) = env
             .scope
-            .find_relation(schema.as_deref(), &relation)
-            .map_err(|error| self.explain_name(error, env.scope, Some(&relation), ""))
-            .map_err(|error| self.at(error, super::binder::span_of(name)))?;
+            .find_relation(schema, relation)
+            .map_err(|error| self.explain_name(error, env.scope, Some(relation), ""))
+            .map_err(|error| self.at(error, span))?;
         let item = |column| Ok(Item { typed: scope.seen_from(column, depth)?, ..star_item(column) });
         found.columns.iter().map(item).collect()
     }
 
     /// The name of an item without an alias.
     fn item_name(&self, expr: &ast::Expr, env: Env<'_>) -> Result<String> {
-        match expr {
+        match &expr.kind {
             // Only the query knows the name of a table's first column.
-            ast::Expr::Subquery(query) if super::column_name::begins_with_star(&query.body) => {
+            ExprKind::Query(query) if super::column_name::begins_with_star(&query.body) => {
                 let bound = self.inner_query(query, env)?;
                 Ok(bound.columns.first().map_or_else(|| column_name(expr), |column| column.name.clone()))
             }
@@ -467,7 +452,7 @@ impl Binder<'_> {
 
     fn order_items(
         &self,
-        order_by: &[ast::OrderByExpr],
+        order_by: &[ast::SortItem],
         items: &[Item],
         names: &[String],
         env: Env<'_>,
@@ -475,20 +460,20 @@ impl Binder<'_> {
         let mut order = Vec::new();
         for item in order_by {
             let (asc, nulls_first) = self.direction(item)?;
-            let mut output = match self.order_target(&item.expr, names, "ORDER BY")? {
+            let mut output = match self.order_target(&item.value, names, "ORDER BY")? {
                 OrderTarget::Output(place) => Some(place),
                 OrderTarget::Expression => None,
             };
             // A bare name is first an output column.
-            if let (None, ast::Expr::Identifier(ident)) = (output, bare(&item.expr)) {
+            if let (None, Some(name)) = (output, plain_name(&item.value)) {
                 output =
-                    self.output_place(&fold(ident), items, "ORDER BY").map_err(|error| self.at(error, ident.span))?;
+                    self.output_place(&name.value, items, "ORDER BY").map_err(|error| self.at(error, name.span))?;
             }
             let typed = match output {
                 Some(_) => None,
-                None => Some(self.expr(&item.expr, env)?),
+                None => Some(self.expr(&item.value, env)?),
             };
-            order.push(OrderItem { output, typed, asc, nulls_first, span: item.expr.span() });
+            order.push(OrderItem { output, typed, asc, nulls_first, span: place_of(&item.value) });
         }
         Ok(order)
     }
@@ -513,11 +498,11 @@ impl Binder<'_> {
     ) -> Result<TypedExpr> {
         let place = match self.order_target(expr, names, clause)? {
             OrderTarget::Output(place) => Some(place),
-            OrderTarget::Expression => match bare(expr) {
-                ast::Expr::Identifier(ident) => {
-                    self.output_place(&fold(ident), items, clause).map_err(|error| self.at(error, ident.span))?
+            OrderTarget::Expression => match plain_name(expr) {
+                Some(name) => {
+                    self.output_place(&name.value, items, clause).map_err(|error| self.at(error, name.span))?
                 }
-                _ => None,
+                None => None,
             },
         };
         match place.and_then(|place| items.get(place)) {

@@ -12,39 +12,55 @@ use datafusion::logical_expr::{
 };
 use functions::TypedExpr;
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{SetExpr, SetOperator, SetQuantifier};
 use std::sync::Arc;
+use syntax::Span;
+use syntax::ast::{QueryBody, SetOperation, SetOperator};
 use types::{BaseType, Datum, SqlType};
 
+/// Most set operations within each other, which a plan is as deep as. A chain of the same UNION is one of them.
+const DEEPEST: usize = 128;
+
 impl Binder<'_> {
-    /// Binds a set operation. Its columns have the names of the left side's.
-    pub fn set_operation(
+    /// Binds a chain of one set operation from left to right. Its columns have the names of the first query's. Errors:
+    /// 54001, those of the queries.
+    pub fn set_operation(&self, set: &SetOperation, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
+        if depth_of(set) > DEEPEST {
+            let error = SqlError::new(state::STATEMENT_TOO_COMPLEX, "stack depth limit exceeded")
+                .hint(format!("Set operations may be {DEEPEST} deep."));
+            return Err(self.at(error, set.operators.first().copied().unwrap_or(Span::NONE)));
+        }
+        let Some((first, others)) = set.arms.split_first() else {
+            return Err(SqlError::internal("a set operation without queries"));
+        };
+        if set.operator == SetOperator::Union && others.len() > 1 {
+            return self.union_row(first, others, set.all, parent);
+        }
+        let mut bound = self.set_expr(first, parent)?;
+        for other in others {
+            let right = self.set_expr(other, parent)?;
+            bound = self.pair((set.operator, set.all), bound, right, (first, other))?;
+        }
+        Ok(bound)
+    }
+
+    /// Combines two queries. `trees` are the first query of the chain and the right one, for positions.
+    fn pair(
         &self,
-        left: &SetExpr,
-        op: &SetOperator,
-        quantifier: &SetQuantifier,
-        right: &SetExpr,
-        parent: Option<&Scope<'_>>,
+        (operator, all): (SetOperator, bool),
+        left: BoundQuery,
+        right: BoundQuery,
+        trees: (&QueryBody, &QueryBody),
     ) -> Result<BoundQuery> {
-        let all = is_all(quantifier).ok_or_else(|| SqlError::unsupported("BY NAME"))?;
-        let name = match op {
+        let name = match operator {
             SetOperator::Union => "UNION",
             SetOperator::Intersect => "INTERSECT",
             SetOperator::Except => "EXCEPT",
-            SetOperator::Minus => return Err(SqlError::unsupported("MINUS")),
         };
-        if matches!(op, SetOperator::Union) && row_goes_on(left, all) {
-            return self.union_row(left, right, all, parent);
-        }
-        let (left_tree, right_tree) = (left, right);
-        let left = self.set_expr(left, parent)?;
-        let right = self.set_expr(right, parent)?;
-        let trees = (Some(left_tree), right_tree);
         let types = self.common_types(name, &left.columns, &right.columns, all, trees)?;
         let left = self.exact(self.cast_columns(left, &types)?)?;
         let right = self.exact(self.cast_columns(right, &types)?)?;
         let columns = left.columns.clone();
-        let plan = match op {
+        let plan = match operator {
             SetOperator::Union => {
                 // DataFusion asks both sides for the names of the left one, where it makes one union of several.
                 let names = left.plan.schema().columns().into_iter().map(|column| column.name);
@@ -53,24 +69,26 @@ impl Binder<'_> {
                 LogicalPlanBuilder::from(left.plan).union(right)?.build()?
             }
             SetOperator::Intersect => self.matching(left, right, JoinType::LeftSemi, all)?,
-            _ => self.matching(left, right, JoinType::LeftAnti, all)?,
+            SetOperator::Except => self.matching(left, right, JoinType::LeftAnti, all)?,
         };
         self.united(plan, columns, all)
     }
 
     /// Binds several queries combined by the same UNION to one node. Each gets the types of all before it, as if these
     /// were its left side.
-    fn union_row(&self, left: &SetExpr, right: &SetExpr, all: bool, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
-        let mut trees = Vec::new();
-        row_of(left, all, &mut trees);
-        row_of(right, all, &mut trees);
-        let mut arms: Vec<BoundQuery> = Vec::with_capacity(trees.len());
-        let beginning = trees.first().copied();
-        for tree in trees {
+    fn union_row(
+        &self,
+        first: &QueryBody,
+        others: &[QueryBody],
+        all: bool,
+        parent: Option<&Scope<'_>>,
+    ) -> Result<BoundQuery> {
+        let mut arms: Vec<BoundQuery> = Vec::with_capacity(others.len() + 1);
+        for tree in std::iter::once(first).chain(others) {
             let mut arm = self.set_expr(tree, parent)?;
-            if let Some(first) = arms.first() {
-                let (left, right) = (first.columns.as_slice(), arm.columns.as_slice());
-                let types = self.common_types("UNION", left, right, all, (beginning, tree))?;
+            if let Some(begun) = arms.first() {
+                let (left, right) = (begun.columns.as_slice(), arm.columns.as_slice());
+                let types = self.common_types("UNION", left, right, all, (first, tree))?;
                 let changed = left.iter().zip(&types).any(|(column, ty)| column.ty != *ty);
                 arm = self.cast_columns(arm, &types)?;
                 if changed {
@@ -107,14 +125,15 @@ impl Binder<'_> {
         if all { Ok(bound) } else { self.distinct(bound) }
     }
 
-    /// The common column types of two queries. `trees` are their syntax trees, for positions.
+    /// The common column types of two queries. The trees are those of the chain's first query and of the right one, for
+    /// positions.
     fn common_types(
         &self,
         name: &str,
         left: &[ScopeColumn],
         right: &[ScopeColumn],
         all: bool,
-        (left_tree, right_tree): (Option<&SetExpr>, &SetExpr),
+        (first_tree, right_tree): (&QueryBody, &QueryBody),
     ) -> Result<Vec<SqlType>> {
         if left.len() != right.len() {
             let message = format!("each {name} query must have the same number of columns");
@@ -128,7 +147,7 @@ impl Binder<'_> {
             if !(all && name == "UNION") && common.base == BaseType::Json {
                 // Fails with 42883 if the type has no equality.
                 let alike = self.resolver.group_key(TypedExpr::literal(Datum::Null, common));
-                alike.map_err(|error| self.at(error, place_of_target(left_tree.unwrap_or(right_tree), at)))?;
+                alike.map_err(|error| self.at(error, place_of_target(first_tree, at)))?;
             }
             let same = left.ty.base == right.ty.base && left.ty.modifier == right.ty.modifier;
             types.push(if same && left.ty != SqlType::UNKNOWN { left.ty } else { common.plain() });
@@ -190,32 +209,28 @@ impl Binder<'_> {
     }
 }
 
-/// Whether a set operation's left side is the same UNION.
-fn row_goes_on(left: &SetExpr, all: bool) -> bool {
-    match left {
-        SetExpr::SetOperation { op: SetOperator::Union, set_quantifier, .. } => is_all(set_quantifier) == Some(all),
-        _ => false,
+/// How deep the set operations of a tree stand within each other. Each query of a chain but the first adds to it,
+/// except in a chain of UNION.
+fn depth_of(set: &SetOperation) -> usize {
+    let mut deepest = 0;
+    let mut open = vec![(set, 0)];
+    while let Some((set, above)) = open.pop() {
+        let own = if set.operator == SetOperator::Union { 1 } else { set.operators.len() };
+        let depth = above + own;
+        deepest = deepest.max(depth);
+        open.extend(set.arms.iter().filter_map(inner_set).map(|inner| (inner, depth)));
     }
+    deepest
 }
 
-/// Whether a quantifier is ALL. `None` for quantifiers that PostgreSQL lacks.
-fn is_all(quantifier: &SetQuantifier) -> Option<bool> {
-    match quantifier {
-        SetQuantifier::All => Some(true),
-        SetQuantifier::None | SetQuantifier::Distinct => Some(false),
+/// The set operation that a query is, maybe in parentheses.
+fn inner_set(body: &QueryBody) -> Option<&SetOperation> {
+    let mut body = body;
+    while let QueryBody::Nested(query) = body {
+        body = &query.body;
+    }
+    match body {
+        QueryBody::Set(set) => Some(set),
         _ => None,
-    }
-}
-
-/// Collects the queries of a chain of the same UNION, in order.
-fn row_of<'q>(tree: &'q SetExpr, all: bool, row: &mut Vec<&'q SetExpr>) {
-    match tree {
-        SetExpr::SetOperation { op: SetOperator::Union, set_quantifier, left, right }
-            if is_all(set_quantifier) == Some(all) =>
-        {
-            row_of(left, all, row);
-            row_of(right, all, row);
-        }
-        other => row.push(other),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::binder::Binder;
 use super::computed_once::is_plain;
+use super::error_position::place_of;
 use super::expression::Env;
 use super::literal::{literal, null};
 use super::record::relation_in_brackets;
@@ -9,123 +10,90 @@ use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 use functions::array_element::{Subscripts, subscripted};
 use functions::{CastContext, TypedExpr, cast_exists, guarded_case};
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{self, AccessExpr, CeilFloorKind, DateTimeField, Spanned, Subscript, TrimWhereField};
-use sqlparser::tokenizer::Span;
-use syntax::fold;
+use syntax::ast::{self, ExprKind, SpecialCall, Step, TrimSide};
+use syntax::{Span, deeper};
 use types::array::{ArrayValue, MOST_DIMENSIONS, too_many_dimensions};
 use types::{BaseType, Datum, SqlType};
 
 impl Binder<'_> {
-    /// Binds EXTRACT, CEIL, FLOOR, POSITION, SUBSTRING, TRIM and OVERLAY as calls.
-    pub fn special_syntax(&self, expr: &ast::Expr, env: Env<'_>) -> Result<TypedExpr> {
-        use ast::Expr as E;
+    /// Binds a call whose arguments stand between words, or that has no parentheses.
+    pub fn special(&self, call: &SpecialCall, env: Env<'_>) -> Result<TypedExpr> {
         let bind = |expr: &ast::Expr| self.expr(expr, env);
-        match expr {
-            E::Extract { field, expr, .. } => {
-                let field = field_name(field);
-                let source = bind(expr)?;
+        match call {
+            SpecialCall::Coalesce(args) => self.conditional_call("coalesce", &args.iter().collect::<Vec<_>>(), env),
+            SpecialCall::Greatest(args) => self.conditional_call("greatest", &args.iter().collect::<Vec<_>>(), env),
+            SpecialCall::Least(args) => self.conditional_call("least", &args.iter().collect::<Vec<_>>(), env),
+            SpecialCall::NullIf(left, right) => self.conditional_call("nullif", &[left, right], env),
+            SpecialCall::Grouping(args) => self.grouping(args, env),
+            SpecialCall::Extract(field, source) => {
+                let source = bind(source)?;
                 if source.is_unknown() && source.constant().is_some() {
                     let message = "function pg_catalog.extract(unknown, unknown) is not unique";
-                    let error = SqlError::new(state::AMBIGUOUS_FUNCTION, message)
-                        .hint("Could not choose a best candidate function. You might need to add explicit type casts.");
-                    return Err(self.at_call(error, "extract", expr.span()));
+                    return Err(SqlError::new(state::AMBIGUOUS_FUNCTION, message).hint(
+                        "Could not choose a best candidate function. You might need to add explicit type casts.",
+                    ));
                 }
-                let found = self.resolver.syntax_function("extract", vec![TypedExpr::unknown(field), source]);
-                found.map_err(|error| self.at_call(error, "extract", expr.span()))
+                self.resolver.syntax_function("extract", vec![TypedExpr::unknown(field.as_str()), source])
             }
-            E::Ceil { expr, field: CeilFloorKind::DateTimeField(DateTimeField::NoDateTime) } => {
-                let found = self.resolver.function("ceil", vec![bind(expr)?]);
-                found.map_err(|error| self.at_call(error, "ceil", expr.span()))
+            SpecialCall::Position(part, whole) => {
+                let whole = bind(whole)?;
+                self.resolver.syntax_function("position", vec![whole, bind(part)?])
             }
-            E::Floor { expr, field: CeilFloorKind::DateTimeField(DateTimeField::NoDateTime) } => {
-                let found = self.resolver.function("floor", vec![bind(expr)?]);
-                found.map_err(|error| self.at_call(error, "floor", expr.span()))
-            }
-            E::Position { expr, r#in } => {
-                let whole = bind(r#in)?;
-                let found = self.resolver.syntax_function("position", vec![whole, bind(expr)?]);
-                found.map_err(|error| self.at_call(error, "position", expr.span()))
-            }
-            E::Substring { expr, substring_from, substring_for, special, shorthand } => {
-                let text = bind(expr)?;
-                let mut args = vec![text];
-                match (substring_from, substring_for) {
-                    (Some(from), Some(length)) => args.extend([bind(from)?, bind(length)?]),
-                    (Some(from), None) => args.push(bind(from)?),
-                    (None, Some(length)) => args.extend([self.number("1")?, bind(length)?]),
-                    (None, None) => {}
+            SpecialCall::Overlay(text, replacement, from, count) => {
+                let mut args = vec![bind(text)?, bind(replacement)?, bind(from)?];
+                if let Some(count) = count {
+                    args.push(bind(count)?);
                 }
-                // Written without keywords, it is an ordinary call, and errors show the name as written.
-                let written = if *shorthand { "substr" } else { "substring" };
-                let words = !*special && (substring_from.is_some() || substring_for.is_some());
-                let found = match words {
-                    true => self.resolver.syntax_function(written, args),
-                    false => self.resolver.function(written, args),
+                self.resolver.syntax_function("overlay", args)
+            }
+            SpecialCall::Substring(text, from, count) => {
+                let mut args = vec![bind(text)?];
+                match from {
+                    Some(from) => args.push(bind(from)?),
+                    None => args.push(self.number("1")?),
+                }
+                if let Some(count) = count {
+                    args.push(bind(count)?);
+                }
+                self.resolver.syntax_function("substring", args)
+            }
+            SpecialCall::SubstringSimilar(text, pattern, escape) => {
+                let args = vec![bind(text)?, bind(pattern)?, bind(escape)?];
+                self.resolver.syntax_function("substring", args)
+            }
+            SpecialCall::Trim(side, args) => {
+                let name = match side {
+                    TrimSide::Both => "btrim",
+                    TrimSide::Leading => "ltrim",
+                    TrimSide::Trailing => "rtrim",
                 };
-                found.map_err(|error| self.at_call(error, written, expr.span()))
+                self.resolver.syntax_function(name, args.iter().map(bind).collect::<Result<_>>()?)
             }
-            E::Trim { trim_where, trim_what, expr, trim_characters } => {
-                let name = match trim_where {
-                    None | Some(TrimWhereField::Both) => "btrim",
-                    Some(TrimWhereField::Leading) => "ltrim",
-                    Some(TrimWhereField::Trailing) => "rtrim",
-                };
-                let mut args = vec![bind(expr)?];
-                if let Some(what) = trim_what {
-                    args.push(bind(what)?);
-                }
-                for characters in trim_characters.iter().flatten() {
-                    args.push(bind(characters)?);
-                }
-                let first = trim_what.as_deref().unwrap_or(expr).span();
-                self.resolver.syntax_function(name, args).map_err(|error| self.at_call(error, "trim", first))
+            SpecialCall::Normalize(text, form) => {
+                let mut args = vec![bind(text)?];
+                args.extend(form.as_ref().map(|form| self.word(form)));
+                self.resolver.syntax_function("normalize", args)
             }
-            E::Overlay { expr, overlay_what, overlay_from, overlay_for } => {
-                let mut args = vec![bind(expr)?, bind(overlay_what)?, bind(overlay_from)?];
-                if let Some(length) = overlay_for {
-                    args.push(bind(length)?);
-                }
-                let found = self.resolver.syntax_function("overlay", args);
-                found.map_err(|error| self.at_call(error, "overlay", expr.span()))
-            }
-            other => Err(SqlError::unsupported(format!("the expression {other}"))),
+            SpecialCall::Treat(..) => Err(SqlError::unsupported("TREAT")),
+            SpecialCall::CollationFor(value) => self.collation_for(value, env),
+            SpecialCall::Current(word, precision) => self.niladic(*word, *precision),
         }
     }
 
-    /// Binds `normalize(x, NFC)`, whose form is a keyword. `None` for other calls.
-    pub fn normalize(&self, function: &ast::Function, env: Env<'_>) -> Result<Option<TypedExpr>> {
-        use ast::{FunctionArg, FunctionArgExpr, FunctionArguments};
-        let FunctionArguments::List(list) = &function.args else { return Ok(None) };
-        let [FunctionArg::Unnamed(FunctionArgExpr::Expr(text)), FunctionArg::Unnamed(FunctionArgExpr::Expr(form))] =
-            list.args.as_slice()
-        else {
-            return Ok(None);
-        };
-        let word = match form {
-            ast::Expr::Identifier(word) => word.value.to_ascii_uppercase(),
-            other => other.to_string(),
-        };
-        if !["NFC", "NFD", "NFKC", "NFKD"].contains(&word.as_str()) {
-            let error = SqlError::syntax(format!("syntax error at or near \"{form}\""));
-            return Err(self.at(error, form.span()));
+    /// COLLATION FOR, and the function that it calls.
+    pub(super) fn collation_for(&self, value: &ast::Expr, env: Env<'_>) -> Result<TypedExpr> {
+        if let ExprKind::Collate { operand, .. } = &value.kind {
+            // "C" is the only collation that is accepted.
+            self.expr(operand, env)?;
+            return Ok(TypedExpr::literal(Datum::from("\"C\""), SqlType::TEXT));
         }
-        self.resolver.function("normalize", vec![self.expr(text, env)?, self.word(&word)]).map(Some)
+        self.resolver.syntax_function("pg_collation_for", vec![self.expr(value, env)?])
     }
 
     /// Binds `(a, b) OVERLAPS (c, d)`.
-    pub fn overlaps(&self, left: &ast::Expr, right: &ast::Expr, env: Env<'_>) -> Result<TypedExpr> {
-        let mut args = Vec::with_capacity(4);
-        for (side, period) in [("left", left), ("right", right)] {
-            let ends = match period {
-                ast::Expr::Tuple(ends) => ends.as_slice(),
-                _ => &[],
-            };
-            let [start, end] = ends else {
-                let message = format!("wrong number of parameters on {side} side of OVERLAPS expression");
-                return Err(SqlError::syntax(message));
-            };
-            args.extend([self.expr(start, env)?, self.expr(end, env)?]);
-        }
+    pub fn overlaps(&self, left: &[ast::Expr], right: &[ast::Expr], env: Env<'_>) -> Result<TypedExpr> {
+        let args: Vec<TypedExpr> =
+            left.iter().chain(right).map(|moment| self.expr(moment, env)).collect::<Result<_>>()?;
         // The operator calls the function by its qualified name.
         let missing = self.resolver.no_function("pg_catalog.overlaps", &args);
         self.resolver.function("overlaps", args).map_err(|error| match error.state() {
@@ -137,19 +105,31 @@ impl Binder<'_> {
         })
     }
 
-    /// Binds COALESCE, NULLIF, GREATEST, LEAST. `None` for other names.
-    pub fn conditional(&self, name: &str, mut args: Vec<TypedExpr>) -> Result<Option<TypedExpr>> {
-        let upper = name.to_uppercase();
-        if args.is_empty() {
-            return Err(SqlError::syntax("syntax error at or near \")\""));
+    /// Binds COALESCE, NULLIF, GREATEST and LEAST with their arguments.
+    fn conditional_call(&self, name: &str, args: &[&ast::Expr], env: Env<'_>) -> Result<TypedExpr> {
+        let row_functions = self.row_functions.borrow().len();
+        let values: Vec<TypedExpr> = args.iter().map(|arg| self.expr(arg, env)).collect::<Result<_>>()?;
+        self.check_all_collations(args)?;
+        if name == "coalesce" {
+            self.no_row_functions(row_functions, "COALESCE")?;
         }
+        let types: Vec<SqlType> = values.iter().map(|value| value.ty).collect();
+        self.conditional(name, values).map_err(|error| match name {
+            "nullif" => error,
+            _ => self.at_mismatch(error, args, &types),
+        })
+    }
+
+    /// COALESCE, NULLIF, GREATEST or LEAST of bound arguments.
+    fn conditional(&self, name: &str, mut args: Vec<TypedExpr>) -> Result<TypedExpr> {
+        let upper = name.to_uppercase();
         // Types whose order differs from that of their Arrow form, or whose equal values may look different (0 and -0).
         let keyed = |ty: SqlType| {
             use BaseType as B;
             let other = matches!(ty.base, B::Numeric | B::Interval | B::Jsonb | B::Json | B::Jsonpath | B::Char);
             ty.array || other || matches!(ty.base, B::Float4 | B::Float8)
         };
-        let typed = match name {
+        Ok(match name {
             "coalesce" => {
                 let (args, ty) = self.unify(&upper, args)?;
                 TypedExpr { expr: functions::coalesce(args), ty }
@@ -164,10 +144,9 @@ impl Binder<'_> {
                 };
                 TypedExpr { expr: make(args), ty }
             }
-            "nullif" => {
-                let near = if args.len() < 2 { ")" } else { "," };
-                let (Some(right), Some(left), true) = (args.pop(), args.pop(), args.is_empty()) else {
-                    return Err(SqlError::syntax(format!("syntax error at or near \"{near}\"")));
+            _ => {
+                let (Some(right), Some(left)) = (args.pop(), args.pop()) else {
+                    return Err(SqlError::internal("NULLIF without two arguments"));
                 };
                 let ty = self.resolver.left_operand_type("=", &left, &right);
                 let left = if left.is_unknown() { self.coerce(left, ty.plain())? } else { left };
@@ -179,24 +158,20 @@ impl Binder<'_> {
                 {
                     // If the operand is compared unchanged, it is evaluated once.
                     let expr = datafusion::functions::core::expr_fn::nullif(left.expr, right.as_ref().clone());
-                    return Ok(Some(TypedExpr { expr, ty: left.ty }));
+                    return Ok(TypedExpr { expr, ty: left.ty });
                 }
                 let nothing = self.coerce(null(), left.ty)?.expr;
                 TypedExpr { expr: guarded_case::case(vec![(equal, nothing)], Some(left.expr)), ty: left.ty }
             }
-            _ => return Ok(None),
-        };
-        Ok(Some(typed))
+        })
     }
 
     /// Binds an array constructor `ARRAY[…]`.
     pub fn array(&self, items: &[ast::Expr], env: Env<'_>) -> Result<TypedExpr> {
         if items.is_empty() {
             return Err(SqlError::new(state::INDETERMINATE_DATATYPE, "cannot determine type of empty array")
-                .about("array")
                 .hint("Explicitly cast to the desired type, for example ARRAY[]::integer[]."));
         }
-        self.all_named_or_bare(items)?;
         let bound: Vec<TypedExpr> = items.iter().map(|item| self.expr(item, env)).collect::<Result<_>>()?;
         let types: Vec<SqlType> = bound.iter().map(|item| item.ty).collect();
         let places: Vec<&ast::Expr> = items.iter().collect();
@@ -204,35 +179,19 @@ impl Binder<'_> {
         self.resolver.array(bound).map_err(|error| self.at_mismatch(error, &places, &types))
     }
 
-    /// Checks nested arrays: either all or none may omit the word ARRAY. Errors: 42601.
-    fn all_named_or_bare(&self, items: &[ast::Expr]) -> Result<()> {
-        let bare = |item: &ast::Expr| matches!(item, ast::Expr::Array(inner) if !inner.named);
-        let Some(other) = items.iter().find(|item| bare(item) != items.first().is_some_and(bare)) else {
-            return Ok(());
-        };
-        let text = other.to_string();
-        let near = if bare(other) { "[" } else { text.split(['[', '(', ' ']).next().unwrap_or_default() };
-        Err(self.at(SqlError::syntax(format!("syntax error at or near \"{near}\"")), other.span()))
-    }
-
     /// Binds `ARRAY[…]::type[]`. Each element is cast separately, so no common type is needed. `None` if it is not an
     /// array constructor. Errors: 42846, those of the casts.
     pub fn array_as(&self, expr: &ast::Expr, to: SqlType, env: Env<'_>) -> Result<Option<TypedExpr>> {
-        let mut inner = expr;
-        while let ast::Expr::Nested(nested) = inner {
-            inner = nested;
-        }
-        let ast::Expr::Array(ast::Array { elem: items, .. }) = inner else { return Ok(None) };
+        let ExprKind::Array(items) = &expr.kind else { return Ok(None) };
         if !to.array || to.is_vector() || to.element().row_of().is_some() {
             return Ok(None);
         }
         if items.is_empty() {
             return self.empty_array(to).map(Some);
         }
-        self.all_named_or_bare(items)?;
         let mut bound = Vec::with_capacity(items.len());
         for item in items {
-            bound.push(match self.array_as(item, to, env)? {
+            bound.push(match deeper(|| self.array_as(item, to, env))? {
                 Some(array) => array,
                 None => self.expr(item, env)?,
             });
@@ -240,9 +199,8 @@ impl Binder<'_> {
         // Arrays as elements give an array with one more dimension.
         let element = if bound.iter().any(|item| item.ty.array) { to } else { to.element() };
         let cast = |(item, typed): (&ast::Expr, TypedExpr)| {
-            let error =
-                |error: SqlError| if error.fields().position.is_some() { error } else { self.at(error, item.span()) };
-            self.resolver.cast(typed, element, CastContext::Explicit).map_err(error)
+            let cast = self.resolver.cast(typed, element, CastContext::Explicit);
+            cast.map_err(|error| self.at(error, place_of(item)))
         };
         let elements = items.iter().zip(bound).map(cast).collect::<Result<_>>()?;
         self.resolver.array(elements).map(Some)
@@ -253,67 +211,68 @@ impl Binder<'_> {
         Ok(TypedExpr { expr: Expr::Literal(ArrayValue::datum_of(&[], ty.element())?, None), ty })
     }
 
-    /// Binds subscripts `a[i]`, `a[i:j]`.
-    pub fn access(&self, root: &ast::Expr, chain: &[AccessExpr], env: Env<'_>) -> Result<TypedExpr> {
-        // In `table.column[1]`, the names before the subscripts are one reference.
-        let mut names = match root {
-            ast::Expr::Identifier(ident) => vec![ident.clone()],
-            _ => Vec::new(),
+    /// Binds fields and elements of a value: `(x).a`, `a[i]`, `a[i:j]`.
+    pub fn access(&self, operand: &ast::Expr, steps: &[Step], env: Env<'_>) -> Result<TypedExpr> {
+        let mut steps = steps;
+        let relation = match steps {
+            [Step::Field(_), ..] => relation_in_brackets(operand, env.scope),
+            _ => None,
         };
-        let mut chain = chain;
-        while let ([AccessExpr::Dot(ast::Expr::Identifier(ident)), rest @ ..], false) = (chain, names.is_empty()) {
-            names.push(ident.clone());
-            chain = rest;
-        }
-        let mut root = match (names.len(), chain) {
+        let mut value = match (relation, steps) {
             // `(t).column` equals `t.column`.
-            (0, [AccessExpr::Dot(ast::Expr::Identifier(column)), rest @ ..])
-                if relation_in_brackets(root, env.scope).is_some() =>
-            {
-                chain = rest;
-                let relation = relation_in_brackets(root, env.scope).unwrap_or_default();
-                let found = env.scope.qualified(None, &relation, &fold(column)).or_else(|error| {
+            (Some(relation), [Step::Field(column), rest @ ..]) => {
+                steps = rest;
+                let found = env.scope.qualified(None, &relation, &column.value).or_else(|error| {
                     let called = error.state() == state::UNDEFINED_COLUMN;
-                    let found = called.then(|| self.function_as_field(root.clone(), column, env)).flatten();
+                    let found = called.then(|| self.function_as_field(operand.clone(), column, env)).flatten();
                     found.ok_or(error)
                 });
-                found.map_err(|error| self.explain_name(error, env.scope, Some(&relation), &fold(column)))?
+                found.map_err(|error| self.explain_name(error, env.scope, Some(&relation), &column.value))?
             }
-            (0 | 1, _) => self.expr(root, env)?,
-            _ => self.expr(&ast::Expr::CompoundIdentifier(names), env)?,
+            _ => self.expr(operand, env)?,
         };
-        while let [AccessExpr::Dot(ast::Expr::Identifier(field)), rest @ ..] = chain {
-            root = self.field(root, &fold(field))?;
-            chain = rest;
-        }
-        if chain.is_empty() {
-            return Ok(root);
-        }
-        let mut subscripts = Vec::new();
-        for access in chain {
-            match access {
-                AccessExpr::Subscript(subscript) => subscripts.push(subscript),
-                AccessExpr::Dot(_) => return Err(SqlError::unsupported("a field of an element")),
+        while let Some(first) = steps.first() {
+            match first {
+                Step::Field(field) => {
+                    value = self.field(value, &field.value)?;
+                    steps = steps.get(1..).unwrap_or_default();
+                }
+                Step::All(_) => {
+                    let message = "row expansion via \"*\" is not supported here";
+                    return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
+                }
+                Step::Element(_) | Step::Slice(..) => {
+                    let is_subscript = |step: &Step| matches!(step, Step::Element(_) | Step::Slice(..));
+                    let count = steps.iter().take_while(|step| is_subscript(step)).count();
+                    let (subscripts, rest) = steps.split_at(count);
+                    value = self.element(value, subscripts, env)?;
+                    steps = rest;
+                }
             }
         }
-        if root.ty.plain() == SqlType::JSONB {
-            let mut args = vec![root];
-            args.extend(self.jsonb_subscripts(&subscripts, env)?.0);
+        Ok(value)
+    }
+
+    /// An element or a slice of an array, a jsonb or a name.
+    fn element(&self, value: TypedExpr, subscripts: &[Step], env: Env<'_>) -> Result<TypedExpr> {
+        if value.ty.plain() == SqlType::JSONB {
+            let mut args = vec![value];
+            args.extend(self.jsonb_subscripts(subscripts, env)?.0);
             return self.resolver.function("jsonb_extract_path", args);
         }
-        if root.ty.plain() == SqlType::NAME {
-            return self.letter_of_name(root, &subscripts, env);
+        if value.ty.plain() == SqlType::NAME {
+            return self.letter_of_name(value, subscripts, env);
         }
-        if !root.ty.array {
-            let message = format!("cannot subscript type {} because it does not support subscripting", root.ty.name());
+        if !value.ty.array {
+            let message = format!("cannot subscript type {} because it does not support subscripting", value.ty.name());
             return Err(SqlError::new(state::DATATYPE_MISMATCH, message));
         }
-        let subscripts = self.array_subscripts(&subscripts, env)?;
-        Ok(subscripted(root, subscripts))
+        let subscripts = self.array_subscripts(subscripts, env)?;
+        Ok(subscripted(value, subscripts))
     }
 
     /// Binds the subscripts of an array. Errors: 42804, 54000.
-    pub fn array_subscripts(&self, subscripts: &[&Subscript], env: Env<'_>) -> Result<Vec<Subscripts>> {
+    pub fn array_subscripts(&self, subscripts: &[Step], env: Env<'_>) -> Result<Vec<Subscripts>> {
         if subscripts.len() > MOST_DIMENSIONS {
             return Err(too_many_dimensions(subscripts.len()));
         }
@@ -322,7 +281,7 @@ impl Binder<'_> {
             // Any type with an assignment cast to integer is accepted: a wider number, an OID.
             if !typed.is_unknown() && !cast_exists(typed.ty, SqlType::INT4, CastContext::Assignment) {
                 let message = "array subscript must have type integer";
-                return Err(self.at(SqlError::new(state::DATATYPE_MISMATCH, message), index.span()));
+                return Err(self.at(SqlError::new(state::DATATYPE_MISMATCH, message), place_of(index)));
             }
             self.resolver.cast(typed, SqlType::INT4, CastContext::Assignment)
         };
@@ -330,27 +289,26 @@ impl Binder<'_> {
         subscripts
             .iter()
             .map(|subscript| match subscript {
-                Subscript::Index { index } => Ok(Subscripts::Place(int4(index)?)),
-                Subscript::Slice { lower_bound, upper_bound, stride: None } => {
-                    Ok(Subscripts::Part(bound(lower_bound)?, bound(upper_bound)?))
-                }
-                Subscript::Slice { .. } => Err(SqlError::syntax("syntax error at or near \":\"")),
+                Step::Element(index) => Ok(Subscripts::Place(int4(index)?)),
+                Step::Slice(lower, upper) => Ok(Subscripts::Part(bound(lower)?, bound(upper)?)),
+                Step::Field(_) | Step::All(_) => Err(SqlError::unsupported("a field of an element")),
             })
             .collect()
     }
 
     /// Binds the subscripts of a jsonb as text. Also tells whether the first one is a number. Errors: 0A000, 42804.
-    pub fn jsonb_subscripts(&self, subscripts: &[&Subscript], env: Env<'_>) -> Result<(Vec<TypedExpr>, bool)> {
-        let mut steps = Vec::with_capacity(subscripts.len());
+    pub fn jsonb_subscripts(&self, subscripts: &[Step], env: Env<'_>) -> Result<(Vec<TypedExpr>, bool)> {
+        let mut path = Vec::with_capacity(subscripts.len());
         let mut number = false;
         for (at, subscript) in subscripts.iter().enumerate() {
             let index = match subscript {
-                Subscript::Index { index } => index,
-                Subscript::Slice { lower_bound, upper_bound, .. } => {
+                Step::Element(index) => index,
+                Step::Slice(lower, upper) => {
                     let error = SqlError::new(state::DATATYPE_MISMATCH, "jsonb subscript does not support slices");
-                    let bound = upper_bound.as_ref().or(lower_bound.as_ref());
-                    return Err(self.at(error, bound.map_or_else(Span::empty, Spanned::span)));
+                    let bound = upper.as_ref().or(lower.as_ref());
+                    return Err(self.at(error, bound.map_or(Span::NONE, place_of)));
                 }
+                Step::Field(_) | Step::All(_) => return Err(SqlError::unsupported("a field of an element")),
             };
             let typed = self.expr(index, env)?;
             let whole = matches!(typed.ty.plain(), SqlType::INT2 | SqlType::INT4);
@@ -358,17 +316,17 @@ impl Binder<'_> {
                 let message = format!("subscript type {} is not supported", typed.ty.name());
                 let error = SqlError::new(state::DATATYPE_MISMATCH, message)
                     .hint("jsonb subscript must be coercible to either integer or text.");
-                return Err(self.at(error, index.span()));
+                return Err(self.at(error, place_of(index)));
             }
             number |= at == 0 && whole;
-            steps.push(self.resolver.cast(typed, SqlType::TEXT, CastContext::Assignment)?);
+            path.push(self.resolver.cast(typed, SqlType::TEXT, CastContext::Assignment)?);
         }
-        Ok((steps, number))
+        Ok((path, number))
     }
 
     /// Binds `name[i]`: a name is an array of 64 elements of type "char", counted from 0.
-    fn letter_of_name(&self, name: TypedExpr, subscripts: &[&Subscript], env: Env<'_>) -> Result<TypedExpr> {
-        let [Subscript::Index { index }] = subscripts else {
+    fn letter_of_name(&self, name: TypedExpr, subscripts: &[Step], env: Env<'_>) -> Result<TypedExpr> {
+        let [Step::Element(index)] = subscripts else {
             return Err(SqlError::unsupported("a slice of a name"));
         };
         let index = self.resolver.cast(self.expr(index, env)?, SqlType::INT4, CastContext::Assignment)?;
@@ -380,31 +338,7 @@ impl Binder<'_> {
     }
 }
 
-/// The argument of `ALL (…)`, which is parsed as a call.
-pub fn all_of(expr: &ast::Expr) -> Option<&ast::Expr> {
-    use ast::{FunctionArg, FunctionArgExpr, FunctionArguments, ObjectNamePart};
-    let ast::Expr::Function(function) = expr else { return None };
-    let [ObjectNamePart::Identifier(name)] = function.name.0.as_slice() else { return None };
-    let FunctionArguments::List(list) = &function.args else { return None };
-    match list.args.as_slice() {
-        [FunctionArg::Unnamed(FunctionArgExpr::Expr(argument))]
-            if name.quote_style.is_none() && name.value.eq_ignore_ascii_case("all") =>
-        {
-            Some(argument)
-        }
-        _ => None,
-    }
-}
-
 /// Whether an array constructor has no elements at any depth.
-pub fn without_elements(array: &ast::Array) -> bool {
-    array.elem.iter().all(|item| matches!(item, ast::Expr::Array(inner) if without_elements(inner)))
-}
-
-/// The name of EXTRACT's field.
-pub fn field_name(field: &DateTimeField) -> String {
-    match field {
-        DateTimeField::Custom(ident) => ident.value.to_ascii_lowercase(),
-        other => other.to_string().to_ascii_lowercase(),
-    }
+pub fn without_elements(items: &[ast::Expr]) -> bool {
+    deeper(|| items.iter().all(|item| matches!(&item.kind, ExprKind::Array(inner) if without_elements(inner))))
 }

@@ -13,8 +13,8 @@ use datafusion::logical_expr::{BinaryExpr, Case, Expr, LogicalPlan, LogicalPlanB
 pub use executor::subquery::{is_ungrouped_aggregate, outer_columns};
 use functions::{AggregateCall, TypedExpr, balanced};
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{self, BinaryOperator, Spanned};
 use std::sync::Arc;
+use syntax::ast;
 use types::{Datum, SqlType};
 
 impl Binder<'_> {
@@ -26,7 +26,7 @@ impl Binder<'_> {
             return Ok(known);
         }
         let bound = self.inner_query(query, env)?;
-        let (plan, ty) = self.single_column(bound).map_err(|error| self.at_bracket(error, query.span()))?;
+        let (plan, ty) = self.single_column(bound)?;
         let repeatable = !super::volatile::is_volatile(&plan)?;
         let plan = self.at_most_one_row(plan)?;
         let typed = TypedExpr { expr: Expr::ScalarSubquery(subquery(plan)), ty };
@@ -128,23 +128,11 @@ impl Binder<'_> {
     /// Binds `IN (SELECT …)`, also with a row on the left.
     pub fn in_subquery(&self, left: &ast::Expr, query: &ast::Query, negated: bool, env: Env<'_>) -> Result<TypedExpr> {
         if let Some(items) = row_items(left) {
-            return self.row_in(&items, query, negated, env).map_err(|error| self.at_in(error, left));
+            return self.row_in(&items, query, negated, env);
         }
-        self.in_values(left, query, negated, env, |error| self.at_in(error, left))
-    }
-
-    /// Binds IN for a value that is not a row. `place` adds the operator's position to an error.
-    fn in_values(
-        &self,
-        left: &ast::Expr,
-        query: &ast::Query,
-        negated: bool,
-        env: Env<'_>,
-        place: impl Fn(SqlError) -> SqlError,
-    ) -> Result<TypedExpr> {
         let left = self.expr(left, Env { conjunct: false, ..env })?;
         let bound = self.inner_query(query, env)?;
-        let (left, plan) = self.matched(left, "=", bound).map_err(place)?;
+        let (left, plan) = self.matched(left, "=", bound)?;
         self.in_plan(left, plan, negated, env)
     }
 
@@ -238,7 +226,7 @@ impl Binder<'_> {
     fn row_quantified(
         &self,
         items: &[&ast::Expr],
-        op: &BinaryOperator,
+        symbol: &str,
         query: &ast::Query,
         all: bool,
         env: Env<'_>,
@@ -254,7 +242,7 @@ impl Binder<'_> {
             left.push(TypedExpr { expr: seen_from_within(typed.expr, env.scope.schema.as_deref())?, ty: typed.ty });
         }
         let right: Vec<TypedExpr> = bound.columns.iter().map(super::scope::ScopeColumn::typed).collect();
-        let compared = self.compare_rows(&left, op, &right)?.expr;
+        let compared = self.compare_rows(&left, symbol, &right)?.expr;
         self.decided(compared, bound.plan, all, env)
     }
 
@@ -317,43 +305,41 @@ impl Binder<'_> {
     pub fn quantified_subquery(
         &self,
         left: &ast::Expr,
-        op: &BinaryOperator,
+        op: &ast::Operator,
         query: &ast::Query,
         all: bool,
         env: Env<'_>,
     ) -> Result<TypedExpr> {
-        let at_operator = |error: SqlError| match (error.fields().position, self.operator_symbol(op)) {
-            (None, Ok(symbol)) => self.at_behind(error, &symbol, left.span()),
-            _ => error,
-        };
-        match (op, all) {
-            (BinaryOperator::Eq, false) | (BinaryOperator::NotEq, true) => {
-                let found = match row_items(left) {
-                    Some(items) => self.row_in(&items, query, all, env),
-                    None => self.in_values(left, query, all, env, at_operator),
-                };
-                return found.map_err(at_operator);
-            }
-            _ => {}
+        self.compared_with_any(left, op, query, all, env).map_err(|error| self.at(error, op.span))
+    }
+
+    fn compared_with_any(
+        &self,
+        left: &ast::Expr,
+        op: &ast::Operator,
+        query: &ast::Query,
+        all: bool,
+        env: Env<'_>,
+    ) -> Result<TypedExpr> {
+        let symbol = self.operator_symbol(op)?;
+        if matches!((symbol.as_str(), all), ("=", false) | ("<>", true)) {
+            return self.in_subquery(left, query, all, env);
         }
         if let Some(items) = row_items(left) {
-            return self.row_quantified(&items, op, query, all, env).map_err(at_operator);
+            return self.row_quantified(&items, &symbol, query, all, env);
         }
-        let operator = match op {
-            BinaryOperator::NotEq => Operator::NotEq,
-            BinaryOperator::Lt => Operator::Lt,
-            BinaryOperator::LtEq => Operator::LtEq,
-            BinaryOperator::Gt => Operator::Gt,
-            BinaryOperator::GtEq => Operator::GtEq,
-            BinaryOperator::Eq => Operator::Eq,
-            _ => {
-                let symbol = self.operator_symbol(op)?;
-                return self.compared_with_each(left, &symbol, query, all, env).map_err(at_operator);
-            }
+        let operator = match symbol.as_str() {
+            "<>" => Operator::NotEq,
+            "<" => Operator::Lt,
+            "<=" => Operator::LtEq,
+            ">" => Operator::Gt,
+            ">=" => Operator::GtEq,
+            "=" => Operator::Eq,
+            _ => return self.compared_with_each(left, &symbol, query, all, env),
         };
         let left = self.expr(left, Env { conjunct: false, ..env })?;
         let bound = self.inner_query(query, env)?;
-        let (left, plan) = self.matched(left, &operator.to_string(), bound).map_err(at_operator)?;
+        let (left, plan) = self.matched(left, &symbol, bound)?;
         // A subquery on the left would be moved into the right one, where its outer columns are not visible.
         let nested = left.exists(|inner| Ok(executor::subquery::subquery_of(inner).is_some()))?;
         if !env.conjunct || nested || !outer_columns(&plan).is_empty() {

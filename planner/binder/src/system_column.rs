@@ -17,9 +17,10 @@ use functions::TypedExpr;
 use functions::kernel::{Call, Kernel, KernelFunction, Stability};
 use functions::typed::{Int8, SqlWrite};
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast;
+use std::ops::ControlFlow;
 use std::sync::Arc;
-use syntax::fold;
+use syntax::ast;
+use syntax::visit::visit_expressions;
 use types::text::{OutputContext, output};
 use types::{BaseType, Oid, SqlType, tid};
 
@@ -64,18 +65,12 @@ pub fn system_column(relation: &ScopeRelation, schema: Option<&DFSchema>, name: 
 }
 
 /// Whether an item of RETURNING names a column.
-pub fn mentions(item: &ast::SelectItem, name: &str) -> bool {
-    let mut found = false;
-    let _ = ast::visit_expressions(item, |expr: &ast::Expr| {
-        let last = match expr {
-            ast::Expr::Identifier(ident) => Some(ident),
-            ast::Expr::CompoundIdentifier(parts) => parts.last(),
-            _ => None,
-        };
-        found |= last.is_some_and(|ident| fold(ident) == name);
-        std::ops::ControlFlow::<()>::Continue(())
+pub fn mentions(item: &ast::Target, name: &str) -> bool {
+    let found = visit_expressions(item, |expr| match &expr.kind {
+        ast::ExprKind::Column(parts) if parts.last().is_some_and(|ident| ident.value == name) => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
     });
-    found
+    found.is_break()
 }
 
 /// A digest of the row's values. Like a transaction number, it is at least 3.

@@ -13,14 +13,14 @@ use datafusion::logical_expr::{Expr, Volatility};
 use executor::dml::{Computed, IndexExpressions, Rules};
 use functions::{CastContext, ParameterTypes, TypedExpr, next_identity};
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use syntax::source::Source;
-use syntax::{fold, parse_expression};
-use types::{Datum, SqlType};
+use syntax::visit::{visit_expressions, visit_expressions_mut};
+use syntax::{Span, ast, parse_expression};
+use types::{Datum, Oid, SqlType};
 
 /// A bound expression of a table.
 pub type TableExpression = TypedExpr;
@@ -159,19 +159,16 @@ fn of_this_table<'e>(
     invalid: impl Fn(&str) -> String,
 ) -> Result<Cow<'e, ast::Expr>> {
     let system = |part: &ast::Expr| {
-        let ident = match part {
-            ast::Expr::Identifier(ident) => ident,
-            ast::Expr::CompoundIdentifier(parts) => match parts.as_slice() {
-                [of, ident] if fold(of) == table.name => ident,
-                _ => return None,
-            },
+        let ast::ExprKind::Column(parts) = &part.kind else { return None };
+        let name = match parts.as_slice() {
+            [ident] => &ident.value,
+            [of, ident] if of.value == table.name => &ident.value,
             _ => return None,
         };
-        let name = fold(ident);
-        SYSTEM_COLUMNS.iter().any(|(known, ..)| *known == name).then_some((name, ident.span))
+        SYSTEM_COLUMNS.iter().any(|(known, ..)| known == name).then(|| (name.clone(), part.span))
     };
     let mut found = false;
-    let other = ast::visit_expressions(expr, |part| match system(part) {
+    let other = visit_expressions(expr, |part| match system(part) {
         Some((name, place)) if name != "tableoid" => ControlFlow::Break((name, place)),
         one => {
             found |= one.is_some();
@@ -184,31 +181,44 @@ fn of_this_table<'e>(
     if !found {
         return Ok(Cow::Borrowed(expr));
     }
-    let (oid, _) = parse_expression(&format!("({})::pg_catalog.oid", table.oid))?;
     let mut expr = expr.clone();
-    let _ = ast::visit_expressions_mut(&mut expr, |part| {
+    let _ = visit_expressions_mut(&mut expr, |part| {
         if system(part).is_some() {
-            *part = oid.clone();
+            *part = oid_constant(table.oid);
         }
         ControlFlow::<()>::Continue(())
     });
     Ok(Cow::Owned(expr))
 }
 
+/// `oid::pg_catalog.oid`, which no text says.
+fn oid_constant(oid: Oid) -> ast::Expr {
+    let made = |kind| ast::Expr { kind, span: Span::NONE };
+    let parts = vec![ast::Ident::new(catalog::PG_CATALOG), ast::Ident::new("oid")];
+    let data_type = ast::TypeName {
+        base: ast::TypeBase::Named(ast::Name { parts, span: Span::NONE }),
+        modifiers: Vec::new(),
+        array_bounds: Vec::new(),
+        set_of: false,
+        span: Span::NONE,
+    };
+    let operand = Box::new(made(ast::ExprKind::Literal(ast::Literal::Integer(oid.to_string()))));
+    made(ast::ExprKind::Cast { operand, data_type, form: ast::CastForm::DoubleColon, at: Span::NONE })
+}
+
 /// Rejects the whole row in the expression of a generated column. Errors: 42P17.
 fn refuse_whole_row(binder: &Binder<'_>, expr: &ast::Expr, table: &TableDescriptor) -> Result<()> {
-    let mut place = None;
-    let _ = ast::visit_expressions(expr, |part| {
-        if let ast::Expr::Identifier(name) = part
-            && fold(name) == table.name
-            && table.column_named(&table.name).is_none()
-        {
-            place = Some(name.span);
-            return ControlFlow::Break(());
-        }
-        ControlFlow::Continue(())
+    if table.column_named(&table.name).is_some() {
+        return Ok(());
+    }
+    let found = visit_expressions(expr, |part| match &part.kind {
+        ast::ExprKind::Column(parts) => match parts.as_slice() {
+            [name] if name.value == table.name => ControlFlow::Break(name.span),
+            _ => ControlFlow::Continue(()),
+        },
+        _ => ControlFlow::Continue(()),
     });
-    match place {
+    match found.break_value() {
         None => Ok(()),
         Some(place) => {
             let message = "cannot use whole-row variable in column generation expression";
@@ -275,16 +285,12 @@ pub fn is_immutable(expr: &Expr) -> bool {
 
 /// The text of an expression in the form that the catalog stores and shows.
 pub fn canonical_text(expr: &ast::Expr) -> String {
-    match expr {
-        ast::Expr::Nested(inner) => canonical_text(inner),
-        other => other.to_string(),
-    }
+    expr.to_string()
 }
 
 fn standalone<T>(context: &BindContext<'_>, source: &Source, bind: impl FnOnce(&Binder<'_>) -> Result<T>) -> Result<T> {
     let parameters = ParameterTypes::new(Vec::new());
-    let extras = syntax::Extras::default();
-    let mut binder = Binder::new(*context, source, &extras, &parameters);
+    let mut binder = Binder::new(*context, source, &parameters);
     binder.kept = true;
     let bound = bind(&binder).map_err(|error| source.about_token(error))?;
     if !parameters.finish(true)?.is_empty() {

@@ -15,10 +15,8 @@ use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
 use executor::dml::{Rules, table_schema};
 use functions::ParameterTypes;
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast;
-use sqlparser::tokenizer::Span;
 use std::sync::Arc;
-use syntax::{fold, fold_name, parse_expression};
+use syntax::{Span, ast, fold_name, parse_expression};
 use types::{Datum, Oid};
 
 /// The target of a writing statement.
@@ -83,7 +81,7 @@ fn not_updatable(view: &TableDescriptor, verb: Verb, reason: Reason) -> SqlError
 impl Binder<'_> {
     /// Looks up the target of a statement. Errors: 42P01, 42809, 42501 for a system catalog, 55000 for a view that
     /// cannot be written.
-    pub fn target(&self, name: &ast::ObjectName, verb: Verb) -> Result<Target> {
+    pub fn target(&self, name: &ast::Name, verb: Verb) -> Result<Target> {
         let mut table = self.table(name)?;
         let mut levels = Vec::new();
         loop {
@@ -198,9 +196,9 @@ impl Binder<'_> {
     }
 
     /// The rows of the target of UPDATE and DELETE.
-    pub fn target_rows<'p>(&self, target: &Target, alias: Option<&ast::TableAlias>) -> Result<TargetRows<'p>> {
+    pub fn target_rows<'p>(&self, target: &Target, alias: Option<&ast::Alias>) -> Result<TargetRows<'p>> {
         let parameters = ParameterTypes::new(Vec::new());
-        let mut reader = Binder::new(self.context, self.source, self.extras, &parameters);
+        let mut reader = Binder::new(self.context, self.source, &parameters);
         reader.owner = if target.levels.is_empty() { self.owner } else { self.role_at(target, target.levels.len()) };
         reader.writing.set(true);
         let view = Reading::along_with(None);
@@ -221,8 +219,8 @@ impl Binder<'_> {
         for filter in filters.into_iter().flatten() {
             plan = LogicalPlanBuilder::from(plan).filter(filter)?.build()?;
         }
-        if let Some(alias) = alias {
-            relation.name = fold(&alias.name);
+        if let Some(name) = alias.and_then(|alias| alias.name.as_ref()) {
+            relation.name = name.value.clone();
             relation.schema = None;
         }
         Ok(TargetRows { source: Source::of(plan, relation, None), columns, key })
@@ -262,7 +260,7 @@ impl Binder<'_> {
             let stored = level.view.view.as_ref().ok_or_else(|| SqlError::internal("a view without a query"))?;
             let statement = view_statement(stored)?;
             let parameters = ParameterTypes::new(Vec::new());
-            let mut inner = Binder::new(self.context, &statement.source, &statement.extras, &parameters);
+            let mut inner = Binder::new(self.context, &statement.source, &parameters);
             inner.names = Names::Of(stored);
             inner.depth = self.depth + 1;
             inner.owner = self.role_at(target, at + 1);
@@ -294,7 +292,10 @@ impl Binder<'_> {
         let statement = view_statement(stored)?;
         let select = updatable::the_select(the_query(&statement)?).map_err(SqlError::internal)?;
         let (name, alias) = updatable::the_relation(select).map_err(SqlError::internal)?;
-        let shown = alias.map_or_else(|| Ok(fold_name(name)?.1), |alias| Ok::<_, SqlError>(fold(&alias.name)))?;
+        let shown = match alias.and_then(|alias| alias.name.as_ref()) {
+            Some(alias) => alias.value.clone(),
+            None => fold_name(name)?.1,
+        };
         let mut columns = self.seen_columns(level.below.oid, below.columns);
         rename(&shown, &mut columns, alias)?;
         let key = below.key;
@@ -312,9 +313,9 @@ impl Binder<'_> {
             reading: below.reading,
         };
         let scope = Scope::of(inside, schema.clone(), None);
-        let items = self.items(&select.projection, Env::new(&scope, Clause::Select))?;
-        let filter = match &select.selection {
-            Some(selection) => Some(self.predicate(selection, Env::new(&scope, Clause::Where))?),
+        let items = self.items(&select.targets, Env::new(&scope, Clause::Select))?;
+        let filter = match &select.filter {
+            Some(filter) => Some(self.predicate(filter, Env::new(&scope, Clause::Where))?),
             None => None,
         };
         let mut columns = Vec::with_capacity(items.len());
@@ -382,9 +383,8 @@ impl Binder<'_> {
 
     /// The table's column that ON CONFLICT names. Errors: 42703.
     pub fn conflict_column(&self, target: &Target, ident: &ast::Ident) -> Result<Option<ColumnId>> {
-        let name = fold(ident);
-        let column = target.named().column_named(&name).ok_or_else(|| {
-            let message = format!("column \"{name}\" does not exist");
+        let column = target.named().column_named(&ident.value).ok_or_else(|| {
+            let message = format!("column \"{}\" does not exist", ident.value);
             self.at_bracket(SqlError::new(state::UNDEFINED_COLUMN, message), ident.span)
         })?;
         Ok(target.bottom(0, column.id))

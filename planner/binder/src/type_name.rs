@@ -2,232 +2,215 @@
 
 use catalog::{Catalog, RelationKind};
 use sql_error::{Missing, Result, SqlError, state};
-use sqlparser::ast::{ArrayElemTypeDef, CharacterLength, DataType, ExactNumberInfo, ObjectNamePart, TimezoneInfo};
+use std::num::IntErrorKind;
+use syntax::ast::{Expr, ExprKind, IntervalFields, Literal, TypeBase, TypeName};
 use syntax::fold_name;
 use types::enumeration::EnumType;
 use types::interval::Restriction;
 use types::{BaseType, SqlType, make_numeric_modifier, system_type};
 
 /// The type that a name of the syntax tree refers to. Errors: 42704 for an unknown type, 0A000 for an unsupported one,
-/// 22023 for a modifier out of range.
-pub fn sql_type(name: &DataType) -> Result<SqlType> {
-    use DataType as D;
-    let ty = match name {
-        D::Bool | D::Boolean => SqlType::BOOL,
-        D::SmallInt(None) | D::Int2(None) => SqlType::INT2,
-        D::Int(None) | D::Integer(None) | D::Int4(None) => SqlType::INT4,
-        D::BigInt(None) | D::Int8(None) => SqlType::INT8,
-        D::Real | D::Float4 => SqlType::FLOAT4,
-        D::Float(ExactNumberInfo::None) | D::Float8 | D::DoublePrecision | D::Double(ExactNumberInfo::None) => {
-            SqlType::FLOAT8
-        }
-        D::Float(ExactNumberInfo::Precision(bits)) => match bits {
-            1..=24 => SqlType::FLOAT4,
-            25..=53 => SqlType::FLOAT8,
-            0 => return Err(invalid("precision for type float must be at least 1 bit")),
-            _ => return Err(invalid("precision for type float must be less than 54 bits")),
-        },
-        D::Numeric(info) | D::Decimal(info) | D::Dec(info) => numeric(info)?,
-        D::Text => SqlType::TEXT,
-        D::CharacterVarying(length) | D::CharVarying(length) | D::Varchar(length) | D::Nvarchar(length) => {
-            match self::length(length, "varchar")? {
-                Some(length) => SqlType::VARCHAR.with_modifier(length + 4),
-                None => SqlType::VARCHAR,
-            }
-        }
-        D::Character(length) | D::Char(length) => {
-            SqlType::CHAR.with_modifier(self::length(length, "char")?.unwrap_or(1) + 4)
-        }
-        D::Bytea => SqlType::BYTEA,
-        D::Date => SqlType::DATE,
-        D::Timestamp(precision, zone) | D::Time(precision, zone) => {
-            let zoned = matches!(zone, TimezoneInfo::WithTimeZone | TimezoneInfo::Tz);
-            let ty = match (matches!(name, D::Time(..)), zoned) {
-                (false, false) => SqlType::TIMESTAMP,
-                (false, true) => SqlType::TIMESTAMPTZ,
-                (true, false) => SqlType::TIME,
-                (true, true) => SqlType::TIMETZ,
-            };
-            with_precision(ty, *precision)
-        }
-        D::Interval { fields, precision } => {
-            let words = fields.as_ref().map(|fields| fields.to_string().to_lowercase());
-            let (first, last) = match words.as_deref().map(|words| words.split_once(" to ").ok_or(words)) {
-                None => (None, None),
-                Some(Ok((first, last))) => (Some(first), Some(last)),
-                Some(Err(first)) => (Some(first), None),
-            };
-            interval(first, last, *precision)?
-        }
-        D::Uuid => SqlType::UUID,
-        D::JSON => SqlType::JSON,
-        D::JSONB => SqlType::JSONB,
-        D::Regclass => SqlType::REGCLASS,
-        D::Array(ArrayElemTypeDef::SquareBracket(element, _) | ArrayElemTypeDef::Qualified(element, _)) => {
-            let element = sql_type(element)?;
-            // A type does not contain its number of dimensions: int[][] is int[].
-            if element.array { element } else { element.array_of() }
-        }
-        D::Custom(name, modifiers) => {
-            let folded = fold_name(name)?;
-            let quoted = |part: &ObjectNamePart| part.as_ident().is_some_and(|ident| ident.quote_style.is_some());
-            if GRAMMAR_NAMES.contains(&folded.1.as_str()) && (folded.0.is_some() || name.0.iter().any(quoted)) {
-                return Err(unknown(folded.0.as_deref(), &folded.1));
-            }
-            named(&folded, modifiers)?
-        }
-        D::SmallInt(Some(_))
-        | D::Int2(Some(_))
-        | D::Int(Some(_))
-        | D::Integer(Some(_))
-        | D::Int4(Some(_))
-        | D::BigInt(Some(_))
-        | D::Int8(Some(_)) => return Err(SqlError::syntax("syntax error at or near \"(\"")),
-        other => return Err(SqlError::unsupported(format!("the type {}", other.to_string().to_lowercase()))),
+/// 22023 for a modifier out of range, 42601 for a modifier that the type does not have.
+pub fn sql_type(name: &TypeName) -> Result<SqlType> {
+    let modifiers = name.modifiers.as_slice();
+    let ty = match &name.base {
+        TypeBase::Boolean => SqlType::BOOL,
+        TypeBase::SmallInt => SqlType::INT2,
+        TypeBase::Integer => SqlType::INT4,
+        TypeBase::BigInt => SqlType::INT8,
+        TypeBase::Real => SqlType::FLOAT4,
+        TypeBase::DoublePrecision => SqlType::FLOAT8,
+        TypeBase::Numeric => numeric(modifiers)?,
+        TypeBase::Char => SqlType::CHAR.with_modifier(length(modifiers, "char")?.unwrap_or(1) + 4),
+        TypeBase::VarChar => of_length(SqlType::VARCHAR, modifiers, "varchar")?,
+        TypeBase::Time(false) => of_precision(SqlType::TIME, modifiers, "TIME", "")?,
+        TypeBase::Time(true) => of_precision(SqlType::TIMETZ, modifiers, "TIME", ZONED)?,
+        TypeBase::Timestamp(false) => of_precision(SqlType::TIMESTAMP, modifiers, "TIMESTAMP", "")?,
+        TypeBase::Timestamp(true) => of_precision(SqlType::TIMESTAMPTZ, modifiers, "TIMESTAMP", ZONED)?,
+        TypeBase::Interval(fields) => interval(*fields, modifiers)?,
+        TypeBase::Bit => return Err(SqlError::unsupported("the type bit")),
+        TypeBase::BitVarying => return Err(SqlError::unsupported("the type bit varying")),
+        TypeBase::OfColumn(_) => return Err(SqlError::unsupported("%TYPE")),
+        TypeBase::Named(name) => named(&fold_name(name)?, modifiers)?,
     };
-    Ok(ty)
+    // A type does not contain its number of dimensions: int[][] is int[].
+    Ok(if name.array_bounds.is_empty() || ty.array { ty } else { ty.array_of() })
 }
 
 fn invalid(message: impl Into<String>) -> SqlError {
     SqlError::new(state::INVALID_PARAMETER_VALUE, message)
 }
 
-fn numeric(info: &ExactNumberInfo) -> Result<SqlType> {
-    let (precision, scale) = match info {
-        ExactNumberInfo::None => return Ok(SqlType::NUMERIC),
-        ExactNumberInfo::Precision(precision) => (*precision, 0),
-        ExactNumberInfo::PrecisionAndScale(precision, scale) => (*precision, *scale),
+/// The modifiers as whole numbers. Errors: 42601 for expressions, 22P02 and 22003 for other texts.
+fn numbers(modifiers: &[Expr]) -> Result<Vec<i32>> {
+    let number = |modifier: &Expr| {
+        let text = match &modifier.kind {
+            ExprKind::Literal(Literal::Integer(text) | Literal::Decimal(text) | Literal::String(text)) => text,
+            ExprKind::Column(names) => match names.as_slice() {
+                [only] => &only.value,
+                _ => return Err(no_constant()),
+            },
+            _ => return Err(no_constant()),
+        };
+        text.trim().parse::<i32>().map_err(|error| match error.kind() {
+            IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => SqlError::new(
+                state::NUMERIC_VALUE_OUT_OF_RANGE,
+                format!("value \"{text}\" is out of range for type integer"),
+            ),
+            _ => SqlError::new(
+                state::INVALID_TEXT_REPRESENTATION,
+                format!("invalid input syntax for type integer: \"{text}\""),
+            ),
+        })
     };
-    let Some(precision) = i32::try_from(precision).ok().filter(|precision| (1..=1000).contains(precision)) else {
+    modifiers.iter().map(number).collect()
+}
+
+fn no_constant() -> SqlError {
+    SqlError::syntax("type modifiers must be simple constants or identifiers")
+}
+
+/// The only modifier of a type. Errors: 22023 for several.
+fn only_number(modifiers: &[Expr], message: &str) -> Result<Option<i32>> {
+    match numbers(modifiers)?.as_slice() {
+        [] => Ok(None),
+        [only] => Ok(Some(*only)),
+        _ => Err(invalid(message)),
+    }
+}
+
+fn numeric(modifiers: &[Expr]) -> Result<SqlType> {
+    let (precision, scale) = match numbers(modifiers)?.as_slice() {
+        [] => return Ok(SqlType::NUMERIC),
+        [precision] => (*precision, 0),
+        [precision, scale] => (*precision, *scale),
+        _ => return Err(invalid("invalid NUMERIC type modifier")),
+    };
+    if !(1..=1000).contains(&precision) {
         return Err(invalid(format!("NUMERIC precision {precision} must be between 1 and 1000")));
-    };
-    let Some(scale) = i32::try_from(scale).ok().filter(|scale| (-1000..=1000).contains(scale)) else {
+    }
+    if !(-1000..=1000).contains(&scale) {
         return Err(invalid(format!("NUMERIC scale {scale} must be between -1000 and 1000")));
-    };
+    }
     Ok(SqlType::NUMERIC.with_modifier(make_numeric_modifier(precision, scale)))
 }
 
-fn length(length: &Option<CharacterLength>, name: &str) -> Result<Option<i32>> {
-    match length {
-        None => Ok(None),
-        Some(CharacterLength::IntegerLength { length, .. }) => match i32::try_from(*length) {
-            Ok(0) => Err(invalid(format!("length for type {name} must be at least 1"))),
-            Ok(length) if length <= 10_485_760 => Ok(Some(length)),
-            _ => Err(invalid(format!("length for type {name} cannot exceed 10485760"))),
-        },
-        Some(CharacterLength::Max) => Err(SqlError::syntax("syntax error at or near \"max\"")),
+fn length(modifiers: &[Expr], name: &str) -> Result<Option<i32>> {
+    match only_number(modifiers, "invalid type modifier")? {
+        Some(..1) => Err(invalid(format!("length for type {name} must be at least 1"))),
+        Some(10_485_761..) => Err(invalid(format!("length for type {name} cannot exceed 10485760"))),
+        length => Ok(length),
     }
 }
 
-/// A time type with a precision; more than six digits count as six.
-fn with_precision(ty: SqlType, precision: Option<u64>) -> SqlType {
-    match precision {
-        None => ty,
-        Some(digits) => ty.with_modifier(seconds_digits(digits)),
+/// A type of texts with its length, if there is one.
+fn of_length(ty: SqlType, modifiers: &[Expr], name: &str) -> Result<SqlType> {
+    Ok(length(modifiers, name)?.map_or(ty, |length| ty.with_modifier(length + 4)))
+}
+
+/// What errors show behind the name of a type with a time zone.
+const ZONED: &str = " WITH TIME ZONE";
+
+/// A time type with a precision; more than six digits count as six. Errors show `word` and `zone`.
+fn of_precision(ty: SqlType, modifiers: &[Expr], word: &str, zone: &str) -> Result<SqlType> {
+    match only_number(modifiers, "invalid type modifier")? {
+        None => Ok(ty),
+        Some(digits @ ..0) => Err(invalid(format!("{word}({digits}){zone} precision must not be negative"))),
+        Some(digits) => Ok(ty.with_modifier(digits.min(6))),
     }
 }
 
-fn seconds_digits(digits: u64) -> i32 {
-    i32::try_from(digits).unwrap_or(i32::MAX).min(6)
-}
-
-/// An interval type with its first and last field (`day`, `second`) and precision. Errors: 42601 for fields that do not
-/// form a range.
-pub fn interval(first: Option<&str>, last: Option<&str>, precision: Option<u64>) -> Result<SqlType> {
-    let digits = precision.map(seconds_digits);
-    let restriction = match (first, digits) {
+/// An interval type with its fields and precision.
+fn interval(fields: Option<IntervalFields>, modifiers: &[Expr]) -> Result<SqlType> {
+    let digits = match only_number(modifiers, "invalid INTERVAL type modifier")? {
+        Some(digits @ ..0) => return Err(invalid(format!("INTERVAL({digits}) precision must not be negative"))),
+        digits => digits.map(|digits| digits.min(6)),
+    };
+    let restriction = match (fields.map(first_and_last), digits) {
         (None, None) => return Ok(SqlType::INTERVAL),
         (None, Some(digits)) => Restriction::of_precision(digits),
-        (Some(first), digits) => Restriction::of_fields(first, last, digits)
-            .ok_or_else(|| SqlError::syntax(format!("syntax error at or near \"{}\"", last.map_or(first, |_| "to"))))?,
+        (Some((first, last)), digits) => Restriction::of_fields(first, last, digits)
+            .ok_or_else(|| SqlError::internal("fields of an interval that are no range"))?,
     };
     Ok(SqlType::INTERVAL.with_modifier(restriction.modifier()))
 }
 
+/// The first and the last of an interval's fields.
+fn first_and_last(fields: IntervalFields) -> (&'static str, Option<&'static str>) {
+    match fields {
+        IntervalFields::Year => ("year", None),
+        IntervalFields::Month => ("month", None),
+        IntervalFields::Day => ("day", None),
+        IntervalFields::Hour => ("hour", None),
+        IntervalFields::Minute => ("minute", None),
+        IntervalFields::Second => ("second", None),
+        IntervalFields::YearToMonth => ("year", Some("month")),
+        IntervalFields::DayToHour => ("day", Some("hour")),
+        IntervalFields::DayToMinute => ("day", Some("minute")),
+        IntervalFields::DayToSecond => ("day", Some("second")),
+        IntervalFields::HourToMinute => ("hour", Some("minute")),
+        IntervalFields::HourToSecond => ("hour", Some("second")),
+        IntervalFields::MinuteToSecond => ("minute", Some("second")),
+    }
+}
+
 /// Like [`sql_type`], with the enums of a catalog: along a search path, or with `anywhere` (for stored types) in any
 /// schema.
-pub fn catalog_type(name: &DataType, catalog: &Catalog, search_path: &[String], anywhere: bool) -> Result<SqlType> {
+pub fn catalog_type(name: &TypeName, catalog: &Catalog, search_path: &[String], anywhere: bool) -> Result<SqlType> {
     let error = match sql_type(name) {
         Err(error) if error.state() == state::UNDEFINED_OBJECT => error,
         other => return other,
     };
-    match name {
-        DataType::Array(ArrayElemTypeDef::SquareBracket(element, _) | ArrayElemTypeDef::Qualified(element, _)) => {
-            let element = catalog_type(element, catalog, search_path, anywhere)?;
-            Ok(if element.array { element } else { element.array_of() })
-        }
-        DataType::Custom(name, modifiers) if modifiers.is_empty() => {
-            let (schema, name) = fold_name(name)?;
-            let along = catalog.enum_named(schema.as_deref(), &name, search_path);
-            let found = along.or_else(|| {
-                let stored = catalog.enums().find(|ty| ty.name == name).filter(|_| anywhere && schema.is_none());
-                stored.map(EnumType::new)
-            });
-            // A table's name is also its row type's name.
-            let table = || {
-                let table = catalog.relation(schema.as_deref(), &name, search_path)?;
-                (table.kind != RelationKind::Sequence).then(|| table.row_type())
-            };
-            found.map(|ty| SqlType::of(BaseType::Enum(ty))).or_else(table).ok_or(error)
-        }
-        _ => Err(error),
+    let TypeName { base: TypeBase::Named(written), modifiers, array_bounds, .. } = name else { return Err(error) };
+    if !modifiers.is_empty() {
+        return Err(error);
     }
+    let (schema, name) = fold_name(written)?;
+    let along = catalog.enum_named(schema.as_deref(), &name, search_path);
+    let found = along.or_else(|| {
+        let stored = catalog.enums().find(|ty| ty.name == name).filter(|_| anywhere && schema.is_none());
+        stored.map(EnumType::new)
+    });
+    // A table's name is also its row type's name.
+    let table = || {
+        let table = catalog.relation(schema.as_deref(), &name, search_path)?;
+        (table.kind != RelationKind::Sequence).then(|| table.row_type())
+    };
+    let ty = found.map(|ty| SqlType::of(BaseType::Enum(ty))).or_else(table).ok_or(error)?;
+    Ok(if array_bounds.is_empty() || ty.array { ty } else { ty.array_of() })
 }
 
 /// Catalog names of types that have array types.
-const CATALOG_NAMES: &str = "bool int2 int4 int8 float4 float8 numeric text varchar bpchar name char bytea date timestamp timestamptz \
-                             time timetz interval uuid json jsonb jsonpath oid regclass regtype regproc xid tid";
+const CATALOG_NAMES: &str = "bool int2 int4 int8 float4 float8 numeric text varchar bpchar name char bytea date timestamp \
+                             timestamptz time timetz interval uuid json jsonb jsonpath oid regclass regtype regproc xid tid";
 
-/// Type names that only the grammar knows. They do not exist in quotes or with a schema.
-const GRAMMAR_NAMES: [&str; 8] = ["boolean", "smallint", "integer", "int", "bigint", "real", "decimal", "nchar"];
-
-/// Looks up types that sqlparser does not know.
-fn named((schema, name): &(Option<String>, String), modifiers: &[String]) -> Result<SqlType> {
+/// Looks up types that have no grammar of their own.
+fn named((schema, name): &(Option<String>, String), modifiers: &[Expr]) -> Result<SqlType> {
     if schema.as_deref().is_some_and(|schema| schema != "pg_catalog") {
         return Err(unknown(schema.as_deref(), name));
     }
-    let modifier = |at: usize| modifiers.get(at).and_then(|text| text.trim().parse::<u64>().ok());
     let system = system_type(name).is_some();
-    let lengthy = || modifier(0).map(|length| CharacterLength::IntegerLength { length, unit: None });
     let ty = match name.as_str() {
         name if system => system_type(name).unwrap_or(SqlType::OID),
-        "bool" | "boolean" => SqlType::BOOL,
-        "int2" | "smallint" => SqlType::INT2,
-        "int4" | "integer" | "int" => SqlType::INT4,
-        "int8" | "bigint" => SqlType::INT8,
-        "float4" | "real" => SqlType::FLOAT4,
+        "bool" => SqlType::BOOL,
+        "int2" => SqlType::INT2,
+        "int4" => SqlType::INT4,
+        "int8" => SqlType::INT8,
+        "float4" => SqlType::FLOAT4,
         "float8" => SqlType::FLOAT8,
-        "numeric" | "decimal" => {
-            let scale = modifiers.get(1).and_then(|text| text.trim().parse::<i64>().ok());
-            return numeric(&match (modifier(0), scale) {
-                (None, _) => ExactNumberInfo::None,
-                (Some(precision), None) => ExactNumberInfo::Precision(precision),
-                (Some(precision), Some(scale)) => ExactNumberInfo::PrecisionAndScale(precision, scale),
-            });
-        }
+        "numeric" => return numeric(modifiers),
         "text" => SqlType::TEXT,
-        "varchar" => {
-            return Ok(match length(&lengthy(), "varchar")? {
-                Some(length) => SqlType::VARCHAR.with_modifier(length + 4),
-                None => SqlType::VARCHAR,
-            });
-        }
-        "nchar" => return Ok(SqlType::CHAR.with_modifier(length(&lengthy(), "char")?.unwrap_or(1) + 4)),
-        "bpchar" => {
-            return Ok(match length(&lengthy(), "char")? {
-                Some(length) => SqlType::CHAR.with_modifier(length + 4),
-                None => SqlType::CHAR,
-            });
-        }
+        "varchar" => return of_length(SqlType::VARCHAR, modifiers, "varchar"),
+        "bpchar" => return of_length(SqlType::CHAR, modifiers, "char"),
         "name" => SqlType::NAME,
         "char" => SqlType::SINGLE_CHAR,
         "bytea" => SqlType::BYTEA,
         "date" => SqlType::DATE,
-        "timestamp" => return Ok(with_precision(SqlType::TIMESTAMP, modifier(0))),
-        "timestamptz" => return Ok(with_precision(SqlType::TIMESTAMPTZ, modifier(0))),
-        "time" => return Ok(with_precision(SqlType::TIME, modifier(0))),
-        "timetz" => return Ok(with_precision(SqlType::TIMETZ, modifier(0))),
-        "interval" => return interval(None, None, modifier(0)),
+        "timestamp" => return of_precision(SqlType::TIMESTAMP, modifiers, "TIMESTAMP", ""),
+        "timestamptz" => return of_precision(SqlType::TIMESTAMPTZ, modifiers, "TIMESTAMP", ZONED),
+        "time" => return of_precision(SqlType::TIME, modifiers, "TIME", ""),
+        "timetz" => return of_precision(SqlType::TIMETZ, modifiers, "TIME", ZONED),
+        "interval" => return interval(None, modifiers),
         "uuid" => SqlType::UUID,
         "oid" => SqlType::OID,
         "int2vector" => SqlType::INT2VECTOR,

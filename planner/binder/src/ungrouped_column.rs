@@ -2,10 +2,10 @@
 //! aggregates. The left operand of a subquery comparison precedes the subquery.
 
 use super::binder::Binder;
-use sqlparser::ast::{self, Expr, ObjectNamePart, Query, Spanned, Visit, Visitor};
-use sqlparser::tokenizer::Span;
 use std::ops::ControlFlow;
-use syntax::fold;
+use syntax::Span;
+use syntax::ast::{Expr, ExprKind, Query};
+use syntax::visit::{Visit, Visitor};
 
 /// The first position that names a column.
 #[derive(Clone, Copy)]
@@ -19,7 +19,13 @@ pub struct Mention {
 impl Binder<'_> {
     /// The first position that names a column outside aggregates, with or without its relation's name. If there is no
     /// such position, one within an aggregate, for a column that a subquery uses.
-    pub fn mention_of_column(&self, part: &impl Visit, relation: &str, name: &str, within: bool) -> Option<Mention> {
+    pub fn mention_of_column(
+        &self,
+        part: &(impl Visit + ?Sized),
+        relation: &str,
+        name: &str,
+        within: bool,
+    ) -> Option<Mention> {
         let is_aggregate = |name: &str| self.resolver.is_aggregate(name);
         let look = |aggregates: bool| {
             let mut search = Search { relation, name, is_aggregate: &is_aggregate, aggregates, queries: 0, inside: 0 };
@@ -42,8 +48,8 @@ struct Search<'n> {
 
 impl Search<'_> {
     fn aggregates(&self, expr: &Expr) -> bool {
-        let Expr::Function(ast::Function { name, over: None, .. }) = expr else { return false };
-        matches!(name.0.last(), Some(ObjectNamePart::Identifier(name)) if (self.is_aggregate)(&fold(name)))
+        let ExprKind::Call(call) = &expr.kind else { return false };
+        call.over.is_none() && call.name.parts.last().is_some_and(|name| (self.is_aggregate)(&name.value))
     }
 }
 
@@ -62,16 +68,16 @@ impl Visitor for Search<'_> {
 
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<Mention> {
         self.inside += usize::from(self.aggregates(expr));
-        let here = match expr {
-            Expr::Identifier(column) => fold(column) == self.name,
-            Expr::CompoundIdentifier(parts) => match parts.as_slice() {
-                [.., table, column] => fold(column) == self.name && fold(table) == self.relation,
-                _ => false,
+        let here = match &expr.kind {
+            ExprKind::Column(names) => match names.as_slice() {
+                [column] => column.value == self.name,
+                [.., table, column] => column.value == self.name && table.value == self.relation,
+                [] => false,
             },
             _ => false,
         };
         match here && (self.aggregates || self.inside == 0) {
-            true => ControlFlow::Break(Mention { place: expr.span(), within: self.queries > 0 }),
+            true => ControlFlow::Break(Mention { place: expr.span, within: self.queries > 0 }),
             false => ControlFlow::Continue(()),
         }
     }

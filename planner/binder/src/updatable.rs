@@ -1,14 +1,16 @@
 //! Determines from their queries which views can be written: PostgreSQL's automatically updatable views.
 
+use super::from::shown_name;
 use super::row_function::is_row_function;
 use super::view::{the_query, view_statement};
 use catalog::{Catalog, ColumnId, RelationKind, TableDescriptor};
 use functions::{is_aggregate, is_json_row_function};
 use sql_error::{Result, SqlError};
-use sqlparser::ast::{self, SelectItem, SelectItemQualifiedWildcardKind, SetExpr, TableFactor, Visit, Visitor};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use syntax::{fold, fold_name};
+use syntax::ast::{self, ExprKind, FromItem, QueryBody};
+use syntax::fold_name;
+use syntax::visit::{Visit, Visitor};
 
 /// The reason why a view or column cannot be written, in PostgreSQL's words.
 pub type Reason = &'static str;
@@ -69,9 +71,9 @@ pub fn level(catalog: &Catalog, view: &Arc<TableDescriptor>) -> Result<std::resu
         .cloned()
         .collect();
     for (column, given) in names.iter_mut().zip(alias.into_iter().flat_map(|alias| &alias.columns)) {
-        column.1 = fold(&given.name);
+        column.1.clone_from(&given.value);
     }
-    let shown = alias.map_or(relation, |alias| fold(&alias.name));
+    let shown = shown_name(alias, &relation);
     let columns = columns(select, &names, &shown);
     if columns.len() != view.live_columns().count() {
         return Err(SqlError::internal(format!("the query of view \"{}\" has other columns", view.name)));
@@ -85,24 +87,20 @@ pub fn the_select(query: &ast::Query) -> std::result::Result<&ast::Select, Reaso
     let mut query = query;
     let select = loop {
         with |= query.with.is_some();
-        limited |= query.limit_clause.is_some() || query.fetch.is_some();
-        match query.body.as_ref() {
-            SetExpr::Query(inner) => query = inner,
-            SetExpr::Select(select) => break select,
-            SetExpr::SetOperation { .. } => {
+        limited |= query.limit.is_some() || query.offset.is_some();
+        match &query.body {
+            QueryBody::Nested(inner) => query = inner,
+            QueryBody::Select(select) => break select,
+            QueryBody::Set(_) => {
                 return Err("Views containing UNION, INTERSECT, or EXCEPT are not automatically updatable.");
             }
-            _ => return Err(NOT_ONE_TABLE),
+            QueryBody::Values(..) | QueryBody::Table(..) => return Err(NOT_ONE_TABLE),
         }
     };
-    if select.distinct.as_ref().is_some_and(|distinct| !matches!(distinct, ast::Distinct::All)) {
+    if select.distinct.is_some() {
         return Err("Views containing DISTINCT are not automatically updatable.");
     }
-    let grouped = match &select.group_by {
-        ast::GroupByExpr::All(_) => true,
-        ast::GroupByExpr::Expressions(exprs, modifiers) => !exprs.is_empty() || !modifiers.is_empty(),
-    };
-    if grouped {
+    if select.group_by.is_some() {
         return Err("Views containing GROUP BY are not automatically updatable.");
     }
     if select.having.is_some() {
@@ -115,7 +113,7 @@ pub fn the_select(query: &ast::Query) -> std::result::Result<&ast::Select, Reaso
         return Err("Views containing LIMIT or OFFSET are not automatically updatable.");
     }
     let mut calls = Calls::default();
-    let _ = select.projection.visit(&mut calls);
+    let _ = select.targets.visit(&mut calls);
     if calls.aggregate {
         return Err("Views that return aggregate functions are not automatically updatable.");
     }
@@ -129,13 +127,10 @@ pub fn the_select(query: &ast::Query) -> std::result::Result<&ast::Select, Reaso
 }
 
 /// The single relation of a SELECT.
-pub fn the_relation(select: &ast::Select) -> std::result::Result<(&ast::ObjectName, Option<&ast::TableAlias>), Reason> {
-    let [ast::TableWithJoins { relation, joins }] = select.from.as_slice() else { return Err(NOT_ONE_TABLE) };
-    match relation {
-        TableFactor::Table { name, alias, args: None, sample, .. } if joins.is_empty() => match sample {
-            Some(_) => Err("Views containing TABLESAMPLE are not automatically updatable."),
-            None => Ok((name, alias.as_ref())),
-        },
+pub fn the_relation(select: &ast::Select) -> std::result::Result<(&ast::Name, Option<&ast::Alias>), Reason> {
+    match select.from.as_slice() {
+        [FromItem::Table { relation, alias, sample: None, span: _ }] => Ok((&relation.name, alias.as_ref())),
+        [FromItem::Table { .. }] => Err("Views containing TABLESAMPLE are not automatically updatable."),
         _ => Err(NOT_ONE_TABLE),
     }
 }
@@ -148,14 +143,10 @@ fn columns(
 ) -> Vec<std::result::Result<ColumnId, Reason>> {
     let all = || names.iter().map(|(id, _)| Ok(*id));
     let mut found = Vec::new();
-    for item in &select.projection {
-        match item {
-            SelectItem::Wildcard(_)
-            | SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(_), _) => found.extend(all()),
-            SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => {
-                found.push(column(expr, names, relation));
-            }
-            _ => found.push(Err(NOT_A_COLUMN)),
+    for target in &select.targets {
+        match target.value.kind {
+            ExprKind::Star(_) => found.extend(all()),
+            _ => found.push(column(&target.value, names, relation)),
         }
     }
     found
@@ -163,19 +154,11 @@ fn columns(
 
 fn column(expr: &ast::Expr, names: &[(ColumnId, String)], relation: &str) -> std::result::Result<ColumnId, Reason> {
     const SYSTEM: [&str; 6] = ["tableoid", "ctid", "xmin", "xmax", "cmin", "cmax"];
-    let ident = match expr {
-        ast::Expr::Nested(inner) => return column(inner, names, relation),
-        ast::Expr::Identifier(ident) => ident,
-        ast::Expr::CompoundIdentifier(parts) => match parts.last() {
-            Some(ident) => ident,
-            None => return Err(NOT_A_COLUMN),
-        },
-        _ => return Err(NOT_A_COLUMN),
-    };
-    let name = fold(ident);
+    let ExprKind::Column(parts) = &expr.kind else { return Err(NOT_A_COLUMN) };
+    let Some(name) = parts.last().map(|ident| ident.value.as_str()) else { return Err(NOT_A_COLUMN) };
     match names.iter().find(|(_, known)| *known == name) {
         Some((id, _)) => Ok(*id),
-        None if SYSTEM.contains(&name.as_str()) => Err(SYSTEM_COLUMN),
+        None if SYSTEM.contains(&name) => Err(SYSTEM_COLUMN),
         None if name == relation => Err(WHOLE_ROW),
         None => Err(NOT_A_COLUMN),
     }
@@ -202,7 +185,7 @@ impl Visitor for Calls {
         ControlFlow::Continue(())
     }
     fn pre_visit_expr(&mut self, expr: &ast::Expr) -> ControlFlow<()> {
-        if let (0, ast::Expr::Function(call)) = (self.depth, expr)
+        if let (0, ExprKind::Call(call)) = (self.depth, &expr.kind)
             && let Ok((_, name)) = fold_name(&call.name)
         {
             self.window |= call.over.is_some();

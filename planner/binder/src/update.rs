@@ -2,7 +2,6 @@
 
 use super::assignment::extension;
 use super::binder::Binder;
-use super::clauses::{check_update, target_table};
 use super::expression::{Clause, Env};
 use super::scope::Scope;
 use super::system_column::mentions;
@@ -11,39 +10,27 @@ use catalog::acl::UPDATE;
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
 use executor::dml::UpdateNode;
 use sql_error::{Result, SqlError};
-use sqlparser::ast::{self, UpdateTableFromKind};
+use syntax::ast;
 
 impl Binder<'_> {
-    /// Binds an UPDATE to a writing plan.
+    /// Binds an UPDATE to a writing plan. The caller binds its WITH.
     pub fn update(&self, update: &ast::Update) -> Result<BoundKind> {
-        check_update(update)?;
-        let (name, alias) = target_table(&update.table.relation, "UPDATE of")?;
-        if !update.table.joins.is_empty() {
-            return Err(SqlError::syntax("syntax error at or near \"JOIN\""));
-        }
-        let target = self.target(name, Verb::Update)?;
+        let target = self.target(&update.table.name, Verb::Update)?;
         let table = target.table.clone();
-        let rows = self.target_rows(&target, alias)?;
+        let rows = self.target_rows(&target, update.alias.as_ref())?;
         let mut exprs = self.old_row(&rows);
         let mut source = rows.source;
-        let from: &[ast::TableWithJoins] = match &update.from {
-            None => &[],
-            Some(UpdateTableFromKind::AfterSet(from)) => from,
-            Some(UpdateTableFromKind::BeforeSet(_)) => {
-                return Err(SqlError::syntax("syntax error at or near \"FROM\""));
-            }
-        };
         let Some(relation) = source.scope.relations.first().cloned() else {
             return Err(SqlError::internal("a scan without a relation"));
         };
-        if !from.is_empty() {
-            let others = self.beside_written(&relation, from, || self.from(from, None))?;
+        if !update.from.is_empty() {
+            let others = self.beside_written(&relation, &update.from, || self.from(&update.from, None))?;
             source = self.cross(source, others)?;
         }
         let mut plan = source.plan;
         let scope = source.scope;
-        if let Some(selection) = &update.selection {
-            let filter = self.predicate(selection, Env::new(&scope, Clause::Where))?;
+        if let Some(filter) = &update.filter {
+            let filter = self.predicate(filter, Env::new(&scope, Clause::Where))?;
             plan = LogicalPlanBuilder::from(plan).filter(filter)?.build()?;
         }
         let set = self.assignments(&target, &update.assignments, Env::new(&scope, Clause::Update))?;
@@ -54,17 +41,18 @@ impl Binder<'_> {
             assigned.push(column);
             exprs.push(value.alias(self.unique("n")));
         }
-        if update.returning.is_some() {
+        let returning = !update.returning.is_empty();
+        if returning {
             exprs.extend(others(&scope));
             // ctid is computed from the row key.
-            let items = update.returning.iter().flatten();
             let key = relation.key.clone().filter(|_| table.primary_key().is_none());
-            exprs.extend(key.filter(|_| items.into_iter().any(|item| mentions(item, "ctid"))).map(Expr::Column));
+            let named = update.returning.iter().any(|item| mentions(item, "ctid"));
+            exprs.extend(key.filter(|_| named).map(Expr::Column));
         }
         let input = LogicalPlanBuilder::from(plan).project(exprs)?.build()?;
         let rules = self.target_rules(&target)?;
-        let node = UpdateNode::new(table.clone(), input, assigned, rules, update.returning.is_some())?;
-        let (plan, columns) = self.returning(extension(node), update.returning.as_deref(), &scope)?;
+        let node = UpdateNode::new(table.clone(), input, assigned, rules, returning)?;
+        let (plan, columns) = self.returning(extension(node), &update.returning, &scope)?;
         Ok(BoundKind::Dml { plan, columns, verb: Verb::Update, table: Some(table) })
     }
 }

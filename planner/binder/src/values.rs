@@ -1,6 +1,7 @@
 //! Binds VALUES as a query.
 
 use super::binder::{Binder, column};
+use super::error_position::place_of;
 use super::expression::{Clause, Env};
 use super::lateral::has_subquery_of_outside;
 use super::query::BoundQuery;
@@ -10,31 +11,30 @@ use datafusion::common::DFSchema;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, Values};
 use functions::TypedExpr;
 use sql_error::{Result, SqlError};
-use sqlparser::ast::{self, Spanned};
 use std::collections::HashMap;
 use std::sync::Arc;
+use syntax::{Span, ast};
 use types::SqlType;
 
 impl Binder<'_> {
     /// Binds VALUES as a query with columns `column1`, `column2`, ….
-    pub fn values(&self, values: &ast::Values, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
-        super::clauses::check_values(values)?;
+    pub fn values(&self, rows: &[Vec<ast::Expr>], parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
         let scope = Scope::empty(parent);
         let env = Env::new(&scope, Clause::Values);
-        let width = values.rows.first().map_or(0, |row| row.content.len());
+        let width = rows.first().map_or(0, Vec::len);
         super::clauses::at_most(width, "target lists")?;
         let mut columns: Vec<Vec<TypedExpr>> = vec![Vec::new(); width];
-        for row in &values.rows {
-            if row.content.len() != width {
+        for row in rows {
+            if row.len() != width {
                 return Err(self.uneven(row));
             }
-            for (expr, column) in row.content.iter().zip(&mut columns) {
+            for (expr, column) in row.iter().zip(&mut columns) {
                 column.push(self.expr(expr, env)?);
             }
         }
         let mut types = Vec::new();
         let mut unified = Vec::new();
-        let single = values.rows.len() == 1;
+        let single = rows.len() == 1;
         for (at, column) in columns.into_iter().enumerate() {
             if single {
                 // A single row keeps unknown types: the target of an INSERT may determine them.
@@ -44,13 +44,13 @@ impl Binder<'_> {
             }
             let given: Vec<SqlType> = column.iter().map(|typed| typed.ty).collect();
             let (exprs, ty) = self.unify("VALUES", column).map_err(|error| {
-                let places: Vec<&ast::Expr> = values.rows.iter().filter_map(|row| row.content.get(at)).collect();
+                let places: Vec<&ast::Expr> = rows.iter().filter_map(|row| row.get(at)).collect();
                 self.at_mismatch(error, &places, &given)
             })?;
             types.push(ty);
             unified.push(exprs);
         }
-        let rows = transpose(unified, values.rows.len());
+        let rows = transpose(unified, rows.len());
         let (plan, names) = self.rows(rows, &types)?;
         let columns = names
             .into_iter()
@@ -69,8 +69,8 @@ impl Binder<'_> {
     }
 
     /// The error 42601 for a row of VALUES with another number of items than the first.
-    pub fn uneven(&self, row: &ast::Parens<Vec<ast::Expr>>) -> SqlError {
-        let first = row.content.first().map_or_else(sqlparser::tokenizer::Span::empty, Spanned::span);
+    pub fn uneven(&self, row: &[ast::Expr]) -> SqlError {
+        let first = row.first().map_or(Span::NONE, place_of);
         self.at(SqlError::syntax("VALUES lists must all be the same length"), first)
     }
 

@@ -2,10 +2,11 @@
 
 use super::binder::Binder;
 use super::call::Arguments;
+use super::error_position::place_of;
 use super::expression::Env;
 use functions::TypedExpr;
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{self, Spanned};
+use syntax::ast;
 
 impl Binder<'_> {
     /// Binds the argument `VARIADIC array`.
@@ -13,7 +14,7 @@ impl Binder<'_> {
         let typed = self.expr(array, env)?;
         if !typed.ty.array {
             let error = SqlError::new(state::DATATYPE_MISMATCH, "VARIADIC argument must be an array");
-            return Err(self.at(error, array.span()));
+            return Err(self.at(error, place_of(array)));
         }
         arguments.values.push(typed);
         arguments.variadic = true;

@@ -1,7 +1,8 @@
 //! Views: replaces a view by its query, and records what a new view names and needs.
 
 use super::binder::Binder;
-use super::from::{Source, rename};
+use super::from::{Source, rename, shown_name};
+use super::query::whole_table;
 use super::scope::{Scope, ScopeColumn, ScopeRelation};
 use super::{BindContext, BoundKind};
 use catalog::{ColumnId, RelationKind, TableDescriptor, ViewDescriptor, ViewRelation};
@@ -11,10 +12,9 @@ use datafusion::common::{Column, TableReference};
 use datafusion::logical_expr::{Expr, LogicalPlan};
 use functions::ParameterTypes;
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast;
 use std::cell::RefCell;
 use std::sync::Arc;
-use syntax::{Statement, StatementKind};
+use syntax::{Statement, StatementKind, ast};
 use types::{Oid, SqlType};
 
 /// Deepest nesting of views, including parentheses in their queries.
@@ -64,11 +64,8 @@ pub fn bind_stored_view(view: &ViewDescriptor, context: &BindContext<'_>) -> Res
 fn bind_once(statement: &Statement, context: &BindContext<'_>, names: Names<'_>) -> Result<BoundView> {
     let query = the_query(statement)?;
     let parameters = ParameterTypes::new(Vec::new());
-    let mut binder = Binder::new(*context, &statement.source, &statement.extras, &parameters);
+    let mut binder = Binder::new(*context, &statement.source, &parameters);
     binder.names = names;
-    if super::writing_with::writing(&query.body).is_some() {
-        return Err(SqlError::syntax("syntax error: a view is of a query"));
-    }
     let bound = binder.query_statement(query)?;
     if binder.has_parts() {
         let message = "views must not contain data-modifying statements in WITH";
@@ -128,10 +125,18 @@ pub fn the_query(statement: &Statement) -> Result<&ast::Query> {
     }
 }
 
-/// Parses the query of a view.
+/// Parses the query of a view. `TABLE name` becomes the SELECT that it means.
 pub fn view_statement(view: &ViewDescriptor) -> Result<Statement> {
     let parsed = syntax::parse(&view.query)?.into_iter().next();
-    parsed.ok_or_else(|| SqlError::internal("a view without a query"))
+    let mut statement = parsed.ok_or_else(|| SqlError::internal("a view without a query"))?;
+    if let StatementKind::Sql(tree) = &mut statement.kind
+        && let ast::Statement::Query(query) = tree.as_mut()
+        && let ast::QueryBody::Table(relation, span) = &query.body
+    {
+        let select = whole_table(relation, *span);
+        query.body = ast::QueryBody::Select(Box::new(select));
+    }
+    Ok(statement)
 }
 
 /// Deepest nesting of parentheses in a text.
@@ -225,7 +230,7 @@ impl<'a> Binder<'a> {
     pub fn view_rows<'p>(
         &self,
         view: &Arc<TableDescriptor>,
-        alias: Option<&ast::TableAlias>,
+        alias: Option<&ast::Alias>,
         parent: Option<&'p Scope<'p>>,
     ) -> Result<Source<'p>> {
         let stored = view.view.as_ref().ok_or_else(|| SqlError::internal("a view without a query"))?;
@@ -236,18 +241,18 @@ impl<'a> Binder<'a> {
         }
         let statement = view_statement(stored)?;
         let parameters = ParameterTypes::new(Vec::new());
-        let mut inner = Binder::new(self.context, &statement.source, &statement.extras, &parameters);
+        let mut inner = Binder::new(self.context, &statement.source, &parameters);
         inner.names = Names::Of(stored);
         inner.depth = depth;
         inner.owner = super::role_below(view);
         inner.share_names_with(self);
-        let name = alias.map_or_else(|| view.name.clone(), |alias| syntax::fold(&alias.name));
+        let name = shown_name(alias, &view.name);
         self.push_into(&name);
         inner.share_pushes_with(self);
         let bound = inner.query(the_query(&statement)?, None).map_err(SqlError::without_position);
         self.share_names_with(&inner);
         self.share_pushes_with(&inner);
-        if !statement.extras.locks.is_empty() || inner.views_lock.get() {
+        if inner.views_lock.get() {
             self.views_lock.set(true);
         }
         let mut types: Vec<SqlType> = view.live_columns().map(|column| column.ty).collect();

@@ -9,32 +9,24 @@ use super::table_expression::has_subquery;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::logical_expr::utils::{compare_sort_expr, group_window_expr_by_sort_keys};
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
-use functions::frame::Exclude;
 use functions::{TypedExpr, WindowCall};
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{self, NamedWindowExpr, WindowType};
-use sqlparser::tokenizer::Span;
 use std::cmp::Ordering;
-use syntax::{EXCLUDE, fold, is_word};
+use syntax::Span;
+use syntax::ast::{self, Over};
 
 /// The parts of a window definition.
-#[derive(Default)]
 struct Window<'w> {
     partition_by: &'w [ast::Expr],
-    order_by: &'w [ast::OrderByExpr],
+    order_by: &'w [ast::SortItem],
     frame: Option<&'w ast::WindowFrame>,
-    exclude: Exclude,
+    /// The place of the definition that has the frame.
+    place: Span,
 }
 
 impl Binder<'_> {
     /// Binds a call with OVER.
-    pub fn window_call(
-        &self,
-        function: &ast::Function,
-        name: &str,
-        over: &WindowType,
-        env: Env<'_>,
-    ) -> Result<TypedExpr> {
+    pub fn window_call(&self, function: &ast::Call, name: &str, over: &Over, env: Env<'_>) -> Result<TypedExpr> {
         if env.clause == Clause::Aggregate {
             let message = "aggregate function calls cannot contain window function calls";
             return Err(SqlError::new(state::GROUPING_ERROR, message));
@@ -75,15 +67,8 @@ impl Binder<'_> {
             return Err(SqlError::new(state::UNDEFINED_FUNCTION, message));
         }
         let window = match over {
-            WindowType::NamedWindow(name) => {
-                named(&fold(name), env.windows).map_err(|error| self.at(error, name.span))?
-            }
-            WindowType::WindowSpec(spec) => {
-                specified(spec, env.windows, true).map_err(|error| match &spec.window_name {
-                    Some(name) => self.at_bracket(error, name.span),
-                    None => error,
-                })?
-            }
+            Over::Named(name) => named(&name.value, env.windows).map_err(|error| self.at(error, name.span))?,
+            Over::Spec(spec) => specified(spec, env.windows, true).map_err(|error| self.at(error, spec.span))?,
         };
         let mut partition_by = Vec::new();
         for expr in window.partition_by {
@@ -99,14 +84,7 @@ impl Binder<'_> {
                 order.types.push(ty);
             }
         }
-        let frame = self.frame(window.frame, window.exclude, &mut order, definition).map_err(|error| {
-            let behind = match (over, &error.fields().about) {
-                (WindowType::WindowSpec(_), Some(_)) => self.place_of_over(super::binder::span_of(&function.name)),
-                (WindowType::NamedWindow(name), Some(_)) => self.place_of_window(name, env),
-                _ => return error,
-            };
-            self.source.error_at_its_token(error.behind(behind))
-        })?;
+        let frame = self.frame(window.frame, window.place, &mut order, definition)?;
         if let (Some(filter), false) = (&filter, arguments.distinct) {
             super::aggregate_filter_guard::spare_filtered(
                 filter,
@@ -167,12 +145,12 @@ impl Binder<'_> {
     /// Checks every window of a WINDOW clause, whether or not a call uses it.
     pub fn check_windows(&self, env: Env<'_>) -> Result<()> {
         for (at, definition) in env.windows.iter().enumerate() {
-            let name = fold(&definition.0);
-            if env.windows.iter().take(at).any(|other| fold(&other.0) == name) {
+            let (name, place) = (&definition.name.value, definition.spec.span);
+            if env.windows.iter().take(at).any(|other| other.name.value == *name) {
                 let message = format!("window \"{name}\" is already defined");
-                return Err(self.in_definition(SqlError::new(state::WINDOWING_ERROR, message), definition));
+                return Err(self.at(SqlError::new(state::WINDOWING_ERROR, message), place));
             }
-            let window = named(&name, env.windows).map_err(|error| self.in_definition(error, definition))?;
+            let window = named(name, env.windows).map_err(|error| self.at(error, place))?;
             let inner = env.within(Clause::WindowDefinition);
             for expr in window.partition_by {
                 self.settled_expr(expr, inner)?;
@@ -182,25 +160,6 @@ impl Binder<'_> {
             }
         }
         Ok(())
-    }
-
-    /// Adds the position of a WINDOW definition, its parenthesis, to an error.
-    fn in_definition(&self, error: SqlError, definition: &ast::NamedWindowDefinition) -> SqlError {
-        let name = definition.0.span;
-        self.source.error_at_token(error, (Some(name.end), None), false, |token| token == "(", name)
-    }
-
-    /// The span of a window's name in its definition.
-    fn place_of_window(&self, name: &ast::Ident, env: Env<'_>) -> Span {
-        let mut found = env.windows.iter().filter(|window| fold(&window.0) == fold(name));
-        found.next().map_or(name.span, |window| window.0.span)
-    }
-
-    /// The span of OVER in the call whose function name is at `function`.
-    fn place_of_over(&self, function: Span) -> Span {
-        let tokens = self.source.tokens().unwrap_or_default();
-        let mut behind = tokens.iter().skip_while(|token| token.span.start < function.end);
-        behind.find(|token| is_word(token, "over")).map_or(function, |token| token.span)
     }
 
     /// Binds an expression and converts unknown types to text.
@@ -238,31 +197,26 @@ pub fn leaves_query(expr: &Expr) -> bool {
 }
 
 /// Looks up a named window. A definition can see only earlier ones.
-fn named<'w>(name: &str, windows: &'w [ast::NamedWindowDefinition]) -> Result<Window<'w>> {
-    let found = windows.iter().position(|window| fold(&window.0) == name);
+fn named<'w>(name: &str, windows: &'w [ast::NamedWindow]) -> Result<Window<'w>> {
+    let found = windows.iter().position(|window| window.name.value == name);
     let before = windows.get(..found.unwrap_or(0)).unwrap_or_default();
-    match found.and_then(|at| windows.get(at)).map(|window| &window.1) {
-        Some(NamedWindowExpr::NamedWindow(other)) => named(&fold(other), before),
-        Some(NamedWindowExpr::WindowSpec(spec)) => specified(spec, before, false),
+    match found.and_then(|at| windows.get(at)) {
+        Some(window) => specified(&window.spec, before, false),
         None => Err(SqlError::new(state::UNDEFINED_OBJECT, format!("window \"{name}\" does not exist"))),
     }
 }
 
 /// Binds a window specification. `over` says whether it follows OVER.
-fn specified<'w>(
-    spec: &'w ast::WindowSpec,
-    windows: &'w [ast::NamedWindowDefinition],
-    over: bool,
-) -> Result<Window<'w>> {
-    let ast::WindowSpec { window_name, partition_by, order_by, window_frame } = spec;
-    let (order_by, exclude) = excluded(order_by);
-    let Some(base) = window_name else {
-        return Ok(Window { partition_by, order_by, frame: window_frame.as_ref(), exclude });
+fn specified<'w>(spec: &'w ast::WindowSpec, windows: &'w [ast::NamedWindow], over: bool) -> Result<Window<'w>> {
+    let ast::WindowSpec { base, partition_by, order_by, frame, span } = spec;
+    let (frame, place) = (frame.as_ref(), *span);
+    let Some(base) = base else {
+        return Ok(Window { partition_by, order_by, frame, place });
     };
-    let name = fold(base);
-    let base = named(&name, windows)?;
+    let name = &base.value;
+    let base = named(name, windows)?;
     let error = |message: String| Err(SqlError::new(state::WINDOWING_ERROR, message));
-    if !spec.partition_by.is_empty() {
+    if !partition_by.is_empty() {
         return error(format!("cannot override PARTITION BY clause of window \"{name}\""));
     }
     if !order_by.is_empty() && !base.order_by.is_empty() {
@@ -271,22 +225,9 @@ fn specified<'w>(
     if base.frame.is_some() {
         let message = format!("cannot copy window \"{name}\" because it has a frame clause");
         let copied = SqlError::new(state::WINDOWING_ERROR, message);
-        let bare = over && order_by.is_empty() && spec.window_frame.is_none();
+        let bare = over && order_by.is_empty() && frame.is_none();
         return Err(if bare { copied.hint("Omit the parentheses in this OVER clause.") } else { copied });
     }
-    let order_by = if order_by.is_empty() { base.order_by } else { order_by };
-    Ok(Window { partition_by: base.partition_by, order_by, frame: spec.window_frame.as_ref(), exclude })
-}
-
-/// The sort keys of a window, and the exclusion of its frame, which the parser encodes as a last key.
-fn excluded(order_by: &[ast::OrderByExpr]) -> (&[ast::OrderByExpr], Exclude) {
-    let Some((ast::OrderByExpr { expr: ast::Expr::Identifier(ident), .. }, keys)) = order_by.split_last() else {
-        return (order_by, Exclude::NoOthers);
-    };
-    match ident.value.strip_prefix(EXCLUDE).filter(|_| ident.quote_style.is_none()) {
-        Some("current row") => (keys, Exclude::CurrentRow),
-        Some("group") => (keys, Exclude::Group),
-        Some("ties") => (keys, Exclude::Ties),
-        _ => (order_by, Exclude::NoOthers),
-    }
+    let order_by: &[ast::SortItem] = if order_by.is_empty() { base.order_by } else { order_by };
+    Ok(Window { partition_by: base.partition_by, order_by, frame, place })
 }

@@ -7,15 +7,26 @@ use super::query::BoundQuery;
 use super::recursion::{INVALID_RECURSION, check_recursion, in_order, mentions};
 use super::scope::{Scope, ScopeColumn};
 use super::volatile::is_volatile;
-use super::writing_with::{no_returning, not_at_the_top, writing};
+use super::writing_with::{no_returning, not_at_the_top, with_of};
 use datafusion::common::tree_node::{TreeNodeRecursion, TreeNodeVisitor};
 use datafusion::logical_expr::{ExprSchemable, Extension, LogicalPlan, LogicalPlanBuilder};
 use executor::recursive_union::{Branch, NewRowsNode};
 use executor::shared_rows::SharedRowsNode;
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{self, SetExpr};
-use sqlparser::tokenizer::Span;
-use syntax::{CYCLE, SEARCH, fold};
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+use syntax::ast::{self, QueryBody, SetOperation, SetOperator};
+use syntax::visit::{Visit, Visitor};
+
+/// The terms of a recursive query.
+pub struct Terms<'t> {
+    /// What gives the first rows.
+    pub first: Cow<'t, QueryBody>,
+    /// What gives the rows of each round.
+    pub repeated: &'t QueryBody,
+    /// Whether equal rows are kept.
+    pub all: bool,
+}
 
 /// The visible WITH queries, innermost last.
 #[derive(Default)]
@@ -39,10 +50,25 @@ impl Binder<'_> {
     /// Makes WITH queries visible. The answer is for [`Binder::leave_with`]. `top` says whether WITH belongs to the
     /// whole statement, where its queries may write.
     pub fn enter_with(&self, query: &ast::Query, parent: Option<&Scope<'_>>, top: bool) -> Result<usize> {
+        self.enter(query.with.as_ref(), query, parent, top)
+    }
+
+    /// The same for the WITH of an INSERT, UPDATE, DELETE or MERGE.
+    pub fn enter_with_of_write(&self, statement: &ast::Statement, top: bool) -> Result<usize> {
+        self.enter(with_of(statement), statement, None, top)
+    }
+
+    fn enter(
+        &self,
+        with: Option<&ast::With>,
+        whole: &impl Visit,
+        parent: Option<&Scope<'_>>,
+        top: bool,
+    ) -> Result<usize> {
         let depth = self.with.borrow().tables.len();
-        let Some(with) = &query.with else { return Ok(depth) };
+        let Some(with) = with else { return Ok(depth) };
         let later = self.with.borrow().later.len();
-        let bound = self.bind_with(query, with, parent, top);
+        let bound = self.bind_with(whole, with, parent, top);
         self.with.borrow_mut().later.truncate(later);
         if bound.is_err() {
             self.leave_with(depth);
@@ -50,32 +76,26 @@ impl Binder<'_> {
         bound.map(|()| depth)
     }
 
-    fn bind_with(&self, query: &ast::Query, with: &ast::With, parent: Option<&Scope<'_>>, top: bool) -> Result<()> {
+    fn bind_with(&self, whole: &impl Visit, with: &ast::With, parent: Option<&Scope<'_>>, top: bool) -> Result<()> {
         let later = self.with.borrow().later.len();
-        let items = items_of(with);
-        let names: Vec<(String, &ast::Query)> =
-            items.iter().map(|item| (fold(&item.table.alias.name), item.table.query.as_ref())).collect();
-        for (at, (name, _)) in names.iter().enumerate() {
-            if names.iter().take(at).any(|(other, _)| other == name) {
+        for (at, table) in with.queries.iter().enumerate() {
+            let name = &table.name.value;
+            if with.queries.iter().take(at).any(|other| other.name.value == *name) {
                 let message = format!("WITH query name \"{name}\" specified more than once");
-                let place = items.get(at).map_or_else(Span::empty, |item| item.table.alias.name.span);
-                return Err(self.at(SqlError::new(state::DUPLICATE_ALIAS, message), place));
+                return Err(self.at(SqlError::new(state::DUPLICATE_ALIAS, message), table.name.span));
             }
         }
-        let place_of = |at: usize| items.get(at).map_or_else(Span::empty, |item| item.table.alias.name.span);
         let order = match with.recursive {
-            true => in_order(&names).map_err(|(error, at)| self.at(error, place_of(at)))?,
-            false => (0..items.len()).collect(),
+            true => in_order(&with.queries).map_err(|(error, place)| self.at(error, place))?,
+            false => with.queries.iter().collect(),
         };
-        for (done, place) in order.iter().enumerate() {
-            let Some(item) = items.get(*place) else { continue };
+        for (done, table) in order.iter().enumerate() {
             {
                 let mut tables = self.with.borrow_mut();
                 tables.later.truncate(later);
-                let rest = order.iter().skip(done).filter_map(|place| names.get(*place));
-                tables.later.extend(rest.map(|(name, _)| name.clone()));
+                tables.later.extend(order.iter().skip(done).map(|table| table.name.value.clone()));
             }
-            self.bind_item(item, query, with.recursive, parent, top)?;
+            self.bind_item(table, whole, with.recursive, parent, top)?;
         }
         Ok(())
     }
@@ -83,53 +103,51 @@ impl Binder<'_> {
     /// Binds one query of WITH.
     fn bind_item(
         &self,
-        item: &Item<'_>,
-        whole: &ast::Query,
+        written: &ast::CommonTable,
+        whole: &impl Visit,
         recursive: bool,
         parent: Option<&Scope<'_>>,
         top: bool,
     ) -> Result<()> {
-        let name = self.at_name(&item.table.alias.name)?;
-        let recursive = recursive && mentions(item.table.query.as_ref(), &name);
-        let carrying = item.search.is_some() || item.cycle.is_some();
+        let name = written.name.value.clone();
+        let place = written.name.span;
+        let recursive = recursive && mentions(&written.statement, &name);
+        let carrying = written.search.is_some() || written.cycle.is_some();
         if !recursive && carrying {
-            return Err(self.at(SqlError::syntax("WITH query is not recursive"), item.table.alias.name.span));
+            return Err(self.at(SqlError::syntax("WITH query is not recursive"), place));
         }
-        let rewritten = match carrying {
+        let table = match carrying {
             true => {
-                self.terms(&name, item.table)?;
-                Some(self.search_and_cycle(item, &name, parent)?)
+                let terms = self.terms(&name, written)?;
+                Cow::Owned(self.search_and_cycle(written, &terms, parent)?)
             }
-            false => None,
+            false => Cow::Borrowed(written),
         };
-        let table = rewritten.as_ref().unwrap_or(item.table);
         let mut part = None;
-        let mut bound = if let Some(statement) = writing(&table.query.body) {
-            if !top {
-                return Err(self.at(not_at_the_top(), table.alias.name.span));
-            }
-            if recursive {
+        let mut bound = match table.statement.as_ref() {
+            ast::Statement::Query(_) if recursive => self.recursive(&name, &table, parent)?,
+            ast::Statement::Query(query) => self.query(query, parent)?,
+            _ if !top => return Err(self.at(not_at_the_top(), place)),
+            _ if recursive => {
                 let message = format!("recursive query \"{name}\" must not contain data-modifying statements");
-                return Err(self.at(SqlError::new(INVALID_RECURSION, message), table.alias.name.span));
+                return Err(self.at(SqlError::new(INVALID_RECURSION, message), place));
             }
-            let (number, rows) = self.part(table, statement)?;
-            part = Some(number);
-            let Some(rows) = rows else {
-                let plan = LogicalPlan::default();
-                let table = CommonTable { name, plan, columns: Vec::new(), part, returns: false };
-                self.with.borrow_mut().tables.push(table);
-                return Ok(());
-            };
-            rows
-        } else if recursive {
-            self.recursive(&name, table, parent)?
-        } else {
-            self.query(&table.query, parent)?
+            statement => {
+                let (number, rows) = self.part(&table, statement)?;
+                part = Some(number);
+                let Some(rows) = rows else {
+                    let plan = LogicalPlan::default();
+                    let table = CommonTable { name, plan, columns: Vec::new(), part, returns: false };
+                    self.with.borrow_mut().tables.push(table);
+                    return Ok(());
+                };
+                rows
+            }
         };
-        self.check_names(&name, &table.alias, bound.columns.len())?;
-        super::from::rename(&name, &mut bound.columns, Some(&table.alias))?;
+        self.check_names(&table, bound.columns.len())?;
+        name_columns(&table, &mut bound.columns)?;
         // Volatile queries, and those declared MATERIALIZED, are evaluated once.
-        let asked = table.materialized == Some(ast::CteAsMaterialized::Materialized);
+        let asked = table.materialized == Some(true);
         if part.is_none()
             && (asked || is_volatile(&bound.plan)?)
             && references(whole, &name) > 1
@@ -141,7 +159,7 @@ impl Binder<'_> {
         let BoundQuery { plan, columns } = bound;
         if is_too_large(&plan) {
             let message = "WITH queries name each other so often that the statement is too large to be planned";
-            return Err(self.at(SqlError::new(state::STATEMENT_TOO_COMPLEX, message), item.table.alias.name.span));
+            return Err(self.at(SqlError::new(state::STATEMENT_TOO_COMPLEX, message), place));
         }
         let table = CommonTable { name, plan, columns, part, returns: true };
         self.with.borrow_mut().tables.push(table);
@@ -149,15 +167,16 @@ impl Binder<'_> {
     }
 
     /// Checks that there are no more column names than columns. Errors: 42P10.
-    fn check_names(&self, name: &str, alias: &ast::TableAlias, columns: usize) -> Result<()> {
-        if alias.columns.len() <= columns {
+    fn check_names(&self, table: &ast::CommonTable, columns: usize) -> Result<()> {
+        if table.columns.len() <= columns {
             return Ok(());
         }
         let message = format!(
-            "WITH query \"{name}\" has {columns} columns available but {} columns specified",
-            alias.columns.len()
+            "WITH query \"{}\" has {columns} columns available but {} columns specified",
+            table.name.value,
+            table.columns.len()
         );
-        Err(self.at(SqlError::new(state::INVALID_COLUMN_REFERENCE, message), alias.name.span))
+        Err(self.at(SqlError::new(state::INVALID_COLUMN_REFERENCE, message), table.name.span))
     }
 
     /// A plan that runs once for all of its readers.
@@ -205,36 +224,52 @@ impl Binder<'_> {
 
     /// WITH RECURSIVE: evaluates the first branch, then repeatedly the second over the rows of the last round, until
     /// there are none. Both branches can see the query's own WITH.
-    fn recursive(&self, name: &str, table: &ast::Cte, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
-        self.terms(name, table)?;
-        let depth = self.enter_with(&table.query, parent, false)?;
-        let bound = self.rounds(name, table, parent);
+    fn recursive(&self, name: &str, table: &ast::CommonTable, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
+        let terms = self.terms(name, table)?;
+        let depth = self.enter_with_of_terms(table, parent)?;
+        let bound = self.rounds(name, table, &terms, parent);
         self.leave_with(depth);
         bound
     }
 
+    /// Makes the WITH of a recursive query itself visible to its branches.
+    pub(super) fn enter_with_of_terms(&self, table: &ast::CommonTable, parent: Option<&Scope<'_>>) -> Result<usize> {
+        self.enter(with_of(&table.statement), &table.statement, parent, false)
+    }
+
     /// Both branches of a recursive query. Errors: 42P19, 0A000 for invalid forms.
-    fn terms<'t>(&self, name: &str, table: &'t ast::Cte) -> Result<(&'t SetExpr, &'t SetExpr, ast::SetQuantifier)> {
-        let SetExpr::SetOperation { op: ast::SetOperator::Union, set_quantifier, left, right } =
-            table.query.body.as_ref()
-        else {
+    fn terms<'t>(&self, name: &str, table: &'t ast::CommonTable) -> Result<Terms<'t>> {
+        let Some((query, set, (repeated, before))) = union_of(&table.statement) else {
             let message = format!(
                 "recursive query \"{name}\" does not have the form non-recursive-term UNION [ALL] recursive-term"
             );
-            return Err(self.at(SqlError::new(INVALID_RECURSION, message), table.alias.name.span));
+            return Err(self.at(SqlError::new(INVALID_RECURSION, message), table.name.span));
+        };
+        let first = match before {
+            [only] => Cow::Borrowed(only),
+            several => {
+                let operators = set.operators.iter().take(several.len().saturating_sub(1)).copied().collect();
+                let (operator, all) = (set.operator, set.all);
+                Cow::Owned(QueryBody::Set(SetOperation { operator, all, arms: several.to_vec(), operators }))
+            }
         };
         let aggregate = |name: &str| self.resolver.is_aggregate(name);
-        check_recursion(name, &table.query, (left, right), &aggregate)
+        check_recursion(name, query, (&*first, repeated), &aggregate)
             .map_err(|(error, place)| self.at(error, place))?;
-        Ok((left, right, *set_quantifier))
+        Ok(Terms { first, repeated, all: set.all })
     }
 
-    fn rounds(&self, name: &str, table: &ast::Cte, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
-        let (left, right, set_quantifier) = self.terms(name, table)?;
-        let all = set_quantifier == ast::SetQuantifier::All;
+    fn rounds(
+        &self,
+        name: &str,
+        table: &ast::CommonTable,
+        terms: &Terms<'_>,
+        parent: Option<&Scope<'_>>,
+    ) -> Result<BoundQuery> {
+        let (left, right, all) = (&*terms.first, terms.repeated, terms.all);
         let first = self.set_expr(left, parent)?;
         let first = self.settled(first)?;
-        self.check_names(name, &table.alias, first.columns.len())?;
+        self.check_names(table, first.columns.len())?;
         // Both branches get the column names of the working table.
         let names: Vec<String> = first.columns.iter().map(|_| self.unique("r")).collect();
         let exprs: Vec<_> =
@@ -247,7 +282,7 @@ impl Binder<'_> {
             .zip(&names)
             .map(|(old, name)| ScopeColumn { expr: column(name), table_oid: 0, attnum: 0, ..old.clone() })
             .collect();
-        super::from::rename(name, &mut columns, Some(&table.alias))?;
+        name_columns(table, &mut columns)?;
         let schema = std::sync::Arc::new(start.schema().as_arrow().clone());
         let provider = datafusion::datasource::cte_worktable::CteWorkTable::new(&working, schema);
         let source = datafusion::datasource::provider_as_source(std::sync::Arc::new(provider));
@@ -308,7 +343,7 @@ impl Binder<'_> {
         start: LogicalPlan,
         step: LogicalPlan,
         columns: &[ScopeColumn],
-        written: &SetExpr,
+        written: &QueryBody,
     ) -> Result<(LogicalPlan, LogicalPlan, bool)> {
         let mut keys = Vec::with_capacity(columns.len());
         for (at, column) in columns.iter().enumerate() {
@@ -323,41 +358,40 @@ impl Binder<'_> {
     }
 }
 
-/// A query of WITH with its SEARCH and CYCLE clauses.
-pub struct Item<'w> {
-    /// The WITH query itself.
-    pub table: &'w ast::Cte,
-    /// The SEARCH clause, if any.
-    pub search: Option<&'w ast::Cte>,
-    /// The CYCLE clause, if any.
-    pub cycle: Option<&'w ast::Cte>,
+/// A query that is a UNION: itself, the operation, and its last arm with those before it. `None` for others.
+#[allow(clippy::type_complexity)]
+fn union_of(statement: &ast::Statement) -> Option<(&ast::Query, &SetOperation, (&QueryBody, &[QueryBody]))> {
+    let ast::Statement::Query(query) = statement else { return None };
+    let QueryBody::Set(set) = &query.body else { return None };
+    let arms = set.arms.split_last().filter(|_| set.operator == SetOperator::Union)?;
+    Some((query, set, arms))
 }
 
-/// The queries of WITH. The parser puts SEARCH and CYCLE clauses behind their query.
-fn items_of(with: &ast::With) -> Vec<Item<'_>> {
-    let mut items: Vec<Item<'_>> = Vec::new();
-    for table in &with.cte_tables {
-        let ident = &table.alias.name;
-        let marker = ident.value.as_str();
-        match (items.last_mut(), ident.quote_style.is_none()) {
-            (Some(item), true) if marker == SEARCH => item.search = Some(table),
-            (Some(item), true) if marker == CYCLE => item.cycle = Some(table),
-            _ => items.push(Item { table, search: None, cycle: None }),
-        }
+/// Gives the columns of a query of WITH the names that are written for them.
+fn name_columns(table: &ast::CommonTable, columns: &mut [ScopeColumn]) -> Result<()> {
+    let names: Vec<&ast::Ident> = table.columns.iter().collect();
+    super::from::rename_to(&table.name.value, columns, &names)
+}
+
+/// Number of times that a statement, including its WITH, names a table.
+fn references(whole: &impl Visit, name: &str) -> usize {
+    let mut references = References { name, count: 0 };
+    let _ = whole.visit(&mut references);
+    references.count
+}
+
+struct References<'n> {
+    name: &'n str,
+    count: usize,
+}
+
+impl Visitor for References<'_> {
+    type Break = ();
+
+    fn pre_visit_relation(&mut self, relation: &ast::Name) -> ControlFlow<()> {
+        self.count += usize::from(matches!(relation.parts.as_slice(), [ident] if ident.value == self.name));
+        ControlFlow::Continue(())
     }
-    items
-}
-
-/// Number of times that a query, including its WITH, names a table.
-fn references(query: &ast::Query, name: &str) -> usize {
-    let mut count = 0;
-    let _ = ast::visit_relations(query, |relation| {
-        if let [ast::ObjectNamePart::Identifier(ident)] = relation.0.as_slice() {
-            count += usize::from(fold(ident) == name);
-        }
-        std::ops::ControlFlow::<()>::Continue(())
-    });
-    count
 }
 
 /// Whether a plan has more nodes than allowed or is too deep.

@@ -8,8 +8,8 @@ use super::{BoundKind, Verb};
 use datafusion::logical_expr::{Extension, LogicalPlan};
 use executor::held_rows::HeldRowsNode;
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{self, SetExpr};
 use std::sync::Arc;
+use syntax::ast;
 use types::Oid;
 
 /// A data-modifying WITH query as a part of the statement.
@@ -41,26 +41,22 @@ impl Parts {
     }
 }
 
-/// The writing statement of a body. `None` for others.
-pub fn writing(body: &SetExpr) -> Option<&ast::Statement> {
-    match body {
-        SetExpr::Insert(statement)
-        | SetExpr::Update(statement)
-        | SetExpr::Delete(statement)
-        | SetExpr::Merge(statement) => Some(statement),
+/// The WITH of a query or write. `None` also for other statements.
+pub fn with_of(statement: &ast::Statement) -> Option<&ast::With> {
+    match statement {
+        ast::Statement::Query(query) => query.with.as_ref(),
+        ast::Statement::Insert(insert) => insert.with.as_ref(),
+        ast::Statement::Update(update) => update.with.as_ref(),
+        ast::Statement::Delete(delete) => delete.with.as_ref(),
+        ast::Statement::Merge(merge) => merge.with.as_ref(),
         _ => None,
     }
 }
 
 impl Binder<'_> {
-    /// Binds INSERT, UPDATE or DELETE with a WITH clause.
-    pub fn writing_query(&self, query: &ast::Query, statement: &ast::Statement, top: bool) -> Result<BoundKind> {
-        super::clauses::check_query(query)?;
-        if query.order_by.is_some() || query.limit_clause.is_some() || query.fetch.is_some() || !query.locks.is_empty()
-        {
-            return Err(SqlError::syntax("syntax error at end of input"));
-        }
-        let depth = self.enter_with(query, None, top)?;
+    /// Binds INSERT, UPDATE, DELETE or MERGE with its WITH clause. `top` says whether it is the whole statement.
+    pub fn write(&self, statement: &ast::Statement, top: bool) -> Result<BoundKind> {
+        let depth = self.enter_with_of_write(statement, top)?;
         let bound = match statement {
             ast::Statement::Insert(insert) => self.insert(insert),
             ast::Statement::Update(update) => self.update(update),
@@ -81,9 +77,9 @@ impl Binder<'_> {
     }
 
     /// Binds a data-modifying WITH query to a new part. The answer includes its rows, or `None` without RETURNING.
-    pub fn part(&self, table: &ast::Cte, statement: &ast::Statement) -> Result<(usize, Option<BoundQuery>)> {
-        let bound = self.writing_query(&table.query, statement, false).map_err(|error| match statement {
-            ast::Statement::Merge(_) => self.at(error, table.alias.name.span),
+    pub fn part(&self, table: &ast::CommonTable, statement: &ast::Statement) -> Result<(usize, Option<BoundQuery>)> {
+        let bound = self.write(statement, false).map_err(|error| match statement {
+            ast::Statement::Merge(_) => self.at(error, table.name.span),
             _ => error,
         })?;
         let BoundKind::Dml { plan, columns, table: written, .. } = bound else {

@@ -9,15 +9,18 @@ use catalog::{ColumnDescriptor, ColumnId, Identity, TableDescriptor};
 use context::notice::Notice;
 use executor::Slots;
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{ObjectName, SequenceOptions};
+use syntax::ast::{Column, SequenceOption};
 use syntax::parse_expression;
+
+/// The notice for COMPRESSION.
+const COMPRESSION_IGNORED: &str = "COMPRESSION has no effect";
 
 fn not_in_state(message: String) -> SqlError {
     SqlError::new(state::OBJECT_NOT_IN_PREREQUISITE_STATE, message)
 }
 
 /// A target of SET STATISTICS in its stored form: `None` means that of the settings. Errors: 22023.
-pub(super) fn statistics_target(context: &DdlContext, value: i64) -> Result<Option<i16>> {
+pub(super) fn statistics_target(context: &DdlContext, value: i32) -> Result<Option<i16>> {
     if value < -1 {
         let message = format!("statistics target {value} is too low");
         return Err(SqlError::new(state::INVALID_PARAMETER_VALUE, message));
@@ -27,6 +30,13 @@ pub(super) fn statistics_target(context: &DdlContext, value: i64) -> Result<Opti
         context.session.notify(lowered);
     }
     Ok(i16::try_from(value.min(10_000)).ok().filter(|value| *value >= 0))
+}
+
+/// Tells the client that COMPRESSION of new columns has no effect.
+pub(super) fn note_compression<'c>(context: &DdlContext, mut columns: impl Iterator<Item = &'c Column>) {
+    if columns.any(|column| column.compression.is_some()) {
+        context.notice(state::SUCCESSFUL_COMPLETION, COMPRESSION_IGNORED);
+    }
 }
 
 /// The columns that a stored expression names.
@@ -94,7 +104,7 @@ impl Making<'_> {
     }
 
     /// SET STATISTICS. Errors: 22023.
-    pub(super) fn set_statistics(&mut self, name: &str, value: i64) -> Result<()> {
+    pub(super) fn set_statistics(&mut self, name: &str, value: i32) -> Result<()> {
         let column = self.live_column(name)?;
         let statistics = statistics_target(self.context, value)?;
         self.replace_column(ColumnDescriptor { statistics, ..column });
@@ -119,6 +129,13 @@ impl Making<'_> {
             return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message));
         }
         self.replace_column(ColumnDescriptor { storage: Some(code.to_string()), ..column });
+        Ok(())
+    }
+
+    /// SET COMPRESSION. Errors: 42703.
+    pub(super) fn set_compression(&self, name: &str) -> Result<()> {
+        self.live_column(name)?;
+        self.context.notice(state::SUCCESSFUL_COMPLETION, COMPRESSION_IGNORED);
         Ok(())
     }
 
@@ -165,13 +182,7 @@ impl Making<'_> {
     }
 
     /// ADD GENERATED … AS IDENTITY. Errors: 55000, 22023.
-    pub(super) async fn add_identity(
-        &mut self,
-        name: &str,
-        always: bool,
-        given: Option<&ObjectName>,
-        options: &[SequenceOptions],
-    ) -> Result<()> {
+    pub(super) async fn add_identity(&mut self, name: &str, always: bool, options: &[SequenceOption]) -> Result<()> {
         let column = self.live_column(name)?;
         let of = |what: &str| format!("column \"{name}\" of relation \"{}\" {what}", self.table.name);
         if !column.ty.is_integer() {
@@ -187,7 +198,7 @@ impl Making<'_> {
         if column.default.is_some() {
             return Err(not_in_state(of("already has a default value")));
         }
-        let default = self.own_sequence(name, column.id, column.ty, given, options).await?;
+        let default = self.own_sequence(name, column.id, column.ty, options).await?;
         let identity = Some(if always { Identity::Always } else { Identity::ByDefault });
         self.replace_column(ColumnDescriptor { identity, default: Some(default), ..column });
         Ok(())
@@ -198,14 +209,13 @@ impl Making<'_> {
         &mut self,
         name: &str,
         always: Option<bool>,
-        restart: Option<Option<i64>>,
-        options: &[SequenceOptions],
+        options: &[SequenceOption],
     ) -> Result<()> {
         let column = self.live_column(name)?;
         if column.identity.is_none() {
             return Err(not_in_state(self.no_identity(name)));
         }
-        if restart.is_some() || !options.is_empty() {
+        if !options.is_empty() {
             let owned = match self.context.catalog.owned_sequence(self.table.oid, column.id) {
                 Some(owned) => Some(owned),
                 // This statement created the sequence.
@@ -216,6 +226,7 @@ impl Making<'_> {
                 }
             };
             let owned = owned.ok_or_else(|| SqlError::internal("an identity column without its sequence"))?;
+            let restart = sequence::restart_of(options)?;
             let changes = sequence::Changes { options, restart, data_type: None };
             // Other parts of the statement may have changed the sequence.
             self.writer.flush().await?;

@@ -7,21 +7,18 @@ use super::names::has_constraint;
 use super::{backfill, canonical, referenced, sequence_defaults};
 use catalog::{ColumnDescriptor, ColumnId, IndexDescriptor};
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::Ident;
-use syntax::fold;
 
 impl Making<'_> {
-    pub(super) async fn drop_column(&mut self, name: &Ident, if_exists: bool, cascade: bool) -> Result<()> {
-        let name = fold(name);
-        let Some(id) = self.table.column_named(&name).map(|column| column.id) else {
+    pub(super) async fn drop_column(&mut self, name: &str, if_exists: bool, cascade: bool) -> Result<()> {
+        let Some(id) = self.table.column_named(name).map(|column| column.id) else {
             if if_exists {
                 let message = format!("column \"{name}\" of relation \"{}\" does not exist, skipping", self.table.name);
                 self.context.notice(state::SUCCESSFUL_COMPLETION, message);
                 return Ok(());
             }
-            return Err(no_column(&self.table, &name, "drop"));
+            return Err(no_column(&self.table, name, "drop"));
         };
-        let generated = self.generated_from(&name)?;
+        let generated = self.generated_from(name)?;
         if !generated.is_empty() {
             let table = self.context.shown_name(&self.table);
             let line =
@@ -33,7 +30,7 @@ impl Making<'_> {
             let gone: Vec<String> = generated.iter().map(|other| format!("column {other} of table {table}")).collect();
             super::drop::report_cascade(self.context, &gone);
             for other in &generated {
-                Box::pin(self.drop_column(&Ident::with_quote('"', other), false, true)).await?;
+                Box::pin(self.drop_column(other, false, true)).await?;
             }
         }
         let referring = self.referring_to(id);
@@ -50,7 +47,7 @@ impl Making<'_> {
         gone.extend(self.remove_defaults(taken).await?);
         gone.extend(dependents::remove_silently(self.context, &mut self.writer, &dependents).await?);
         super::drop::report_cascade(self.context, &gone);
-        self.remove_column(id, &name).await
+        self.remove_column(id, name).await
     }
 
     /// Removes a column that nothing outside the table needs, with all constraints and indexes of the table over it.
@@ -115,9 +112,8 @@ impl Making<'_> {
         Ok(())
     }
 
-    pub(super) async fn drop_constraint(&mut self, name: &Ident, if_exists: bool, cascade: bool) -> Result<()> {
-        let name = fold(name);
-        if !has_constraint(&self.table, &name) {
+    pub(super) async fn drop_constraint(&mut self, name: &str, if_exists: bool, cascade: bool) -> Result<()> {
+        if !has_constraint(&self.table, name) {
             let message = format!("constraint \"{name}\" of relation \"{}\" does not exist", self.table.name);
             if if_exists {
                 self.context.notice(state::SUCCESSFUL_COMPLETION, format!("{message}, skipping"));

@@ -3,27 +3,7 @@
 
 use super::create_table::{Constraint, Making};
 use sql_error::Result;
-use sqlparser::ast::{AlterColumnOperation, AlterTableOperation, ColumnOption, TableConstraint};
-use syntax::AlterAction;
-
-/// One part of an ALTER TABLE, from our parser or from sqlparser.
-#[derive(Clone, Copy)]
-pub(super) enum Part<'a> {
-    /// An action of our parser.
-    Own(&'a AlterAction),
-    /// An action of sqlparser.
-    Sql(&'a AlterTableOperation),
-}
-
-impl<'a> Part<'a> {
-    /// Wraps an action of our parser, which may stand for one of sqlparser's.
-    pub(super) fn of(action: &'a AlterAction) -> Self {
-        match action {
-            AlterAction::Sql(operation) => Part::Sql(operation),
-            own => Part::Own(own),
-        }
-    }
-}
+use syntax::ast::{AlterColumn, AlterTableAction, AlterTableKind, ColumnConstraintKind, TableConstraintKind};
 
 /// The pass in which a part runs. All parts of one pass run before the next.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -41,39 +21,37 @@ impl Pass {
     const ALL: [Pass; 7] =
         [Pass::Drop, Pass::Type, Pass::AddColumn, Pass::Column, Pass::Index, Pass::Constraint, Pass::Other];
 
-    fn of(part: Part<'_>) -> Self {
-        match part {
-            Part::Own(action) => Pass::of_action(action),
-            Part::Sql(operation) => Pass::of_operation(operation),
-        }
-    }
-
-    fn of_action(action: &AlterAction) -> Self {
+    fn of(action: &AlterTableKind) -> Self {
         match action {
-            AlterAction::SetType { .. } => Pass::Type,
-            AlterAction::DropExpression(..) | AlterAction::DropIdentity(..) => Pass::Drop,
-            AlterAction::AddUsingIndex { .. } => Pass::Index,
-            AlterAction::AddIdentity { .. } => Pass::Constraint,
-            // ChangeIdentity too: a property of an identity is set after the identity exists.
+            AlterTableKind::DropColumn { .. } | AlterTableKind::DropConstraint { .. } => Pass::Drop,
+            AlterTableKind::AddColumn { .. } => Pass::AddColumn,
+            AlterTableKind::AddConstraint(constraint) => match constraint.kind {
+                TableConstraintKind::PrimaryKey(..)
+                | TableConstraintKind::Unique(..)
+                | TableConstraintKind::UsingIndex(..) => Pass::Index,
+                _ => Pass::Constraint,
+            },
+            AlterTableKind::AlterColumn(_, change) => Pass::of_column(change),
             _ => Pass::Other,
         }
     }
 
-    fn of_operation(operation: &AlterTableOperation) -> Self {
-        match operation {
-            AlterTableOperation::DropColumn { .. } | AlterTableOperation::DropConstraint { .. } => Pass::Drop,
-            AlterTableOperation::AddColumn { .. } => Pass::AddColumn,
-            AlterTableOperation::AddConstraint { constraint, .. } => match constraint {
-                TableConstraint::PrimaryKey(_) | TableConstraint::Unique(_) => Pass::Index,
-                _ => Pass::Constraint,
-            },
-            AlterTableOperation::AlterColumn { op, .. } => match op {
-                AlterColumnOperation::DropDefault | AlterColumnOperation::DropNotNull => Pass::Drop,
-                AlterColumnOperation::SetDataType { .. } => Pass::Type,
-                AlterColumnOperation::SetNotNull => Pass::Column,
-                _ => Pass::Constraint,
-            },
-            _ => Pass::Other,
+    fn of_column(change: &AlterColumn) -> Self {
+        match change {
+            AlterColumn::DropDefault
+            | AlterColumn::DropNotNull
+            | AlterColumn::DropExpression(_)
+            | AlterColumn::DropIdentity(_) => Pass::Drop,
+            AlterColumn::Type { .. } => Pass::Type,
+            AlterColumn::SetNotNull => Pass::Column,
+            AlterColumn::SetDefault(_) | AlterColumn::AddIdentity { .. } => Pass::Constraint,
+            // A property of an identity is set after the identity exists.
+            AlterColumn::SetIdentity { .. }
+            | AlterColumn::SetStatistics(_)
+            | AlterColumn::SetOptions(_)
+            | AlterColumn::ResetOptions(_)
+            | AlterColumn::SetStorage(_)
+            | AlterColumn::SetCompression(_) => Pass::Other,
         }
     }
 
@@ -87,27 +65,21 @@ impl Pass {
 }
 
 /// Whether a new column has properties that a later pass sets.
-fn says_more(part: Part<'_>) -> bool {
-    let Part::Sql(AlterTableOperation::AddColumn { column_def, .. }) = part else { return false };
-    column_def.options.iter().any(|option| {
-        matches!(
-            option.option,
-            ColumnOption::PrimaryKey(_)
-                | ColumnOption::Unique(_)
-                | ColumnOption::Check(_)
-                | ColumnOption::ForeignKey(_)
-        )
-    })
+fn says_more(action: &AlterTableKind) -> bool {
+    use ColumnConstraintKind::{Check, PrimaryKey, References, Unique};
+    let AlterTableKind::AddColumn { column, .. } = action else { return false };
+    let later = |kind: &ColumnConstraintKind| matches!(kind, PrimaryKey(_) | Unique(_) | Check { .. } | References(_));
+    column.constraints.iter().any(|constraint| later(&constraint.kind))
 }
 
 impl Making<'_> {
-    /// Runs all parts, pass by pass.
-    pub(super) async fn alter_by_passes(&mut self, parts: &[Part<'_>]) -> Result<()> {
+    /// Runs all actions, pass by pass.
+    pub(super) async fn alter_by_passes(&mut self, actions: &[AlterTableAction]) -> Result<()> {
         // Expressions that convert values to a new type see the table as it was before the statement.
         let before = self.table.clone();
         let mut retyped = Vec::new();
-        for part in parts.iter().filter(|part| Pass::of(**part) == Pass::Type) {
-            retyped.push(self.retyped(&retyped, *part)?);
+        for action in actions.iter().filter(|action| Pass::of(&action.kind) == Pass::Type) {
+            retyped.push(self.retyped(&retyped, &action.kind)?);
         }
         let mut of_columns: Vec<(usize, Constraint<'_>)> = Vec::new();
         for pass in Pass::ALL {
@@ -117,23 +89,17 @@ impl Making<'_> {
                 }
                 continue;
             }
-            for (at, part) in parts.iter().copied().enumerate() {
-                if pass == Pass::of(part) {
-                    match part {
-                        Part::Sql(AlterTableOperation::AddColumn {
-                            if_not_exists,
-                            column_def,
-                            column_position: None,
-                            ..
-                        }) => {
-                            let constraints = self.add_column_to_existing(*if_not_exists, column_def).await?;
+            for (at, action) in actions.iter().enumerate() {
+                if pass == Pass::of(&action.kind) {
+                    match &action.kind {
+                        AlterTableKind::AddColumn { if_not_exists, column } => {
+                            let constraints = self.add_column_to_existing(*if_not_exists, column).await?;
                             of_columns.extend(constraints.into_iter().map(|constraint| (at, constraint)));
                         }
-                        Part::Sql(operation) => self.alter(operation).await?,
-                        Part::Own(action) => self.act(action).await?,
+                        kind => self.act(kind).await?,
                     }
                 }
-                if matches!(pass, Pass::Index | Pass::Constraint) && says_more(part) {
+                if matches!(pass, Pass::Index | Pass::Constraint) && says_more(&action.kind) {
                     let of_pass = |of: &(usize, Constraint<'_>)| of.0 == at && Pass::of_constraint(&of.1) == pass;
                     for (_, constraint) in of_columns.iter().filter(|of| of_pass(of)) {
                         self.add_to_existing(std::slice::from_ref(constraint), false).await?;

@@ -1,187 +1,155 @@
-//! ALTER TABLE, VIEW, SEQUENCE and INDEX, for statements with actions that sqlparser does not know.
+//! ALTER TABLE and ALTER INDEX: finds the relation and runs the actions. Other kinds of relations that ALTER TABLE names
+//! are left to their modules.
 
-use super::alter_column::statistics_target;
-use super::alter_passes::Part;
 use super::create_table::{Constraint, Making};
 use super::names::{Chosen, has_constraint};
-use super::storage_parameter::{self, Of, given};
-use super::{DdlContext, backfill, names, sequence};
+use super::storage_parameter::given;
+use super::{DdlContext, alter_index, backfill, foreign_key, names, sequence, view};
 use binder::canonical;
-use catalog::{
-    ColumnId, IndexDescriptor, IndexState, Persistence, RelationKind, ReplicaIdentity, TableDescriptor, is_temporary,
-};
+use catalog::{IndexDescriptor, IndexState, Persistence, RelationKind, ReplicaIdentity, TableDescriptor, is_temporary};
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{AlterColumnOperation, AlterTableOperation};
-use sqlparser::tokenizer::Span;
-use syntax::{AlterAction, AlterRelation, ReplicaIdentityClause, fold_name};
+use syntax::ast::{self, AlterColumn, AlterTable, AlterTableAction, AlterTableKind, Deferral, TriggerSwitch};
+use syntax::{Span, fold_name};
 use types::Oid;
 
-/// Runs ALTER TABLE, VIEW, SEQUENCE or INDEX.
-pub async fn alter(context: &DdlContext, alter: &AlterRelation) -> Result<String> {
-    let tag = format!("ALTER {}", alter.kind.to_uppercase());
-    let found = context.find(&alter.name)?;
-    if alter.kind == "index" || found.is_none() {
-        let (schema, name) = fold_name(&alter.name)?;
+/// Runs ALTER TABLE or ALTER INDEX. Returns its command tag.
+pub(super) async fn alter(context: &DdlContext, alter: &AlterTable) -> Result<String> {
+    let of_index = alter.kind == ast::RelationKind::Index;
+    let tag = if of_index { "ALTER INDEX" } else { "ALTER TABLE" }.to_string();
+    let name = &alter.relation.name;
+    let found = context.find(name)?;
+    if of_index || found.is_none() {
+        let (schema, relation) = fold_name(name)?;
         let path = context.settings.search_path();
-        let index = context.catalog.index_named(schema.as_deref(), &name, path);
-        if index.is_some() && (alter.kind == "index" || alter.kind == "table") {
-            if let [AlterAction::RenameIndex(new)] = alter.actions.as_slice() {
-                super::alter_table::rename_index_to(context, &alter.name, new).await?;
-                return Ok(tag);
-            }
-            if let Some((table, position)) = index {
-                alter_index(context, alter, &table, position).await?;
-            }
+        if let Some((table, position)) = context.catalog.index_named(schema.as_deref(), &relation, path) {
+            alter_index::alter(context, alter, &table, position).await?;
             return Ok(tag);
         }
         if found.is_none() && alter.if_exists {
-            context.notice(state::SUCCESSFUL_COMPLETION, format!("relation \"{name}\" does not exist, skipping"));
+            context.notice(state::SUCCESSFUL_COMPLETION, format!("relation \"{relation}\" does not exist, skipping"));
             return Ok(tag);
         }
     }
-    let Some(found) = found else { return Err(context.no_relation_of(&alter.name, alter.kind)) };
-    if let [AlterAction::SetSchema(schema)] = alter.actions.as_slice() {
-        let fits = match alter.kind {
-            "view" => found.kind == RelationKind::View,
-            "sequence" => found.kind == RelationKind::Sequence,
-            "index" => false,
-            _ => true,
-        };
-        if !fits {
-            let article = if alter.kind == "index" { "an" } else { "a" };
-            let message = format!("\"{}\" is not {article} {}", found.name, alter.kind);
-            return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message));
-        }
-        set_schema(context, &found, schema).await?;
-        return Ok(tag);
-    }
-    if alter.actions.iter().any(|action| matches!(action, AlterAction::SetSchema(_))) {
-        return Err(SqlError::syntax("SET SCHEMA stands alone in ALTER TABLE"));
-    }
-    if let ("index", [AlterAction::RenameIndex(new)]) = (alter.kind, alter.actions.as_slice()) {
-        super::alter_table::rename_relation(context, &alter.name, new).await?;
-        return Ok(tag);
-    }
-    if alter.kind == "index" {
+    let Some(found) = found else { return Err(context.no_relation(name)) };
+    let action = match alter.actions.as_slice() {
+        [action] => Some(&action.kind),
+        _ => None,
+    };
+    // ALTER INDEX may rename any relation.
+    if of_index && !matches!(action, Some(AlterTableKind::Rename(_))) {
         return Err(SqlError::new(state::WRONG_OBJECT_TYPE, format!("\"{}\" is not an index", found.name)));
     }
-    if alter.kind == "view" {
-        super::view::alter_options(context, &found, &alter.actions).await?;
-        return Ok(tag);
+    match (found.kind, action) {
+        (_, Some(AlterTableKind::SetSchema(schema))) => set_schema(context, &found, &schema.value).await?,
+        (RelationKind::Sequence, _) => sequence::alter(context, alter).await.map(drop)?,
+        (RelationKind::View, _) => view::alter(context, alter).await.map(drop)?,
+        (RelationKind::Table | RelationKind::SystemView, _) => of_table(context, alter).await?,
     }
-    if alter.kind != "table" {
-        return Err(SqlError::unsupported(format!("this ALTER {}", alter.kind.to_uppercase())));
-    }
-    if found.kind != RelationKind::Table {
-        let message = format!("ALTER TABLE action cannot be performed on relation \"{}\"", found.name);
-        names::expect_kind(&found, RelationKind::Table).map_err(|error| match found.kind {
-            RelationKind::SystemView => error,
-            _ => SqlError::new(state::WRONG_OBJECT_TYPE, message),
-        })?;
-    }
-    let renames = |action: &AlterAction| {
-        matches!(action, AlterAction::Sql(operation) if matches!(
-            operation.as_ref(),
-            AlterTableOperation::RenameTable { .. }
-                | AlterTableOperation::RenameColumn { .. }
-                | AlterTableOperation::RenameConstraint { .. }
-        ))
-    };
-    if alter.actions.iter().any(renames) {
-        return Err(SqlError::syntax("RENAME stands alone in ALTER TABLE"));
-    }
-    let table = context.locked_table(&alter.name).await?;
-    context.must_be_idle(&table, "ALTER TABLE")?;
-    let schema = context.schema(&table.schema)?;
-    let mut making = Making::of(context, &schema, table, Chosen::default());
-    let parts: Vec<Part<'_>> = alter.actions.iter().map(Part::of).collect();
-    making.alter_by_passes(&parts).await?;
-    making.store().await?;
-    making.validate_rows().await?;
     Ok(tag)
 }
 
-/// 42809: the action is for tables, and the relation is something else.
-pub(super) fn cannot_be_performed(action: Option<&AlterTableOperation>, name: &str, kind: &str) -> SqlError {
-    let words = match action {
-        Some(AlterTableOperation::AlterColumn { op: AlterColumnOperation::SetDataType { .. }, .. }) => {
-            "ALTER COLUMN ... SET DATA TYPE".to_string()
-        }
-        Some(AlterTableOperation::AlterColumn { op, .. }) => {
-            let text = op.to_string();
-            format!("ALTER COLUMN ... {}", text.split_whitespace().take(3).collect::<Vec<_>>().join(" "))
-        }
-        Some(AlterTableOperation::AddConstraint { .. }) => "ADD CONSTRAINT".to_string(),
-        Some(other) => other.to_string().split_whitespace().take(2).collect::<Vec<_>>().join(" "),
-        None => String::new(),
+async fn of_table(context: &DdlContext, alter: &AlterTable) -> Result<()> {
+    let table = context.locked_table(&alter.relation.name).await?;
+    let renames = |action: &AlterTableAction| {
+        use AlterTableKind::{Rename, RenameColumn, RenameConstraint};
+        matches!(action.kind, Rename(_) | RenameColumn(..) | RenameConstraint(..))
     };
-    let message = format!("ALTER action {words} cannot be performed on relation \"{name}\"");
+    if !alter.actions.iter().all(renames) {
+        context.must_be_idle(&table, "ALTER TABLE")?;
+    }
+    let schema = context.schema(&table.schema)?;
+    let mut making = Making::of(context, &schema, table, Chosen::default());
+    making.alter_by_passes(&alter.actions).await?;
+    making.store().await?;
+    making.validate_rows().await
+}
+
+/// 42809: the action is for tables, and the relation is something else.
+pub(super) fn cannot_be_performed(action: Option<&AlterTableKind>, name: &str, kind: &str) -> SqlError {
+    let message = match action {
+        Some(AlterTableKind::RenameColumn(..) | AlterTableKind::RenameConstraint(..)) => {
+            format!("cannot rename columns of relation \"{name}\"")
+        }
+        action => {
+            let words = action.map_or("", words);
+            format!("ALTER action {words} cannot be performed on relation \"{name}\"")
+        }
+    };
     SqlError::new(state::WRONG_OBJECT_TYPE, message).detail(format!("This operation is not supported for {kind}."))
 }
 
-/// The actions on an index, none of which has an effect.
-async fn alter_index(
-    context: &DdlContext,
-    alter: &AlterRelation,
-    table: &TableDescriptor,
-    position: usize,
-) -> Result<()> {
-    context.must_own(table)?;
-    storage_parameter::alter_index(context, table, position, |index| {
-        alter.actions.iter().try_for_each(|action| match action {
-            AlterAction::Nothing => Ok(()),
-            AlterAction::SetParameters(parameters) => {
-                storage_parameter::set(Of::Index, &mut index.parameters, parameters)
-            }
-            AlterAction::ResetParameters(names) => {
-                storage_parameter::reset(&mut index.parameters, names);
-                Ok(())
-            }
-            AlterAction::SetIndexStatistics(number, value) => {
-                index_statistics(context, table, index, usize::from(*number), *value)
-            }
-            _ => Err(SqlError::unsupported("this ALTER INDEX")),
-        })
-    })
-    .await
+/// The words for an action, as in PostgreSQL's errors.
+pub(super) fn words(action: &AlterTableKind) -> &'static str {
+    use AlterTableKind as K;
+    use TriggerSwitch as S;
+    match action {
+        K::AddColumn { .. } => "ADD COLUMN",
+        K::DropColumn { .. } => "DROP COLUMN",
+        K::AlterColumn(_, change) => words_of_column(change),
+        K::AddConstraint(_) => "ADD CONSTRAINT",
+        K::AlterConstraint(..) => "ALTER CONSTRAINT",
+        K::ValidateConstraint(_) => "VALIDATE CONSTRAINT",
+        K::DropConstraint { .. } => "DROP CONSTRAINT",
+        K::Trigger(S::Disable, ast::TriggerChoice::All) => "DISABLE TRIGGER ALL",
+        K::Trigger(S::Disable, ast::TriggerChoice::User) => "DISABLE TRIGGER USER",
+        K::Trigger(S::Disable, _) => "DISABLE TRIGGER",
+        K::Trigger(S::Enable, ast::TriggerChoice::All) => "ENABLE TRIGGER ALL",
+        K::Trigger(S::Enable, ast::TriggerChoice::User) => "ENABLE TRIGGER USER",
+        K::Trigger(S::Enable, _) => "ENABLE TRIGGER",
+        K::Trigger(S::EnableReplica, _) => "ENABLE REPLICA TRIGGER",
+        K::Trigger(S::EnableAlways, _) => "ENABLE ALWAYS TRIGGER",
+        K::Rule(S::Disable, _) => "DISABLE RULE",
+        K::Rule(S::Enable, _) => "ENABLE RULE",
+        K::Rule(S::EnableReplica, _) => "ENABLE REPLICA RULE",
+        K::Rule(S::EnableAlways, _) => "ENABLE ALWAYS RULE",
+        K::RowSecurity(true) => "ENABLE ROW SECURITY",
+        K::RowSecurity(false) => "DISABLE ROW SECURITY",
+        K::ForceRowSecurity(true) => "FORCE ROW SECURITY",
+        K::ForceRowSecurity(false) => "NO FORCE ROW SECURITY",
+        K::Cluster(Some(_)) => "CLUSTER ON",
+        K::Cluster(None) => "SET WITHOUT CLUSTER",
+        K::WithoutOids => "SET WITHOUT OIDS",
+        K::AccessMethod(_) => "SET ACCESS METHOD",
+        K::Tablespace(_) => "SET TABLESPACE",
+        K::Logged(true) => "SET LOGGED",
+        K::Logged(false) => "SET UNLOGGED",
+        K::SetOptions(_) | K::SequenceOptions(_) => "SET",
+        K::ResetOptions(_) => "RESET",
+        K::Inherit(_) => "INHERIT",
+        K::NoInherit(_) => "NO INHERIT",
+        K::OfType(_) => "OF",
+        K::NotOf => "NOT OF",
+        K::Owner(_) => "OWNER TO",
+        K::ReplicaIdentity(_) => "REPLICA IDENTITY",
+        K::AttachPartition(..) => "ATTACH PARTITION",
+        K::DetachPartition(_, Some(ast::Detach::Finalize)) => "DETACH PARTITION ... FINALIZE",
+        K::DetachPartition(..) => "DETACH PARTITION",
+        K::RenameColumn(..) => "RENAME COLUMN",
+        K::RenameConstraint(..) => "RENAME CONSTRAINT",
+        K::Rename(_) => "RENAME TO",
+        K::SetSchema(_) => "SET SCHEMA",
+    }
 }
 
-/// SET STATISTICS of a column of an index. Errors: 42703, and 0A000 if it is a plain column of the table.
-fn index_statistics(
-    context: &DdlContext,
-    table: &TableDescriptor,
-    index: &mut IndexDescriptor,
-    number: usize,
-    value: i64,
-) -> Result<()> {
-    let target = statistics_target(context, value)?;
-    let refused = |what: &str, column: ColumnId| {
-        let column = table.column(column).map_or("", |column| column.name.as_str());
-        let message = format!("cannot alter statistics on {what} column \"{column}\" of index \"{}\"", index.name);
-        SqlError::new(state::FEATURE_NOT_SUPPORTED, message)
-    };
-    let at = number.saturating_sub(1);
-    let Some(key) = index.columns.get(at) else {
-        return Err(match index.include.get(at - index.columns.len()) {
-            Some(column) => refused("included", *column),
-            None => {
-                let message = format!("column number {number} of relation \"{}\" does not exist", index.name);
-                SqlError::new(state::UNDEFINED_COLUMN, message)
-            }
-        });
-    };
-    if key.column != 0 {
-        return Err(refused("non-expression", key.column).hint("Alter statistics on table column instead."));
+fn words_of_column(change: &AlterColumn) -> &'static str {
+    match change {
+        AlterColumn::SetDefault(_) | AlterColumn::DropDefault => "ALTER COLUMN ... SET DEFAULT",
+        AlterColumn::SetNotNull => "ALTER COLUMN ... SET NOT NULL",
+        AlterColumn::DropNotNull => "ALTER COLUMN ... DROP NOT NULL",
+        AlterColumn::DropExpression(_) => "ALTER COLUMN ... DROP EXPRESSION",
+        AlterColumn::SetStatistics(_) => "ALTER COLUMN ... SET STATISTICS",
+        AlterColumn::SetOptions(_) | AlterColumn::SetIdentity { .. } => "ALTER COLUMN ... SET",
+        AlterColumn::ResetOptions(_) => "ALTER COLUMN ... RESET",
+        AlterColumn::SetStorage(_) => "ALTER COLUMN ... SET STORAGE",
+        AlterColumn::SetCompression(_) => "ALTER COLUMN ... SET COMPRESSION",
+        AlterColumn::AddIdentity { .. } => "ALTER COLUMN ... ADD IDENTITY",
+        AlterColumn::DropIdentity(_) => "ALTER COLUMN ... DROP IDENTITY",
+        AlterColumn::Type { .. } => "ALTER COLUMN ... SET DATA TYPE",
     }
-    let before = index.columns.iter().take(at).filter(|key| key.column == 0).count();
-    if let Some(expression) = index.expressions.get_mut(before) {
-        expression.statistics = target;
-    }
-    Ok(())
 }
 
 /// SET SCHEMA: moves the table with its indexes and the sequences that its columns own.
-async fn set_schema(context: &DdlContext, relation: &TableDescriptor, name: &str) -> Result<()> {
+pub(super) async fn set_schema(context: &DdlContext, relation: &TableDescriptor, name: &str) -> Result<()> {
     if relation.kind == RelationKind::SystemView {
         names::expect_kind(relation, RelationKind::Table)?;
     }
@@ -252,84 +220,13 @@ async fn set_schema(context: &DdlContext, relation: &TableDescriptor, name: &str
 }
 
 impl Making<'_> {
-    pub(super) async fn act(&mut self, action: &AlterAction) -> Result<()> {
-        match action {
-            AlterAction::Sql(operation) => self.alter(operation).await,
-            AlterAction::Nothing => Ok(()),
-            AlterAction::SetSchema(_) => Err(SqlError::internal("SET SCHEMA among other actions")),
-            AlterAction::SetParameters(parameters) => {
-                storage_parameter::set(Of::Table, &mut self.table.parameters, parameters)
-            }
-            AlterAction::ResetParameters(names) => {
-                storage_parameter::reset(&mut self.table.parameters, names);
-                Ok(())
-            }
-            AlterAction::SetColumnParameters(column, parameters) => {
-                let mut column = self.live_column(column)?;
-                storage_parameter::set(Of::Column, &mut column.parameters, parameters)?;
-                self.replace_column(column);
-                Ok(())
-            }
-            AlterAction::ResetColumnParameters(column, names) => {
-                let mut column = self.live_column(column)?;
-                storage_parameter::reset(&mut column.parameters, names);
-                self.replace_column(column);
-                Ok(())
-            }
-            AlterAction::SetType { .. } => Err(SqlError::internal("SET TYPE outside of its turn")),
-            AlterAction::ViewOptions(_)
-            | AlterAction::ResetViewOptions(_)
-            | AlterAction::RenameIndex(_)
-            | AlterAction::SetIndexStatistics(..) => {
-                Err(SqlError::internal("an action of a view or an index among those of a table"))
-            }
-            AlterAction::SetLogged(logged) => self.set_logged(*logged),
-            AlterAction::ClusterOn(index) => {
-                if !self.table.indexes.iter().any(|other| other.name == *index) {
-                    let message = format!("index \"{index}\" for table \"{}\" does not exist", self.table.name);
-                    return Err(SqlError::new(state::UNDEFINED_OBJECT, message));
-                }
-                self.context.notice(state::SUCCESSFUL_COMPLETION, "CLUSTER ON has no effect");
-                Ok(())
-            }
-            AlterAction::AlterConstraint { name, deferrable, deferred } => {
-                self.alter_constraint(name, *deferrable, *deferred)
-            }
-            AlterAction::AddUsingIndex { name, index, primary, deferred } => {
-                let words: &[&str] = match (name, primary) {
-                    (Some(_), _) => &["constraint"],
-                    (None, true) => &["primary", "key"],
-                    (None, false) => &["unique"],
-                };
-                let added = self.add_using_index(name.as_deref(), index, *primary, *deferred).await;
-                added.map_err(|error| error.about_words(words, Span::empty(), 0))
-            }
-            AlterAction::SetStatistics(column, value) => self.set_statistics(column, *value),
-            AlterAction::ReplicaIdentity(clause) => self.set_replica_identity(clause),
-            AlterAction::SetStorage(column, storage) => self.set_storage(column, storage),
-            AlterAction::SetCompression(column) => {
-                self.live_column(column)?;
-                self.context.notice(state::SUCCESSFUL_COMPLETION, "COMPRESSION has no effect");
-                Ok(())
-            }
-            AlterAction::DropExpression(column, if_exists) => self.drop_expression(column, *if_exists),
-            AlterAction::DropIdentity(column, if_exists) => self.drop_identity(column, *if_exists).await,
-            AlterAction::AddIdentity { name, always, sequence, options } => {
-                self.add_identity(name, *always, sequence.as_ref(), options).await
-            }
-            AlterAction::ChangeIdentity { name, always, restart, options } => {
-                self.change_identity(name, *always, *restart, options).await
-            }
-        }
-    }
-
     /// REPLICA IDENTITY. Errors: 42704, 42809, 0A000.
-    fn set_replica_identity(&mut self, clause: &ReplicaIdentityClause) -> Result<()> {
-        self.table.replica_identity = match clause {
-            ReplicaIdentityClause::Default => ReplicaIdentity::Default,
-            ReplicaIdentityClause::Full => ReplicaIdentity::Full,
-            ReplicaIdentityClause::Nothing => ReplicaIdentity::Nothing,
-            ReplicaIdentityClause::Index(name) => ReplicaIdentity::Index(self.identifying_index(name)?),
+    pub(super) fn set_replica_identity(&mut self, written: &ast::ReplicaIdentity) -> Result<()> {
+        self.table.replica_identity = match written {
+            ast::ReplicaIdentity::Default => ReplicaIdentity::Default,
+            ast::ReplicaIdentity::Full => ReplicaIdentity::Full,
+            ast::ReplicaIdentity::Nothing => ReplicaIdentity::Nothing,
+            ast::ReplicaIdentity::Index(name) => ReplicaIdentity::Index(self.identifying_index(&name.value)?),
         };
         Ok(())
     }
@@ -377,7 +274,7 @@ impl Making<'_> {
     }
 
     /// SET LOGGED, SET UNLOGGED. Errors: 42P16.
-    fn set_logged(&mut self, logged: bool) -> Result<()> {
+    pub(super) fn set_logged(&mut self, logged: bool) -> Result<()> {
         let name = &self.table.name;
         if self.table.persistence == Persistence::Temporary {
             let message = format!("cannot change logged status of table \"{name}\" because it is temporary");
@@ -414,12 +311,8 @@ impl Making<'_> {
         Ok(())
     }
 
-    /// ALTER CONSTRAINT. Errors: 42704, 42809, 42601.
-    fn alter_constraint(&mut self, name: &str, deferrable: Option<bool>, deferred: Option<bool>) -> Result<()> {
-        if deferred == Some(true) && deferrable == Some(false) {
-            let message = "constraint declared INITIALLY DEFERRED must be DEFERRABLE";
-            return Err(SqlError::syntax(message).about_words(&["initially", "deferred"], Span::empty(), 0));
-        }
+    /// ALTER CONSTRAINT. Errors: 42704, 42809.
+    pub(super) fn alter_constraint(&mut self, name: &str, deferral: Deferral) -> Result<()> {
         let table = self.table.name.clone();
         let known = has_constraint(&self.table, name);
         let Some(key) = self.table.foreign_keys.iter_mut().find(|key| key.name == name) else {
@@ -430,13 +323,12 @@ impl Making<'_> {
             return Err(SqlError::new(code, format!("constraint \"{name}\" of relation \"{table}\" {what}")));
         };
         // An omitted clause means the default, as for a new constraint.
-        key.deferred = deferred.unwrap_or(false);
-        key.deferrable = deferrable.unwrap_or(key.deferred);
+        (key.deferrable, key.deferred) = foreign_key::deferral(deferral);
         Ok(())
     }
 
     /// ADD CONSTRAINT … USING INDEX. Errors: 42704, 42809, 55000.
-    async fn add_using_index(
+    pub(super) async fn add_using_index(
         &mut self,
         name: Option<&str>,
         index: &str,
@@ -507,7 +399,8 @@ impl Making<'_> {
         // The statement has claimed the name already.
         self.chosen = Chosen::default();
         let parameters = given(&found.parameters);
-        let constraint = Constraint::Primary { name: None, columns, include, deferred: None, parameters };
+        let span = Span::NONE;
+        let constraint = Constraint::Primary { name: None, columns, include, deferred: None, parameters, span };
         self.add_constraints(std::slice::from_ref(&constraint)).await?;
         if let Some(index) = self.table.indexes.iter_mut().find(|index| index.primary) {
             index.name = name;
@@ -535,11 +428,18 @@ impl Making<'_> {
         let include: Vec<String> = found.include.iter().filter_map(|id| column(*id)).collect();
         let before: Vec<_> = self.table.indexes.iter().map(|index| index.oid).collect();
         let parameters = given(&found.parameters);
+        let span = Span::NONE;
         let constraint = match primary {
-            true => Constraint::Primary { name: None, columns, include, deferred, parameters },
-            false => {
-                Constraint::Unique { name: None, columns, include, nulls_not_distinct: false, deferred, parameters }
-            }
+            true => Constraint::Primary { name: None, columns, include, deferred, parameters, span },
+            false => Constraint::Unique {
+                name: None,
+                columns,
+                include,
+                nulls_not_distinct: false,
+                deferred,
+                parameters,
+                span,
+            },
         };
         self.add_to_existing(std::slice::from_ref(&constraint), false).await?;
         if let Some(index) = self.table.indexes.iter_mut().find(|index| !before.contains(&index.oid)) {

@@ -1,134 +1,17 @@
-//! ALTER TABLE and ALTER INDEX.
+//! The actions of ALTER TABLE: dispatch, new columns and constraints, names, and the simple properties of columns.
 
-use super::alter_passes::Part;
-use super::alter_relation::cannot_be_performed;
+use super::alter_relation::words;
 use super::create_table::{Constraint, Making, table_constraint};
-use super::names::{Chosen, has_constraint};
-use super::{DdlContext, backfill, canonical, evaluate, owner};
-use catalog::{ColumnId, RelationKind, TableDescriptor, TriggerState};
+use super::names::has_constraint;
+use super::storage_parameter::{self, Of};
+use super::{alter_column, backfill, canonical, evaluate, foreign_key};
+use catalog::{ColumnId, TableDescriptor, TriggerState};
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::helpers::attached_token::AttachedToken;
-use sqlparser::ast::{
-    AlterColumnOperation, AlterIndexOperation, AlterTable, AlterTableOperation, ColumnDef, DropBehavior, Ident,
-    ObjectName, RenameTableNameKind,
+use syntax::ast::{
+    AlterColumn, AlterTableKind, Column, ColumnReference, Ident, OptionItem, TableConstraint, TableConstraintKind,
+    TriggerSwitch,
 };
-use syntax::{fold, fold_name};
-
-pub(super) async fn execute(context: &DdlContext, alter: &AlterTable) -> Result<String> {
-    if alter.location.is_some() || alter.on_cluster.is_some() || alter.table_type.is_some() {
-        return Err(SqlError::syntax("syntax error in ALTER TABLE"));
-    }
-    let renames = |operation: &AlterTableOperation| {
-        matches!(
-            operation,
-            AlterTableOperation::RenameTable { .. }
-                | AlterTableOperation::RenameColumn { .. }
-                | AlterTableOperation::RenameConstraint { .. }
-        )
-    };
-    if alter.operations.len() > 1 && alter.operations.iter().any(renames) {
-        return Err(SqlError::syntax("RENAME stands alone in ALTER TABLE"));
-    }
-    let Some(found) = context.find(&alter.name)? else {
-        if alter.if_exists {
-            let name = fold_name(&alter.name)?.1;
-            context.notice(state::SUCCESSFUL_COMPLETION, format!("relation \"{name}\" does not exist, skipping"));
-            return Ok("ALTER TABLE".into());
-        }
-        return rename_index(context, alter).await;
-    };
-    if found.kind == RelationKind::Sequence {
-        return alter_sequence(context, &found, alter).await;
-    }
-    if found.kind == RelationKind::View {
-        super::view::alter_view(context, &found, alter).await?;
-        return Ok("ALTER TABLE".into());
-    }
-    let table = context.locked_table(&alter.name).await?;
-    if !alter.operations.iter().all(renames) {
-        context.must_be_idle(&table, "ALTER TABLE")?;
-    }
-    let schema = context.schema(&table.schema)?;
-    let mut making = Making::of(context, &schema, table, Chosen::default());
-    let parts: Vec<Part<'_>> = alter.operations.iter().map(Part::Sql).collect();
-    making.alter_by_passes(&parts).await?;
-    making.store().await?;
-    making.validate_rows().await?;
-    Ok("ALTER TABLE".into())
-}
-
-/// ALTER INDEX … RENAME TO.
-pub(super) async fn alter_index(
-    context: &DdlContext,
-    name: &ObjectName,
-    operation: &AlterIndexOperation,
-) -> Result<String> {
-    let AlterIndexOperation::RenameIndex { index_name } = operation;
-    rename_index_to(context, name, &fold_name(index_name)?.1).await?;
-    Ok("ALTER INDEX".into())
-}
-
-/// Renames any relation, which PostgreSQL permits in ALTER INDEX.
-pub(super) async fn rename_relation(context: &DdlContext, name: &ObjectName, new: &str) -> Result<()> {
-    let to = RenameTableNameKind::To(ObjectName::from(vec![Ident::with_quote('"', new)]));
-    let rename = AlterTable {
-        name: name.clone(),
-        if_exists: false,
-        only: false,
-        operations: vec![AlterTableOperation::RenameTable { table_name: to }],
-        location: None,
-        on_cluster: None,
-        table_type: None,
-        end_token: AttachedToken::empty(),
-    };
-    execute(context, &rename).await.map(drop)
-}
-
-/// Renames an index, which PostgreSQL permits in ALTER TABLE.
-async fn rename_index(context: &DdlContext, alter: &AlterTable) -> Result<String> {
-    if let [AlterTableOperation::RenameTable { table_name: RenameTableNameKind::To(new) }] = alter.operations.as_slice()
-    {
-        rename_index_to(context, &alter.name, &fold_name(new)?.1).await?;
-        return Ok("ALTER TABLE".into());
-    }
-    if context.names_index(&alter.name) {
-        return Err(cannot_be_performed(alter.operations.first(), &fold_name(&alter.name)?.1, "indexes"));
-    }
-    Err(context.no_relation(&alter.name))
-}
-
-pub(super) async fn rename_index_to(context: &DdlContext, name: &ObjectName, new: &str) -> Result<()> {
-    let (schema, old) = fold_name(name)?;
-    let path = context.settings.search_path();
-    let Some((table, position)) = context.catalog.index_named(schema.as_deref(), &old, path) else {
-        return Err(context.no_relation(name));
-    };
-    context.lock(&table).await?;
-    context.may_create_in(&*context.schema(&table.schema)?)?;
-    Chosen::default().claim_relation(context, &table.schema, new)?;
-    let mut table = TableDescriptor::clone(&table);
-    table.version += 1;
-    if let Some(index) = table.indexes.get_mut(position) {
-        index.name = new.to_string();
-    }
-    let mut writer = context.writer();
-    writer.put_table(&table).await?;
-    writer.flush().await
-}
-
-async fn alter_sequence(context: &DdlContext, sequence: &TableDescriptor, alter: &AlterTable) -> Result<String> {
-    if let [AlterTableOperation::RenameTable { table_name: RenameTableNameKind::To(name) }] =
-        alter.operations.as_slice()
-    {
-        super::sequence::rename(context, sequence, &fold_name(name)?.1).await?;
-        return Ok("ALTER TABLE".into());
-    }
-    let [AlterTableOperation::OwnerTo { new_owner }] = alter.operations.as_slice() else {
-        return Err(cannot_be_performed(alter.operations.first(), &sequence.name, "sequences"));
-    };
-    super::sequence::change_owner(context, sequence, owner::role_of(context, new_owner)?).await?;
-    Ok("ALTER TABLE".into())
-}
+use syntax::options::{names_to_reset, parameters};
 
 /// 42703, or 0A000 for a system column. `verb` names the attempted change.
 pub(super) fn no_column(table: &TableDescriptor, name: &str, verb: &str) -> SqlError {
@@ -139,76 +22,106 @@ pub(super) fn no_column(table: &TableDescriptor, name: &str, verb: &str) -> SqlE
     SqlError::new(state::UNDEFINED_COLUMN, message)
 }
 
-/// 42601 for an action that only other databases have.
-fn foreign(word: &str) -> SqlError {
-    SqlError::syntax(format!("syntax error at or near \"{word}\"")).about(word)
-}
-
 impl Making<'_> {
-    pub(super) async fn alter(&mut self, operation: &AlterTableOperation) -> Result<()> {
-        match operation {
-            AlterTableOperation::AddConstraint { constraint, not_valid } => {
-                let constraint = table_constraint(constraint)?;
-                if *not_valid && !matches!(constraint, Constraint::Foreign { .. } | Constraint::Check { .. }) {
-                    let kind = if matches!(constraint, Constraint::Primary { .. }) { "PRIMARY KEY" } else { "UNIQUE" };
-                    return Err(SqlError::new(
-                        state::FEATURE_NOT_SUPPORTED,
-                        format!("{kind} constraints cannot be marked NOT VALID"),
-                    ));
-                }
-                if let Constraint::Primary { columns, .. } = &constraint
-                    && let Some(name) = columns.iter().find(|name| self.table.column_named(name).is_none())
-                {
-                    // NOT NULL of the columns comes first.
-                    return Err(no_column(&self.table, name, "use"));
-                }
-                self.add_to_existing(&[constraint], *not_valid).await
+    /// Runs one action, new columns and types left out.
+    pub(super) async fn act(&mut self, action: &AlterTableKind) -> Result<()> {
+        match action {
+            AlterTableKind::AddConstraint(constraint) => self.add_constraint(constraint).await,
+            AlterTableKind::DropColumn { if_exists, name, cascade } => {
+                self.drop_column(&name.value, *if_exists, *cascade).await
             }
-            AlterTableOperation::DropColumn { column_names, if_exists, drop_behavior, has_column_keyword: _ } => {
-                for name in column_names {
-                    let cascade = *drop_behavior == Some(DropBehavior::Cascade);
-                    self.drop_column(name, *if_exists, cascade).await?;
-                }
-                Ok(())
+            AlterTableKind::DropConstraint { if_exists, name, cascade } => {
+                self.drop_constraint(&name.value, *if_exists, *cascade).await
             }
-            AlterTableOperation::DropConstraint { if_exists, name, drop_behavior } => {
-                self.drop_constraint(name, *if_exists, *drop_behavior == Some(DropBehavior::Cascade)).await
+            AlterTableKind::AlterConstraint(name, deferral) => self.alter_constraint(&name.value, *deferral),
+            AlterTableKind::ValidateConstraint(name) => self.validate_constraint(&name.value).await,
+            AlterTableKind::AlterColumn(ColumnReference::Name(name), change) => {
+                self.alter_column(&name.value, change).await
             }
-            AlterTableOperation::ValidateConstraint { name } => self.validate_constraint(&fold(name)).await,
-            AlterTableOperation::RenameColumn { old_column_name, new_column_name } => {
-                self.rename_column(&fold(old_column_name), &fold(new_column_name))
+            AlterTableKind::AlterColumn(ColumnReference::Number(..), _) => {
+                Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "cannot refer to non-index column by number"))
             }
-            AlterTableOperation::RenameConstraint { old_name, new_name } => {
-                self.rename_constraint(&fold(old_name), &fold(new_name))
+            AlterTableKind::RenameColumn(old, new) => self.rename_column(&old.value, &new.value),
+            AlterTableKind::RenameConstraint(old, new) => self.rename_constraint(&old.value, &new.value),
+            AlterTableKind::Rename(name) => self.rename(name),
+            AlterTableKind::Trigger(switch, choice) => {
+                let wanted = match switch {
+                    TriggerSwitch::Disable => TriggerState::Disabled,
+                    TriggerSwitch::Enable => TriggerState::Origin,
+                    TriggerSwitch::EnableReplica => TriggerState::Replica,
+                    TriggerSwitch::EnableAlways => TriggerState::Always,
+                };
+                self.set_triggers(choice, wanted).await
             }
-            AlterTableOperation::RenameTable { table_name: RenameTableNameKind::To(name) } => {
-                let (schema, name) = fold_name(name)?;
-                if schema.is_some() {
-                    return Err(SqlError::syntax("syntax error at or near \".\""));
-                }
-                self.context.may_create_in(&self.schema)?;
-                self.chosen.claim_relation(self.context, &self.schema.name, &name)?;
-                self.table.name = name;
-                Ok(())
-            }
-            AlterTableOperation::AlterColumn { column_name, op } => self.alter_column(&fold(column_name), op).await,
-            AlterTableOperation::EnableTrigger { name } => self.set_triggers(name, TriggerState::Origin, false).await,
-            AlterTableOperation::DisableTrigger { name } => {
-                self.set_triggers(name, TriggerState::Disabled, false).await
-            }
-            AlterTableOperation::EnableAlwaysTrigger { name } => {
-                self.set_triggers(name, TriggerState::Always, true).await
-            }
-            AlterTableOperation::EnableReplicaTrigger { name } => {
-                self.set_triggers(name, TriggerState::Replica, true).await
-            }
-            AlterTableOperation::OwnerTo { new_owner } => self.change_owner(new_owner).await,
+            AlterTableKind::Owner(role) => self.change_owner(role).await,
             // No policies exist, so these actions have no effect.
-            AlterTableOperation::DisableRowLevelSecurity | AlterTableOperation::NoForceRowLevelSecurity => Ok(()),
-            AlterTableOperation::ModifyColumn { .. } => Err(foreign("modify")),
-            AlterTableOperation::ChangeColumn { .. } => Err(foreign("change")),
-            other => Err(SqlError::unsupported(format!("ALTER TABLE {other}"))),
+            AlterTableKind::RowSecurity(false) | AlterTableKind::ForceRowSecurity(false) => Ok(()),
+            AlterTableKind::RowSecurity(true) => Err(SqlError::unsupported("ALTER TABLE ENABLE ROW LEVEL SECURITY")),
+            AlterTableKind::ForceRowSecurity(true) => {
+                Err(SqlError::unsupported("ALTER TABLE FORCE ROW LEVEL SECURITY"))
+            }
+            // The parser refuses other methods and tablespaces than those of every table.
+            AlterTableKind::AccessMethod(_) | AlterTableKind::Tablespace(_) => Ok(()),
+            AlterTableKind::Cluster(None) | AlterTableKind::WithoutOids => Ok(()),
+            AlterTableKind::Cluster(Some(index)) => self.cluster_on(&index.value),
+            AlterTableKind::Logged(logged) => self.set_logged(*logged),
+            AlterTableKind::SetOptions(options) => {
+                storage_parameter::set(Of::Table, &mut self.table.parameters, &parameters(options)?)
+            }
+            AlterTableKind::ResetOptions(options) => {
+                storage_parameter::reset(&mut self.table.parameters, &names_to_reset(options)?);
+                Ok(())
+            }
+            AlterTableKind::ReplicaIdentity(identity) => self.set_replica_identity(identity),
+            AlterTableKind::AddColumn { .. } | AlterTableKind::SetSchema(_) | AlterTableKind::SequenceOptions(_) => {
+                Err(SqlError::internal("an action of ALTER TABLE outside of its turn"))
+            }
+            AlterTableKind::Rule(..)
+            | AlterTableKind::Inherit(_)
+            | AlterTableKind::NoInherit(_)
+            | AlterTableKind::OfType(_)
+            | AlterTableKind::NotOf
+            | AlterTableKind::AttachPartition(..)
+            | AlterTableKind::DetachPartition(..) => {
+                Err(SqlError::unsupported(format!("ALTER TABLE {}", words(action))))
+            }
         }
+    }
+
+    /// ADD of a constraint.
+    async fn add_constraint(&mut self, constraint: &TableConstraint) -> Result<()> {
+        if let TableConstraintKind::UsingIndex(primary, index) = &constraint.kind {
+            let name = constraint.name.as_ref().map(|name| name.value.as_str());
+            let deferred = foreign_key::deferred(constraint.deferral);
+            let added = self.add_using_index(name, &index.value, *primary, deferred).await;
+            return added.map_err(|error| error.about_part(constraint.span));
+        }
+        let not_valid = constraint.not_valid;
+        let constraint = table_constraint(constraint)?;
+        if let Constraint::Primary { columns, .. } = &constraint
+            && let Some(name) = columns.iter().find(|name| self.table.column_named(name).is_none())
+        {
+            // NOT NULL of the columns comes first.
+            return Err(no_column(&self.table, name, "use"));
+        }
+        self.add_to_existing(&[constraint], not_valid).await
+    }
+
+    /// RENAME TO of the table itself.
+    fn rename(&mut self, name: &Ident) -> Result<()> {
+        self.context.may_create_in(&self.schema)?;
+        self.chosen.claim_relation(self.context, &self.schema.name, &name.value)?;
+        self.table.name.clone_from(&name.value);
+        Ok(())
+    }
+
+    fn cluster_on(&self, index: &str) -> Result<()> {
+        if !self.table.indexes.iter().any(|other| other.name == index) {
+            let message = format!("index \"{index}\" for table \"{}\" does not exist", self.table.name);
+            return Err(SqlError::new(state::UNDEFINED_OBJECT, message));
+        }
+        self.context.notice(state::SUCCESSFUL_COMPLETION, "CLUSTER ON has no effect");
+        Ok(())
     }
 
     /// Adds constraints to a table that may have rows, and checks the rows. Errors have no position: PostgreSQL finds
@@ -220,11 +133,11 @@ impl Making<'_> {
     async fn add_each(&mut self, constraints: &[Constraint<'_>], not_valid: bool) -> Result<()> {
         for constraint in constraints {
             match constraint {
-                Constraint::Primary { name, columns, include, deferred: deferred @ Some(_), parameters } => {
+                Constraint::Primary { deferred: Some(_), .. } => {
                     if self.table.declared_primary_key().is_some() {
                         return Err(self.another_key());
                     }
-                    let index = self.constraint_index(*name, columns, include, true, *deferred, parameters).await?;
+                    let index = self.constraint_index(constraint).await?;
                     for id in index.columns.iter().map(|key| key.column) {
                         backfill::validate_not_null(self.context, &self.table, id).await?;
                         if let Some(column) = self.table.columns.iter_mut().find(|column| column.id == id) {
@@ -239,10 +152,8 @@ impl Making<'_> {
                     self.add_constraints(std::slice::from_ref(constraint)).await?;
                     backfill::rewrite(self, &before, backfill::RowChange::None).await?;
                 }
-                Constraint::Unique { name, columns, include, nulls_not_distinct, deferred, parameters } => {
-                    let mut index =
-                        self.constraint_index(*name, columns, include, false, *deferred, parameters).await?;
-                    index.nulls_not_distinct = *nulls_not_distinct;
+                Constraint::Unique { .. } => {
+                    let index = self.constraint_index(constraint).await?;
                     backfill::fill_index(self.context, &self.table, &index).await?;
                     match index.deferral {
                         Some(_) => self.add_deferrable(index),
@@ -257,8 +168,8 @@ impl Making<'_> {
                     }
                     self.table.checks.push(check);
                 }
-                Constraint::Foreign { name, key, column } => {
-                    let key = self.foreign_key(*name, key, column.as_deref()).await?;
+                Constraint::Foreign { name, columns, references, deferral } => {
+                    let key = self.foreign_key(*name, columns, references, *deferral).await?;
                     self.add_foreign_key(key, not_valid);
                 }
             }
@@ -270,10 +181,10 @@ impl Making<'_> {
     pub(super) async fn add_column_to_existing<'c>(
         &mut self,
         if_not_exists: bool,
-        definition: &'c ColumnDef,
+        definition: &'c Column,
     ) -> Result<Vec<Constraint<'c>>> {
-        let name = fold(&definition.name);
-        if self.table.column_named(&name).is_some() {
+        let name = &definition.name.value;
+        if self.table.column_named(name).is_some() {
             let message = format!("column \"{name}\" of relation \"{}\" already exists", self.table.name);
             if if_not_exists {
                 self.context.notice(state::DUPLICATE_COLUMN, format!("{message}, skipping"));
@@ -281,6 +192,7 @@ impl Making<'_> {
             }
             return Err(SqlError::new(state::DUPLICATE_COLUMN, message));
         }
+        alter_column::note_compression(self.context, std::iter::once(definition));
         let before = self.table.clone();
         let constraints = self.add_column(definition).await?;
         if let Some(id) = self.table.columns.last().map(|column| column.id) {
@@ -391,13 +303,46 @@ impl Making<'_> {
         Ok(())
     }
 
-    async fn alter_column(&mut self, name: &str, operation: &AlterColumnOperation) -> Result<()> {
+    /// Runs a change of a column, that of its type left out.
+    async fn alter_column(&mut self, name: &str, change: &AlterColumn) -> Result<()> {
+        match change {
+            AlterColumn::SetDefault(_)
+            | AlterColumn::DropDefault
+            | AlterColumn::SetNotNull
+            | AlterColumn::DropNotNull => self.set_property(name, change).await,
+            AlterColumn::DropExpression(if_exists) => self.drop_expression(name, *if_exists),
+            AlterColumn::SetStatistics(value) => self.set_statistics(name, *value),
+            AlterColumn::SetOptions(options) => self.set_column_options(name, options),
+            AlterColumn::ResetOptions(options) => {
+                let mut column = self.live_column(name)?;
+                storage_parameter::reset(&mut column.parameters, &names_to_reset(options)?);
+                self.replace_column(column);
+                Ok(())
+            }
+            AlterColumn::SetStorage(storage) => self.set_storage(name, &storage.value),
+            AlterColumn::SetCompression(_) => self.set_compression(name),
+            AlterColumn::AddIdentity { always, options } => self.add_identity(name, *always, options).await,
+            AlterColumn::SetIdentity { always, options } => self.change_identity(name, *always, options).await,
+            AlterColumn::DropIdentity(if_exists) => self.drop_identity(name, *if_exists).await,
+            AlterColumn::Type { .. } => Err(SqlError::internal("SET TYPE outside of its turn")),
+        }
+    }
+
+    fn set_column_options(&mut self, name: &str, options: &[OptionItem]) -> Result<()> {
+        let mut column = self.live_column(name)?;
+        storage_parameter::set(Of::Column, &mut column.parameters, &parameters(options)?)?;
+        self.replace_column(column);
+        Ok(())
+    }
+
+    /// SET and DROP of a default or of NOT NULL.
+    async fn set_property(&mut self, name: &str, change: &AlterColumn) -> Result<()> {
         let Some(column) = self.table.column_named(name).cloned() else {
             return Err(no_column(&self.table, name, "alter"));
         };
         let mut changed = column.clone();
-        match operation {
-            AlterColumnOperation::SetDefault { value } => {
+        match change {
+            AlterColumn::SetDefault(value) => {
                 if column.identity.is_some() {
                     let message =
                         format!("column \"{name}\" of relation \"{}\" is an identity column", self.table.name);
@@ -411,7 +356,7 @@ impl Making<'_> {
                 // PostgreSQL no longer has the statement's text here.
                 changed.default = self.default(name, value, &column.ty).map_err(SqlError::of_values)?;
             }
-            AlterColumnOperation::DropDefault => {
+            AlterColumn::DropDefault => {
                 if column.identity.is_some() {
                     let message =
                         format!("column \"{name}\" of relation \"{}\" is an identity column", self.table.name);
@@ -428,13 +373,13 @@ impl Making<'_> {
                 }
                 changed.default = None;
             }
-            AlterColumnOperation::SetNotNull => {
+            AlterColumn::SetNotNull => {
                 if !column.not_null {
                     backfill::validate_not_null(self.context, &self.table, column.id).await?;
                 }
                 changed.not_null = true;
             }
-            AlterColumnOperation::DropNotNull => {
+            AlterColumn::DropNotNull => {
                 if column.identity.is_some() {
                     let message =
                         format!("column \"{name}\" of relation \"{}\" is an identity column", self.table.name);
@@ -447,14 +392,9 @@ impl Making<'_> {
                     let message = format!("column \"{name}\" is in a primary key");
                     return Err(SqlError::new(state::INVALID_TABLE_DEFINITION, message));
                 }
-                if column.identity.is_some() {
-                    let message =
-                        format!("column \"{name}\" of relation \"{}\" is an identity column", self.table.name);
-                    return Err(SqlError::syntax(message));
-                }
                 changed.not_null = false;
             }
-            other => return Err(SqlError::unsupported(format!("ALTER COLUMN {other}"))),
+            _ => return Err(SqlError::internal("another change of a column")),
         }
         if let Some(place) = self.table.columns.iter_mut().find(|other| other.id == changed.id) {
             *place = changed;

@@ -2,7 +2,6 @@
 //! state before the statement.
 
 use super::alter_column::named;
-use super::alter_passes::Part;
 use super::backfill::{self, RowChange};
 use super::create_table::Making;
 use super::evaluate::{self, Converted};
@@ -11,8 +10,8 @@ use binder::catalog_type;
 use catalog::{ColumnDescriptor, ColumnId, RelationKind, TableDescriptor};
 use datafusion::arrow::array::ArrayRef;
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{AlterColumnOperation, AlterTableOperation, Expr, ObjectName, Value};
-use syntax::{AlterAction, fold, parse_expression};
+use syntax::ast::{AlterColumn, AlterTableKind, ColumnReference, Expr, ExprKind, Literal, Name};
+use syntax::parse_expression;
 use types::{BaseType, SqlType};
 
 /// A column that is to have another type.
@@ -21,7 +20,7 @@ pub(super) struct Retyped<'a> {
     column: ColumnDescriptor,
     ty: SqlType,
     dimensions: i16,
-    collation: Option<&'a ObjectName>,
+    collation: Option<&'a Name>,
     /// Computes the new values. `None` if the old ones stay valid.
     converted: Option<Converted>,
 }
@@ -49,18 +48,14 @@ pub(super) fn converted(
 impl Making<'_> {
     /// Prepares the change of a column's type, over the table as it was before the statement. `others` are those
     /// prepared earlier. Errors: 42703, 42704, 42804, 0A000.
-    pub(super) fn retyped<'a>(&self, others: &[Retyped<'_>], part: Part<'a>) -> Result<Retyped<'a>> {
-        let (name, data_type, collation, using) = match part {
-            Part::Own(AlterAction::SetType { name, data_type, collation, using }) => {
-                (name.clone(), data_type, Some(collation), using.as_deref())
-            }
-            Part::Sql(AlterTableOperation::AlterColumn {
-                column_name,
-                op: AlterColumnOperation::SetDataType { data_type, using, had_set: _ },
-            }) => (fold(column_name), data_type, None, using.as_ref()),
-            _ => return Err(SqlError::internal("a part of ALTER TABLE that changes no type")),
+    pub(super) fn retyped<'a>(&self, others: &[Retyped<'_>], action: &'a AlterTableKind) -> Result<Retyped<'a>> {
+        let AlterTableKind::AlterColumn(ColumnReference::Name(name), AlterColumn::Type { data_type, collation, using }) =
+            action
+        else {
+            return Err(SqlError::internal("an action of ALTER TABLE that changes no type"));
         };
-        let column = self.live_column(&name)?;
+        let (name, using) = (&name.value, using.as_ref());
+        let column = self.live_column(name)?;
         let changed = |other: &Retyped<'_>| other.column.id == column.id && other.column.ty != other.ty;
         if others.iter().any(changed) {
             let message = format!("cannot alter type of column \"{name}\" twice");
@@ -72,6 +67,7 @@ impl Making<'_> {
         if ty.row_of().is_some() {
             return Err(SqlError::unsupported("columns of the type of a table's rows"));
         }
+        let collation = collation.as_ref();
         if let Some(collation) = collation {
             super::type_name::collation(collation, ty)?;
         }
@@ -281,17 +277,17 @@ impl Making<'_> {
         // A constant keeps the form that a constant of the new type has.
         let (expr, _) = parse_expression(default)?;
         // A number has its own type, whatever the column's type was.
-        let number = |expr: &Expr| matches!(expr, Expr::Value(value) if matches!(value.value, Value::Number(..)));
-        let numeric = match &expr {
-            Expr::UnaryOp { expr, .. } => number(expr),
-            other => number(other),
+        let number = |expr: &Expr| matches!(expr.kind, ExprKind::Literal(Literal::Integer(_) | Literal::Decimal(_)));
+        let numeric = match &expr.kind {
+            ExprKind::Unary { operand, .. } => number(operand),
+            _ => number(&expr),
         };
         if numeric && fits(default).is_ok() {
             return Ok(default.to_string());
         }
-        let stripped = match &expr {
-            Expr::Cast { expr, .. } => expr.as_ref().clone(),
-            other => other.clone(),
+        let stripped = match &expr.kind {
+            ExprKind::Cast { operand, .. } => operand.as_ref().clone(),
+            _ => expr.clone(),
         };
         if let Ok(Some(text)) = canonical::default_text(&stripped, &to)
             && fits(&text).is_ok()

@@ -7,16 +7,16 @@ use bytes::Bytes;
 use catalog::encoding::{IndexEncoder, RowEncoder, TableKey};
 use catalog::{CatalogStore, TableDescriptor, builder::POSTGRES_DATABASE_OID, keys};
 use datafusion::arrow::array::{ArrayRef, Int32Array, StringArray};
-use sqlparser::ast::{Ident, ObjectName};
 use std::sync::Arc;
+use syntax::ast::Name;
 use txn::{LockStrength, Write, WriteKind};
 
 fn path() -> Vec<String> {
     vec!["public".to_string()]
 }
 
-fn name(text: &str) -> ObjectName {
-    ObjectName::from(vec![Ident::new(text)])
+fn name(text: &str) -> Name {
+    Name::new(text)
 }
 
 fn put(key: Vec<u8>, value: Vec<u8>) -> Write {

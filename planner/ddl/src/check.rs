@@ -9,8 +9,8 @@ use catalog::{IndexDescriptor, RelationKind, TableDescriptor, keys};
 use executor::StatementContext;
 use futures::TryStreamExt;
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::ObjectName;
 use std::fmt::Write;
+use syntax::ast::Name;
 use syntax::fold_name;
 use txn::{OwnWrites, TxnScanOptions};
 
@@ -37,7 +37,7 @@ fn must_own(context: &StatementContext, table: &TableDescriptor) -> Result<()> {
 }
 
 /// CHECK INDEX name. No problems means that the index and its table agree. Errors: 42P01, 42501.
-pub async fn check_index(context: &StatementContext, name: &ObjectName) -> Result<Vec<Problem>> {
+pub async fn check_index(context: &StatementContext, name: &Name) -> Result<Vec<Problem>> {
     let (schema, index_name) = fold_name(name)?;
     let path = context.settings.search_path();
     let Some((table, position)) = context.catalog.index_named(schema.as_deref(), &index_name, path) else {
@@ -52,7 +52,7 @@ pub async fn check_index(context: &StatementContext, name: &ObjectName) -> Resul
 }
 
 /// CHECK TABLE name: its rows, and all its indexes. Errors: 42P01, 42501.
-pub async fn check_table(context: &StatementContext, name: &ObjectName) -> Result<Vec<Problem>> {
+pub async fn check_table(context: &StatementContext, name: &Name) -> Result<Vec<Problem>> {
     let (schema, table_name) = fold_name(name)?;
     let path = context.settings.search_path();
     let Some(table) = context.catalog.relation(schema.as_deref(), &table_name, path) else {

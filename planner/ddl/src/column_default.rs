@@ -6,8 +6,8 @@ use super::{canonical, enumeration, evaluate};
 use catalog::RelationKind;
 use functions::{CastContext, cast_exists};
 use sql_error::Result;
-use sqlparser::ast::{Expr, ObjectName};
-use syntax::fold_name;
+use syntax::ast::{Expr, ExprKind, Name};
+use syntax::{Span, fold_name};
 use types::SqlType;
 
 impl Making<'_> {
@@ -38,12 +38,8 @@ impl Making<'_> {
                 .or_else(|| rest.strip_suffix("')"))
         });
         let Some(text) = literal.filter(|text| !text.contains('\'')) else { return Ok(None) };
-        let parts = match syntax::parse_expression(text)?.0 {
-            Expr::Identifier(name) => vec![name],
-            Expr::CompoundIdentifier(parts) => parts,
-            _ => return Ok(None),
-        };
-        let name = ObjectName::from(parts);
+        let ExprKind::Column(parts) = syntax::parse_expression(text)?.0.kind else { return Ok(None) };
+        let name = Name { parts, span: Span::NONE };
         let Some(found) = self.context.find(&name)? else {
             return self.made_here(&name)?.map(Some).ok_or_else(|| self.context.no_relation(&name));
         };
@@ -54,7 +50,7 @@ impl Making<'_> {
 
     /// The default that uses a sequence of this name, if this statement created the sequence for an earlier column. The
     /// catalog does not know it yet.
-    fn made_here(&self, name: &ObjectName) -> Result<Option<String>> {
+    fn made_here(&self, name: &Name) -> Result<Option<String>> {
         let (schema, name) = fold_name(name)?;
         let text = canonical::next_value_text(schema.as_deref().unwrap_or(&self.schema.name), &name);
         Ok(self.is_default(&text).then_some(text))

@@ -4,8 +4,8 @@ use super::{DdlContext, drop, names};
 use catalog::{CommentOf, TableDescriptor};
 use context::notice::Notice;
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::ObjectName;
 use std::sync::Arc;
+use syntax::ast::Name;
 use syntax::{Comment, CommentOn, fold_name};
 
 /// Runs COMMENT ON. Errors: that of a missing object, in PostgreSQL's words, and 42501.
@@ -122,7 +122,7 @@ fn not_owner(what: &str) -> SqlError {
     SqlError::new(state::INSUFFICIENT_PRIVILEGE, format!("must be owner of {what}"))
 }
 
-fn relation(context: &DdlContext, name: &ObjectName) -> Result<Arc<TableDescriptor>> {
+fn relation(context: &DdlContext, name: &Name) -> Result<Arc<TableDescriptor>> {
     let Some(table) = context.find(name)? else { return Err(context.no_relation(name)) };
     if table.kind == catalog::RelationKind::SystemView {
         names::expect_kind(&table, catalog::RelationKind::Table)?;

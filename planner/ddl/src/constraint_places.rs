@@ -1,119 +1,119 @@
-//! Positions of errors about columns and constraints of CREATE TABLE. The syntax tree does not keep the position of a
-//! constraint, so its words are searched after the column's name. Knows no catalog.
+//! Errors about columns and constraints of CREATE TABLE, with their places. Knows no catalog.
 
 use super::canonical;
-use catalog::{ColumnDescriptor, Identity};
-use sql_error::{SqlError, state};
-use sqlparser::ast::{ColumnDef, ColumnOption, CreateTable, Ident, ObjectName};
-use sqlparser::tokenizer::Span;
+use sql_error::{About, Result, SqlError, state};
+use syntax::Span;
+use syntax::ast::{Column, ColumnConstraintKind as Kind, Name, TypeName};
 
-/// Positions an error about the type of a new column by the column's name. It points at the type, at a bad precision of
-/// float, or at a parenthesis that the type does not permit.
-pub(super) fn at_type(error: SqlError, name: Span) -> SqlError {
-    let fields = error.fields();
-    if fields.position.is_some() || fields.about.is_some() {
-        return error;
-    }
-    let count = match fields.message.as_str() {
-        message if message.starts_with("precision for type float") => 2,
-        "syntax error at or near \"(\"" => 1,
-        _ => 0,
-    };
-    error.about_behind(name, count)
+/// Points an error about the type of a new column at the type.
+pub(super) fn at_type(error: SqlError, data_type: &TypeName) -> SqlError {
+    if matches!(error.fields().about, Some(About::Part(_))) { error } else { error.about_part(data_type.span) }
 }
 
 /// Points an error at the name of a new table, if its schema is missing or refuses the table.
-pub(super) fn at_new_name(error: SqlError, name: &ObjectName) -> SqlError {
+pub(super) fn at_new_name(error: SqlError, name: &Name) -> SqlError {
     match error.state() {
         state::INVALID_SCHEMA_NAME | state::INVALID_TABLE_DEFINITION | state::INSUFFICIENT_PRIVILEGE
             if error.fields().about.is_none() =>
         {
-            error.about_part(binder::span_of(name))
+            error.about_part(name.span)
         }
         _ => error,
     }
 }
 
-/// 42601 for NULL and NOT NULL together, at the later one.
-pub(super) fn conflicting_nulls(definition: &ColumnDef, column: &str, table: &str) -> SqlError {
-    let error = SqlError::syntax(format!(
-        "conflicting NULL/NOT NULL declarations for column \"{column}\" of table \"{table}\""
-    ));
-    let is_null =
-        |option: &&sqlparser::ast::ColumnOptionDef| matches!(option.option, ColumnOption::Null | ColumnOption::NotNull);
-    let nulls: Vec<_> = definition.options.iter().filter(is_null).collect();
-    match nulls.last().map(|last| &last.option) {
-        Some(ColumnOption::NotNull) => error.about_words(&["not", "null"], definition.name.span, 0),
-        _ => error.about_words(&["null"], definition.name.span, nulls.len().saturating_sub(1)),
+/// A property of a column that excludes others.
+#[derive(Clone, Copy)]
+enum Property {
+    /// NOT NULL (true) or NULL (false).
+    NotNull(bool),
+    Default,
+    Identity,
+    Generated,
+}
+
+/// The properties of a column that were read so far.
+#[derive(Default)]
+struct Properties {
+    not_null: Option<bool>,
+    default: bool,
+    identity: bool,
+    generated: bool,
+}
+
+impl Properties {
+    /// Adds a property. Answers what is wrong with it, if anything.
+    fn add(&mut self, property: Property) -> Option<&'static str> {
+        let not_null = match property {
+            Property::NotNull(not_null) => Some(not_null),
+            Property::Default => {
+                if std::mem::replace(&mut self.default, true) {
+                    return Some("multiple default values specified");
+                }
+                None
+            }
+            Property::Identity => {
+                if std::mem::replace(&mut self.identity, true) {
+                    return Some("multiple identity specifications");
+                }
+                Some(true)
+            }
+            Property::Generated => {
+                if std::mem::replace(&mut self.generated, true) {
+                    return Some("multiple generation clauses specified");
+                }
+                None
+            }
+        };
+        if let Some(not_null) = not_null
+            && self.not_null.replace(not_null).is_some_and(|before| before != not_null)
+        {
+            return Some("conflicting NULL/NOT NULL declarations");
+        }
+        match (self.default, self.identity, self.generated) {
+            (true, true, _) => Some("both default and identity specified"),
+            (true, _, true) => Some("both default and generation expression specified"),
+            (_, true, true) => Some("both identity and generation expression specified"),
+            _ => None,
+        }
     }
 }
 
-/// 42601 for a generated column with a default or identity, at the later one.
-pub(super) fn also_generated(definition: &ColumnDef, column: &ColumnDescriptor, table: &str) -> SqlError {
-    let what = if column.identity.is_some() { "identity" } else { "default" };
-    let error = SqlError::syntax(format!(
-        "both {what} and generation expression specified for column \"{}\" of table \"{table}\"",
-        column.name
-    ));
-    let value = |option: &&sqlparser::ast::ColumnOptionDef| {
-        matches!(option.option, ColumnOption::Default(_) | ColumnOption::Generated { .. })
-    };
-    let words: &[&str] = match definition.options.iter().rfind(value).map(|last| &last.option) {
-        Some(ColumnOption::Default(_)) => &["default"],
-        _ => &["generated"],
-    };
-    error.about_words(words, definition.name.span, usize::from(column.identity.is_some()))
-}
-
-/// Positions an error about a second DEFAULT. For a serial column it has none.
-pub(super) fn second_default(
-    error: SqlError,
-    definition: &ColumnDef,
-    column: &ColumnDescriptor,
-    serial: bool,
-) -> SqlError {
-    // BY DEFAULT of an identity contains an earlier DEFAULT.
-    let nth = usize::from(column.identity != Some(Identity::Always));
-    if serial { error } else { error.about_words(&["default"], definition.name.span, nth) }
-}
-
-/// Positions an error about an identity beside another or a default. For a serial column it has none.
-pub(super) fn second_identity(
-    error: SqlError,
-    definition: &ColumnDef,
-    column: &ColumnDescriptor,
-    serial: bool,
-) -> SqlError {
-    let nth = usize::from(column.identity.is_some());
-    if serial { error } else { error.about_words(&["generated"], definition.name.span, nth) }
-}
-
-/// Points an error about a key's columns at its CONSTRAINT, or at its first word.
-pub(super) fn at_key(error: SqlError, name: Option<&Ident>, primary: bool) -> SqlError {
-    match name {
-        Some(name) => error.about_before(name.span, 1),
-        None if primary => error.about_words(&["primary", "key"], Span::empty(), 0),
-        None => error.about_words(&["unique"], Span::empty(), 0),
+/// Checks that the properties of a new column fit together. A serial column has a default and NOT NULL behind all
+/// others, and no text says them. Errors: 42601 at the later of two properties.
+pub(super) fn properties_agree(column: &Column, serial: bool, table: &str) -> Result<()> {
+    let written = column.constraints.iter().filter_map(|constraint| {
+        let property = match constraint.kind {
+            Kind::NotNull => Property::NotNull(true),
+            Kind::Null => Property::NotNull(false),
+            Kind::Default(_) => Property::Default,
+            Kind::Identity { .. } => Property::Identity,
+            Kind::Generated { .. } => Property::Generated,
+            Kind::Check { .. } | Kind::Unique(_) | Kind::PrimaryKey(_) | Kind::References(_) => return None,
+        };
+        Some((property, constraint.span))
+    });
+    let of_serial = [Property::Default, Property::NotNull(true)].into_iter().filter(|_| serial);
+    let mut properties = Properties::default();
+    for (property, place) in written.chain(of_serial.map(|property| (property, Span::NONE))) {
+        if let Some(wrong) = properties.add(property) {
+            let message = format!("{wrong} for column \"{}\" of table \"{table}\"", column.name.value);
+            return Err(SqlError::syntax(message).about_part(place));
+        }
     }
-}
-
-/// Positions an error about a second primary key.
-pub(super) fn second_key(error: SqlError, name: Option<&Ident>) -> SqlError {
-    match name {
-        Some(name) => error.about_before(name.span, 1),
-        None => error.about_words(&["primary", "key"], Span::empty(), 1),
-    }
+    Ok(())
 }
 
 /// Points an error at the column that a generated column's expression names.
-pub(super) fn in_generated(error: SqlError, create: &CreateTable) -> SqlError {
+pub(super) fn in_generated<'c>(error: SqlError, columns: impl Iterator<Item = &'c Column>) -> SqlError {
     let named = error.fields().message.strip_prefix("cannot use generated column \"");
     let Some(named) = named.and_then(|rest| rest.split('"').next()).map(str::to_string) else { return error };
-    let generated = create.columns.iter().flat_map(|column| &column.options).find_map(|option| match &option.option {
-        ColumnOption::Generated { generation_expr: Some(expr), .. } => canonical::place_of_column(expr, &named),
+    let mut constraints = columns.flat_map(|column| &column.constraints);
+    let place = constraints.find_map(|constraint| match &constraint.kind {
+        Kind::Generated { value, .. } => canonical::place_of_column(value, &named),
         _ => None,
     });
-    match generated {
+    match place {
         Some(place) => error.about_part(place),
         None => error,
     }

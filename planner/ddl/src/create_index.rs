@@ -11,9 +11,9 @@ use catalog::{
 use pg_catalog::object_names::collation_oid;
 use pg_catalog::{self, describe};
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{CastKind, CreateIndex, Expr, IndexType, ObjectName, OrderBySort, Spanned};
 use std::sync::Arc;
-use syntax::{fold, fold_name};
+use syntax::ast::{CreateIndex, Expr, ExprKind, IndexKey, Literal, Name, OptionItem};
+use syntax::fold_name;
 use types::{BaseType, Oid, SqlType};
 
 /// CREATE INDEX in a block: locks the table, then fills the index from a later snapshot.
@@ -27,7 +27,7 @@ pub(super) async fn execute(context: &DdlContext, create: &CreateIndex) -> Resul
     if target(context, create)?.is_none() {
         return Ok("CREATE INDEX".into());
     }
-    let mut table = context.locked_table(&create.table_name).await?;
+    let mut table = context.locked_table(&create.table.name).await?;
     let index = describe(context, create, &table).await?;
     backfill::fill_index(context, &table, &index).await?;
     table.indexes.push(index);
@@ -40,32 +40,7 @@ pub(super) async fn execute(context: &DdlContext, create: &CreateIndex) -> Resul
 /// Validates the statement and returns the table. `None` if IF NOT EXISTS finds an index of that name. Errors:
 /// 42P01, 42P07, 42809, 42501.
 pub(super) fn target(context: &DdlContext, create: &CreateIndex) -> Result<Option<Arc<TableDescriptor>>> {
-    // All fields are listed, so that a new one does not compile until it is handled.
-    let CreateIndex {
-        name,
-        table_name,
-        using,
-        columns: _,
-        unique: _,
-        concurrently: _,
-        r#async,
-        if_not_exists,
-        include: _,
-        nulls_distinct: _,
-        with,
-        predicate: _,
-        index_options,
-        alter_options,
-    } = create;
-    match using {
-        None | Some(IndexType::BTree) => {}
-        Some(other) => {
-            return Err(SqlError::unsupported(format!("the index method {}", other.to_string().to_lowercase())));
-        }
-    }
-    if *r#async || !index_options.is_empty() || !alter_options.is_empty() {
-        return Err(SqlError::syntax("syntax error in CREATE INDEX"));
-    }
+    let table_name = &create.table.name;
     let Some(table) = context.find(table_name)? else { return Err(context.no_relation(table_name)) };
     if table.kind == RelationKind::View {
         let message = format!("cannot create index on relation \"{}\"", table.name);
@@ -79,43 +54,21 @@ pub(super) fn target(context: &DdlContext, create: &CreateIndex) -> Result<Optio
         return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
     }
     context.may_create_in(&*context.schema(&table.schema)?)?;
-    if let Some((schema, name)) = name.as_ref().map(fold_name).transpose()? {
-        if schema.is_some() {
-            return Err(SqlError::syntax("an index is always in the schema of its table: leave the schema out"));
-        }
-        if *if_not_exists && context.catalog.name_is_taken(&table.schema, &name) {
+    if let Some(name) = create.name.as_ref().map(|name| name.value.as_str()) {
+        if create.if_not_exists && context.catalog.name_is_taken(&table.schema, name) {
             context.notice(state::DUPLICATE_TABLE, format!("relation \"{name}\" already exists, skipping"));
             return Ok(None);
         }
-        Chosen::default().claim_relation(context, &table.schema, &name)?;
+        Chosen::default().claim_relation(context, &table.schema, name)?;
     }
-    parameters(with)?;
+    parameters(&create.options)?;
     Ok(Some(table))
 }
 
-/// Parses WITH (…). Errors: 22023.
-fn parameters(with: &[Expr]) -> Result<StoredParameters> {
-    let mut given = Vec::with_capacity(with.len());
-    for option in with {
-        let (key, value) = match option {
-            Expr::BinaryOp { left, right, .. } => (left.as_ref(), Some(right.as_ref())),
-            other => (other, None),
-        };
-        let Expr::Identifier(key) = key else {
-            return Err(SqlError::unsupported(format!("the index option {option}")));
-        };
-        let value = value.map(|value| match value {
-            Expr::Identifier(word) => fold(word),
-            Expr::Value(value) => match &value.value {
-                sqlparser::ast::Value::SingleQuotedString(text) => text.clone(),
-                other => other.to_string(),
-            },
-            other => other.to_string(),
-        });
-        given.push((fold(key), value));
-    }
+/// The parameters in WITH (…). Errors: 22023.
+fn parameters(options: &[OptionItem]) -> Result<StoredParameters> {
     let mut stored = Vec::new();
-    storage_parameter::set(Of::Index, &mut stored, &given)?;
+    storage_parameter::set(Of::Index, &mut stored, &syntax::options::parameters(options)?)?;
     Ok(stored)
 }
 
@@ -134,12 +87,12 @@ pub(super) async fn describe(
     create: &CreateIndex,
     table: &TableDescriptor,
 ) -> Result<IndexDescriptor> {
-    at_most(create.columns.len() + create.include.len())?;
-    let (columns, expressions) = key_columns(context, table, &create.columns)?;
+    at_most(create.keys.len() + create.include.len())?;
+    let (columns, expressions) = key_columns(context, table, &create.keys)?;
     let predicate = create.predicate.as_ref().map(|expr| predicate(context, table, expr)).transpose()?;
     let include = include_columns(table, &create.include)?;
-    let name = match create.name.as_ref().map(fold_name).transpose()? {
-        Some((_, name)) => name,
+    let name = match &create.name {
+        Some(name) => name.value.clone(),
         None => {
             let mut of_expressions = expressions.iter();
             let keys = columns.iter().filter_map(|key| match key.column {
@@ -164,9 +117,9 @@ pub(super) async fn describe(
         state: IndexState::Public,
         expressions,
         predicate,
-        nulls_not_distinct: create.nulls_distinct == Some(false),
+        nulls_not_distinct: create.nulls_not_distinct,
         deferral: None,
-        parameters: parameters(&create.with)?,
+        parameters: parameters(&create.options)?,
     })
 }
 
@@ -223,66 +176,57 @@ pub(super) fn operator_class(name: &str, ty: SqlType) -> Result<Oid> {
 }
 
 /// The collation of a key. 0 for the default of its column or of the expression's type.
-fn other_collation(name: &ObjectName, column: Option<&ColumnDescriptor>, ty: SqlType) -> Result<Oid> {
+fn other_collation(name: &Name, column: Option<&ColumnDescriptor>, ty: SqlType) -> Result<Oid> {
     let name = binder::collation_named(name)?;
     let own = column.and_then(|column| column.collation.as_deref());
     let own = own.unwrap_or(if ty == SqlType::NAME { "C" } else { "default" });
     Ok(if name == own { 0 } else { collation_oid(name) })
 }
 
-/// The expression without parentheses, and the COLLATE clause after it.
-fn plain(expr: &Expr) -> Result<(&Expr, Option<&ObjectName>)> {
-    match expr {
-        Expr::Nested(inner) => plain(inner),
-        Expr::Collate { expr, collation } => {
-            binder::collation_named(collation)?;
-            Ok((plain(expr)?.0, Some(collation)))
-        }
-        other => Ok((other, None)),
+/// The value of a key without COLLATE, and its collation. COLLATE behind the parentheses counts before one within.
+fn plain(key: &IndexKey) -> Result<(&Expr, Option<&Name>)> {
+    let (mut value, mut collation) = (&key.value, key.collation.as_ref());
+    while let ExprKind::Collate { operand, collation: own, .. } = &value.kind {
+        binder::collation_named(own)?;
+        collation = collation.or(Some(own));
+        value = operand;
     }
+    if let Some(collation) = &key.collation {
+        binder::collation_named(collation)?;
+    }
+    Ok((value, collation))
 }
 
 /// Whether an expression is a bare string or NULL, which has no type.
 fn is_bare(expr: &Expr) -> bool {
-    use sqlparser::ast::Value;
-    matches!(expr, Expr::Value(value) if matches!(
-        value.value,
-        Value::Null | Value::SingleQuotedString(_) | Value::EscapedStringLiteral(_)
-    ))
+    matches!(expr.kind, ExprKind::Literal(Literal::Null | Literal::String(_)))
 }
 
-/// Errors: 42601 for a key that is neither a column nor a call and lacks parentheses.
-fn bracketed(expr: &Expr) -> Result<()> {
-    let near = match expr {
-        Expr::Collate { expr, .. } => return bracketed(expr),
-        Expr::BinaryOp { op, .. } => op.to_string(),
-        Expr::UnaryOp { op, .. } => op.to_string(),
-        Expr::Cast { kind: CastKind::DoubleColon, .. } => "::".to_string(),
-        Expr::Case { .. } => "case".to_string(),
-        Expr::IsNull(_) | Expr::IsNotNull(_) => "is".to_string(),
-        Expr::Value(value) => value.to_string(),
-        Expr::Tuple(_) => ",".to_string(),
-        _ => return Ok(()),
-    };
-    Err(SqlError::syntax(format!("syntax error at or near \"{near}\"")))
+/// The name of a key that is a plain column.
+fn column_name(expr: &Expr) -> Option<&str> {
+    match &expr.kind {
+        ExprKind::Column(parts) => match parts.as_slice() {
+            [column] => Some(&column.value),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// The key columns, and the expressions among them. Errors: 42703, 42P17, and as in a statement.
 fn key_columns(
     context: &DdlContext,
     table: &TableDescriptor,
-    columns: &[sqlparser::ast::IndexColumn],
+    written: &[IndexKey],
 ) -> Result<(Vec<IndexColumn>, Vec<IndexExpression>)> {
-    let (mut keys, mut expressions) = (Vec::with_capacity(columns.len()), Vec::<IndexExpression>::new());
-    let mut labels: Vec<String> = Vec::with_capacity(columns.len());
-    for column in columns {
-        bracketed(&column.column.expr)?;
-        let (expr, collation) = plain(&column.column.expr)?;
-        let (id, ty) = match expr {
-            Expr::Identifier(ident) => {
-                let name = fold(ident);
-                let found = table.column_named(&name).ok_or_else(|| {
-                    if names::no_system_column(&name).is_err() {
+    let (mut keys, mut expressions) = (Vec::with_capacity(written.len()), Vec::<IndexExpression>::new());
+    let mut labels: Vec<String> = Vec::with_capacity(written.len());
+    for key in written {
+        let (expr, collation) = plain(key)?;
+        let (id, ty) = match column_name(expr) {
+            Some(name) => {
+                let found = table.column_named(name).ok_or_else(|| {
+                    if names::no_system_column(name).is_err() {
                         let message = "index creation on system columns is not supported";
                         return SqlError::new(state::FEATURE_NOT_SUPPORTED, message);
                     }
@@ -291,7 +235,7 @@ fn key_columns(
                 labels.push(found.name.clone());
                 (found.id, found.ty)
             }
-            expr => {
+            None => {
                 let text = expression_text(context, expr, "index expression")?;
                 let (typed, fixed) = evaluate::stored(context, table, &text, "index expression")?;
                 let text = fixed.unwrap_or(text);
@@ -323,17 +267,15 @@ fn key_columns(
             binder::check_collatable(ty)?;
         }
         ordered(ty)?;
-        let class = match &column.operator_class {
+        let class = match &key.class {
             Some(class) => operator_class(&fold_name(class)?.1, ty)?,
             None => 0,
         };
-        let options = &column.column.options;
-        let descending = match &options.sort {
-            None | Some(OrderBySort::Asc) => false,
-            Some(OrderBySort::Desc) => true,
-            Some(other) => return Err(SqlError::unsupported(format!("{other:?} in an index"))),
-        };
-        let nulls_first = options.nulls_first.unwrap_or(descending);
+        if !key.class_options.is_empty() {
+            return Err(SqlError::unsupported("the parameters of an operator class"));
+        }
+        let descending = key.descending == Some(true);
+        let nulls_first = key.nulls_first.unwrap_or(descending);
         let collation = match collation {
             Some(collation) => other_collation(collation, table.column(id), ty)?,
             None => 0,
@@ -359,7 +301,7 @@ fn predicate(context: &DdlContext, table: &TableDescriptor, expr: &Expr) -> Resu
     let text = fixed.unwrap_or(text);
     if typed.ty != SqlType::BOOL {
         let message = format!("argument of WHERE must be type boolean, not type {}", typed.ty.name());
-        return Err(SqlError::new(state::DATATYPE_MISMATCH, message).about_part(expr.span()));
+        return Err(SqlError::new(state::DATATYPE_MISMATCH, message).about_part(expr.span));
     }
     if !is_immutable(&typed.expr) {
         let message = "functions in index predicate must be marked IMMUTABLE";
@@ -373,15 +315,28 @@ fn is_name(text: &str) -> bool {
     !text.contains(' ')
 }
 
-fn include_columns(table: &TableDescriptor, names: &[sqlparser::ast::Ident]) -> Result<Vec<ColumnId>> {
-    names
-        .iter()
-        .map(|ident| {
-            let name = fold(ident);
-            table
-                .column_named(&name)
-                .map(|column| column.id)
-                .ok_or_else(|| SqlError::new(state::UNDEFINED_COLUMN, format!("column \"{name}\" does not exist")))
-        })
-        .collect()
+/// The columns of INCLUDE. Errors: 42703, 0A000 for expressions, 42P17 for what only keys have.
+fn include_columns(table: &TableDescriptor, included: &[IndexKey]) -> Result<Vec<ColumnId>> {
+    let mut ids = Vec::with_capacity(included.len());
+    for key in included {
+        let name = column_name(&key.value).ok_or_else(|| {
+            let message = "expressions are not supported in included columns";
+            SqlError::new(state::FEATURE_NOT_SUPPORTED, message)
+        })?;
+        let column = table
+            .column_named(name)
+            .ok_or_else(|| SqlError::new(state::UNDEFINED_COLUMN, format!("column \"{name}\" does not exist")))?;
+        let of_keys = [
+            (key.collation.is_some(), "a collation"),
+            (key.class.is_some(), "an operator class"),
+            (key.descending.is_some(), "ASC/DESC options"),
+            (key.nulls_first.is_some(), "NULLS FIRST/LAST options"),
+        ];
+        if let Some((_, what)) = of_keys.into_iter().find(|(is, _)| *is) {
+            let message = format!("including column does not support {what}");
+            return Err(SqlError::new(state::INVALID_OBJECT_DEFINITION, message));
+        }
+        ids.push(column.id);
+    }
+    Ok(ids)
 }

@@ -1,22 +1,24 @@
 //! CREATE TABLE: columns, constraints, and the sequences of serial and identity columns.
 
-use super::enumeration;
 use super::names::Chosen;
 use super::repeated_key::without_repeats;
 use super::storage_parameter::{self, Of};
 use super::type_name::serial_type;
-use super::{DdlContext, canonical, constraint_places as places, evaluate, foreign_key, sequence};
+use super::{
+    DdlContext, alter_column, canonical, constraint_places as places, enumeration, evaluate, foreign_key, sequence,
+};
 use catalog::{
     CatalogWriter, CheckDescriptor, ColumnDescriptor, ColumnId, Deferral, Identity, IndexColumn, IndexDescriptor,
     IndexState, RelationKind, SchemaDescriptor, TableDescriptor,
 };
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{
-    ColumnDef, ColumnOption, CreateTable, CreateTableOptions, Expr, ForeignKeyConstraint, GeneratedAs, Ident,
-    NullsDistinctOption, Spanned, TableConstraint,
-};
 use std::collections::BTreeMap;
-use syntax::{Parameters, fold, fold_plain};
+use syntax::Span;
+use syntax::ast::{
+    self, Column, ColumnConstraintKind, CreateTable, Expr, Ident, IndexClauses, References, SequenceOption,
+    TableConstraint, TableConstraintKind, TableElement,
+};
+use syntax::options::{Parameters, parameters};
 use types::{BaseType, Oid, SqlType};
 
 /// A table being created or altered: its descriptor, and the objects stored with it.
@@ -60,6 +62,7 @@ pub(super) enum Constraint<'a> {
         include: Vec<String>,
         deferred: Option<bool>,
         parameters: Parameters,
+        span: Span,
     },
     Unique {
         name: Option<&'a Ident>,
@@ -68,6 +71,7 @@ pub(super) enum Constraint<'a> {
         nulls_not_distinct: bool,
         deferred: Option<bool>,
         parameters: Parameters,
+        span: Span,
     },
     Check {
         name: Option<&'a Ident>,
@@ -76,15 +80,17 @@ pub(super) enum Constraint<'a> {
     },
     Foreign {
         name: Option<&'a Ident>,
-        key: &'a ForeignKeyConstraint,
-        column: Option<String>,
+        columns: Vec<String>,
+        references: &'a References,
+        deferral: ast::Deferral,
     },
 }
 
 pub(super) async fn execute(context: &DdlContext, create: &CreateTable) -> Result<String> {
     refuse(create)?;
     let at_name = |error| places::at_new_name(error, &create.name);
-    let (schema, name) = context.new_relation_of(&create.name, context.clauses.temporary).map_err(at_name)?;
+    let temporary = create.persistence == ast::Persistence::Temporary;
+    let (schema, name) = context.new_relation_of(&create.name, temporary).map_err(at_name)?;
     if context.catalog.name_is_taken(&schema.name, &name) && create.if_not_exists {
         context.notice(state::DUPLICATE_TABLE, format!("relation \"{name}\" already exists, skipping"));
         return Ok("CREATE TABLE".into());
@@ -92,11 +98,10 @@ pub(super) async fn execute(context: &DdlContext, create: &CreateTable) -> Resul
     let mut chosen = Chosen::default();
     chosen.claim_relation(context, &schema.name, &name)?;
     context.no_type_named(&schema.name, &name)?;
-    if create.table_options != CreateTableOptions::None {
-        return Err(SqlError::unsupported(create.table_options.to_string()));
-    }
-    let parameters = storage_parameter::of_new_table(&context.clauses.parameters)?;
-    let (persistence, on_commit) = context.persistence(&schema, &context.clauses)?;
+    let storage = &create.storage;
+    let parameters = storage_parameter::of_new_table(&storage.options)?;
+    let (persistence, on_commit) = context.persistence(&schema, create.persistence, storage.on_commit)?;
+    alter_column::note_compression(context, columns_of(create));
     context.store_schema(&schema).await?;
     let numbers = context.store.numbers();
     let table = TableDescriptor {
@@ -124,25 +129,27 @@ pub(super) async fn execute(context: &DdlContext, create: &CreateTable) -> Resul
     let mut making = Making::of(context, &schema, table, chosen);
     let mut constraints = Vec::new();
     let mut taken = Vec::new();
-    for position in 0..=create.columns.len() {
-        for like in context.likes.iter().filter(|like| like.before == position) {
-            taken.push(making.take_columns(like).await?);
-        }
-        if let Some(column) = create.columns.get(position) {
-            let added = making.add_column(column).await;
-            if added.as_ref().is_err_and(|error| error.state() == state::DUPLICATE_COLUMN) {
-                // PostgreSQL reports the first duplicate name.
-                let names = create.columns.iter().map(|column| fold(&column.name)).collect::<Vec<_>>();
-                super::names::no_column_twice(names.iter().map(String::as_str))?;
+    for element in &create.elements {
+        match element {
+            TableElement::Column(column) => {
+                let added = making.add_column(column).await;
+                if added.as_ref().is_err_and(|error| error.state() == state::DUPLICATE_COLUMN) {
+                    // PostgreSQL reports the first duplicate name.
+                    super::names::no_column_twice(columns_of(create).map(|column| column.name.value.as_str()))?;
+                }
+                constraints.extend(added?);
             }
-            constraints.extend(added?);
+            TableElement::Like(like) => taken.push(making.take_columns(like).await?),
+            TableElement::Constraint(_) => {}
         }
     }
     for id in making.table.columns.iter().map(|column| column.id).collect::<Vec<_>>() {
-        making.validate_generated(id).map_err(|error| places::in_generated(error, create))?;
+        making.validate_generated(id).map_err(|error| places::in_generated(error, columns_of(create)))?;
     }
-    for constraint in &create.constraints {
-        constraints.push(table_constraint(constraint)?);
+    for element in &create.elements {
+        if let TableElement::Constraint(constraint) = element {
+            constraints.push(table_constraint(constraint)?);
+        }
     }
     let constraints = without_repeats(constraints);
     making.add_constraints(&constraints).await?;
@@ -154,22 +161,21 @@ pub(super) async fn execute(context: &DdlContext, create: &CreateTable) -> Resul
     Ok("CREATE TABLE".into())
 }
 
+/// The columns of CREATE TABLE, in order.
+fn columns_of(create: &CreateTable) -> impl Iterator<Item = &Column> {
+    create.elements.iter().filter_map(|element| match element {
+        TableElement::Column(column) => Some(column),
+        TableElement::Constraint(_) | TableElement::Like(_) => None,
+    })
+}
+
 /// Refuses clauses of CREATE TABLE that are not supported.
 fn refuse(create: &CreateTable) -> Result<()> {
     let refused = [
-        (create.or_replace, "CREATE OR REPLACE TABLE"),
-        (create.query.is_some(), "CREATE TABLE AS"),
-        (create.like.is_some(), "CREATE TABLE LIKE"),
-        (create.inherits.is_some(), "INHERITS"),
+        (create.of_type.is_some(), "CREATE TABLE OF"),
+        (!create.inherits.is_empty(), "INHERITS"),
         (create.partition_by.is_some(), "PARTITION BY"),
         (create.partition_of.is_some(), "PARTITION OF"),
-        (create.external, "CREATE EXTERNAL TABLE"),
-        (create.clone.is_some(), "CLONE"),
-        (create.without_rowid, "WITHOUT ROWID"),
-        (create.strict, "STRICT"),
-        (create.order_by.is_some() || create.cluster_by.is_some() || create.primary_key.is_some(), "ORDER BY"),
-        (create.comment.is_some(), "COMMENT in CREATE TABLE"),
-        (create.dynamic || create.transient || create.volatile || create.iceberg, "this kind of table"),
     ];
     match refused.iter().find(|(is, _)| *is) {
         Some((_, what)) => Err(SqlError::unsupported(what)),
@@ -177,65 +183,74 @@ fn refuse(create: &CreateTable) -> Result<()> {
     }
 }
 
-/// The columns of a constraint, which must be plain names.
-fn column_names(columns: &[sqlparser::ast::IndexColumn]) -> Result<Vec<String>> {
-    columns
-        .iter()
-        .map(|column| match &column.column.expr {
-            Expr::Identifier(ident)
-                if column.operator_class.is_none()
-                    && column.column.options.sort.is_none()
-                    && column.column.options.nulls_first.is_none() =>
-            {
-                Ok(fold(ident))
-            }
-            _ => Err(SqlError::syntax(format!("syntax error in the column list of a constraint: {}", column.column))),
-        })
-        .collect()
+fn names(idents: &[Ident]) -> Vec<String> {
+    idents.iter().map(|ident| ident.value.clone()).collect()
 }
 
 /// Converts a table constraint, and refuses unsupported ones.
 pub(super) fn table_constraint(constraint: &TableConstraint) -> Result<Constraint<'_>> {
-    match constraint {
-        TableConstraint::PrimaryKey(primary) => Ok(Constraint::Primary {
-            deferred: foreign_key::deferred(primary.characteristics.as_ref())?,
-            name: primary.name.as_ref(),
-            columns: column_names(&primary.columns)?,
-            include: primary.include.iter().map(fold).collect(),
-            parameters: storage_parameter::of_key(&primary.index_options)?,
-        }),
-        TableConstraint::Unique(unique) => Ok(Constraint::Unique {
-            deferred: foreign_key::deferred(unique.characteristics.as_ref())?,
-            nulls_not_distinct: matches!(unique.nulls_distinct, NullsDistinctOption::NotDistinct),
-            name: unique.name.as_ref(),
-            columns: column_names(&unique.columns)?,
-            include: unique.include.iter().map(fold).collect(),
-            parameters: storage_parameter::of_key(&unique.index_options)?,
-        }),
-        TableConstraint::Check(check) if check.enforced != Some(false) => {
-            Ok(Constraint::Check { name: check.name.as_ref(), expr: &check.expr, no_inherit: check.no_inherit })
+    let TableConstraint { name, kind, deferral, not_valid: _, no_inherit, span } = constraint;
+    let name = name.as_ref();
+    match kind {
+        TableConstraintKind::PrimaryKey(columns, index) => primary_key(name, names(columns), index, *deferral, *span),
+        TableConstraintKind::Unique(columns, index) => unique(name, names(columns), index, *deferral, *span),
+        TableConstraintKind::Check(expr) => Ok(Constraint::Check { name, expr, no_inherit: *no_inherit }),
+        TableConstraintKind::ForeignKey(columns, references) => {
+            Ok(Constraint::Foreign { name, columns: names(columns), references, deferral: *deferral })
         }
-        TableConstraint::Check(_) => Err(SqlError::unsupported("CHECK NOT ENFORCED")),
-        TableConstraint::ForeignKey(key) => Ok(Constraint::Foreign { name: key.name.as_ref(), key, column: None }),
-        other => Err(SqlError::unsupported(format!("the constraint {other}"))),
+        TableConstraintKind::UsingIndex(..) => {
+            let message = "cannot use an existing index in CREATE TABLE";
+            Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message).about_part(*span))
+        }
+        TableConstraintKind::Exclude { .. } => Err(SqlError::unsupported("EXCLUDE")),
     }
+}
+
+/// PRIMARY KEY over these columns.
+fn primary_key<'c>(
+    name: Option<&'c Ident>,
+    columns: Vec<String>,
+    index: &IndexClauses,
+    deferral: ast::Deferral,
+    span: Span,
+) -> Result<Constraint<'c>> {
+    let (include, parameters) = (names(&index.include), parameters(&index.options)?);
+    let deferred = foreign_key::deferred(deferral);
+    Ok(Constraint::Primary { name, columns, include, deferred, parameters, span })
+}
+
+/// UNIQUE over these columns.
+fn unique<'c>(
+    name: Option<&'c Ident>,
+    columns: Vec<String>,
+    index: &IndexClauses,
+    deferral: ast::Deferral,
+    span: Span,
+) -> Result<Constraint<'c>> {
+    let (include, parameters) = (names(&index.include), parameters(&index.options)?);
+    let (deferred, nulls_not_distinct) = (foreign_key::deferred(deferral), index.nulls_not_distinct);
+    Ok(Constraint::Unique { name, columns, include, nulls_not_distinct, deferred, parameters, span })
 }
 
 impl Making<'_> {
     /// Adds a column. Returns its constraints, which are added once all columns exist.
-    pub(super) async fn add_column<'c>(&mut self, definition: &'c ColumnDef) -> Result<Vec<Constraint<'c>>> {
-        let name = fold_plain(&definition.name)?;
+    pub(super) async fn add_column<'c>(&mut self, definition: &'c Column) -> Result<Vec<Constraint<'c>>> {
+        let name = definition.name.value.clone();
         if self.table.column_named(&name).is_some() {
             return Err(SqlError::new(state::DUPLICATE_COLUMN, format!("column \"{name}\" specified more than once")));
         }
         super::names::no_system_column(&name)?;
-        let serial =
-            serial_type(&definition.data_type).map_err(|error| places::at_type(error, definition.name.span))?;
+        let data_type = definition.data_type.as_ref().ok_or_else(|| SqlError::internal("a column without a type"))?;
+        if data_type.set_of {
+            let message = format!("column \"{name}\" cannot be declared SETOF");
+            return Err(SqlError::new(state::INVALID_TABLE_DEFINITION, message));
+        }
+        let serial = serial_type(data_type).map_err(|error| places::at_type(error, data_type))?;
         let path = self.context.settings.search_path();
         let named = || {
-            let found = binder::catalog_type(&definition.data_type, &self.context.catalog, path, false);
-            let found = found.map_err(|error| places::at_type(error, definition.name.span));
-            found.map_err(|error| super::type_name::of_pseudo_type(error, &name, &definition.data_type))
+            let found = binder::catalog_type(data_type, &self.context.catalog, path, false);
+            let found = found.map_err(|error| places::at_type(error, data_type));
+            found.map_err(|error| super::type_name::of_pseudo_type(error, &name, data_type))
         };
         let ty = serial.map_or_else(named, Ok)?;
         if let BaseType::Enum(labels) = ty.base {
@@ -258,130 +273,80 @@ impl Making<'_> {
             name: name.clone(),
             ty,
             not_null: serial.is_some(),
-            dimensions: super::type_name::dimensions(&definition.data_type),
+            dimensions: super::type_name::dimensions(data_type),
             ..Default::default()
         };
+        if let Some(collation) = &definition.collation {
+            column.collation = super::type_name::collation(collation, ty).map_err(|error| error.about("collate"))?;
+        }
+        places::properties_agree(definition, serial.is_some(), &self.table.name)?;
         let mut constraints = Vec::new();
-        let (mut nullable, mut keyed) = (false, false);
-        for option in &definition.options {
-            let given = option.name.as_ref();
-            match &option.option {
-                ColumnOption::Null => nullable = true,
-                ColumnOption::NotNull => column.not_null = true,
-                ColumnOption::Default(expr) => {
-                    if serial.is_some() || column.default.is_some() {
-                        let error = sequence::second_default(&column, &self.table.name);
-                        return Err(places::second_default(error, definition, &column, serial.is_some()));
-                    }
-                    column.default = self.default(&name, expr, &ty)?;
-                }
-                ColumnOption::PrimaryKey(primary) => {
+        let mut keyed = false;
+        for constraint in &definition.constraints {
+            let (given, span) = (constraint.name.as_ref(), constraint.span);
+            let own = || vec![name.clone()];
+            match &constraint.kind {
+                ColumnConstraintKind::Null => {}
+                ColumnConstraintKind::NotNull => column.not_null = true,
+                ColumnConstraintKind::Default(expr) => column.default = self.default(&name, expr, &ty)?,
+                ColumnConstraintKind::PrimaryKey(index) => {
                     keyed = true;
-                    constraints.push(Constraint::Primary {
-                        deferred: foreign_key::deferred(primary.characteristics.as_ref())?,
-                        name: given.or(primary.name.as_ref()),
-                        columns: vec![name.clone()],
-                        include: Vec::new(),
-                        parameters: Parameters::new(),
-                    });
+                    constraints.push(primary_key(given, own(), index, constraint.deferral, span)?);
                 }
-                ColumnOption::Unique(unique) => {
-                    constraints.push(Constraint::Unique {
-                        deferred: foreign_key::deferred(unique.characteristics.as_ref())?,
-                        nulls_not_distinct: self.context.clauses.nulls_not_distinct.contains(&name),
-                        name: given.or(unique.name.as_ref()),
-                        columns: vec![name.clone()],
-                        include: Vec::new(),
-                        parameters: Parameters::new(),
-                    });
+                ColumnConstraintKind::Unique(index) => {
+                    constraints.push(unique(given, own(), index, constraint.deferral, span)?);
                 }
-                ColumnOption::Comment(text) => storage_parameter::of_column_key(text, constraints.last_mut())?,
-                ColumnOption::Check(check) => {
-                    if check.enforced == Some(false) {
-                        return Err(SqlError::unsupported("CHECK NOT ENFORCED"));
-                    }
-                    constraints.push(Constraint::Check {
-                        name: given.or(check.name.as_ref()),
-                        expr: &check.expr,
-                        no_inherit: check.no_inherit,
-                    });
+                ColumnConstraintKind::Check { condition, no_inherit } => {
+                    constraints.push(Constraint::Check { name: given, expr: condition, no_inherit: *no_inherit });
                 }
-                ColumnOption::Generated { generation_expr: Some(expr), generation_expr_mode, generated_as, .. } => {
-                    if *generated_as == GeneratedAs::ByDefault {
-                        let message = "for a generated column, GENERATED ALWAYS must be specified";
-                        return Err(SqlError::syntax(message));
-                    }
-                    if *generation_expr_mode != Some(sqlparser::ast::GeneratedExpressionMode::Stored) {
-                        return Err(SqlError::syntax("syntax error: a generated column is STORED"));
-                    }
-                    if column.generated.is_some() {
-                        let message = format!(
-                            "multiple generation clauses specified for column \"{name}\" of table \"{}\"",
-                            self.table.name
-                        );
-                        return Err(SqlError::syntax(message));
-                    }
-                    canonical::referenced(expr).map_err(|_| {
+                ColumnConstraintKind::Generated { value, always: _ } => {
+                    canonical::referenced(value).map_err(|_| {
                         let message = "cannot use subquery in column generation expression";
-                        canonical::about_subquery(SqlError::new(state::FEATURE_NOT_SUPPORTED, message), expr)
+                        canonical::about_subquery(SqlError::new(state::FEATURE_NOT_SUPPORTED, message), value)
                     })?;
-                    column.generated = Some(canonical::text(&enumeration::with_schemas(self.context, expr)));
+                    column.generated = Some(canonical::text(&enumeration::with_schemas(self.context, value)));
                 }
-                ColumnOption::Generated { generated_as, sequence_options, generation_expr: None, .. } => {
-                    sequence::only_identity(&column, serial.is_some(), &self.table.name)
-                        .map_err(|error| places::second_identity(error, definition, &column, serial.is_some()))?;
-                    column.identity = Some(match generated_as {
-                        GeneratedAs::Always => Identity::Always,
-                        GeneratedAs::ByDefault => Identity::ByDefault,
-                        GeneratedAs::ExpStored => return Err(SqlError::unsupported("GENERATED … STORED")),
-                    });
+                ColumnConstraintKind::Identity { always, options } => {
+                    column.identity = Some(if *always { Identity::Always } else { Identity::ByDefault });
                     column.not_null = true;
                     if !ty.is_integer() {
                         return Err(invalid("identity column type must be smallint, integer, or bigint"));
                     }
-                    let options = sequence_options.as_deref().unwrap_or_default();
-                    let names = &self.context.clauses.sequence_names;
-                    let given = names.iter().find(|(column, _)| *column == name).map(|(_, given)| given);
-                    column.default = Some(self.own_sequence(&name, id, ty, given, options).await?);
+                    column.default = Some(self.own_sequence(&name, id, ty, options).await?);
                 }
-                ColumnOption::ForeignKey(key) => constraints.push(Constraint::Foreign {
-                    name: given.or(key.name.as_ref()),
-                    key,
-                    column: Some(name.clone()),
-                }),
-                ColumnOption::Collation(collation) => {
-                    column.collation =
-                        super::type_name::collation(collation, ty).map_err(|error| error.about("collate"))?;
+                ColumnConstraintKind::References(references) => {
+                    let deferral = constraint.deferral;
+                    constraints.push(Constraint::Foreign { name: given, columns: own(), references, deferral });
                 }
-                other => return Err(SqlError::unsupported(format!("the column option {other}"))),
             }
-        }
-        if nullable && column.not_null {
-            return Err(places::conflicting_nulls(definition, &name, &self.table.name));
         }
         // In PostgreSQL NULL does not contradict PRIMARY KEY.
         column.not_null |= keyed;
-        if column.generated.is_some() && (column.default.is_some() || column.identity.is_some() || serial.is_some()) {
-            return Err(places::also_generated(definition, &column, &self.table.name));
-        }
         if let Some(ty) = serial {
-            column.default = Some(self.own_sequence(&name, id, ty, None, &[]).await?);
+            column.default = Some(self.own_sequence(&name, id, ty, &[]).await?);
         }
         self.table.columns.push(column);
         Ok(constraints)
     }
 
-    /// Creates the sequence of a column. Returns the column's default.
+    /// Creates the sequence of a column. Returns the column's default. Errors: 42601 for AS, and those of the options.
     pub(super) async fn own_sequence(
         &mut self,
         column: &str,
         id: ColumnId,
         ty: SqlType,
-        given: Option<&sqlparser::ast::ObjectName>,
-        options: &[sqlparser::ast::SequenceOptions],
+        options: &[SequenceOption],
     ) -> Result<String> {
+        if options.iter().any(|option| matches!(option, SequenceOption::As(_))) {
+            return Err(SqlError::syntax("conflicting or redundant options"));
+        }
         let mut parameters = sequence::parameters(ty, options)?;
         parameters.owned_by = Some((self.table.oid, id));
+        let first = sequence::restart_of(options)?.flatten().unwrap_or(parameters.start);
+        let given = options.iter().find_map(|option| match option {
+            SequenceOption::SequenceName(name, _) => Some(name),
+            _ => None,
+        });
         let (schema, name) = match given {
             None => {
                 let name = self.chosen.relation(self.context, &self.schema.name, &self.table.name, Some(column), "seq");
@@ -399,7 +364,7 @@ impl Making<'_> {
         };
         let text = canonical::next_value_text(&schema.name, &name);
         let persistence = self.table.persistence;
-        sequence::store(self.context, &mut self.writer, &schema, name, parameters, persistence).await?;
+        sequence::store_at(self.context, &mut self.writer, &schema, name, (parameters, first), persistence).await?;
         Ok(text)
     }
 
@@ -415,8 +380,8 @@ impl Making<'_> {
     /// Adds the FOREIGN KEYs among `constraints` to a table without rows.
     async fn add_foreign_keys(&mut self, constraints: &[Constraint<'_>]) -> Result<()> {
         for constraint in constraints {
-            if let Constraint::Foreign { name, key, column } = constraint {
-                let key = self.foreign_key(*name, key, column.as_deref()).await?;
+            if let Constraint::Foreign { name, columns, references, deferral } = constraint {
+                let key = self.foreign_key(*name, columns, references, *deferral).await?;
                 self.table.foreign_keys.push(key);
             }
         }
@@ -432,11 +397,11 @@ impl Making<'_> {
     /// Adds the constraints other than FOREIGN KEYs, primary key first.
     pub(super) async fn add_constraints(&mut self, constraints: &[Constraint<'_>]) -> Result<()> {
         for constraint in constraints {
-            if let Constraint::Primary { name, columns, include, deferred, parameters } = constraint {
+            if let Constraint::Primary { span, .. } = constraint {
                 if self.table.declared_primary_key().is_some() {
-                    return Err(places::second_key(self.another_key(), *name));
+                    return Err(self.another_key().about_part(*span));
                 }
-                let index = self.constraint_index(*name, columns, include, true, *deferred, parameters).await?;
+                let index = self.constraint_index(constraint).await?;
                 for key in &index.columns {
                     if let Some(column) = self.table.columns.iter_mut().find(|column| column.id == key.column) {
                         column.not_null = true;
@@ -449,10 +414,8 @@ impl Making<'_> {
         for constraint in constraints {
             match constraint {
                 Constraint::Primary { .. } | Constraint::Foreign { .. } => {}
-                Constraint::Unique { name, columns, include, nulls_not_distinct, deferred, parameters } => {
-                    let mut index =
-                        self.constraint_index(*name, columns, include, false, *deferred, parameters).await?;
-                    index.nulls_not_distinct = *nulls_not_distinct;
+                Constraint::Unique { .. } => {
+                    let index = self.constraint_index(constraint).await?;
                     self.table.indexes.push(index);
                 }
                 Constraint::Check { name, expr, no_inherit } => {
@@ -474,14 +437,14 @@ impl Making<'_> {
         let expression = canonical::check_text(&enumeration::with_schemas(self.context, expr), &self.table)?;
         let fixed = evaluate::validate_check_text(self.context, &self.table, &expression).map_err(|error| {
             if error.state() == state::DATATYPE_MISMATCH && error.fields().about.is_none() {
-                return error.about_part(expr.span());
+                return error.about_part(expr.span);
             }
             error
         })?;
         let expression = fixed.unwrap_or(expression);
         let name = match name {
             Some(name) => {
-                let name = fold(name);
+                let name = name.value.clone();
                 let twice = self.table.checks.iter().any(|check| check.name == name);
                 if twice && self.chosen.has_constraint(&name) {
                     let message = format!("check constraint \"{name}\" already exists");
@@ -509,17 +472,18 @@ impl Making<'_> {
     }
 
     /// Makes the index of a PRIMARY KEY or UNIQUE constraint.
-    pub(super) async fn constraint_index(
-        &mut self,
-        name: Option<&Ident>,
-        columns: &[String],
-        include: &[String],
-        primary: bool,
-        deferred: Option<bool>,
-        parameters: &Parameters,
-    ) -> Result<IndexDescriptor> {
+    pub(super) async fn constraint_index(&mut self, constraint: &Constraint<'_>) -> Result<IndexDescriptor> {
+        let (primary, nulls_not_distinct) = match constraint {
+            Constraint::Unique { nulls_not_distinct, .. } => (false, *nulls_not_distinct),
+            _ => (true, false),
+        };
+        let (Constraint::Primary { name, columns, include, deferred, parameters, span }
+        | Constraint::Unique { name, columns, include, deferred, parameters, span, .. }) = constraint
+        else {
+            return Err(SqlError::internal("the index of a constraint that has none"));
+        };
         let what = if primary { "primary key" } else { "unique" };
-        let at_constraint = |error| places::at_key(error, name, primary);
+        let at_constraint = |error: SqlError| error.about_part(*span);
         let keys = self.key_columns(columns, what).map_err(at_constraint)?;
         for key in &keys {
             super::create_index::ordered(self.table.column(*key).map_or(SqlType::TEXT, |column| column.ty))?;
@@ -528,7 +492,7 @@ impl Making<'_> {
         super::create_index::at_most(keys.len() + include.len())?;
         let name = match name {
             Some(name) => {
-                let name = fold(name);
+                let name = name.value.clone();
                 self.chosen.claim_relation(self.context, &self.schema.name, &name)?;
                 self.chosen.claim_constraint(&self.table, &name)?;
                 name
@@ -554,6 +518,7 @@ impl Making<'_> {
             include,
             unique: deferred.is_none(),
             primary: keyed,
+            nulls_not_distinct,
             deferral: deferred.map(|deferred| Deferral { deferred, primary }),
             constraint: Some(numbers.oid().await?),
             state: IndexState::Public,

@@ -2,13 +2,13 @@
 
 use super::dependents::{self, Object};
 use super::referenced::{self, Referring};
-use super::{DdlContext, drop_type, names, role, schema, sequence_defaults, view};
+use super::{DdlContext, drop_type, function, names, schema, sequence_defaults, view};
 use catalog::{RelationKind, TableDescriptor, said_schema};
 use context::notice::Notice;
 use sql_error::{Missing, Result, SqlError, state};
-use sqlparser::ast::{ObjectName, ObjectType};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use syntax::ast::{Drop, Name, NamedKind, ObjectReference, PlainKind, RoutineKind};
 use syntax::fold_name;
 use types::Oid;
 
@@ -56,35 +56,66 @@ pub(super) fn kind_word(table: &TableDescriptor) -> &'static str {
     }
 }
 
-pub(super) async fn execute(
+/// Runs DROP. Returns its command tag. CONCURRENTLY has no effect: DROP INDEX does not block readers either.
+pub(super) async fn execute(context: &DdlContext, drop: &Drop) -> Result<String> {
+    let (if_exists, cascade) = (drop.if_exists, drop.cascade);
+    // All objects are of the same kind.
+    let Some(first) = drop.objects.first() else { return Err(SqlError::internal("a DROP without objects")) };
+    match first {
+        ObjectReference::Named(kind, _) => {
+            let names = drop.objects.iter().filter_map(|object| match object {
+                ObjectReference::Named(_, name) => Some(name.clone()),
+                _ => None,
+            });
+            relations(context, *kind, if_exists, &names.collect::<Vec<_>>(), cascade).await
+        }
+        ObjectReference::Plain(PlainKind::Schema, _) => {
+            let names = drop.objects.iter().filter_map(|object| match object {
+                ObjectReference::Plain(_, name) => Some(name.value.clone()),
+                _ => None,
+            });
+            schema::drop(context, if_exists, &names.collect::<Vec<_>>(), cascade).await
+        }
+        ObjectReference::Type(_) => {
+            let types = drop.objects.iter().filter_map(|object| match object {
+                ObjectReference::Type(ty) => Some(ty),
+                _ => None,
+            });
+            drop_type::execute(context, if_exists, &types.collect::<Vec<_>>(), cascade).await
+        }
+        ObjectReference::Routine(RoutineKind::Function, _) => {
+            let functions = drop.objects.iter().filter_map(|object| match object {
+                ObjectReference::Routine(_, function) => Some(function),
+                _ => None,
+            });
+            function::drop(context, if_exists, &functions.collect::<Vec<_>>())
+        }
+        other => {
+            let text = other.to_string();
+            Err(SqlError::unsupported(format!("DROP {}", text.split_whitespace().next().unwrap_or_default())))
+        }
+    }
+}
+
+/// Drops relations of one kind. Returns the command tag.
+pub(super) async fn relations(
     context: &DdlContext,
-    kind: &ObjectType,
+    kind: NamedKind,
     if_exists: bool,
-    names: &[ObjectName],
+    names: &[Name],
     cascade: bool,
 ) -> Result<String> {
     match kind {
-        ObjectType::Table => tables(context, if_exists, names, cascade).await,
-        ObjectType::Index => indexes(context, if_exists, names, cascade).await,
-        ObjectType::Sequence => sequences(context, if_exists, names, cascade).await,
-        ObjectType::Schema => schema::drop(context, if_exists, names, cascade).await,
-        ObjectType::Role | ObjectType::User => role::drop(context, if_exists, names).await,
-        ObjectType::Type => drop_type::execute(context, if_exists, names, cascade).await,
-        ObjectType::View => view::drop(context, if_exists, names, cascade).await,
-        ObjectType::Collation if if_exists => {
-            // No object of this kind can exist.
-            for name in names {
-                let word = kind.to_string().to_lowercase();
-                context.notice(state::SUCCESSFUL_COMPLETION, format!("{word} \"{name}\" does not exist, skipping"));
-            }
-            Ok(format!("DROP {kind}"))
-        }
-        other => Err(SqlError::unsupported(format!("DROP {other}"))),
+        NamedKind::Table => tables(context, if_exists, names, cascade).await,
+        NamedKind::View => view::drop(context, if_exists, names, cascade).await,
+        NamedKind::Index => indexes(context, if_exists, names, cascade).await,
+        NamedKind::Sequence => sequences(context, if_exists, names, cascade).await,
+        _ => Err(SqlError::unsupported("DROP of this kind of object")),
     }
 }
 
 /// The notice of IF EXISTS, or the error. A missing schema counts as a missing object, as in PostgreSQL.
-pub(super) fn missing(context: &DdlContext, word: &str, name: &ObjectName, if_exists: bool) -> Result<()> {
+pub(super) fn missing(context: &DdlContext, word: &str, name: &Name, if_exists: bool) -> Result<()> {
     let (schema, relation) = fold_name(name)?;
     let path = context.settings.search_path();
     let is_missing = |schema: &String| context.catalog.schema(said_schema(schema, path)).is_none();
@@ -114,7 +145,7 @@ pub(super) fn wrong_kind(table: &TableDescriptor, wanted: &str) -> SqlError {
         .hint(format!("Use DROP {} to remove a {word}.", word.to_uppercase()))
 }
 
-async fn tables(context: &DdlContext, if_exists: bool, names: &[ObjectName], cascade: bool) -> Result<String> {
+async fn tables(context: &DdlContext, if_exists: bool, names: &[Name], cascade: bool) -> Result<String> {
     let mut found: BTreeMap<Oid, Arc<TableDescriptor>> = BTreeMap::new();
     for name in names {
         let Some(table) = context.find(name)? else {
@@ -179,7 +210,7 @@ fn held(context: &DdlContext, tables: &BTreeMap<Oid, Arc<TableDescriptor>>, line
     }
 }
 
-async fn indexes(context: &DdlContext, if_exists: bool, names: &[ObjectName], cascade: bool) -> Result<String> {
+async fn indexes(context: &DdlContext, if_exists: bool, names: &[Name], cascade: bool) -> Result<String> {
     let mut changed: BTreeMap<Oid, TableDescriptor> = BTreeMap::new();
     let mut writer = context.writer();
     let mut referring = Vec::new();
@@ -239,7 +270,7 @@ async fn indexes(context: &DdlContext, if_exists: bool, names: &[ObjectName], ca
     Ok("DROP INDEX".into())
 }
 
-async fn sequences(context: &DdlContext, if_exists: bool, names: &[ObjectName], cascade: bool) -> Result<String> {
+async fn sequences(context: &DdlContext, if_exists: bool, names: &[Name], cascade: bool) -> Result<String> {
     let mut writer = context.writer();
     let mut any = false;
     let mut gone = Vec::new();

@@ -25,7 +25,7 @@ fn other_kind(name: &str, wanted: &str) -> SqlError {
 
 /// The error for a missing object, in PostgreSQL's words.
 fn missing(context: &DdlContext, drop: &DropAbsent, object: &AbsentObject) -> Result<SqlError> {
-    let (schema, name) = if object.name.0.is_empty() { (None, String::new()) } else { fold_name(&object.name)? };
+    let (schema, name) = if object.name.parts.is_empty() { (None, String::new()) } else { fold_name(&object.name)? };
     let word = drop.kind.to_lowercase();
     let undefined = |message: String| SqlError::new(state::UNDEFINED_OBJECT, message);
     let on = object.on.as_ref().map(fold_name).transpose()?.and_then(|(schema, _)| schema);
@@ -78,7 +78,9 @@ fn missing(context: &DdlContext, drop: &DropAbsent, object: &AbsentObject) -> Re
         }
         "DOMAIN" => match enumeration::find(context, &object.name)? {
             Some(_) => Err(other_kind(&name, "a domain")),
-            None if super::drop_type::built_in(context, &object.name).is_some() => Err(other_kind(&name, "a domain")),
+            None if super::drop_type::built_in(context, &enumeration::type_named(&object.name)).is_some() => {
+                Err(other_kind(&name, "a domain"))
+            }
             None => Ok(undefined(format!("type \"{name}\" does not exist"))),
         },
         "FOREIGN TABLE" | "MATERIALIZED VIEW" => match context.find(&object.name)? {

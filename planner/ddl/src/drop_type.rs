@@ -4,12 +4,12 @@ use super::create_table::Making;
 use super::dependents::{self, Dependent, Object};
 use super::enumeration::{check_owner, find, has_column, missing};
 use super::names::Chosen;
-use super::{DdlContext, drop, enum_references};
+use super::{DdlContext, drop, enum_references, type_name};
 use binder::catalog_type;
 use catalog::{CatalogWriter, CheckDescriptor, RelationKind, TableDescriptor};
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{DataType, ObjectName};
 use std::sync::Arc;
+use syntax::ast::{Name, TypeBase, TypeName};
 use syntax::fold_name;
 use types::enumeration::{EnumDescriptor, EnumType};
 use types::{BaseType, SqlType};
@@ -147,7 +147,7 @@ fn note(context: &DdlContext, views: &mut Vec<Dependent>, view: Dependent, gone:
 }
 
 /// Errors: 2BP01 for the row type of a relation, which is dropped only with it.
-fn no_row_type(context: &DdlContext, name: &ObjectName) -> Result<()> {
+fn no_row_type(context: &DdlContext, name: &Name) -> Result<()> {
     let Some(relation) = context.find(name)?.filter(|relation| relation.kind != RelationKind::Sequence) else {
         return Ok(());
     };
@@ -161,46 +161,74 @@ fn no_row_type(context: &DdlContext, name: &ObjectName) -> Result<()> {
         .hint(format!("You can drop {word} {name} instead.")))
 }
 
-/// Errors: 2BP01 for the array type of an enum, which is dropped only with it.
-fn no_array_type(context: &DdlContext, name: &ObjectName) -> Result<()> {
+/// Errors: 2BP01 for the array type of an enum by its name in the catalog.
+fn no_array_type(context: &DdlContext, name: &Name) -> Result<()> {
     let (schema, name) = fold_name(name)?;
     let path = context.settings.search_path();
     let element = name.strip_prefix('_').and_then(|name| context.catalog.enum_named(schema.as_deref(), name, path));
-    let Some(element) = element else { return Ok(()) };
-    let shown = context.catalog.type_name(SqlType::of(BaseType::Enum(element)), path);
-    let message = format!("cannot drop type {shown}[] because type {shown} requires it");
-    Err(SqlError::new(state::DEPENDENT_OBJECTS_STILL_EXIST, message)
-        .hint(format!("You can drop type {shown} instead.")))
+    element.map_or(Ok(()), |element| Err(needs_array(context, element)))
 }
 
-/// The built-in type of this catalog name.
-pub(super) fn built_in(context: &DdlContext, name: &ObjectName) -> Option<SqlType> {
-    let written = DataType::Custom(name.clone(), Vec::new());
-    let found = catalog_type(&written, &context.catalog, context.settings.search_path(), false).ok()?;
+/// 2BP01: the array type of an enum is dropped only with it.
+fn needs_array(context: &DdlContext, element: EnumType) -> SqlError {
+    let shown = context.catalog.type_name(SqlType::of(BaseType::Enum(element)), context.settings.search_path());
+    let message = format!("cannot drop type {shown}[] because type {shown} requires it");
+    SqlError::new(state::DEPENDENT_OBJECTS_STILL_EXIST, message)
+        .hint(format!("You can drop type {shown} instead."))
+}
+
+/// The type that a statement names, if it is no enum.
+pub(super) fn built_in(context: &DdlContext, ty: &TypeName) -> Option<SqlType> {
+    let found = catalog_type(ty, &context.catalog, context.settings.search_path(), false).ok()?;
     found.as_enum().is_none().then_some(found)
+}
+
+/// The name of a type that is no array and has no grammar of its own.
+fn plain_name(ty: &TypeName) -> Option<&Name> {
+    match &ty.base {
+        TypeBase::Named(name) if ty.array_bounds.is_empty() => Some(name),
+        _ => None,
+    }
 }
 
 pub(super) async fn execute(
     context: &DdlContext,
     if_exists: bool,
-    names: &[ObjectName],
+    names: &[&TypeName],
     with_all: bool,
 ) -> Result<String> {
     let mut types: Vec<&EnumDescriptor> = Vec::new();
     // PostgreSQL looks up all of them first.
     let mut required: Option<SqlType> = None;
-    for name in names {
-        let Some(ty) = find(context, name)? else {
-            no_row_type(context, name)?;
-            no_array_type(context, name)?;
-            if let Some(ty) = built_in(context, name) {
+    for written in names {
+        let name = plain_name(written);
+        let found = match name {
+            Some(name) => find(context, name)?,
+            None => None,
+        };
+        let Some(ty) = found else {
+            if let Some(name) = name {
+                no_row_type(context, name)?;
+                no_array_type(context, name)?;
+            }
+            if let Some(ty) = built_in(context, written) {
+                if let BaseType::Enum(element) = ty.base {
+                    return Err(needs_array(context, element));
+                }
                 required.get_or_insert(ty);
                 continue;
             }
-            let schema = fold_name(name)?.0.filter(|schema| context.catalog.schema(schema).is_none());
-            let (state, message) = match schema {
-                Some(schema) => (state::INVALID_SCHEMA_NAME, format!("schema \"{schema}\" does not exist")),
-                None => (state::UNDEFINED_OBJECT, missing(name)),
+            let base = match &written.base {
+                TypeBase::Named(name) => fold_name(name)?.0,
+                _ => None,
+            };
+            let schema = base.filter(|schema| context.catalog.schema(schema).is_none());
+            let (state, message) = match (schema, name) {
+                (Some(schema), _) => (state::INVALID_SCHEMA_NAME, format!("schema \"{schema}\" does not exist")),
+                (None, Some(name)) => (state::UNDEFINED_OBJECT, missing(name)),
+                (None, None) => {
+                    (state::UNDEFINED_OBJECT, format!("type \"{}\" does not exist", type_name::as_read(written)))
+                }
             };
             if !if_exists {
                 return Err(SqlError::new(state, message));

@@ -1,17 +1,17 @@
 //! Finds and renames references to an enum or its labels in the texts of views and stored expressions. Must not know
 //! why the enum changes.
 
+use super::enumeration::type_named;
 use super::{DdlContext, canonical, evaluate};
 use binder::{bind_stored_view, catalog_type};
 use catalog::TableDescriptor;
 use executor::Slots;
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{
-    ArrayElemTypeDef, DataType, Expr, ObjectName, Spanned, Statement, TableAlias, TableFactor, Visit, Visitor,
-};
-use sqlparser::tokenizer::{Span, Token};
 use std::ops::{ControlFlow, Range};
-use syntax::{StatementKind, names::quote, parse, parse_expression, source::Source};
+use syntax::ast::{ColumnDefinition, Expr, ExprKind, FromItem, Literal, Name, TypeBase, TypeName};
+use syntax::names::quote;
+use syntax::visit::{Visit, Visitor};
+use syntax::{Span, StatementKind, parse, parse_expression};
 use types::enumeration::EnumDescriptor;
 
 /// The stored texts of a relation.
@@ -25,80 +25,75 @@ enum Text<'a> {
     Expression,
 }
 
-/// Collects the type names in casts, typed literals and column definition lists.
-struct Names {
-    found: Vec<(ObjectName, Span)>,
+/// What a text says that may be about enums.
+#[derive(Default)]
+struct Said {
+    /// The names of types in casts, constants and lists of column definitions.
+    types: Vec<Name>,
+    /// The strings and their places.
+    strings: Vec<(String, Span)>,
 }
 
-impl Names {
-    fn note(&mut self, ty: &DataType) {
-        match ty {
-            DataType::Array(ArrayElemTypeDef::SquareBracket(element, _) | ArrayElemTypeDef::Qualified(element, _)) => {
-                self.note(element);
-            }
-            DataType::Custom(name, _) => self.found.push((name.clone(), name.span())),
-            _ => {}
+impl Said {
+    fn note(&mut self, ty: &TypeName) {
+        if let TypeBase::Named(name) = &ty.base {
+            self.types.push(name.clone());
         }
     }
-    fn note_alias(&mut self, alias: Option<&TableAlias>) {
-        for column in alias.into_iter().flat_map(|alias| &alias.columns) {
-            if let Some(ty) = &column.data_type {
-                self.note(ty);
-            }
-        }
+    fn note_columns(&mut self, columns: &[ColumnDefinition]) {
+        columns.iter().for_each(|column| self.note(&column.data_type));
     }
 }
 
-impl Visitor for Names {
+impl Visitor for Said {
     type Break = ();
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
-        match expr {
-            Expr::Cast { data_type, .. } => self.note(data_type),
-            Expr::TypedString(typed) => self.note(&typed.data_type),
+        match &expr.kind {
+            ExprKind::Cast { data_type, .. } => self.note(data_type),
+            ExprKind::Literal(Literal::String(text)) => self.strings.push((text.clone(), expr.span)),
             _ => {}
         }
         ControlFlow::Continue(())
     }
-    fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<()> {
-        match factor {
-            TableFactor::Table { alias, .. }
-            | TableFactor::Function { alias, .. }
-            | TableFactor::TableFunction { alias, .. }
-            | TableFactor::Derived { alias, .. } => self.note_alias(alias.as_ref()),
-            _ => {}
+    fn pre_visit_from(&mut self, item: &FromItem) -> ControlFlow<()> {
+        if let FromItem::Function { functions, alias, .. } = item {
+            functions.iter().for_each(|function| self.note_columns(&function.definitions));
+            alias.iter().for_each(|alias| self.note_columns(&alias.definitions));
         }
         ControlFlow::Continue(())
     }
 }
 
-fn tree(text: &str) -> Result<(Statement, std::sync::Arc<Source>)> {
-    let parsed = parse(text)?.into_iter().next();
-    match parsed.map(|statement| (statement.kind, statement.source)) {
-        Some((StatementKind::Sql(tree), source)) => Ok((*tree, source)),
-        _ => Err(SqlError::internal("a view of something that is no query")),
+/// What a text says. Errors: as of a statement.
+fn said(text: &str, of: Text<'_>) -> Result<Said> {
+    let mut said = Said::default();
+    match of {
+        Text::Query => match parse(text)?.into_iter().next().map(|statement| statement.kind) {
+            Some(StatementKind::Sql(tree)) => {
+                let _ = tree.visit(&mut said);
+            }
+            _ => return Err(SqlError::internal("a view of something that is no query")),
+        },
+        Text::Default(_) | Text::Expression => {
+            let _ = parse_expression(text)?.0.visit(&mut said);
+        }
     }
+    Ok(said)
+}
+
+/// The bytes of a place in a text.
+fn bytes(span: Span) -> Range<usize> {
+    let byte = |offset: u32| usize::try_from(offset).unwrap_or(usize::MAX);
+    byte(span.start)..byte(span.end)
 }
 
 /// The enums that a text names, each with its byte range in the text.
 fn named(context: &DdlContext, text: &str, of: Text<'_>) -> Result<Vec<(&'static EnumDescriptor, Range<usize>)>> {
-    let mut names = Names { found: Vec::new() };
-    let source = match of {
-        Text::Query => {
-            let (tree, source) = tree(text)?;
-            let _ = tree.visit(&mut names);
-            source
-        }
-        _ => {
-            let (expr, source) = parse_expression(text)?;
-            let _ = expr.visit(&mut names);
-            source
-        }
-    };
     let path = context.settings.search_path();
     let mut found: Vec<(&'static EnumDescriptor, Range<usize>)> = Vec::new();
-    for (name, span) in names.found {
-        let Ok(ty) = catalog_type(&DataType::Custom(name, Vec::new()), &context.catalog, path, false) else { continue };
-        let place = source.bytes(span);
+    for name in said(text, of)?.types {
+        let Ok(ty) = catalog_type(&type_named(&name), &context.catalog, path, false) else { continue };
+        let place = bytes(name.span);
         if let Some(labels) = ty.as_enum()
             && !found.iter().any(|(_, other)| *other == place)
         {
@@ -225,21 +220,20 @@ fn relabelled(
     if context.catalog.enums().any(twin) {
         return Err(SqlError::unsupported("renaming a label that an enum of the same name has too"));
     }
-    let source = Source::new(stored);
     let mut nowhere = from.to_string();
     while ty.labels.iter().any(|label| label.name == nowhere) {
         nowhere.push('?');
     }
     let mut places = Vec::new();
-    for token in source.tokens()? {
-        let Token::SingleQuotedString(text) = &token.token else { continue };
-        let (Some(probe), Some(new)) = (replaced(text, from, &nowhere), replaced(text, from, to)) else { continue };
-        let place = source.bytes(token.span);
+    for (text, span) in said(stored, of)?.strings {
+        let (Some(probe), Some(new)) = (replaced(&text, from, &nowhere), replaced(&text, from, to)) else { continue };
+        let place = bytes(span);
         let probe = with(stored, std::iter::once((place.clone(), canonical::literal(&probe))));
         if reads_label(context, relation, &probe, of, (ty, &nowhere)) {
             places.push((place, canonical::literal(&new)));
         }
     }
+    places.sort_by_key(|(place, _)| place.start);
     Ok((!places.is_empty()).then(|| with(stored, places.into_iter())))
 }
 

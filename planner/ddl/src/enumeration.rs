@@ -2,20 +2,20 @@
 //!
 //! Stored expressions (DEFAULT, CHECK) name a type with its schema, so they do not depend on search_path.
 
-use super::DdlContext;
 use super::enum_references::{self, Renaming};
+use super::{DdlContext, owner};
 use binder::catalog_type;
 use catalog::acl::Kind;
 use catalog::{CatalogWriter, RelationKind, TableDescriptor};
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{
-    AlterType, AlterTypeAddValuePosition, AlterTypeOperation, ArrayElemTypeDef, DataType, Expr, Ident, ObjectName,
-    ObjectNamePart, UserDefinedTypeRepresentation, VisitMut, VisitorMut,
-};
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use syntax::ast::{
+    AlterType, CreateType, Expr, ExprKind, Ident, Name, ObjectChange, TypeBase, TypeDefinition, TypeName,
+};
+use syntax::fold_name;
 use syntax::names::quote;
-use syntax::{TypeChange, fold, fold_name};
+use syntax::visit::visit_expressions_mut;
 use types::enumeration::{EnumDescriptor, EnumLabel, EnumType};
 use types::{BaseType, Oid};
 
@@ -23,35 +23,27 @@ pub(super) fn qualified(ty: &EnumDescriptor) -> String {
     format!("{}.{}", quote(&ty.schema), quote(&ty.name))
 }
 
+/// A type by its name alone.
+pub(super) fn type_named(name: &Name) -> TypeName {
+    let (base, span) = (TypeBase::Named(name.clone()), name.span);
+    TypeName { base, modifiers: Vec::new(), array_bounds: Vec::new(), set_of: false, span }
+}
+
 /// An expression with schema-qualified enum names.
 pub(super) fn with_schemas(context: &DdlContext, expr: &Expr) -> Expr {
-    struct Names<'a>(&'a DdlContext);
-    impl VisitorMut for Names<'_> {
-        type Break = ();
-        fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-            let Expr::Cast { data_type, .. } = expr else { return ControlFlow::Continue(()) };
-            let name = match data_type {
-                DataType::Array(ArrayElemTypeDef::SquareBracket(element, _)) => element.as_mut(),
-                other => other,
-            };
-            let path = self.0.settings.search_path();
-            if let DataType::Custom(object, _) = name
-                && let Ok(ty) =
-                    catalog_type(&DataType::Custom(object.clone(), Vec::new()), &self.0.catalog, path, false)
-                && let Some(labels) = ty.as_enum()
-            {
-                let part = |name: &str| {
-                    let plain = quote(name) == name;
-                    ObjectNamePart::Identifier(if plain { Ident::new(name) } else { Ident::with_quote('"', name) })
-                };
-                let parts = vec![part(&labels.descriptor().schema), part(&labels.descriptor().name)];
-                *name = DataType::Custom(ObjectName(parts), Vec::new());
-            }
-            ControlFlow::Continue(())
-        }
-    }
+    let path = context.settings.search_path();
     let mut expr = expr.clone();
-    let _ = expr.visit(&mut Names(context));
+    let _ = visit_expressions_mut(&mut expr, |part: &mut Expr| {
+        if let ExprKind::Cast { data_type, .. } = &mut part.kind
+            && let TypeBase::Named(name) = &mut data_type.base
+            && let Ok(ty) = catalog_type(&type_named(name), &context.catalog, path, false)
+            && let Some(labels) = ty.as_enum()
+        {
+            let ty = labels.descriptor();
+            name.parts = vec![Ident::new(ty.schema.as_str()), Ident::new(ty.name.as_str())];
+        }
+        ControlFlow::<()>::Continue(())
+    });
     expr
 }
 
@@ -68,27 +60,23 @@ impl DdlContext {
     }
 }
 
-fn label_name(label: &Ident) -> Result<String> {
-    if label.value.len() > 63 {
-        return Err(SqlError::new(state::INVALID_NAME, format!("invalid enum label \"{}\"", label.value))
+fn label_name(label: &str) -> Result<String> {
+    if label.len() > 63 {
+        return Err(SqlError::new(state::INVALID_NAME, format!("invalid enum label \"{label}\""))
             .detail("Labels must be 63 bytes or less."));
     }
-    Ok(label.value.clone())
+    Ok(label.to_string())
 }
 
 fn label_exists(name: &str) -> SqlError {
     SqlError::new(state::DUPLICATE_OBJECT, format!("enum label \"{name}\" already exists"))
 }
 
-pub(super) async fn create(
-    context: &DdlContext,
-    name: &ObjectName,
-    representation: Option<&UserDefinedTypeRepresentation>,
-) -> Result<String> {
-    let Some(UserDefinedTypeRepresentation::Enum { labels }) = representation else {
+pub(super) async fn create(context: &DdlContext, create: &CreateType) -> Result<String> {
+    let TypeDefinition::Enum(labels) = &create.definition else {
         return Err(SqlError::unsupported("CREATE TYPE of anything but an enum"));
     };
-    let (schema, name) = context.new_relation(name)?;
+    let (schema, name) = context.new_relation(&create.name)?;
     // PostgreSQL creates a type for every relation too.
     if context.catalog.enum_named(Some(&schema.name), &name, &[]).is_some()
         || context.catalog.relation(Some(&schema.name), &name, &[]).is_some()
@@ -107,7 +95,7 @@ pub(super) async fn create(
         comment: None,
         acl: context.first_acl_in(Kind::Type, &schema),
     };
-    for label in labels {
+    for (label, _) in labels {
         let name = label_name(label)?;
         if made.labels.iter().any(|known| known.name == name) {
             let message = "duplicate key value violates unique constraint \"pg_enum_typid_label_index\"";
@@ -126,14 +114,15 @@ pub(super) async fn create(
     Ok("CREATE TYPE".into())
 }
 
-pub(super) fn find(context: &DdlContext, name: &ObjectName) -> Result<Option<EnumType>> {
+/// The enum of this name.
+pub(super) fn find(context: &DdlContext, name: &Name) -> Result<Option<EnumType>> {
     let (schema, name) = fold_name(name)?;
     Ok(context.catalog.enum_named(schema.as_deref(), &name, context.settings.search_path()))
 }
 
 /// 42704, or 42809 for a type that is not an enum.
-fn no_enum(context: &DdlContext, name: &ObjectName) -> SqlError {
-    let shown = match super::drop_type::built_in(context, name) {
+fn no_enum(context: &DdlContext, name: &Name) -> SqlError {
+    let shown = match super::drop_type::built_in(context, &type_named(name)) {
         Some(ty) => Some(ty.plain().format()),
         None => context.find(name).ok().flatten().map(|relation| context.shown_name(&relation)),
     };
@@ -144,7 +133,7 @@ fn no_enum(context: &DdlContext, name: &ObjectName) -> SqlError {
 }
 
 /// The message for a missing type.
-pub(super) fn missing(name: &ObjectName) -> String {
+pub(super) fn missing(name: &Name) -> String {
     let shown = fold_name(name).map_or_else(
         |_| name.to_string(),
         |(schema, name)| schema.map_or_else(|| name.clone(), |schema| format!("{schema}.{name}")),
@@ -159,55 +148,84 @@ pub(super) fn check_owner(context: &DdlContext, ty: &EnumDescriptor) -> Result<(
     Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, format!("must be owner of type {}", ty.name)))
 }
 
-pub(super) async fn alter(context: &DdlContext, alter: &AlterType) -> Result<String> {
-    let old = find(context, &alter.name)?.ok_or_else(|| no_enum(context, &alter.name))?.descriptor();
-    check_owner(context, old)?;
-    let mut new = old.clone();
-    let mut writer = context.writer();
-    match &alter.operation {
-        AlterTypeOperation::AddValue(add) => {
-            let name = label_name(&add.value)?;
-            if old.labels.iter().any(|label| label.name == name) {
-                if add.if_not_exists {
-                    context.notice(state::DUPLICATE_OBJECT, format!("enum label \"{name}\" already exists, skipping"));
-                    return Ok("ALTER TYPE".into());
-                }
-                return Err(label_exists(&name));
-            }
-            let at = match &add.position {
-                None => old.labels.len(),
-                Some(AlterTypeAddValuePosition::Before(label)) => place_of(old, &label.value)?,
-                Some(AlterTypeAddValuePosition::After(label)) => place_of(old, &label.value)? + 1,
-            };
-            let place = old.new_place(at)?;
-            let oid = context.store.numbers().oid().await?;
-            let added_by = Some(context.transaction.start_ts().await?.0);
-            new.labels.insert(at, EnumLabel { added_by, ..EnumLabel::new(oid, place, name) });
+/// The name of a type in ALTER TYPE, which is never more.
+fn plain_name(ty: &TypeName) -> Result<&Name> {
+    match &ty.base {
+        TypeBase::Named(name) => Ok(name),
+        _ => Err(SqlError::internal("ALTER TYPE of a type without a name")),
+    }
+}
+
+/// The enum of this name, which the user owns. Errors: 42704, 42809, 42501.
+fn owned(context: &DdlContext, name: &Name) -> Result<&'static EnumDescriptor> {
+    let found = find(context, name)?.ok_or_else(|| no_enum(context, name))?.descriptor();
+    check_owner(context, found)?;
+    Ok(found)
+}
+
+/// ALTER TYPE with actions. Those of attributes are refused, so there is one alone.
+pub(super) async fn alter(context: &DdlContext, ty: &TypeName, actions: &[AlterType]) -> Result<String> {
+    let name = plain_name(ty)?;
+    let [action] = actions else { return Err(SqlError::unsupported("ALTER TYPE of an attribute")) };
+    match action {
+        AlterType::AddValue { if_not_exists, label, neighbour } => {
+            let old = owned(context, name)?;
+            let neighbour = neighbour.as_ref().map(|(before, label)| (*before, label.as_str()));
+            add_value(context, old, *if_not_exists, label, neighbour).await?;
         }
-        AlterTypeOperation::RenameValue(rename) => {
-            let at = place_of(old, &rename.from.value)?;
-            let name = label_name(&rename.to)?;
+        AlterType::RenameValue(from, to) => {
+            let old = owned(context, name)?;
+            let at = place_of(old, from)?;
+            let name = label_name(to)?;
             if old.labels.iter().any(|label| label.name == name) {
                 return Err(label_exists(&name));
             }
-            store(context, &mut writer, Renaming::Label(old, &rename.from.value, &name)).await?;
+            let mut new = old.clone();
+            let mut writer = context.writer();
+            store(context, &mut writer, Renaming::Label(old, from, &name)).await?;
             if let Some(label) = new.labels.get_mut(at) {
                 label.name = name;
             }
+            writer.put_enum(Some(old), &new).await?;
+            writer.flush().await?;
         }
-        AlterTypeOperation::Rename(rename) => {
-            new.name = fold(&rename.new_name);
-            let taken = context.catalog.enum_named(Some(&old.schema), &new.name, &[]).is_some()
-                || context.catalog.relation(Some(&old.schema), &new.name, &[]).is_some();
-            if taken {
-                return Err(SqlError::new(state::DUPLICATE_OBJECT, format!("type \"{}\" already exists", new.name)));
-            }
-            store(context, &mut writer, Renaming::Type(old, &qualified(&new))).await?;
-        }
+        AlterType::AddAttribute(..)
+        | AlterType::DropAttribute(..)
+        | AlterType::AlterAttribute(..)
+        | AlterType::RenameAttribute(..) => return Err(SqlError::unsupported("ALTER TYPE of an attribute")),
+        AlterType::SetOptions(_) => return Err(SqlError::unsupported("ALTER TYPE SET")),
     }
-    writer.put_enum(Some(old), &new).await?;
-    writer.flush().await?;
     Ok("ALTER TYPE".into())
+}
+
+/// ADD VALUE, maybe before (true) or after a neighbour. Errors: 42710, 22023.
+async fn add_value(
+    context: &DdlContext,
+    old: &'static EnumDescriptor,
+    if_not_exists: bool,
+    label: &str,
+    neighbour: Option<(bool, &str)>,
+) -> Result<()> {
+    let name = label_name(label)?;
+    if old.labels.iter().any(|label| label.name == name) {
+        if if_not_exists {
+            context.notice(state::DUPLICATE_OBJECT, format!("enum label \"{name}\" already exists, skipping"));
+            return Ok(());
+        }
+        return Err(label_exists(&name));
+    }
+    let at = match neighbour {
+        None => old.labels.len(),
+        Some((before, label)) => place_of(old, label)? + usize::from(!before),
+    };
+    let place = old.new_place(at)?;
+    let oid = context.store.numbers().oid().await?;
+    let added_by = Some(context.transaction.start_ts().await?.0);
+    let mut new = old.clone();
+    new.labels.insert(at, EnumLabel { added_by, ..EnumLabel::new(oid, place, name) });
+    let mut writer = context.writer();
+    writer.put_enum(Some(old), &new).await?;
+    writer.flush().await
 }
 
 /// Stores the relations that name the renamed enum or label.
@@ -219,24 +237,32 @@ async fn store(context: &DdlContext, writer: &mut CatalogWriter<'_>, renaming: R
     Ok(())
 }
 
-/// ALTER TYPE … OWNER TO and SET SCHEMA.
-pub async fn change(context: &DdlContext, name: &ObjectName, change: &TypeChange) -> Result<String> {
-    let old = find(context, name)?.ok_or_else(|| no_enum(context, name))?.descriptor();
-    check_owner(context, old)?;
+/// ALTER TYPE … RENAME TO, OWNER TO and SET SCHEMA. Returns the command tag.
+pub(super) async fn change(context: &DdlContext, ty: &TypeName, change: &ObjectChange) -> Result<String> {
+    let old = owned(context, plain_name(ty)?)?;
     let mut writer = context.writer();
     let mut new = old.clone();
     match change {
-        TypeChange::Owner(owner) => {
-            let owner = super::owner::role_called(context, owner)?;
-            if owner == old.owner {
+        ObjectChange::Rename(name) => {
+            new.name.clone_from(&name.value);
+            let taken = context.catalog.enum_named(Some(&old.schema), &new.name, &[]).is_some()
+                || context.catalog.relation(Some(&old.schema), &new.name, &[]).is_some();
+            if taken {
+                return Err(SqlError::new(state::DUPLICATE_OBJECT, format!("type \"{}\" already exists", new.name)));
+            }
+            store(context, &mut writer, Renaming::Type(old, &qualified(&new))).await?;
+        }
+        ObjectChange::Owner(role) => {
+            let role = owner::role_of(context, role)?;
+            if role == old.owner {
                 return Ok("ALTER TYPE".into());
             }
-            super::owner::may_give(context, &old.schema, owner)?;
-            super::grant::change_owner(&mut new.acl, old.owner, owner);
-            new.owner = owner;
+            owner::may_give(context, &old.schema, role)?;
+            super::grant::change_owner(&mut new.acl, old.owner, role);
+            new.owner = role;
         }
-        TypeChange::Schema(schema) => {
-            let schema = context.schema(schema)?;
+        ObjectChange::Schema(schema) => {
+            let schema = context.schema(&schema.value)?;
             if schema.oid == old.schema_oid {
                 return Ok("ALTER TYPE".into());
             }
@@ -255,6 +281,7 @@ pub async fn change(context: &DdlContext, name: &ObjectName, change: &TypeChange
             new.schema.clone_from(&schema.name);
             store(context, &mut writer, Renaming::Type(old, &qualified(&new))).await?;
         }
+        _ => return Err(SqlError::unsupported("this ALTER TYPE")),
     }
     writer.put_enum(Some(old), &new).await?;
     writer.flush().await?;
@@ -262,10 +289,9 @@ pub async fn change(context: &DdlContext, name: &ObjectName, change: &TypeChange
 }
 
 /// COMMENT ON TYPE. Errors: 42704, and 0A000 for types other than enums.
-pub(super) async fn comment(context: &DdlContext, name: &ObjectName, text: Option<String>) -> Result<()> {
+pub(super) async fn comment(context: &DdlContext, name: &Name, text: Option<String>) -> Result<()> {
     let Some(old) = find(context, name)? else {
-        let ty = DataType::Custom(name.clone(), Vec::new());
-        catalog_type(&ty, &context.catalog, context.settings.search_path(), false)?;
+        catalog_type(&type_named(name), &context.catalog, context.settings.search_path(), false)?;
         return Err(SqlError::unsupported("COMMENT ON a type that is no enum"));
     };
     let old = old.descriptor();

@@ -19,10 +19,9 @@ use executor::short_circuit_bool::compiled;
 use executor::{Slots, StatementContext};
 use functions::TypedExpr;
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast;
 use std::sync::Arc;
-use syntax::parse_expression;
 use syntax::source::Source;
+use syntax::{ast, parse_expression};
 use types::SqlType;
 use types::text::{Numbers, OutputContext, output_string};
 
@@ -207,7 +206,7 @@ impl Converted {
         table: &TableDescriptor,
         column: &ColumnDescriptor,
         ty: SqlType,
-        using: Option<&sqlparser::ast::Expr>,
+        using: Option<&ast::Expr>,
     ) -> Result<Self> {
         let slots = slots(context, &context.catalog);
         let text = match using {

@@ -5,10 +5,12 @@ use super::canonical;
 use super::evaluate::constant_text;
 use functions::times_read::{ReadTime, times_read};
 use sql_error::{Result, SqlError};
-use sqlparser::ast::Expr;
-use sqlparser::tokenizer::Token;
+use std::collections::BTreeMap;
+use std::ops::{ControlFlow, Range};
+use syntax::ast::{CastForm, Expr, ExprKind, Literal};
 use syntax::source::Source;
-use syntax::{Statement, parse, parse_expression};
+use syntax::visit::{Visit, visit_expressions};
+use syntax::{Span, Statement, StatementKind, parse, parse_expression};
 use types::datetime::Reading;
 
 /// Binds a stored expression. Returns the result of `bind`, and a new text to store if the old one depends on
@@ -22,7 +24,7 @@ pub(super) fn fixed_expression<T>(
     fixed(stored, what, |text| {
         let (expr, source) = parse_expression(text)?;
         let (bound, times) = times_read(|| bind(&expr, &source));
-        Ok((bound?, with_times(text, &source, &times)?))
+        Ok((bound?, with_times(text, &expr, &source, &times)?))
     })
 }
 
@@ -36,7 +38,10 @@ pub(super) fn fixed_query<T>(
         let statement = parse(text)?.into_iter().next();
         let statement = statement.ok_or_else(|| SqlError::internal("a query that is not there"))?;
         let (bound, times) = times_read(|| bind(&statement));
-        Ok((bound?, with_times(text, &statement.source, &times)?))
+        let StatementKind::Sql(tree) = &statement.kind else {
+            return Err(SqlError::internal("a stored query that is none"));
+        };
+        Ok((bound?, with_times(text, &**tree, &statement.source, &times)?))
     });
     Ok(fixed?.1)
 }
@@ -58,22 +63,48 @@ fn fixed<T>(
     }
 }
 
+/// A string in a text.
+struct Said {
+    /// Its bytes.
+    bytes: Range<usize>,
+    /// The decoded string.
+    value: String,
+    /// The positions that it may be known by: its own, and that of the type before it.
+    positions: Vec<Option<usize>>,
+}
+
+/// The strings of a tree, in the order of the text.
+fn strings(tree: &impl Visit, source: &Source) -> Vec<Said> {
+    let mut found: BTreeMap<u32, Said> = BTreeMap::new();
+    let mut note = |string: &Expr, whole: Span| {
+        if let ExprKind::Literal(Literal::String(value)) = &string.kind
+            && let (Ok(start), Ok(end)) = (usize::try_from(string.span.start), usize::try_from(string.span.end))
+        {
+            let new = || Said { bytes: start..end, value: value.clone(), positions: Vec::new() };
+            let said = found.entry(string.span.start).or_insert_with(new);
+            said.positions.push(source.start(whole));
+        }
+    };
+    let _ = visit_expressions(tree, |expr| {
+        match &expr.kind {
+            ExprKind::Cast { operand, form: CastForm::Constant, .. } => note(operand, expr.span),
+            _ => note(expr, expr.span),
+        }
+        ControlFlow::<()>::Continue(())
+    });
+    found.into_values().collect()
+}
+
 /// A text whose date and time literals do not depend on settings. `None` if nothing changes.
-fn with_times(text: &str, source: &Source, times: &[ReadTime]) -> Result<Option<String>> {
+fn with_times(text: &str, tree: &impl Visit, source: &Source, times: &[ReadTime]) -> Result<Option<String>> {
     if times.is_empty() {
         return Ok(None);
     }
     let mut new = text.to_string();
-    for token in source.tokens()?.iter().rev() {
-        let said = match &token.token {
-            Token::SingleQuotedString(said) | Token::EscapedStringLiteral(said) | Token::UnicodeStringLiteral(said) => {
-                said
-            }
-            _ => continue,
-        };
-        let Some(position) = source.start(token.span) else { continue };
+    for said in strings(tree, source).into_iter().rev() {
         let mut fixed = Vec::new();
-        for time in times.iter().filter(|time| time.position == position && time.text == *said) {
+        let reads = |time: &&ReadTime| said.positions.contains(&Some(time.position)) && time.text == said.value;
+        for time in times.iter().filter(reads) {
             let form = constant_text(time.ty, time.value.to_array()?.as_ref())?;
             if !fixed.contains(&form) {
                 fixed.push(form);
@@ -81,10 +112,10 @@ fn with_times(text: &str, source: &Source, times: &[ReadTime]) -> Result<Option<
         }
         // A literal that was read as two different values is kept: the next reading decides.
         if let [form] = fixed.as_slice()
-            && form != said
-            && new.get(source.bytes(token.span)).is_some_and(|old| old.ends_with(['\'', '$']))
+            && *form != said.value
+            && new.get(said.bytes.clone()).is_some_and(|old| old.ends_with(['\'', '$']))
         {
-            new.replace_range(source.bytes(token.span), &canonical::literal(form));
+            new.replace_range(said.bytes, &canonical::literal(form));
         }
     }
     Ok((new != text).then_some(new))

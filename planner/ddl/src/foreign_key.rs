@@ -8,43 +8,31 @@ use catalog::{
 use executor::StatementContext;
 use functions::{CastContext, cast_exists};
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{
-    self, ConstraintCharacteristics, ConstraintReferenceMatchKind, DeferrableInitial, ForeignKeyConstraint, Ident,
-    ObjectName, ObjectNamePart,
-};
-use sqlparser::tokenizer::Span;
 use std::sync::Arc;
-use syntax::{SET_COLUMNS, SET_COLUMNS_BETWEEN, fold, fold_name};
+use syntax::ast::{Deferral, ForeignAction, ForeignMatch, Ident, Name, References};
+use syntax::fold_name;
 use types::{BaseType, SqlType};
 
-fn action(action: Option<ast::ReferentialAction>) -> ReferentialAction {
+fn action(action: ForeignAction) -> ReferentialAction {
     match action {
-        None | Some(ast::ReferentialAction::NoAction) => ReferentialAction::NoAction,
-        Some(ast::ReferentialAction::Restrict) => ReferentialAction::Restrict,
-        Some(ast::ReferentialAction::Cascade) => ReferentialAction::Cascade,
-        Some(ast::ReferentialAction::SetNull) => ReferentialAction::SetNull,
-        Some(ast::ReferentialAction::SetDefault) => ReferentialAction::SetDefault,
+        ForeignAction::NoAction => ReferentialAction::NoAction,
+        ForeignAction::Restrict => ReferentialAction::Restrict,
+        ForeignAction::Cascade => ReferentialAction::Cascade,
+        ForeignAction::SetNull => ReferentialAction::SetNull,
+        ForeignAction::SetDefault => ReferentialAction::SetDefault,
     }
 }
 
-/// Parses DEFERRABLE and INITIALLY DEFERRED. Errors: 42601 for contradictory clauses.
-pub(super) fn deferral(given: Option<&ConstraintCharacteristics>) -> Result<(bool, bool)> {
-    let Some(given) = given else { return Ok((false, false)) };
-    if let Some(enforced) = given.enforced {
-        return Err(SqlError::unsupported(if enforced { "ENFORCED" } else { "NOT ENFORCED" }));
-    }
-    let deferred = given.initially == Some(DeferrableInitial::Deferred);
-    if deferred && given.deferrable == Some(false) {
-        let message = "constraint declared INITIALLY DEFERRED must be DEFERRABLE";
-        return Err(SqlError::syntax(message).about_words(&["initially", "deferred"], Span::empty(), 0));
-    }
-    Ok((given.deferrable.unwrap_or(deferred), deferred))
+/// Whether a constraint is DEFERRABLE, and whether it is INITIALLY DEFERRED, which implies it.
+pub(super) fn deferral(given: Deferral) -> (bool, bool) {
+    let deferred = given.deferred == Some(true);
+    (given.deferrable.unwrap_or(deferred), deferred)
 }
 
 /// Whether a DEFERRABLE constraint is INITIALLY DEFERRED. `None` if it is not DEFERRABLE.
-pub(super) fn deferred(characteristics: Option<&ConstraintCharacteristics>) -> Result<Option<bool>> {
-    let (deferrable, deferred) = deferral(characteristics)?;
-    Ok(deferrable.then_some(deferred))
+pub(super) fn deferred(given: Deferral) -> Option<bool> {
+    let (deferrable, deferred) = deferral(given);
+    deferrable.then_some(deferred)
 }
 
 /// Whether values of a type can be compared with those of a referenced column through its index.
@@ -71,7 +59,7 @@ fn invalid(message: impl Into<String>) -> SqlError {
 
 impl Making<'_> {
     /// Whether a name means the table being defined.
-    fn is_itself(&self, name: &ObjectName) -> Result<bool> {
+    fn is_itself(&self, name: &Name) -> Result<bool> {
         let (schema, name) = fold_name(name)?;
         if name != self.table.name {
             return Ok(false);
@@ -88,7 +76,7 @@ impl Making<'_> {
     }
 
     /// Locks the referenced table and returns it in its changed state.
-    async fn parent(&mut self, name: &ObjectName) -> Result<TableDescriptor> {
+    async fn parent(&mut self, name: &Name) -> Result<TableDescriptor> {
         if self.is_itself(name)? {
             return Ok(self.table.clone());
         }
@@ -112,28 +100,19 @@ impl Making<'_> {
         Ok(parent.clone())
     }
 
-    /// Resolves a FOREIGN KEY, which the caller adds. `column` is the one whose definition contains it.
+    /// Resolves a FOREIGN KEY over these columns, which the caller adds.
     pub(super) async fn foreign_key(
         &mut self,
         name: Option<&Ident>,
-        key: &ForeignKeyConstraint,
-        column: Option<&str>,
+        given: &[String],
+        references: &References,
+        deferral: Deferral,
     ) -> Result<ForeignKeyDescriptor> {
-        if key.match_kind == Some(ConstraintReferenceMatchKind::Partial) {
-            let error = SqlError::new(state::FEATURE_NOT_SUPPORTED, "MATCH PARTIAL not yet implemented");
-            return Err(error.about_words(&["match", "partial"], Span::empty(), 0));
+        if references.matching == ForeignMatch::Partial {
+            return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "MATCH PARTIAL not yet implemented"));
         }
-        let (deferrable, deferred) = deferral(key.characteristics.as_ref())?;
-        // In a column's definition the columns precede the table's name.
-        let mut foreign_table = key.foreign_table.clone();
-        let marked = |part: &ObjectNamePart| {
-            part.as_ident().filter(|ident| ident.value.starts_with(SET_COLUMNS)).map(|ident| ident.value.clone())
-        };
-        let marked = foreign_table.0.first().and_then(marked);
-        if marked.is_some() {
-            foreign_table.0.remove(0);
-        }
-        let parent = self.parent(&foreign_table).await?;
+        let (deferrable, deferred) = self::deferral(deferral);
+        let parent = self.parent(&references.table).await?;
         let wrong = match (self.table.persistence, parent.persistence) {
             (Persistence::Permanent, Persistence::Permanent) => None,
             (Persistence::Permanent, _) => Some("permanent tables may reference only permanent tables"),
@@ -153,24 +132,13 @@ impl Making<'_> {
                 self.table.name, parent.name
             )));
         }
-        let given: Vec<String> = match column {
-            Some(column) => vec![column.to_string()],
-            None => key.columns.iter().map(fold).collect(),
-        };
-        let columns = column_ids(&self.table, &given)?;
-        let mut set_columns = Vec::new();
-        if let Some(text) = marked.as_ref().or(key.index_name.as_ref().map(|ident| &ident.value)) {
-            let Some(list) = text.strip_prefix(SET_COLUMNS) else {
-                return Err(SqlError::syntax("syntax error: FOREIGN KEY has no index name"));
-            };
-            let names: Vec<String> = list.split(SET_COLUMNS_BETWEEN).map(str::to_string).collect();
-            set_columns = column_ids(&self.table, &names)?;
-            if let Some(at) = set_columns.iter().position(|id| !columns.contains(id)) {
-                let name = names.get(at).cloned().unwrap_or_default();
-                let message =
-                    format!("column \"{name}\" referenced in ON DELETE SET action must be part of foreign key");
-                return Err(SqlError::new(state::INVALID_COLUMN_REFERENCE, message));
-            }
+        let columns = column_ids(&self.table, given)?;
+        let names: Vec<String> = references.on_delete_columns.iter().map(|column| column.value.clone()).collect();
+        let set_columns = column_ids(&self.table, &names)?;
+        if let Some(at) = set_columns.iter().position(|id| !columns.contains(id)) {
+            let name = names.get(at).cloned().unwrap_or_default();
+            let message = format!("column \"{name}\" referenced in ON DELETE SET action must be part of foreign key");
+            return Err(SqlError::new(state::INVALID_COLUMN_REFERENCE, message));
         }
         if columns.iter().any(|id| self.table.column(*id).is_some_and(|column| column.generated.is_some())) {
             use ReferentialAction::{Cascade, SetDefault, SetNull};
@@ -178,14 +146,14 @@ impl Making<'_> {
                 let message = format!("invalid {what} action for foreign key constraint containing generated column");
                 Err(SqlError::syntax(message))
             };
-            if matches!(action(key.on_update), SetNull | SetDefault | Cascade) {
+            if matches!(action(references.on_update), SetNull | SetDefault | Cascade) {
                 return refused("ON UPDATE");
             }
-            if matches!(action(key.on_delete), SetNull | SetDefault) {
+            if matches!(action(references.on_delete), SetNull | SetDefault) {
                 return refused("ON DELETE");
             }
         }
-        let (referenced, index) = if key.referred_columns.is_empty() {
+        let (referenced, index) = if references.columns.is_empty() {
             let primary = parent.declared_primary_key().ok_or_else(|| {
                 let message = format!("there is no primary key for referenced table \"{}\"", parent.name);
                 SqlError::new(state::UNDEFINED_OBJECT, message)
@@ -195,7 +163,7 @@ impl Making<'_> {
             }
             (primary.columns.iter().map(|key| key.column).collect(), primary.oid)
         } else {
-            let names: Vec<String> = key.referred_columns.iter().map(fold).collect();
+            let names: Vec<String> = references.columns.iter().map(|column| column.value.clone()).collect();
             let referenced = column_ids(&parent, &names)?;
             let index = unique_index(&parent, &referenced)?.oid;
             (referenced, index)
@@ -205,9 +173,8 @@ impl Making<'_> {
         }
         let name = match name {
             Some(name) => {
-                let name = fold(name);
-                self.chosen.claim_constraint(&self.table, &name)?;
-                name
+                self.chosen.claim_constraint(&self.table, &name.value)?;
+                name.value.clone()
             }
             None => self.chosen.constraint(&self.table, Some(&given.join("_")), "fkey"),
         };
@@ -231,9 +198,9 @@ impl Making<'_> {
             parent: parent.oid,
             referenced,
             index,
-            on_update: action(key.on_update),
-            on_delete: action(key.on_delete),
-            match_full: key.match_kind == Some(ConstraintReferenceMatchKind::Full),
+            on_update: action(references.on_update),
+            on_delete: action(references.on_delete),
+            match_full: references.matching == ForeignMatch::Full,
             deferrable,
             deferred,
             not_valid: false,

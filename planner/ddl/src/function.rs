@@ -4,12 +4,12 @@ use super::DdlContext;
 use binder::catalog_type;
 use pg_catalog::object_names;
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{CreateExtension, DataType, DropFunction, ObjectName, OperateFunctionArg};
-use syntax::{fold, fold_name};
+use syntax::ast::{CreateExtension, Name, ParameterMode, RoutineReference, TypeName};
+use syntax::fold_name;
 use types::BaseType;
 
 /// Checks that a function with this name and these argument types exists. Errors: 42883, and 42704 for an unknown type.
-pub(super) fn named(context: &DdlContext, word: &str, name: &ObjectName, types: &[DataType]) -> Result<()> {
+pub(super) fn named(context: &DdlContext, word: &str, name: &Name, types: &[TypeName]) -> Result<()> {
     let path = context.settings.search_path();
     let mut arguments = Vec::with_capacity(types.len());
     for ty in types {
@@ -30,7 +30,7 @@ pub(super) fn named(context: &DdlContext, word: &str, name: &ObjectName, types: 
 }
 
 /// The error for a missing function, which DROP … IF EXISTS sends as a notice.
-pub(super) fn absent(word: &str, name: &ObjectName, types: &[DataType]) -> Result<SqlError> {
+pub(super) fn absent(word: &str, name: &Name, types: &[TypeName]) -> Result<SqlError> {
     let (schema, name) = fold_name(name)?;
     let shown = schema.map_or_else(|| name.clone(), |schema| format!("{schema}.{name}"));
     let arguments: Vec<String> = types.iter().map(super::type_name::as_read).collect();
@@ -41,7 +41,7 @@ pub(super) fn absent(word: &str, name: &ObjectName, types: &[DataType]) -> Resul
 /// CREATE EXTENSION of plpgsql, with which schema dumps begin. It already exists in every database of PostgreSQL.
 /// Definitions of functions are refused separately. Errors: 42710, and 0A000 for all other extensions.
 pub(super) fn create_extension(context: &DdlContext, create: &CreateExtension) -> Result<String> {
-    let name = fold(&create.name);
+    let name = &create.name.value;
     if name != "plpgsql" {
         return Err(SqlError::unsupported("CREATE EXTENSION"));
     }
@@ -54,21 +54,20 @@ pub(super) fn create_extension(context: &DdlContext, create: &CreateExtension) -
 }
 
 /// DROP FUNCTION. Errors: 42883, and 2BP01 for system functions.
-pub(super) fn drop(context: &DdlContext, statement: &DropFunction) -> Result<String> {
-    for function in &statement.func_desc {
-        let of = |args: &Vec<OperateFunctionArg>| -> Vec<DataType> {
-            args.iter().map(|arg| arg.data_type.clone()).collect()
-        };
-        let types = function.args.as_ref().map(of).unwrap_or_default();
+pub(super) fn drop(context: &DdlContext, if_exists: bool, functions: &[&RoutineReference]) -> Result<String> {
+    for function in functions {
+        // Results do not tell functions apart.
+        let given = function.parameters.iter().flatten().filter(|given| given.mode != Some(ParameterMode::Out));
+        let types: Vec<TypeName> = given.map(|given| given.data_type.clone()).collect();
         let schema = fold_name(&function.name)?.0.map_or(Ok(()), |schema| context.schema(&schema).map(|_| ()));
         if let Err(error) = schema.and_then(|()| super::type_name::known(context, &types)) {
-            if !statement.if_exists {
+            if !if_exists {
                 return Err(error);
             }
             context.notice(state::SUCCESSFUL_COMPLETION, format!("{}, skipping", error.fields().message));
             continue;
         }
-        let found = match &function.args {
+        let found = match &function.parameters {
             Some(_) => named(context, "function", &function.name, &types),
             None => {
                 let (_, name) = fold_name(&function.name)?;
@@ -82,8 +81,8 @@ pub(super) fn drop(context: &DdlContext, statement: &DropFunction) -> Result<Str
             }
         };
         match found {
-            Err(error) if statement.if_exists && error.state() == state::UNDEFINED_FUNCTION => {
-                let message = match &function.args {
+            Err(error) if if_exists && error.state() == state::UNDEFINED_FUNCTION => {
+                let message = match &function.parameters {
                     Some(_) => absent("function", &function.name, &types)?.fields().message.clone(),
                     None => format!("function {}() does not exist", fold_name(&function.name)?.1),
                 };

@@ -8,9 +8,9 @@ use catalog::{
 };
 use context::notice::Notice;
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{DataType, Ident, ObjectName, ObjectType};
 use std::sync::Arc;
-use syntax::{Grant, GrantObjects};
+use syntax::ast::{Ident, Name, NamedKind};
+use syntax::{Grant, GrantObjects, Span};
 use types::Oid;
 use types::enumeration::EnumDescriptor;
 
@@ -32,11 +32,14 @@ impl DdlContext {
 /// Runs GRANT or REVOKE.
 pub async fn grant(context: &DdlContext, grant: &Grant) -> Result<String> {
     let verb = if grant.grants { "GRANT" } else { "REVOKE" };
+    if grant.of_group {
+        for (group, _) in &grant.privileges {
+            super::membership::alter_group(context, group, grant.grants, &grant.roles).await?;
+        }
+        return Ok("ALTER ROLE".into());
+    }
     let Some(objects) = &grant.objects else {
         super::membership::grant(context, grant).await?;
-        if grant.of_group {
-            return Ok("ALTER ROLE".into());
-        }
         return Ok(format!("{verb} ROLE"));
     };
     if let Some(by) = &grant.by
@@ -139,11 +142,11 @@ pub async fn grant(context: &DdlContext, grant: &Grant) -> Result<String> {
 }
 
 /// The type in a GRANT. Errors: 42704, 42809, and 0A000 for a system type.
-fn granted_type(context: &DdlContext, name: &ObjectName, domain: bool) -> Result<&'static EnumDescriptor> {
+fn granted_type(context: &DdlContext, name: &Name, domain: bool) -> Result<&'static EnumDescriptor> {
     let found = super::enumeration::find(context, name)?;
     let plain = syntax::fold_name(name)?.1;
     if found.is_none() {
-        let ty = DataType::Custom(name.clone(), Vec::new());
+        let ty = super::enumeration::type_named(name);
         let missing = |_| SqlError::new(state::UNDEFINED_OBJECT, super::enumeration::missing(name));
         binder::catalog_type(&ty, &context.catalog, context.settings.search_path(), false).map_err(missing)?;
     }
@@ -388,9 +391,8 @@ pub async fn drop_owned(context: &DdlContext, of: &[String], cascade: bool) -> R
         let role = named_owner(context, name, "drop", "drop")?;
         roles.push(role.oid);
     }
-    let name =
-        |schema: &str, name: &str| ObjectName::from(vec![Ident::with_quote('"', schema), Ident::with_quote('"', name)]);
-    let owned = |kind: RelationKind| -> Vec<ObjectName> {
+    let name = |schema: &str, name: &str| Name { parts: vec![Ident::new(schema), Ident::new(name)], span: Span::NONE };
+    let owned = |kind: RelationKind| -> Vec<Name> {
         let by_column =
             |table: &TableDescriptor| table.sequence.as_ref().is_some_and(|sequence| sequence.owned_by.is_some());
         let found = context.catalog.user_relations();
@@ -400,12 +402,10 @@ pub async fn drop_owned(context: &DdlContext, of: &[String], cascade: bool) -> R
     let (views, tables, sequences) =
         (owned(RelationKind::View), owned(RelationKind::Table), owned(RelationKind::Sequence));
     let schemas = context.catalog.schemas();
-    let schemas: Vec<ObjectName> = schemas
-        .iter()
-        .filter(|schema| roles.contains(&schema.owner))
-        .map(|schema| ObjectName::from(vec![Ident::with_quote('"', &schema.name)]))
-        .collect();
-    let kinds = [&views, &tables, &sequences, &schemas].iter().filter(|names| !names.is_empty()).count();
+    let schemas = schemas.iter().filter(|schema| roles.contains(&schema.owner));
+    let schemas: Vec<String> = schemas.map(|schema| schema.name.clone()).collect();
+    let kinds = [&views, &tables, &sequences].iter().filter(|names| !names.is_empty()).count();
+    let kinds = kinds + usize::from(!schemas.is_empty());
     // Grants are revoked first, because later their objects may be dropped.
     let mut writer = context.writer();
     for table in context.catalog.user_relations() {
@@ -455,15 +455,13 @@ pub async fn drop_owned(context: &DdlContext, of: &[String], cascade: bool) -> R
     if kinds > 1 && !cascade {
         return Err(SqlError::unsupported("DROP OWNED of several kinds of objects without CASCADE"));
     }
-    for (kind, names) in [
-        (ObjectType::View, views),
-        (ObjectType::Table, tables),
-        (ObjectType::Sequence, sequences),
-        (ObjectType::Schema, schemas),
-    ] {
+    for (kind, names) in [(NamedKind::View, views), (NamedKind::Table, tables), (NamedKind::Sequence, sequences)] {
         if !names.is_empty() {
-            drop::execute(context, &kind, true, &names, cascade).await?;
+            drop::relations(context, kind, true, &names, cascade).await?;
         }
+    }
+    if !schemas.is_empty() {
+        super::schema::drop(context, true, &schemas, cascade).await?;
     }
     Ok("DROP OWNED".into())
 }

@@ -3,6 +3,8 @@
 
 mod alter_column;
 mod alter_drop;
+mod alter_index;
+mod alter_object;
 mod alter_passes;
 mod alter_relation;
 mod alter_setting;
@@ -69,9 +71,9 @@ use context::shared::SessionShared;
 use context::table_locks::{self, TableLockMode};
 use settings::Settings;
 use sql_error::{Result, SqlError, SqlState, state};
-use sqlparser::ast::Statement;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use syntax::ast::{RelationKind, Statement};
 use txn::locks::LockWait;
 use txn::{LockStrength, Transaction};
 use types::Oid;
@@ -100,10 +102,6 @@ pub struct DdlContext {
     pub repeatable: bool,
     /// Set if the statement must run again.
     pub stale: AtomicBool,
-    /// The LIKE clauses of the CREATE TABLE.
-    pub likes: Vec<syntax::Like>,
-    /// TEMPORARY and other clauses of the CREATE TABLE.
-    pub clauses: syntax::TableClauses,
 }
 
 impl DdlContext {
@@ -221,84 +219,44 @@ impl DdlContext {
     }
 }
 
-pub use alter_relation::alter as alter_relation;
 pub use alter_setting::{alter_settings, first_settings};
 pub use comment::execute as comment;
 pub use database::execute as database;
 pub use default_privilege::alter as alter_default_privileges;
 pub use drop_absent::drop_absent;
-pub use enumeration::change as change_type;
 pub use grant::{drop_owned, grant, reassign_owned};
 pub use large_object::alter_large_object;
 pub use reindex::reindex;
-pub use schema::named_role;
-pub use sequence::alter as alter_sequence;
+pub use schema::{create as create_schema, named_role};
 pub use table_as::create as create_table_as;
-pub use view::{alter as alter_view, create as create_view};
-
-/// Whether [`execute`] runs this statement.
-pub fn is_ddl(statement: &Statement) -> bool {
-    matches!(
-        statement,
-        Statement::CreateTable(_)
-            | Statement::CreateIndex(_)
-            | Statement::CreateSchema { .. }
-            | Statement::CreateType { .. }
-            | Statement::AlterType(_)
-            | Statement::CreateSequence { .. }
-            | Statement::CreateRole(_)
-            | Statement::CreateUser(_)
-            | Statement::AlterTable(_)
-            | Statement::AlterIndex { .. }
-            | Statement::AlterRole { .. }
-            | Statement::AlterSchema(_)
-            | Statement::Drop { .. }
-            | Statement::Truncate(_)
-            | Statement::Comment { .. }
-            | Statement::Grant(_)
-            | Statement::Revoke(_)
-            | Statement::CreateExtension(_)
-            | Statement::DropExtension(_)
-            | Statement::DropFunction(_)
-    )
-}
+pub use view::create as create_view;
 
 /// Runs a DDL statement. Returns its command tag. The caller then advances the command number and
 /// reads the catalog again.
 pub async fn execute(context: &DdlContext, statement: &Statement) -> Result<String> {
-    let tag = match statement {
-        Statement::CreateTable(create) => create_table::execute(context, create).await?,
-        Statement::CreateIndex(create) => create_index::execute(context, create).await?,
-        Statement::CreateSchema { schema_name, if_not_exists, .. } => {
-            schema::create(context, schema_name, *if_not_exists).await?
-        }
-        Statement::CreateType { name, representation } => {
-            enumeration::create(context, name, representation.as_ref()).await?
-        }
-        Statement::AlterType(alter) => enumeration::alter(context, alter).await?,
-        Statement::CreateSequence { temporary, if_not_exists, name, data_type, sequence_options, owned_by } => {
-            let options = sequence::Options { data_type: data_type.as_ref(), options: sequence_options };
-            sequence::create(context, *temporary, *if_not_exists, name, &options, owned_by.as_ref()).await?
-        }
-        Statement::CreateExtension(create) => function::create_extension(context, create)?,
-        Statement::DropFunction(drop) => function::drop(context, drop)?,
-        Statement::CreateRole(create) => role::create(context, create).await?,
-        Statement::AlterRole { name, operation } => role::alter(context, name, operation).await?,
-        Statement::AlterTable(alter) => alter_table::execute(context, alter).await?,
-        Statement::AlterIndex { name, operation } => alter_table::alter_index(context, name, operation).await?,
-        Statement::Drop { object_type, if_exists, names, cascade, temporary, .. } => {
-            if *temporary {
-                return Err(SqlError::syntax("syntax error at or near \"TEMPORARY\""));
-            }
-            drop::execute(context, object_type, *if_exists, names, *cascade).await?
-        }
-        Statement::AlterSchema(alter) => schema::alter(context, alter).await?,
-        Statement::Truncate(truncate) => truncate::execute(context, truncate).await?,
+    match statement {
+        Statement::CreateTable(create) => create_table::execute(context, create).await,
+        Statement::CreateIndex(create) => create_index::execute(context, create).await,
+        Statement::CreateSequence(create) => sequence::create(context, create).await,
+        Statement::CreateType(create) => enumeration::create(context, create).await,
+        Statement::CreateExtension(create) => function::create_extension(context, create),
+        Statement::AlterTable(alter) => match alter.kind {
+            RelationKind::Table | RelationKind::Index => alter_relation::alter(context, alter).await,
+            RelationKind::View => view::alter(context, alter).await,
+            RelationKind::Sequence => sequence::alter(context, alter).await,
+            RelationKind::MaterializedView => Err(SqlError::unsupported("ALTER MATERIALIZED VIEW")),
+            RelationKind::ForeignTable => Err(SqlError::unsupported("ALTER FOREIGN TABLE")),
+        },
+        Statement::AlterType(alter) => enumeration::alter(context, &alter.0, &alter.1).await,
+        Statement::AlterObject(alter) => alter_object::execute(context, alter).await,
+        Statement::Role(role) => role::execute(context, role).await,
+        Statement::DropRole(drop) => role::drop(context, drop).await,
+        Statement::Drop(drop) => drop::execute(context, drop).await,
+        Statement::Truncate(truncate) => truncate::execute(context, truncate).await,
         other => {
             let text = other.to_string();
             let words: Vec<&str> = text.split_whitespace().take(2).collect();
-            return Err(SqlError::unsupported(words.join(" ")));
+            Err(SqlError::unsupported(words.join(" ")))
         }
-    };
-    Ok(tag)
+    }
 }

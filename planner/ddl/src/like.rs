@@ -10,13 +10,19 @@ use catalog::{
 };
 use sql_error::{Result, SqlError, state};
 use std::sync::Arc;
-use syntax::Like;
+use syntax::ast::{Like, LikeOption};
 
 /// The source table of a LIKE, and the mapping of its columns.
 pub(super) struct Taken<'l> {
     like: &'l Like,
     source: Arc<TableDescriptor>,
     columns: Vec<(ColumnId, ColumnId)>,
+}
+
+/// Whether a property is copied: the last word about it counts.
+fn copies(like: &Like, property: LikeOption) -> bool {
+    let about = |(option, _): &&(LikeOption, bool)| *option == property || *option == LikeOption::All;
+    like.options.iter().rfind(about).is_some_and(|(_, including)| *including)
 }
 
 impl Taken<'_> {
@@ -29,13 +35,13 @@ impl Making<'_> {
     /// Copies the columns. Errors: 42P01, 42701, 42501, 42809 for a sequence.
     pub(super) async fn take_columns<'l>(&mut self, like: &'l Like) -> Result<Taken<'l>> {
         let Some(source) = self.context.find(&like.table)? else {
-            return Err(self.context.no_relation(&like.table).about_part(binder::span_of(&like.table)));
+            return Err(self.context.no_relation(&like.table).about_part(like.table.span));
         };
         if source.kind == RelationKind::Sequence {
             let message = format!("relation \"{}\" is invalid in LIKE clause", source.name);
             return Err(SqlError::new(state::WRONG_OBJECT_TYPE, message)
                 .detail("This operation is not supported for sequences.")
-                .about_part(binder::span_of(&like.table)));
+                .about_part(like.table.span));
         }
         if source.kind != RelationKind::SystemView {
             self.context.may(&source, SELECT)?;
@@ -51,7 +57,7 @@ impl Making<'_> {
                 .filter(|id| *id <= 1600)
                 .ok_or_else(|| SqlError::new("54011", "tables can have at most 1600 columns"))?;
             let default = match (&column.default, column.identity) {
-                (Some(default), None) if like.defaults => {
+                (Some(default), None) if copies(like, LikeOption::Defaults) => {
                     Some(self.next_value(default)?.unwrap_or_else(|| default.clone()))
                 }
                 _ => None,
@@ -66,16 +72,16 @@ impl Making<'_> {
                 missing: None,
                 dropped: false,
                 acl: Vec::new(),
-                generated: column.generated.clone().filter(|_| like.generated),
+                generated: column.generated.clone().filter(|_| copies(like, LikeOption::Generated)),
                 // INCLUDING STATISTICS means extended statistics, which do not exist here.
                 statistics: None,
-                storage: column.storage.clone().filter(|_| like.storage),
+                storage: column.storage.clone().filter(|_| copies(like, LikeOption::Storage)),
                 // PostgreSQL does not copy them.
                 dimensions: 0,
                 collation: column.collation.clone(),
                 parameters: Vec::new(),
             };
-            if let (Some(identity), true) = (column.identity, like.identity) {
+            if let (Some(identity), true) = (column.identity, copies(like, LikeOption::Identity)) {
                 let owned = self.context.catalog.owned_sequence(source.oid, column.id);
                 if let Some(mut parameters) = owned.and_then(|sequence| sequence.sequence.clone()) {
                     parameters.owned_by = Some((self.table.oid, id));
@@ -97,8 +103,9 @@ impl Making<'_> {
     /// Copies the properties listed in INCLUDING, once all columns exist.
     pub(super) async fn take_rest(&mut self, taken: &Taken<'_>) -> Result<()> {
         let (like, source) = (taken.like, &taken.source);
+        let with_comments = copies(like, LikeOption::Comments);
         let mut comments = Vec::new();
-        if like.comments {
+        if with_comments {
             for (of, text) in &source.comments {
                 if let CommentOf::Column(id) = of
                     && let Some(id) = taken.new_id(*id)
@@ -109,9 +116,9 @@ impl Making<'_> {
         }
         let commented = |of: CommentOf| {
             let found = source.comments.iter().find(|(other, _)| *other == of);
-            found.filter(|_| like.comments).map(|(_, text)| text.clone())
+            found.filter(|_| with_comments).map(|(_, text)| text.clone())
         };
-        if like.constraints {
+        if copies(like, LikeOption::Constraints) {
             for check in &source.checks {
                 self.chosen.claim_constraint(&self.table, &check.name)?;
                 let oid = self.context.store.numbers().oid().await?;
@@ -122,7 +129,7 @@ impl Making<'_> {
                 self.table.checks.push(CheckDescriptor { oid, name, expression, not_valid: false, no_inherit: false });
             }
         }
-        if like.indexes {
+        if copies(like, LikeOption::Indexes) {
             for index in source.indexes.iter().filter(|index| index.state == IndexState::Public) {
                 let made = self.take_index(taken, index).await?;
                 if let Some(text) = commented(CommentOf::Index(index.oid)) {

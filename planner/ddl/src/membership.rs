@@ -5,7 +5,8 @@ use super::grant::invalid;
 use catalog::{CatalogWriter, Membership, RoleDescriptor, predefined};
 use sql_error::{Result, SqlError, state};
 use std::collections::BTreeMap;
-use syntax::Grant;
+use syntax::ast::RoleSpec;
+use syntax::{Grant, role_name};
 use types::Oid;
 
 /// The roles that a statement creates or changes, in their present state.
@@ -28,6 +29,10 @@ impl<'c> Memberships<'c> {
             Some(made) => Ok(made.oid),
             None => super::owner::role_called(self.context, name),
         }
+    }
+    /// Several roles by name. Errors: 42704.
+    pub(super) fn all_named(&self, roles: &[RoleSpec]) -> Result<Vec<Oid>> {
+        roles.iter().map(|role| self.named(&role_name(role))).collect()
     }
     fn role(&self, oid: Oid) -> Result<RoleDescriptor> {
         let known = || self.context.catalog.role_by_oid(oid).map(|role| RoleDescriptor::clone(&role));
@@ -132,15 +137,10 @@ impl<'c> Memberships<'c> {
     }
 }
 
-/// GRANT role TO role, REVOKE role FROM role, ALTER GROUP … ADD USER and DROP USER.
+/// GRANT role TO role, REVOKE role FROM role.
 pub(super) async fn grant(context: &DdlContext, grant: &Grant) -> Result<()> {
     let mut memberships = Memberships::new(context);
     let grantor = grant.by.as_deref().map_or(Ok(context.user), |by| memberships.named(by))?;
-    if grant.of_group {
-        for (name, _) in &grant.privileges {
-            super::role::may_alter_group(context, name)?;
-        }
-    }
     let members = grant.roles.iter().map(|name| memberships.named(name)).collect::<Result<Vec<_>>>()?;
     for (name, _) in &grant.privileges {
         let role = context.role(name)?.oid;
@@ -148,6 +148,19 @@ pub(super) async fn grant(context: &DdlContext, grant: &Grant) -> Result<()> {
             true => memberships.add(role, &members, grantor, grant.option)?,
             false => memberships.remove(role, &members, grantor, grant.option_only)?,
         }
+    }
+    memberships.store(&mut context.writer()).await
+}
+
+/// ALTER GROUP … ADD USER and DROP USER. Errors: 42704, 42501, 42939, 0LP01.
+pub(super) async fn alter_group(context: &DdlContext, group: &str, adds: bool, members: &[String]) -> Result<()> {
+    let mut memberships = Memberships::new(context);
+    let group = memberships.role(memberships.named(group)?)?;
+    super::role::may_alter_group(context, &group)?;
+    let members = members.iter().map(|name| memberships.named(name)).collect::<Result<Vec<_>>>()?;
+    match adds {
+        true => memberships.add(group.oid, &members, context.user, false)?,
+        false => memberships.remove(group.oid, &members, context.user, false)?,
     }
     memberships.store(&mut context.writer()).await
 }

@@ -4,22 +4,18 @@ use super::DdlContext;
 use catalog::acl::{CREATE, Kind, TEMPORARY};
 use catalog::{RelationKind, SchemaDescriptor, TableDescriptor, no_schema};
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::ObjectName;
 use std::collections::HashSet;
 use std::sync::Arc;
-use syntax::{fold, fold_name, is_system_column, own_database};
+use syntax::ast::Name;
+use syntax::{fold_name, is_system_column, own_database};
 
 impl DdlContext {
     /// The schema and name of a new relation.
-    pub(super) fn new_relation(&self, name: &ObjectName) -> Result<(Arc<SchemaDescriptor>, String)> {
+    pub(super) fn new_relation(&self, name: &Name) -> Result<(Arc<SchemaDescriptor>, String)> {
         self.new_relation_of(name, false)
     }
     /// The same for a relation that may be temporary. Errors: 42P16 for a temporary relation in another schema.
-    pub(super) fn new_relation_of(
-        &self,
-        name: &ObjectName,
-        temporary: bool,
-    ) -> Result<(Arc<SchemaDescriptor>, String)> {
+    pub(super) fn new_relation_of(&self, name: &Name, temporary: bool) -> Result<(Arc<SchemaDescriptor>, String)> {
         self.in_this_database(name)?;
         let (schema, name) = fold_name(name)?;
         let own = |schema: &String| schema == "pg_temp" || self.settings.temporary() == Some(schema.as_str());
@@ -43,7 +39,7 @@ impl DdlContext {
                 let mut path = self.settings.creation_path().iter();
                 let first = path.find(|name| own(name) || self.catalog.schema(name).is_some()).ok_or_else(|| {
                     let message = "no schema has been selected to create in";
-                    SqlError::new(state::INVALID_SCHEMA_NAME, message).about(&name)
+                    SqlError::new(state::INVALID_SCHEMA_NAME, message)
                 })?;
                 if own(first) {
                     let schema = self.temporary_schema()?;
@@ -91,34 +87,32 @@ impl DdlContext {
         self.catalog.schema(name).ok_or_else(|| no_schema(name))
     }
     /// Errors: 0A000 for a name qualified with another database.
-    fn in_this_database(&self, name: &ObjectName) -> Result<()> {
-        let [database, _, _] = name.0.as_slice() else { return Ok(()) };
-        let Some(database) = database.as_ident() else { return Ok(()) };
-        let shown: Vec<String> = name.0.iter().filter_map(|part| part.as_ident().map(fold)).collect();
-        let shown = format!("\"{}\"", shown.join("."));
-        own_database(&fold(database), &self.catalog.database().name, &shown)
+    fn in_this_database(&self, name: &Name) -> Result<()> {
+        let [database, schema, relation] = name.parts.as_slice() else { return Ok(()) };
+        let shown = format!("\"{}.{}.{}\"", database.value, schema.value, relation.value);
+        own_database(&database.value, &self.catalog.database().name, &shown)
     }
     /// Finds a relation by name.
-    pub(super) fn find(&self, name: &ObjectName) -> Result<Option<Arc<TableDescriptor>>> {
+    pub(super) fn find(&self, name: &Name) -> Result<Option<Arc<TableDescriptor>>> {
         self.in_this_database(name)?;
         let (schema, name) = fold_name(name)?;
         Ok(self.catalog.relation(schema.as_deref(), &name, self.settings.search_path()))
     }
     /// Whether a name means an index.
-    pub(super) fn names_index(&self, name: &ObjectName) -> bool {
+    pub(super) fn names_index(&self, name: &Name) -> bool {
         fold_name(name).is_ok_and(|(schema, name)| {
             self.catalog.index_named(schema.as_deref(), &name, self.settings.search_path()).is_some()
         })
     }
     /// The error for a name that is not a relation with rows: 42P01, or 42809 for an index.
-    pub(super) fn no_relation(&self, name: &ObjectName) -> SqlError {
+    pub(super) fn no_relation(&self, name: &Name) -> SqlError {
         match fold_name(name) {
             Ok((schema, name)) => self.catalog.no_relation(schema.as_deref(), &name, self.settings.search_path()),
             Err(error) => error,
         }
     }
     /// The same if only one kind is valid. `kind` describes it in the message.
-    pub(super) fn no_relation_of(&self, name: &ObjectName, kind: &str) -> SqlError {
+    pub(super) fn no_relation_of(&self, name: &Name, kind: &str) -> SqlError {
         match fold_name(name) {
             Ok((_, index)) if self.names_index(name) => {
                 SqlError::new(state::WRONG_OBJECT_TYPE, format!("\"{index}\" is not a {kind}"))
@@ -127,14 +121,14 @@ impl DdlContext {
         }
     }
     /// A table that the user may change, by name. Errors: 42P01, 42809, 42501.
-    pub(super) fn table(&self, name: &ObjectName) -> Result<Arc<TableDescriptor>> {
+    pub(super) fn table(&self, name: &Name) -> Result<Arc<TableDescriptor>> {
         let Some(table) = self.find(name)? else { return Err(self.no_relation(name)) };
         expect_kind(&table, RelationKind::Table)?;
         Ok(table)
     }
     /// The newest descriptor of a table, once its lock is held. COMMIT requires that the descriptor
     /// did not change since.
-    pub(super) async fn locked_table(&self, name: &ObjectName) -> Result<TableDescriptor> {
+    pub(super) async fn locked_table(&self, name: &Name) -> Result<TableDescriptor> {
         let table = self.table(name)?;
         self.lock(&table).await?;
         let mut table = TableDescriptor::clone(&table);

@@ -35,10 +35,10 @@ use context::shared::SessionShared;
 use futures::channel::oneshot;
 use settings::Settings;
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::CreateIndex;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use syntax::ast::CreateIndex;
 use txn::{Transaction, TransactionOptions, TxnError};
 use types::Oid;
 use types::datetime::of_unix;
@@ -93,8 +93,6 @@ impl OnlineContext {
             renewable: false,
             repeatable: false,
             stale: AtomicBool::new(false),
-            likes: Vec::new(),
-            clauses: Default::default(),
         })
     }
 }

@@ -5,16 +5,17 @@ use super::create_table::Making;
 use catalog::acl::{CREATE, Kind};
 use catalog::{CatalogWriter, TableDescriptor};
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::Owner;
-use syntax::fold;
+use syntax::ast::{RoleKind, RoleSpec};
 use types::Oid;
 
 /// The role in an OWNER TO. Errors: 42704.
-pub(super) fn role_of(context: &DdlContext, owner: &Owner) -> Result<Oid> {
-    match owner {
-        Owner::Ident(name) => Ok(context.role(&fold(name))?.oid),
-        Owner::CurrentRole | Owner::CurrentUser => Ok(context.user),
-        Owner::SessionUser => role_called(context, "session_user"),
+pub(super) fn role_of(context: &DdlContext, owner: &RoleSpec) -> Result<Oid> {
+    match &owner.kind {
+        RoleKind::Named(name) => Ok(context.role(name)?.oid),
+        RoleKind::CurrentRole | RoleKind::CurrentUser => Ok(context.user),
+        RoleKind::SessionUser => Ok(context.role(&context.settings.session_user())?.oid),
+        // No role has this name.
+        RoleKind::Public => Ok(context.role("public")?.oid),
     }
 }
 
@@ -74,7 +75,7 @@ pub(super) fn give(relation: &mut TableDescriptor, new: Oid) {
 
 impl Making<'_> {
     /// OWNER TO of a table, with the sequences that its columns own.
-    pub(super) async fn change_owner(&mut self, owner: &Owner) -> Result<()> {
+    pub(super) async fn change_owner(&mut self, owner: &RoleSpec) -> Result<()> {
         let new = role_of(self.context, owner)?;
         change(self.context, &mut self.table, new)?;
         give_sequences(self.context, &mut self.writer, &self.table, new).await

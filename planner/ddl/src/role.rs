@@ -1,15 +1,13 @@
 //! CREATE, ALTER and DROP ROLE.
 
 use super::membership::Memberships;
-use super::{DdlContext, scram};
+use super::{DdlContext, owner, scram};
 use catalog::acl::Acl;
 use catalog::{Catalog, RoleDescriptor, predefined};
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{
-    AlterRoleOperation, CreateRole, Expr, Ident, ObjectName, ObjectNamePart, Password, RoleOption, Value, ValueWithSpan,
-};
 use std::sync::Arc;
-use syntax::{fold, fold_name};
+use syntax::ast::{DropRole, RoleKind, RoleOption, RoleOptionKind, RoleSpec, RoleStatement, RoleWord};
+use syntax::role_name;
 use types::text::{Moment, input};
 use types::{Datum, Oid, SqlType};
 
@@ -36,10 +34,7 @@ impl DdlContext {
         Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, format!("must be superuser to {what}")))
     }
     /// The moment of VALID UNTIL. Errors: 22007 and similar.
-    fn moment(&self, expr: &Expr) -> Result<Option<i64>> {
-        let Expr::Value(ValueWithSpan { value: Value::SingleQuotedString(text), .. }) = expr else {
-            return Err(SqlError::syntax(format!("syntax error at or near \"{expr}\"")));
-        };
+    fn moment(&self, text: &str) -> Result<Option<i64>> {
         let now = self.transaction_time;
         match input(
             SqlType::TIMESTAMPTZ,
@@ -50,17 +45,10 @@ impl DdlContext {
             _ => Err(SqlError::internal("a moment that is none")),
         }
     }
-    fn verifier(&self, password: &Password) -> Result<Option<String>> {
-        let expr = match password {
-            Password::NullPassword => return Ok(None),
-            Password::Password(expr) => expr,
-        };
-        let Expr::Value(value) = expr else { return Err(SqlError::syntax("the password must be a string")) };
-        let Value::SingleQuotedString(text) = &value.value else {
-            return Err(SqlError::syntax("the password must be a string"));
-        };
+    /// The stored form of a password. `None` for none.
+    fn verifier(&self, text: &str) -> Result<Option<String>> {
         if scram::is_verifier(text) && !scram::is_of_empty_password(text) {
-            return Ok(Some(text.clone()));
+            return Ok(Some(text.to_string()));
         }
         if text.starts_with("md5") && text.len() == 35 {
             return Err(SqlError::unsupported("an MD5 password"));
@@ -81,55 +69,136 @@ fn invalid(message: String) -> SqlError {
     SqlError::new(state::INVALID_PARAMETER_VALUE, message)
 }
 
-/// CREATE ROLE. The parser turns CREATE USER into CREATE ROLE … LOGIN.
-pub(super) async fn create(context: &DdlContext, create: &CreateRole) -> Result<String> {
-    if create.authorization_owner.is_some() {
-        return Err(SqlError::unsupported("CREATE ROLE with AUTHORIZATION"));
+/// The options of a statement, sorted.
+#[derive(Default)]
+struct Options<'a> {
+    superuser: Option<bool>,
+    create_database: Option<bool>,
+    create_role: Option<bool>,
+    inherit: Option<bool>,
+    login: Option<bool>,
+    replication: Option<bool>,
+    bypass_rls: Option<bool>,
+    /// The inner `None` means no limit.
+    connection_limit: Option<Option<u32>>,
+    /// The inner `None` is that of PASSWORD NULL.
+    password: Option<Option<&'a str>>,
+    valid_until: Option<&'a str>,
+    in_roles: Option<&'a [RoleSpec]>,
+    members: Option<&'a [RoleSpec]>,
+    admins: Option<&'a [RoleSpec]>,
+}
+
+impl<'a> Options<'a> {
+    /// Errors: 42601 for an option that is written twice, 22023.
+    fn of(context: &DdlContext, given: &'a [RoleOption]) -> Result<Self> {
+        let mut options = Options::default();
+        let mut limit = None;
+        let mut kinds = Vec::with_capacity(given.len());
+        for option in given {
+            let kind = std::mem::discriminant(&option.kind);
+            if kinds.contains(&kind) {
+                return Err(SqlError::syntax("conflicting or redundant options").about_part(option.span));
+            }
+            match &option.kind {
+                // PostgreSQL takes this one any number of times.
+                RoleOptionKind::SystemId(_) => {
+                    context.notice(state::SUCCESSFUL_COMPLETION, "SYSID can no longer be specified");
+                    continue;
+                }
+                RoleOptionKind::Superuser(value) => options.superuser = Some(*value),
+                RoleOptionKind::CreateDatabase(value) => options.create_database = Some(*value),
+                RoleOptionKind::CreateRole(value) => options.create_role = Some(*value),
+                RoleOptionKind::Inherit(value) => options.inherit = Some(*value),
+                RoleOptionKind::Login(value) => options.login = Some(*value),
+                RoleOptionKind::Replication(value) => options.replication = Some(*value),
+                RoleOptionKind::BypassRowSecurity(value) => options.bypass_rls = Some(*value),
+                RoleOptionKind::ConnectionLimit(number) => limit = Some(*number),
+                RoleOptionKind::Password(text) => options.password = Some(text.as_deref()),
+                RoleOptionKind::ValidUntil(text) => options.valid_until = Some(text.as_str()),
+                RoleOptionKind::InRole(roles) => options.in_roles = Some(roles.as_slice()),
+                RoleOptionKind::Members(roles) => options.members = Some(roles.as_slice()),
+                RoleOptionKind::Admins(roles) => options.admins = Some(roles.as_slice()),
+            }
+            kinds.push(kind);
+        }
+        options.connection_limit = limit.map(connection_limit).transpose()?;
+        Ok(options)
     }
+    /// Changes a role as the options say, except for its members. Errors: 22007 and similar, 0A000.
+    fn apply(&self, context: &DdlContext, role: &mut RoleDescriptor) -> Result<()> {
+        for (field, value) in [
+            (&mut role.superuser, self.superuser),
+            (&mut role.create_database, self.create_database),
+            (&mut role.create_role, self.create_role),
+            (&mut role.no_inherit, self.inherit.map(|inherit| !inherit)),
+            (&mut role.login, self.login),
+            (&mut role.replication, self.replication),
+            (&mut role.bypass_rls, self.bypass_rls),
+        ] {
+            if let Some(value) = value {
+                *field = value;
+            }
+        }
+        if let Some(limit) = self.connection_limit {
+            role.connection_limit = limit;
+        }
+        if let Some(until) = self.valid_until {
+            role.valid_until = context.moment(until)?;
+        }
+        if let Some(password) = self.password {
+            role.password = match password {
+                Some(text) => context.verifier(text)?,
+                None => None,
+            };
+        }
+        Ok(())
+    }
+}
+
+/// CREATE ROLE and ALTER ROLE, except for settings and names. Returns the command tag.
+pub(super) async fn execute(context: &DdlContext, statement: &RoleStatement) -> Result<String> {
+    match statement.create {
+        true => create(context, statement).await,
+        false => alter(context, statement).await,
+    }
+}
+
+/// CREATE ROLE. CREATE USER implies LOGIN.
+async fn create(context: &DdlContext, create: &RoleStatement) -> Result<String> {
+    let options = Options::of(context, &create.options)?;
     let superuser = context.catalog.is_superuser(context.user);
     for (is, what) in [
-        (create.superuser, "create superusers"),
-        (create.replication, "create replication users"),
-        (create.bypassrls, "create bypassrls users"),
+        (options.superuser, "create superusers"),
+        (options.replication, "create replication users"),
+        (options.bypass_rls, "create bypassrls users"),
     ] {
         if is == Some(true) && !superuser {
             return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, format!("must be superuser to {what}")));
         }
     }
-    context.may_create_roles(create.superuser == Some(true), "create role")?;
+    context.may_create_roles(options.superuser == Some(true), "create role")?;
     let mut memberships = Memberships::new(context);
-    for name in &create.names {
-        let word = name.0.last().and_then(ObjectNamePart::as_ident).ok_or_else(|| SqlError::internal("no name"))?;
-        let name = new_name(word)?;
-        if context.catalog.role(&name).is_some() {
-            return Err(SqlError::new(state::DUPLICATE_OBJECT, format!("role \"{name}\" already exists")));
-        }
-        let role = RoleDescriptor {
-            oid: context.store.numbers().oid().await?,
-            name,
-            superuser: create.superuser.unwrap_or(false),
-            login: create.login.unwrap_or(false),
-            create_database: create.create_db.unwrap_or(false),
-            create_role: create.create_role.unwrap_or(false),
-            replication: create.replication.unwrap_or(false),
-            bypass_rls: create.bypassrls.unwrap_or(false),
-            comment: None,
-            no_inherit: create.inherit == Some(false),
-            connection_limit: create.connection_limit.as_ref().map_or(Ok(None), connection_limit)?,
-            valid_until: create.valid_until.as_ref().map_or(Ok(None), |until| context.moment(until))?,
-            password: create.password.as_ref().map_or(Ok(None), |password| context.verifier(password))?,
-            ..Default::default()
-        };
-        let made = role.oid;
-        memberships.make(role);
-        for role in create.in_role.iter().chain(&create.in_group) {
-            let role = memberships.named(&fold(role))?;
-            memberships.add(role, &[made], context.user, false)?;
-        }
-        for (members, admin) in [(&create.admin, true), (&create.role, false), (&create.user, false)] {
-            let members = members.iter().map(|member| memberships.named(&fold(member))).collect::<Result<Vec<_>>>()?;
-            memberships.add(made, &members, context.user, admin)?;
-        }
+    let name = new_name(&role_name(&create.role))?;
+    if context.catalog.role(&name).is_some() {
+        return Err(SqlError::new(state::DUPLICATE_OBJECT, format!("role \"{name}\" already exists")));
+    }
+    let mut role = RoleDescriptor {
+        oid: context.store.numbers().oid().await?,
+        name,
+        login: create.word == RoleWord::User,
+        ..Default::default()
+    };
+    options.apply(context, &mut role)?;
+    let made = role.oid;
+    memberships.make(role);
+    for role in options.in_roles.unwrap_or_default() {
+        let role = memberships.named(&role_name(role))?;
+        memberships.add(role, &[made], context.user, false)?;
+    }
+    for (members, admin) in [(options.admins, true), (options.members, false)] {
+        let members = memberships.all_named(members.unwrap_or_default())?;
+        memberships.add(made, &members, context.user, admin)?;
     }
     memberships.store(&mut context.writer()).await?;
     Ok("CREATE ROLE".into())
@@ -144,10 +213,9 @@ pub(super) fn must_not_be_reserved(role: &RoleDescriptor) -> Result<()> {
     Err(SqlError::new("42939", message).detail("Cannot alter reserved roles."))
 }
 
-/// Errors: 42501 if the user may not change a role by ALTER GROUP. ADMIN OPTION does not suffice. 42704, 42939.
-pub(super) fn may_alter_group(context: &DdlContext, name: &str) -> Result<()> {
-    let role = context.role(name)?;
-    must_not_be_reserved(&role)?;
+/// Errors: 42501 if the user may not change a role by ALTER GROUP. ADMIN OPTION does not suffice. 42939.
+pub(super) fn may_alter_group(context: &DdlContext, role: &RoleDescriptor) -> Result<()> {
+    must_not_be_reserved(role)?;
     if role.superuser {
         return context.must_be_superuser("alter superuser roles or change superuser attribute");
     }
@@ -157,99 +225,60 @@ pub(super) fn may_alter_group(context: &DdlContext, name: &str) -> Result<()> {
     context.may_create_roles(false, "").map_err(|error| SqlError::new(error.state(), "permission denied"))
 }
 
-/// Whether a name is a word that stands for a role.
-fn is_special(name: &Ident) -> bool {
-    name.quote_style.is_none()
-        && ["current_user", "current_role", "session_user"].contains(&name.value.to_ascii_lowercase().as_str())
-}
-
-/// The name of a new role. Errors: 42939.
-fn new_name(name: &Ident) -> Result<String> {
-    let reserved = |message: String| SqlError::new("42939", message).about(&name.value);
-    if is_special(name) {
-        return Err(reserved(format!("{} cannot be used as a role name here", name.value.to_uppercase())));
-    }
-    let name = fold(name);
-    if name == "public" || name == "none" {
-        return Err(reserved(format!("role name \"{name}\" is reserved")));
-    }
+/// The name of a new role, which is no word such as PUBLIC. Errors: 42939.
+fn new_name(name: &str) -> Result<String> {
     if name.starts_with("pg_") {
         return Err(SqlError::new("42939", format!("role name \"{name}\" is reserved"))
             .detail("Role names starting with \"pg_\" are reserved."));
     }
-    Ok(name)
+    Ok(name.to_string())
 }
 
 /// CONNECTION LIMIT. -1 means no limit. Errors: 22023.
-fn connection_limit(expr: &Expr) -> Result<Option<u32>> {
-    let text = expr.to_string().replace(' ', "");
-    match text.parse::<i64>() {
-        // This is how the parser represents -1.
-        Ok(-1 | 4_294_967_295) => Ok(None),
-        Ok(limit) if limit >= 0 => Ok(u32::try_from(limit).ok()),
-        _ => Err(SqlError::new(state::INVALID_PARAMETER_VALUE, format!("invalid connection limit: {text}"))),
+fn connection_limit(limit: i32) -> Result<Option<u32>> {
+    match limit {
+        -1 => Ok(None),
+        limit => match u32::try_from(limit) {
+            Ok(limit) => Ok(Some(limit)),
+            Err(_) => Err(invalid(format!("invalid connection limit: {limit}"))),
+        },
     }
 }
 
-pub(super) async fn alter(context: &DdlContext, name: &Ident, operation: &AlterRoleOperation) -> Result<String> {
-    let old = match is_special(name) {
-        true => context.catalog.role_by_oid(context.grantee(&fold(name))?),
-        false => Some(context.role(&fold(name))?),
-    };
-    let old = old.ok_or_else(|| SqlError::internal("a session without a role"))?;
+/// ALTER ROLE with options.
+async fn alter(context: &DdlContext, alter: &RoleStatement) -> Result<String> {
+    let options = Options::of(context, &alter.options)?;
+    let old = owner::role_of(context, &alter.role)?;
+    let old = context.catalog.role_by_oid(old).ok_or_else(|| SqlError::internal("a session without a role"))?;
     must_not_be_reserved(&old)?;
-    let mut role = RoleDescriptor::clone(&old);
-    if let AlterRoleOperation::RenameRole { role_name } = operation {
-        role.name = renamed(context, &old, role_name)?;
-        let mut writer = context.writer();
-        writer.put_role(Some(&old), &role)?;
-        writer.flush().await?;
-        return Ok("ALTER ROLE".into());
-    }
-    let own_password = role.oid == context.user
-        && matches!(operation, AlterRoleOperation::WithOptions { options }
-            if options.iter().all(|option| matches!(option, RoleOption::Password(_))));
-    let options = match operation {
-        AlterRoleOperation::WithOptions { options } => options.as_slice(),
-        _ => &[],
-    };
-    let says = |is: fn(&RoleOption) -> bool| options.iter().any(is);
-    if old.superuser || says(|option| matches!(option, RoleOption::SuperUser(_))) {
+    // PASSWORD alone.
+    let own_password = old.oid == context.user && alter.options.len() == 1 && options.password.is_some();
+    if old.superuser || options.superuser.is_some() {
         context.must_be_superuser("alter superuser roles or change superuser attribute")?;
-    } else if old.replication || says(|option| matches!(option, RoleOption::Replication(_))) {
+    } else if old.replication || options.replication.is_some() {
         context.must_be_superuser("alter replication roles or change replication attribute")?;
-    } else if says(|option| matches!(option, RoleOption::BypassRLS(_))) {
+    } else if options.bypass_rls.is_some() {
         context.must_be_superuser("change bypassrls attribute")?;
     } else if !own_password {
         let allowed = context.may_create_roles(false, "alter role");
-        allowed.map_err(|error| match operation {
-            AlterRoleOperation::WithOptions { .. } => SqlError::new(error.state(), "permission denied"),
-            _ => error,
-        })?;
+        allowed.map_err(|error| SqlError::new(error.state(), "permission denied"))?;
     }
-    match operation {
-        AlterRoleOperation::WithOptions { options } => {
-            let kinds: Vec<_> = options.iter().map(std::mem::discriminant).collect();
-            if kinds.iter().enumerate().any(|(at, kind)| kinds.iter().skip(at + 1).any(|other| other == kind)) {
-                return Err(SqlError::syntax("conflicting or redundant options"));
-            }
-            for option in options {
-                match option {
-                    RoleOption::CreateDB(value) => role.create_database = *value,
-                    RoleOption::CreateRole(value) => role.create_role = *value,
-                    RoleOption::Login(value) => role.login = *value,
-                    RoleOption::SuperUser(value) => role.superuser = *value,
-                    RoleOption::Password(password) => role.password = context.verifier(password)?,
-                    RoleOption::ValidUntil(until) => role.valid_until = context.moment(until)?,
-                    RoleOption::Inherit(inherit) => role.no_inherit = !*inherit,
-                    RoleOption::ConnectionLimit(limit) => role.connection_limit = connection_limit(limit)?,
-                    RoleOption::BypassRLS(value) => role.bypass_rls = *value,
-                    RoleOption::Replication(value) => role.replication = *value,
-                }
-            }
-        }
-        other => return Err(SqlError::unsupported(format!("ALTER ROLE {other}"))),
-    }
+    let mut role = RoleDescriptor::clone(&old);
+    options.apply(context, &mut role)?;
+    let mut memberships = Memberships::new(context);
+    memberships.make(role);
+    let members = memberships.all_named(options.members.unwrap_or_default())?;
+    memberships.add(old.oid, &members, context.user, false)?;
+    memberships.store(&mut context.writer()).await?;
+    Ok("ALTER ROLE".into())
+}
+
+/// ALTER ROLE … RENAME TO. Returns the command tag.
+pub(super) async fn rename(context: &DdlContext, name: &str, new: &str) -> Result<String> {
+    let old = context.role(name)?;
+    must_not_be_reserved(&old)?;
+    let mut role = RoleDescriptor::clone(&old);
+    role.name = renamed(context, &old, new)?;
     let mut writer = context.writer();
     writer.put_role(Some(&old), &role)?;
     writer.flush().await?;
@@ -257,7 +286,7 @@ pub(super) async fn alter(context: &DdlContext, name: &Ident, operation: &AlterR
 }
 
 /// The new name of a role. Errors: 42501, 42939, 42710, and 0A000 for a role that the session uses.
-fn renamed(context: &DdlContext, old: &RoleDescriptor, name: &Ident) -> Result<String> {
+fn renamed(context: &DdlContext, old: &RoleDescriptor, name: &str) -> Result<String> {
     let session = context.catalog.role(&context.settings.session_user()).map(|role| role.oid);
     for (is, what) in [(session == Some(old.oid), "session"), (old.oid == context.user, "current")] {
         if is {
@@ -276,18 +305,17 @@ fn renamed(context: &DdlContext, old: &RoleDescriptor, name: &Ident) -> Result<S
     Ok(new)
 }
 
-pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectName]) -> Result<String> {
+/// DROP ROLE. Returns the command tag.
+pub(super) async fn drop(context: &DdlContext, statement: &DropRole) -> Result<String> {
     context.may_create_roles(false, "drop role")?;
     let session = context.catalog.role(&context.settings.session_user()).map(|role| role.oid);
     let mut writer = context.writer();
-    for name in names {
-        let public = |name: &Ident| fold(name) == "public";
-        if name.0.last().and_then(ObjectNamePart::as_ident).is_some_and(|name| is_special(name) || public(name)) {
+    for role in &statement.roles {
+        let RoleKind::Named(name) = &role.kind else {
             return Err(invalid("cannot use special role specifier in DROP ROLE".into()));
-        }
-        let name = fold_name(name)?.1;
-        let Some(role) = context.catalog.role(&name) else {
-            if if_exists {
+        };
+        let Some(role) = context.catalog.role(name) else {
+            if statement.if_exists {
                 context.notice(state::SUCCESSFUL_COMPLETION, format!("role \"{name}\" does not exist, skipping"));
                 continue;
             }

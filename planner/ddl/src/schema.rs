@@ -10,23 +10,20 @@ use catalog::acl::{CREATE, Kind};
 use catalog::{CatalogWriter, SchemaDescriptor, TableDescriptor};
 use settings::Settings;
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{AlterSchema, AlterSchemaOperation, Ident, ObjectName, SchemaName};
-use syntax::{fold, fold_name};
+use syntax::CreateSchema;
+use syntax::ast::ObjectChange;
 use types::enumeration::{EnumDescriptor, EnumType};
 use types::{BaseType, SqlType};
 
-pub(super) async fn create(context: &DdlContext, name: &SchemaName, if_not_exists: bool) -> Result<String> {
-    let (name, owner) = match name {
-        SchemaName::Simple(name) => (fold_name(name)?.1, context.user),
-        SchemaName::UnnamedAuthorization(role) => {
-            let role = named_role(&context.settings, role);
-            let owner = context.role(&role)?.oid;
-            (role, owner)
-        }
-        SchemaName::NamedAuthorization(name, role) => {
-            (fold_name(name)?.1, context.role(&named_role(&context.settings, role))?.oid)
-        }
+/// Creates a schema without the elements of the statement. Returns the command tag.
+pub async fn create(context: &DdlContext, create: &CreateSchema) -> Result<String> {
+    let if_not_exists = create.if_not_exists;
+    let role = create.owner.as_ref().map(|role| named_role(&context.settings, role));
+    let owner = match &role {
+        Some(role) => context.role(role)?.oid,
+        None => context.user,
     };
+    let name = create.name.clone().or(role).ok_or_else(|| SqlError::internal("a schema without a name"))?;
     may_name_schemas(context)?;
     owner::must_be_member(context, owner)?;
     if context.catalog.schema(&name).is_some() {
@@ -55,14 +52,12 @@ pub(super) async fn create(context: &DdlContext, name: &SchemaName, if_not_exist
     Ok("CREATE SCHEMA".into())
 }
 
-/// The name of a role, which may be given as CURRENT_USER or a similar word.
-pub fn named_role(settings: &Settings, role: &Ident) -> String {
-    let name = fold(role);
-    match name.as_str() {
-        _ if role.quote_style.is_some() => name,
-        "current_user" | "current_role" | "user" => settings.user().to_string(),
+/// The name of a role, which may be given as `current_user` or a similar word.
+pub fn named_role(settings: &Settings, role: &str) -> String {
+    match role {
+        "current_user" | "current_role" => settings.user().to_string(),
         "session_user" => settings.session_user().to_string(),
-        _ => name,
+        _ => role.to_string(),
     }
 }
 
@@ -77,34 +72,26 @@ fn may_name_schemas(context: &DdlContext) -> Result<()> {
 }
 
 /// ALTER SCHEMA: changes the name or owner.
-pub(super) async fn alter(context: &DdlContext, alter: &AlterSchema) -> Result<String> {
-    let AlterSchema { name, if_exists, operations } = alter;
-    let name = fold_name(name)?.1;
-    if *if_exists {
-        return Err(SqlError::syntax("syntax error at or near \"IF\""));
-    }
-    let old = context.schema(&name)?;
+pub(super) async fn alter(context: &DdlContext, name: &str, change: &ObjectChange) -> Result<String> {
+    let old = context.schema(name)?;
     if pg_catalog::SYSTEM_SCHEMAS.iter().any(|(oid, _)| *oid == old.oid) || !context.is_owner(old.owner) {
         let message = format!("must be owner of schema {name}");
         return Err(SqlError::new(state::INSUFFICIENT_PRIVILEGE, message));
     }
     context.lock_schema(&old).await?;
     let mut new = SchemaDescriptor::clone(&old);
-    for operation in operations {
-        match operation {
-            AlterSchemaOperation::Rename { name } => new.name = fold_name(name)?.1,
-            AlterSchemaOperation::OwnerTo { owner } => {
-                let role = owner::role_of(context, owner)?;
-                if role == old.owner {
-                    continue;
-                }
+    match change {
+        ObjectChange::Rename(name) => new.name.clone_from(&name.value),
+        ObjectChange::Owner(owner) => {
+            let role = owner::role_of(context, owner)?;
+            if role != old.owner {
                 owner::must_be_member(context, role)?;
                 may_name_schemas(context)?;
                 super::grant::change_owner(&mut new.acl, old.owner, role);
                 new.owner = role;
             }
-            other => return Err(SqlError::unsupported(format!("ALTER SCHEMA {other}"))),
         }
+        _ => return Err(SqlError::unsupported("this ALTER SCHEMA")),
     }
     let mut writer = context.writer();
     if new.name != old.name {
@@ -201,19 +188,18 @@ fn listed(
     listed
 }
 
-pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectName], cascade: bool) -> Result<String> {
+pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[String], cascade: bool) -> Result<String> {
     let mut writer = context.writer();
     let mut gone = Vec::new();
     let mut dropped: Vec<String> = Vec::new();
     let (mut held, mut kept) = (Vec::new(), Vec::new());
     for name in names {
-        let name = fold_name(name)?.1;
-        let Some(schema) = context.catalog.schema(&name) else {
+        let Some(schema) = context.catalog.schema(name) else {
             if if_exists {
                 context.notice(state::SUCCESSFUL_COMPLETION, format!("schema \"{name}\" does not exist, skipping"));
                 continue;
             }
-            return Err(catalog::no_schema(&name));
+            return Err(catalog::no_schema(name));
         };
         if pg_catalog::SYSTEM_SCHEMAS.iter().any(|(oid, _)| *oid == schema.oid) {
             let message = format!("cannot drop schema {name} because it is required by the database system");

@@ -1,7 +1,8 @@
 //! CREATE SEQUENCE and ALTER SEQUENCE, and the sequences of serial and identity columns.
 
+use super::alter_relation::{cannot_be_performed, set_schema};
 use super::type_name::sql_type;
-use super::{DdlContext, names};
+use super::{DdlContext, names, owner};
 use binder::canonical;
 use catalog::sequences::SequenceValue;
 use catalog::{
@@ -9,36 +10,57 @@ use catalog::{
     TableDescriptor,
 };
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{DataType, Expr, ObjectName, ObjectNamePart, SequenceOptions, Statement, UnaryOperator, Value};
-use syntax::{AlterSequence, fold, fold_name};
+use syntax::ast::{AlterTable, AlterTableKind, CreateSequence, Name, SequenceOption, TypeName};
+use syntax::{ast, fold_name};
 use types::{Oid, SqlType};
-
-/// The options of a new sequence.
-pub(super) struct Options<'a> {
-    /// The type in AS.
-    pub data_type: Option<&'a DataType>,
-    /// INCREMENT and the other options.
-    pub options: &'a [SequenceOptions],
-}
 
 fn invalid(message: impl Into<String>) -> SqlError {
     SqlError::new(state::INVALID_PARAMETER_VALUE, message)
 }
 
-/// An integer in an option.
-fn integer(expr: &Expr) -> Result<i64> {
-    let (negative, inner) = match expr {
-        Expr::UnaryOp { op: UnaryOperator::Minus, expr } => ("-", expr.as_ref()),
-        Expr::UnaryOp { op: UnaryOperator::Plus, expr } => ("", expr.as_ref()),
-        other => ("", other),
-    };
-    if let Expr::Value(value) = inner
-        && let Value::Number(digits, _) = &value.value
-        && let Ok(number) = format!("{negative}{digits}").parse()
-    {
-        return Ok(number);
+/// An integer in an option, which the parser has checked. Errors: 22P02.
+fn integer(text: &str) -> Result<i64> {
+    text.parse().map_err(|_| {
+        let message = format!("invalid input syntax for type bigint: \"{text}\"");
+        SqlError::new(state::INVALID_TEXT_REPRESENTATION, message)
+    })
+}
+
+/// The parts of the options that [`parameters`] does not read.
+#[derive(Default)]
+struct Others<'a> {
+    data_type: Option<&'a TypeName>,
+    owned_by: Option<&'a Name>,
+    /// RESTART, with an optional value.
+    restart: Option<Option<i64>>,
+}
+
+impl<'a> Others<'a> {
+    /// Those of CREATE SEQUENCE and ALTER SEQUENCE. Errors: 42601 for SEQUENCE NAME, 0A000 for LOGGED.
+    fn of(options: &'a [SequenceOption]) -> Result<Self> {
+        let mut others = Others { restart: restart_of(options)?, ..Others::default() };
+        for option in options {
+            match option {
+                SequenceOption::As(data_type) => others.data_type = Some(data_type),
+                SequenceOption::OwnedBy(column, _) => others.owned_by = Some(column),
+                SequenceOption::SequenceName(_, span) => {
+                    return Err(SqlError::syntax("invalid sequence option SEQUENCE NAME").about_part(*span));
+                }
+                SequenceOption::Logged(..) => return Err(SqlError::unsupported("LOGGED or UNLOGGED of a sequence")),
+                _ => {}
+            }
+        }
+        Ok(others)
     }
-    Err(SqlError::syntax(format!("syntax error at or near \"{expr}\"")))
+}
+
+/// RESTART among options, with an optional value.
+pub(super) fn restart_of(options: &[SequenceOption]) -> Result<Option<Option<i64>>> {
+    let restart = options.iter().find_map(|option| match option {
+        SequenceOption::Restart(value, _) => Some(value.as_deref()),
+        _ => None,
+    });
+    restart.map(|value| value.map(integer).transpose()).transpose()
 }
 
 /// The least and greatest value of a type. Errors: 22023 for a type that sequences cannot have.
@@ -51,8 +73,9 @@ fn type_bounds(ty: SqlType) -> Result<(i64, i64)> {
     }
 }
 
-/// The parameters of a sequence of type `ty`, validated as in PostgreSQL.
-pub(super) fn parameters(ty: SqlType, options: &[SequenceOptions]) -> Result<SequenceDescriptor> {
+/// The parameters of a sequence of type `ty`, validated as in PostgreSQL. Reads neither AS, OWNED BY, SEQUENCE NAME nor
+/// RESTART.
+pub(super) fn parameters(ty: SqlType, options: &[SequenceOption]) -> Result<SequenceDescriptor> {
     changed_parameters(ty, None, options)
 }
 
@@ -61,7 +84,7 @@ pub(super) fn parameters(ty: SqlType, options: &[SequenceOptions]) -> Result<Seq
 fn changed_parameters(
     ty: SqlType,
     old: Option<&SequenceDescriptor>,
-    options: &[SequenceOptions],
+    options: &[SequenceOption],
 ) -> Result<SequenceDescriptor> {
     let (type_min, type_max) = type_bounds(ty)?;
     // Bounds of the old type become bounds of the new one, for either direction.
@@ -79,13 +102,17 @@ fn changed_parameters(
     };
     for option in options {
         match option {
-            SequenceOptions::IncrementBy(value, _) => increment = integer(value)?,
-            SequenceOptions::MinValue(value) => min = value.as_ref().map(integer).transpose()?,
-            SequenceOptions::MaxValue(value) => max = value.as_ref().map(integer).transpose()?,
-            SequenceOptions::StartWith(value, _) => start = Some(integer(value)?),
-            SequenceOptions::Cache(value) => cache = integer(value)?,
-            // sqlparser's flag means NO.
-            SequenceOptions::Cycle(no) => cycle = !*no,
+            SequenceOption::Increment(value, _) => increment = integer(value)?,
+            SequenceOption::MinValue(value, _) => min = value.as_deref().map(integer).transpose()?,
+            SequenceOption::MaxValue(value, _) => max = value.as_deref().map(integer).transpose()?,
+            SequenceOption::Start(value, _) => start = Some(integer(value)?),
+            SequenceOption::Cache(value, _) => cache = integer(value)?,
+            SequenceOption::Cycle(cycles, _) => cycle = *cycles,
+            SequenceOption::As(_)
+            | SequenceOption::OwnedBy(..)
+            | SequenceOption::SequenceName(..)
+            | SequenceOption::Logged(..)
+            | SequenceOption::Restart(..) => {}
         }
     }
     if increment == 0 {
@@ -116,7 +143,7 @@ fn changed_parameters(
     Ok(SequenceDescriptor { ty, start, increment, min, max, cache, cycle, owned_by: old.and_then(|old| old.owned_by) })
 }
 
-/// Stores a new sequence with its first value.
+/// Stores a new sequence. It begins with START.
 pub(super) async fn store(
     context: &DdlContext,
     writer: &mut CatalogWriter<'_>,
@@ -125,9 +152,21 @@ pub(super) async fn store(
     sequence: SequenceDescriptor,
     persistence: Persistence,
 ) -> Result<TableDescriptor> {
+    let first = sequence.start;
+    store_at(context, writer, schema, name, (sequence, first), persistence).await
+}
+
+/// Stores a new sequence that begins with `first`. Errors: 22023 for a value outside its bounds.
+pub(super) async fn store_at(
+    context: &DdlContext,
+    writer: &mut CatalogWriter<'_>,
+    schema: &SchemaDescriptor,
+    name: String,
+    (sequence, first): (SequenceDescriptor, i64),
+    persistence: Persistence,
+) -> Result<TableDescriptor> {
     let numbers = context.store.numbers();
     let storage_id = numbers.storage_id().await?;
-    let first = context.clauses.restart.flatten().unwrap_or(sequence.start);
     check_restart(&sequence, first)?;
     writer.put_sequence_value(storage_id, &SequenceValue::starting_at(first))?;
     let column = |id: ColumnId, name: &str, ty: SqlType| catalog::ColumnDescriptor {
@@ -207,7 +246,7 @@ fn check_restart(sequence: &SequenceDescriptor, first: i64) -> Result<()> {
 /// The changes of an ALTER SEQUENCE.
 pub(super) struct Changes<'a> {
     /// INCREMENT and the other options.
-    pub options: &'a [SequenceOptions],
+    pub options: &'a [SequenceOption],
     /// RESTART, with an optional value.
     pub restart: Option<Option<i64>>,
     /// The new type of AS.
@@ -239,83 +278,82 @@ pub(super) async fn change(
     }
 }
 
-pub(super) async fn create(
-    context: &DdlContext,
-    temporary: bool,
-    if_not_exists: bool,
-    name: &ObjectName,
-    options: &Options<'_>,
-    owned_by: Option<&ObjectName>,
-) -> Result<String> {
-    let (schema, name) = context.new_relation_of(name, temporary)?;
-    if context.catalog.name_is_taken(&schema.name, &name) && if_not_exists {
+pub(super) async fn create(context: &DdlContext, create: &CreateSequence) -> Result<String> {
+    let temporary = create.persistence == ast::Persistence::Temporary;
+    let (schema, name) = context.new_relation_of(&create.name, temporary)?;
+    if context.catalog.name_is_taken(&schema.name, &name) && create.if_not_exists {
         context.notice(state::DUPLICATE_TABLE, format!("relation \"{name}\" already exists, skipping"));
         return Ok("CREATE SEQUENCE".into());
     }
+    let others = Others::of(&create.options)?;
     names::Chosen::default().claim_relation(context, &schema.name, &name)?;
     context.no_type_named(&schema.name, &name)?;
-    let ty = options.data_type.map_or(Ok(SqlType::INT8), sql_type)?;
-    let mut sequence = parameters(ty, options.options)?;
-    if let Some(owner) = owned_by {
+    let ty = others.data_type.map_or(Ok(SqlType::INT8), sql_type)?;
+    let mut sequence = parameters(ty, &create.options)?;
+    if let Some(owner) = others.owned_by {
         let own = TableDescriptor { schema_oid: schema.oid, owner: context.user, ..Default::default() };
         sequence.owned_by = owned_column(context, &own, owner)?;
     }
     context.store_schema(&schema).await?;
     let mut writer = context.writer();
-    let (persistence, _) = context.persistence(&schema, &context.clauses)?;
-    store(context, &mut writer, &schema, name, sequence, persistence).await?;
+    let first = others.restart.flatten().unwrap_or(sequence.start);
+    let (persistence, _) = context.persistence(&schema, create.persistence, None)?;
+    store_at(context, &mut writer, &schema, name, (sequence, first), persistence).await?;
     writer.flush().await?;
     Ok("CREATE SEQUENCE".into())
 }
 
 /// Runs ALTER SEQUENCE. Returns its command tag.
-pub async fn alter(context: &DdlContext, alter: &AlterSequence) -> Result<String> {
-    let Statement::CreateSequence { data_type, sequence_options, owned_by, .. } = &alter.definition else {
-        return Err(SqlError::internal("an ALTER SEQUENCE of something else"));
-    };
-    let Some(sequence) = context.find(&alter.name)? else {
-        let name = fold_name(&alter.name)?.1;
+pub(super) async fn alter(context: &DdlContext, alter: &AlterTable) -> Result<String> {
+    let name = &alter.relation.name;
+    let Some(sequence) = context.find(name)? else {
         if alter.if_exists {
+            let name = fold_name(name)?.1;
             context.notice(state::SUCCESSFUL_COMPLETION, format!("relation \"{name}\" does not exist, skipping"));
             return Ok("ALTER SEQUENCE".into());
         }
-        return Err(context.no_relation_of(&alter.name, "sequence"));
+        return Err(context.no_relation_of(name, "sequence"));
     };
     names::expect_kind(&sequence, RelationKind::Sequence)?;
-    if let Some(name) = &alter.rename {
-        let (schema, name) = fold_name(name)?;
-        if schema.is_some() {
-            return Err(SqlError::syntax("syntax error at or near \".\""));
+    for action in &alter.actions {
+        match &action.kind {
+            AlterTableKind::Rename(name) => rename(context, &sequence, &name.value).await?,
+            AlterTableKind::SetSchema(schema) => set_schema(context, &sequence, &schema.value).await?,
+            AlterTableKind::SequenceOptions(options) => change_options(context, &sequence, options).await?,
+            AlterTableKind::Owner(role) if alter.actions.len() == 1 => {
+                change_owner(context, &sequence, owner::role_of(context, role)?).await?;
+            }
+            AlterTableKind::Owner(_) => return Err(SqlError::unsupported("ALTER SEQUENCE OWNER TO among other actions")),
+            AlterTableKind::Logged(_) => return Err(SqlError::unsupported("ALTER SEQUENCE SET LOGGED")),
+            other => return Err(cannot_be_performed(Some(other), &sequence.name, "sequences")),
         }
-        rename(context, &sequence, &name).await?;
-        return Ok("ALTER SEQUENCE".into());
     }
-    if let Some(owner) = &alter.owner {
-        let role = super::owner::role_called(context, &fold_name(owner)?.1)?;
-        change_owner(context, &sequence, role).await?;
-        return Ok("ALTER SEQUENCE".into());
-    }
-    context.lock(&sequence).await?;
-    let data_type = data_type.as_ref().map(sql_type).transpose()?;
-    let owned_by = match owned_by {
-        Some(owner) => Some(owned_column(context, &sequence, owner)?),
+    Ok("ALTER SEQUENCE".into())
+}
+
+/// Changes the options of a sequence. Errors: 42601, 22023, and 0A000 for the owner of an identity column's sequence.
+async fn change_options(context: &DdlContext, sequence: &TableDescriptor, options: &[SequenceOption]) -> Result<()> {
+    let others = Others::of(options)?;
+    context.lock(sequence).await?;
+    let data_type = others.data_type.map(sql_type).transpose()?;
+    let owned_by = match others.owned_by {
+        Some(owner) => Some(owned_column(context, sequence, owner)?),
         None => None,
     };
-    let of_identity = identity_of(context, &sequence);
+    let of_identity = identity_of(context, sequence);
     if let (Some(_), Some(table)) = (&owned_by, &of_identity) {
         let message = "cannot change ownership of identity sequence";
         return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message)
             .detail(format!("Sequence \"{}\" is linked to table \"{table}\".", sequence.name)));
     }
-    let mut changed = TableDescriptor::clone(&sequence);
+    let mut changed = TableDescriptor::clone(sequence);
     let mut writer = context.writer();
     if let (Some(parameters), Some(owner)) = (&mut changed.sequence, owned_by) {
         parameters.owned_by = owner;
     }
-    let changes = Changes { options: sequence_options, restart: alter.restart, data_type };
+    let changes = Changes { options, restart: others.restart, data_type };
     change(context, &mut writer, &mut changed, &changes).await?;
-    writer.flush().await?;
-    Ok("ALTER SEQUENCE".into())
+    writer.flush().await
 }
 
 /// 42601 for another default of a column. An identity counts as a default.
@@ -407,20 +445,19 @@ pub(super) async fn change_owner(context: &DdlContext, sequence: &TableDescripto
 fn owned_column(
     context: &DdlContext,
     sequence: &TableDescriptor,
-    name: &ObjectName,
+    name: &Name,
 ) -> Result<Option<(Oid, ColumnId)>> {
-    let mut parts = name.0.clone();
-    let Some(ObjectNamePart::Identifier(column)) = parts.pop() else {
+    let mut parts = name.parts.clone();
+    let Some(column) = parts.pop().map(|column| column.value) else {
         return Err(SqlError::syntax("invalid OWNED BY option"));
     };
     if parts.is_empty() {
-        if column.value.eq_ignore_ascii_case("none") {
+        if column == "none" {
             return Ok(None);
         }
         return Err(SqlError::syntax("invalid OWNED BY option").hint("Specify OWNED BY table.column or OWNED BY NONE."));
     }
-    let name = ObjectName(parts);
-    let column = fold(&column);
+    let name = Name { parts, span: name.span };
     let Some(table) = context.find(&name)? else {
         let (schema, index) = fold_name(&name)?;
         let path = context.settings.search_path();

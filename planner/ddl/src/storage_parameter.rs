@@ -1,13 +1,12 @@
 //! Storage parameters of tables, indexes and columns. They are validated, stored and shown as in PostgreSQL, and have
-//! no effect here. Must not know how statements are parsed.
+//! no effect here.
 
 use super::DdlContext;
-use super::create_table::Constraint;
 use catalog::{IndexDescriptor, StoredParameters, TableDescriptor};
 use settings::value::boolean;
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::IndexOption;
-use syntax::Parameters;
+use syntax::ast::OptionItem;
+use syntax::options::Parameters;
 
 /// The permitted values of a parameter.
 #[derive(Clone, Copy)]
@@ -141,8 +140,8 @@ pub(super) fn reset(stored: &mut StoredParameters, names: &[String]) {
 }
 
 /// WITH (…) of CREATE TABLE. Errors: 22023, 0A000.
-pub(super) fn of_new_table(given: &[(String, Option<String>)]) -> Result<StoredParameters> {
-    let mut parameters = given.to_vec();
+pub(super) fn of_new_table(options: &[OptionItem]) -> Result<StoredParameters> {
+    let mut parameters = syntax::options::parameters(options)?;
     // The old parameter `oids` is refused if true, and ignored if false.
     if let Some(at) = parameters.iter().position(|(name, _)| name == "oids") {
         let (_, value) = parameters.remove(at);
@@ -154,33 +153,6 @@ pub(super) fn of_new_table(given: &[(String, Option<String>)]) -> Result<StoredP
     let mut stored = Vec::new();
     set(Of::Table, &mut stored, &parameters)?;
     Ok(stored)
-}
-
-/// WITH (…) of a constraint, for its index. Errors: 42601 for other options that sqlparser accepts there.
-pub(super) fn of_key(options: &[IndexOption]) -> Result<Parameters> {
-    let mut parameters = Parameters::new();
-    for option in options {
-        match option {
-            IndexOption::Comment(text) => {
-                let given = syntax::index_parameters(text);
-                parameters = given.ok_or_else(|| SqlError::syntax("syntax error at or near \"comment\""))?;
-            }
-            IndexOption::Using(_) => return Err(SqlError::syntax("syntax error at or near \"using\"")),
-        }
-    }
-    Ok(parameters)
-}
-
-/// The same for the last constraint read in a column's definition.
-pub(super) fn of_column_key(comment: &str, constraint: Option<&mut Constraint<'_>>) -> Result<()> {
-    let given = syntax::index_parameters(comment);
-    let (Some(given), Some(Constraint::Primary { parameters, .. } | Constraint::Unique { parameters, .. })) =
-        (given, constraint)
-    else {
-        return Err(SqlError::syntax("syntax error at or near \"comment\""));
-    };
-    *parameters = given;
-    Ok(())
 }
 
 /// Changes the parameters of an index, and no entries. Errors: those of the change.

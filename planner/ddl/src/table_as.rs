@@ -5,7 +5,7 @@ use super::{DdlContext, storage_parameter};
 use catalog::{ColumnDescriptor, ColumnId, RelationKind, TableDescriptor};
 use context::output_column::OutputColumn;
 use sql_error::{Result, SqlError, state};
-use syntax::CreateTableAs;
+use syntax::{CreateTableAs, ast};
 
 /// Creates a table with the columns of a query. `None` if IF NOT EXISTS finds a table of that name.
 pub async fn create(
@@ -13,7 +13,8 @@ pub async fn create(
     create: &CreateTableAs,
     outputs: &[OutputColumn],
 ) -> Result<Option<TableDescriptor>> {
-    let (schema, name) = context.new_relation_of(&create.name, create.clauses.temporary)?;
+    let temporary = create.persistence == ast::Persistence::Temporary;
+    let (schema, name) = context.new_relation_of(&create.name, temporary)?;
     if create.if_not_exists && context.catalog.name_is_taken(&schema.name, &name) {
         context.notice(state::DUPLICATE_TABLE, format!("relation \"{name}\" already exists, skipping"));
         return Ok(None);
@@ -21,8 +22,9 @@ pub async fn create(
     let columns = columns(&create.columns, outputs)?;
     Chosen::default().claim_relation(context, &schema.name, &name)?;
     context.no_type_named(&schema.name, &name)?;
-    let parameters = storage_parameter::of_new_table(&create.clauses.parameters)?;
-    let (persistence, on_commit) = context.persistence(&schema, &create.clauses)?;
+    let storage = &create.storage;
+    let parameters = storage_parameter::of_new_table(&storage.options)?;
+    let (persistence, on_commit) = context.persistence(&schema, create.persistence, storage.on_commit)?;
     context.store_schema(&schema).await?;
     let numbers = context.store.numbers();
     let table = TableDescriptor {

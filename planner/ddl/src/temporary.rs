@@ -5,7 +5,7 @@
 //! creates it. The server drops its contents when the session ends. If the server ends first, the next start does so.
 //! If several servers serve one store, another server does so once it sees that the schema's server is gone.
 
-use super::{DdlContext, schema};
+use super::DdlContext;
 use catalog::{
     CatalogStore, OnCommit, Persistence, SchemaDescriptor, StorageId, builder::SUPERUSER_OID, is_temporary, keys,
 };
@@ -13,11 +13,10 @@ use context::shared::SessionShared;
 use futures::TryStreamExt;
 use settings::Settings;
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{Ident, ObjectName, ObjectType};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use syntax::{OnCommitClause, TableClauses};
+use syntax::{Span, ast};
 use txn::{LockStrength, OwnWrites, TransactionOptions, TxnError, TxnScanOptions, Write, WriteKind};
 use types::Oid;
 use types::datetime::of_unix;
@@ -50,13 +49,14 @@ impl DdlContext {
         writer.put_schema(None, schema)?;
         writer.flush().await
     }
-    /// The persistence in a CREATE TABLE. Errors: 42P16.
+    /// The persistence of a new table or sequence, and what COMMIT does with its rows. Errors: 42P16.
     pub(super) fn persistence(
         &self,
         schema: &SchemaDescriptor,
-        clauses: &TableClauses,
+        written: ast::Persistence,
+        on_commit: Option<ast::OnCommit>,
     ) -> Result<(Persistence, OnCommit)> {
-        let persistence = match (persistence_in(schema), clauses.unlogged) {
+        let persistence = match (persistence_in(schema), written == ast::Persistence::Unlogged) {
             (Persistence::Temporary, true) => {
                 let message = "only temporary relations may be created in temporary schemas";
                 return Err(SqlError::new(state::INVALID_TABLE_DEFINITION, message));
@@ -64,20 +64,27 @@ impl DdlContext {
             (Persistence::Permanent, true) => Persistence::Unlogged,
             (persistence, _) => persistence,
         };
-        let on_commit = match clauses.on_commit {
-            None | Some(OnCommitClause::PreserveRows) => OnCommit::PreserveRows,
-            Some(OnCommitClause::DeleteRows) => OnCommit::DeleteRows,
-            Some(OnCommitClause::Drop) => OnCommit::Drop,
-        };
-        if clauses.on_commit.is_some() && persistence != Persistence::Temporary {
+        if on_commit.is_some() && persistence != Persistence::Temporary {
             let message = "ON COMMIT can only be used on temporary tables";
             return Err(SqlError::new(state::INVALID_TABLE_DEFINITION, message));
         }
-        if clauses.compression {
-            self.notice(state::SUCCESSFUL_COMPLETION, "COMPRESSION has no effect");
-        }
+        let on_commit = match on_commit {
+            None | Some(ast::OnCommit::PreserveRows) => OnCommit::PreserveRows,
+            Some(ast::OnCommit::DeleteRows) => OnCommit::DeleteRows,
+            Some(ast::OnCommit::Drop) => OnCommit::Drop,
+        };
         Ok((persistence, on_commit))
     }
+}
+
+/// DROP … IF EXISTS … CASCADE of objects.
+fn drop_of(objects: Vec<ast::ObjectReference>) -> ast::Drop {
+    ast::Drop { objects, if_exists: true, cascade: true, concurrently: false, force: false, span: Span::NONE }
+}
+
+/// DROP SCHEMA of this schema, with its contents.
+fn drop_of_schema(name: &str) -> ast::Drop {
+    drop_of(vec![ast::ObjectReference::Plain(ast::PlainKind::Schema, ast::Ident::new(name))])
 }
 
 /// Drops a schema of temporary relations with its contents, in its own transaction. Errors of the store.
@@ -117,11 +124,8 @@ async fn try_remove(store: &Arc<CatalogStore>, database: Oid, name: &str) -> Res
         renewable: false,
         repeatable: false,
         stale: AtomicBool::new(false),
-        likes: Vec::new(),
-        clauses: TableClauses::default(),
     };
-    let names = [ObjectName::from(vec![Ident::with_quote('"', name)])];
-    if let Err(error) = schema::drop(&context, true, &names, true).await {
+    if let Err(error) = super::drop::execute(&context, &drop_of_schema(name)).await {
         context.transaction.rollback().await;
         return Err(error);
     }
@@ -190,20 +194,20 @@ pub async fn discard(context: &DdlContext, name: &str) -> Result<()> {
     if context.catalog.schema(name).is_none() {
         return Ok(());
     }
-    let names = [ObjectName::from(vec![Ident::with_quote('"', name)])];
-    schema::drop(context, true, &names, true).await.map(|_| ())
+    super::drop::execute(context, &drop_of_schema(name)).await.map(|_| ())
 }
 
 /// Runs the ON COMMIT actions of a schema's tables, in the transaction that is about to commit.
 pub async fn at_commit(context: &DdlContext, schema: Oid) -> Result<()> {
     let tables = context.catalog.user_relations().filter(|table| table.schema_oid == schema);
-    let mut names = Vec::new();
+    let mut dropped = Vec::new();
     for table in tables {
         match table.on_commit {
             OnCommit::PreserveRows => {}
             OnCommit::Drop => {
-                let parts = [&table.schema, &table.name].map(|part| Ident::with_quote('"', part));
-                names.push(ObjectName::from(parts.to_vec()));
+                let parts = [&table.schema, &table.name].map(|part| ast::Ident::new(part.as_str())).to_vec();
+                let name = ast::Name { parts, span: Span::NONE };
+                dropped.push(ast::ObjectReference::Named(ast::NamedKind::Table, name));
             }
             OnCommit::DeleteRows => {
                 delete_rows(context, table.storage_id).await?;
@@ -213,8 +217,8 @@ pub async fn at_commit(context: &DdlContext, schema: Oid) -> Result<()> {
             }
         }
     }
-    if !names.is_empty() {
-        super::drop::execute(context, &ObjectType::Table, true, &names, true).await?;
+    if !dropped.is_empty() {
+        super::drop::execute(context, &drop_of(dropped)).await?;
     }
     Ok(())
 }

@@ -6,8 +6,7 @@ use super::create_table::Making;
 use catalog::{TableDescriptor, TriggerState};
 use pg_catalog::{OF_A_KEY, trigger_name};
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::Ident;
-use syntax::fold;
+use syntax::ast::TriggerChoice;
 use types::Oid;
 
 /// A trigger of a table.
@@ -21,37 +20,17 @@ struct Trigger {
     name: String,
 }
 
-/// The trigger in the statement, as in PostgreSQL's grammar.
-enum Named {
-    All,
-    User,
-    One(String),
-}
-
-fn named(name: &Ident) -> Named {
-    match (name.quote_style, name.value.to_lowercase().as_str()) {
-        (None, "all") => Named::All,
-        (None, "user") => Named::User,
-        _ => Named::One(fold(name)),
-    }
-}
-
 impl Making<'_> {
-    /// Changes when triggers fire. `one_by_one` is set for statements that accept neither ALL nor USER. Errors: 42704,
-    /// 42501 for system triggers, 42601.
-    pub(super) async fn set_triggers(&mut self, name: &Ident, wanted: TriggerState, one_by_one: bool) -> Result<()> {
-        let named = named(name);
-        if one_by_one && !matches!(named, Named::One(_)) {
-            let word = &name.value;
-            return Err(SqlError::syntax(format!("syntax error at or near \"{word}\"")).about(word));
-        }
+    /// Changes when triggers fire. Errors: 42704, 42501 for system triggers.
+    pub(super) async fn set_triggers(&mut self, choice: &TriggerChoice, wanted: TriggerState) -> Result<()> {
         let mut triggers = triggers_of(self.context, &self.table);
-        match named {
-            Named::All => {}
+        match choice {
+            TriggerChoice::All => {}
             // All triggers belong to the system.
-            Named::User => return Ok(()),
-            Named::One(name) => {
-                triggers.retain(|trigger| trigger.name == name);
+            TriggerChoice::User => return Ok(()),
+            TriggerChoice::Named(name) => {
+                let name = &name.value;
+                triggers.retain(|trigger| trigger.name == *name);
                 if triggers.is_empty() {
                     let message = format!("trigger \"{name}\" for table \"{}\" does not exist", self.table.name);
                     return Err(SqlError::new(state::UNDEFINED_OBJECT, message));

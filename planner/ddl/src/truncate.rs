@@ -4,13 +4,13 @@ use super::{DdlContext, referenced, sequence};
 use catalog::acl::TRUNCATE;
 use catalog::{RelationKind, TableDescriptor};
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{CascadeOption, ObjectName, Truncate, TruncateIdentityOption};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use syntax::ast::{Name, Truncate};
 use types::Oid;
 
 /// A table to truncate. Errors: 42P01, 42809.
-fn truncated(context: &DdlContext, name: &ObjectName) -> Result<Arc<TableDescriptor>> {
+fn truncated(context: &DdlContext, name: &Name) -> Result<Arc<TableDescriptor>> {
     let Some(found) = context.find(name)? else { return Err(context.no_relation_of(name, "table")) };
     let view = found.kind == RelationKind::SystemView && found.schema == "information_schema";
     if view {
@@ -21,11 +21,8 @@ fn truncated(context: &DdlContext, name: &ObjectName) -> Result<Arc<TableDescrip
 }
 
 pub(super) async fn execute(context: &DdlContext, truncate: &Truncate) -> Result<String> {
-    if truncate.if_exists || truncate.partitions.is_some() || truncate.on_cluster.is_some() {
-        return Err(SqlError::syntax("syntax error in TRUNCATE"));
-    }
     let mut tables: BTreeMap<Oid, TableDescriptor> = BTreeMap::new();
-    for target in &truncate.table_names {
+    for target in &truncate.tables {
         let found = truncated(context, &target.name)?;
         context.may(&found, TRUNCATE)?;
         context.take_alone(&found).await?;
@@ -34,8 +31,7 @@ pub(super) async fn execute(context: &DdlContext, truncate: &Truncate) -> Result
         table.version += 1;
         tables.insert(table.oid, table);
     }
-    let cascade = matches!(truncate.cascade, Some(CascadeOption::Cascade));
-    let more = referenced::truncated_too(context, &tables, cascade)?;
+    let more = referenced::truncated_too(context, &tables, truncate.cascade)?;
     for more in &more {
         context.may(more, TRUNCATE)?;
         context.take_alone(more).await?;
@@ -48,7 +44,6 @@ pub(super) async fn execute(context: &DdlContext, truncate: &Truncate) -> Result
     for more in &more {
         context.notice(state::SUCCESSFUL_COMPLETION, format!("truncate cascades to table \"{}\"", more.name));
     }
-    let restart = matches!(truncate.identity, Some(TruncateIdentityOption::Restart));
     let mut writer = context.writer();
     for table in tables.values_mut() {
         writer.drop_storage(table.storage_id)?;
@@ -61,7 +56,7 @@ pub(super) async fn execute(context: &DdlContext, truncate: &Truncate) -> Result
                 index.storage_id = context.new_storage().await?;
             }
         }
-        if restart {
+        if truncate.restart_identity {
             for column in table.live_columns() {
                 if let Some(owned) = context.catalog.owned_sequence(table.oid, column.id) {
                     context.must_own(&owned)?;

@@ -3,23 +3,22 @@
 use super::DdlContext;
 use binder::catalog_type;
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{ArrayElemTypeDef, DataType, ObjectName, TimezoneInfo};
+use syntax::ast::{Name, TypeBase, TypeName};
 use syntax::fold_name;
 use types::SqlType;
 
 /// The integer type behind `smallserial`, `serial`, `bigserial` and their synonyms. Errors: 0A000 for arrays of them.
-pub fn serial_type(ty: &DataType) -> Result<Option<SqlType>> {
-    if let DataType::Array(ArrayElemTypeDef::SquareBracket(element, _) | ArrayElemTypeDef::Qualified(element, _)) = ty
-        && serial_type(element)?.is_some()
-    {
+pub fn serial_type(ty: &TypeName) -> Result<Option<SqlType>> {
+    let found = serial(ty);
+    if found.is_some() && !ty.array_bounds.is_empty() {
         return Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, "array of serial is not implemented"));
     }
-    Ok(serial(ty))
+    Ok(found)
 }
 
-fn serial(ty: &DataType) -> Option<SqlType> {
-    let DataType::Custom(name, arguments) = ty else { return None };
-    if !arguments.is_empty() {
+fn serial(ty: &TypeName) -> Option<SqlType> {
+    let TypeBase::Named(name) = &ty.base else { return None };
+    if !ty.modifiers.is_empty() {
         return None;
     }
     match fold_name(name).ok()?.1.as_str() {
@@ -31,7 +30,7 @@ fn serial(ty: &DataType) -> Option<SqlType> {
 }
 
 /// The error for a bad type of a new column: 42P16 for a pseudo-type, some of which are unknown elsewhere.
-pub fn of_pseudo_type(error: SqlError, column: &str, ty: &DataType) -> SqlError {
+pub fn of_pseudo_type(error: SqlError, column: &str, ty: &TypeName) -> SqlError {
     let name = ty.to_string().to_lowercase();
     let unknown = matches!(error.state(), state::FEATURE_NOT_SUPPORTED | state::UNDEFINED_OBJECT);
     if !unknown || !pg_catalog::present::is_pseudo_type(&name) {
@@ -43,47 +42,45 @@ pub fn of_pseudo_type(error: SqlError, column: &str, ty: &DataType) -> SqlError 
 
 /// A type's name as PostgreSQL's parser sees it, for notices of DROP … IF EXISTS. Standard names become
 /// names of its catalog.
-pub fn as_read(ty: &DataType) -> String {
-    let standard = match ty {
-        DataType::Int(_) | DataType::Integer(_) => "int4",
-        DataType::SmallInt(_) => "int2",
-        DataType::BigInt(_) => "int8",
-        DataType::Real => "float4",
-        DataType::Double(_) | DataType::DoublePrecision | DataType::Float(_) => "float8",
-        DataType::Numeric(_) | DataType::Decimal(_) | DataType::Dec(_) => "numeric",
-        DataType::Boolean => "bool",
-        DataType::Char(_) | DataType::Character(_) => "bpchar",
-        DataType::Varchar(_) | DataType::CharacterVarying(_) | DataType::CharVarying(_) => "varchar",
-        DataType::Timestamp(_, zone) => match zone {
-            TimezoneInfo::WithTimeZone => "timestamptz",
-            TimezoneInfo::Tz => return "timestamptz".into(),
-            _ => "timestamp",
-        },
-        DataType::Time(_, zone) => match zone {
-            TimezoneInfo::WithTimeZone => "timetz",
-            TimezoneInfo::Tz => return "timetz".into(),
-            _ => "time",
-        },
-        DataType::Interval { .. } => "interval",
-        DataType::Array(ArrayElemTypeDef::SquareBracket(element, _) | ArrayElemTypeDef::Qualified(element, _)) => {
-            return format!("{}[]", as_read(element));
-        }
-        DataType::Custom(name, _) => {
-            return fold_name(name).map_or_else(
-                |_| name.to_string(),
-                |(schema, name)| schema.map_or_else(|| name.clone(), |schema| format!("{schema}.{name}")),
-            );
-        }
-        other => return other.to_string().to_lowercase(),
+pub fn as_read(ty: &TypeName) -> String {
+    let standard = match &ty.base {
+        TypeBase::Named(name) => return in_parts(name, ty),
+        TypeBase::OfColumn(name) => return format!("{}%TYPE", in_parts(name, ty)),
+        TypeBase::Boolean => "bool",
+        TypeBase::SmallInt => "int2",
+        TypeBase::Integer => "int4",
+        TypeBase::BigInt => "int8",
+        TypeBase::Real => "float4",
+        TypeBase::DoublePrecision => "float8",
+        TypeBase::Numeric => "numeric",
+        TypeBase::Char => "bpchar",
+        TypeBase::VarChar => "varchar",
+        TypeBase::Bit => "bit",
+        TypeBase::BitVarying => "varbit",
+        TypeBase::Time(false) => "time",
+        TypeBase::Time(true) => "timetz",
+        TypeBase::Timestamp(false) => "timestamp",
+        TypeBase::Timestamp(true) => "timestamptz",
+        TypeBase::Interval(_) => "interval",
     };
-    format!("pg_catalog.{standard}")
+    format!("pg_catalog.{standard}{}", brackets(ty))
+}
+
+fn in_parts(name: &Name, ty: &TypeName) -> String {
+    let parts: Vec<&str> = name.parts.iter().map(|part| part.value.as_str()).collect();
+    format!("{}{}", parts.join("."), brackets(ty))
+}
+
+/// PostgreSQL shows no number of dimensions.
+fn brackets(ty: &TypeName) -> &'static str {
+    if ty.array_bounds.is_empty() { "" } else { "[]" }
 }
 
 /// Checks that the types in a DROP and their schemas exist. Errors: 42704, 3F000.
-pub fn known(context: &DdlContext, types: &[DataType]) -> Result<()> {
+pub fn known(context: &DdlContext, types: &[TypeName]) -> Result<()> {
     let path = context.settings.search_path();
     for ty in types {
-        if let DataType::Custom(name, _) = ty
+        if let TypeBase::Named(name) = &ty.base
             && let Some(schema) = fold_name(name)?.0
         {
             context.schema(&schema)?;
@@ -94,20 +91,15 @@ pub fn known(context: &DdlContext, types: &[DataType]) -> Result<()> {
 }
 
 /// The collation of a column. `None` for the type's default. Errors: 42704, 42804.
-pub fn collation(name: &ObjectName, ty: SqlType) -> Result<Option<String>> {
+pub fn collation(name: &Name, ty: SqlType) -> Result<Option<String>> {
     let found = binder::collation_named(name)?;
     binder::check_collatable(ty)?;
     Ok(Some(found).filter(|found| *found != "default").map(str::to_string))
 }
 
 /// The number of array dimensions in a type name.
-pub fn dimensions(ty: &DataType) -> i16 {
-    match ty {
-        DataType::Array(ArrayElemTypeDef::SquareBracket(element, _) | ArrayElemTypeDef::Qualified(element, _)) => {
-            dimensions(element).saturating_add(1)
-        }
-        _ => 0,
-    }
+pub fn dimensions(ty: &TypeName) -> i16 {
+    i16::try_from(ty.array_bounds.len()).unwrap_or(i16::MAX)
 }
 
 pub use binder::sql_type;

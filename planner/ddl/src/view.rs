@@ -1,11 +1,11 @@
 //! CREATE VIEW, ALTER VIEW and DROP VIEW.
 
-use super::alter_relation::cannot_be_performed;
+use super::alter_relation::{cannot_be_performed, set_schema};
 use super::create_table::Making;
 use super::dependents::{self, Object};
 use super::fixed_times::fixed_query;
 use super::names::Chosen;
-use super::{DdlContext, drop, enum_references, evaluate, names, temporary};
+use super::{DdlContext, drop, enum_references, evaluate, names, owner, temporary};
 use binder::{BoundView, NO_COLUMNS, bind_view, level};
 use catalog::{
     CheckOption, ColumnDescriptor, ColumnId, Persistence, RelationKind, TableDescriptor, ViewDescriptor, ViewRelation,
@@ -14,10 +14,11 @@ use executor::Slots;
 use functions::times_read::times_read;
 use settings::value::boolean;
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{self, AlterColumnOperation, AlterTable, AlterTableOperation, ObjectName, RenameTableNameKind};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use syntax::{AlterAction, CreateView, Statement, fold, fold_name};
+use syntax::ast::{AlterColumn, AlterTable, AlterTableKind, ColumnReference, Name};
+use syntax::options::{names_to_reset, parameters};
+use syntax::{CreateView, Statement, fold_name};
 use types::Oid;
 use types::datetime::Reading;
 
@@ -162,36 +163,20 @@ fn may_check(context: &DdlContext, view: &TableDescriptor) -> Result<()> {
     Err(SqlError::new(state::FEATURE_NOT_SUPPORTED, message).hint(reason))
 }
 
-/// ALTER VIEW SET (…) and RESET (…).
-pub(super) async fn alter_options(context: &DdlContext, view: &TableDescriptor, actions: &[AlterAction]) -> Result<()> {
-    names::expect_kind(view, RelationKind::View)?;
-    context.lock(view).await?;
-    let mut changed = view.clone();
-    changed.version += 1;
-    let stored = changed.view.as_mut().ok_or_else(|| SqlError::internal("a view without a query"))?;
-    for action in actions {
-        match action {
-            AlterAction::ViewOptions(options) => set_options(stored, options)?,
-            AlterAction::ResetViewOptions(names) => {
-                for name in names {
-                    match name.as_str() {
-                        "security_barrier" => stored.security_barrier = None,
-                        "security_invoker" => stored.security_invoker = None,
-                        "check_option" => stored.check_option = None,
-                        _ => {
-                            let message = format!("unrecognized parameter \"{name}\"");
-                            return Err(SqlError::new(state::INVALID_PARAMETER_VALUE, message));
-                        }
-                    }
-                }
+/// RESET of a view's options. Errors: 22023.
+fn reset_options(view: &mut ViewDescriptor, names: &[String]) -> Result<()> {
+    for name in names {
+        match name.as_str() {
+            "security_barrier" => view.security_barrier = None,
+            "security_invoker" => view.security_invoker = None,
+            "check_option" => view.check_option = None,
+            _ => {
+                let message = format!("unrecognized parameter \"{name}\"");
+                return Err(SqlError::new(state::INVALID_PARAMETER_VALUE, message));
             }
-            _ => return Err(SqlError::unsupported("this ALTER VIEW")),
         }
     }
-    may_check(context, &changed)?;
-    let mut writer = context.writer();
-    writer.put_table(&changed).await?;
-    writer.flush().await
+    Ok(())
 }
 
 /// The columns of a view. The names given apply to the first of them. Errors: 42601, 42701, 42P16.
@@ -272,89 +257,105 @@ fn refuse_itself(context: &DdlContext, view: &TableDescriptor, bound: &BoundView
     Ok(())
 }
 
-/// Runs an ALTER VIEW, which sqlparser represents as ALTER TABLE.
-pub async fn alter(context: &DdlContext, tree: &ast::Statement) -> Result<String> {
-    let ast::Statement::AlterTable(alter) = tree else { return Err(SqlError::unsupported("this ALTER VIEW")) };
-    let Some(view) = context.find(&alter.name)? else {
+/// Runs ALTER VIEW. Returns its command tag.
+pub(super) async fn alter(context: &DdlContext, alter: &AlterTable) -> Result<String> {
+    let name = &alter.relation.name;
+    let Some(view) = context.find(name)? else {
         if alter.if_exists {
-            let name = fold_name(&alter.name)?.1;
+            let name = fold_name(name)?.1;
             context.notice(state::SUCCESSFUL_COMPLETION, format!("relation \"{name}\" does not exist, skipping"));
             return Ok("ALTER VIEW".into());
         }
-        return Err(context.no_relation_of(&alter.name, "view"));
+        return Err(context.no_relation_of(name, "view"));
     };
     names::expect_kind(&view, RelationKind::View)?;
     alter_view(context, &view, alter).await?;
     Ok("ALTER VIEW".into())
 }
 
-/// Changes the name, owner or column names of a view.
-pub(super) async fn alter_view(context: &DdlContext, view: &TableDescriptor, alter: &AlterTable) -> Result<()> {
+/// Changes the name, schema, owner, options or columns of a view.
+async fn alter_view(context: &DdlContext, view: &TableDescriptor, alter: &AlterTable) -> Result<()> {
+    if let [action] = alter.actions.as_slice()
+        && let AlterTableKind::SetSchema(schema) = &action.kind
+    {
+        return set_schema(context, view, &schema.value).await;
+    }
     context.lock(view).await?;
     let mut changed = view.clone();
     changed.version += 1;
-    for operation in &alter.operations {
-        match operation {
-            AlterTableOperation::RenameTable { table_name: RenameTableNameKind::To(name) } => {
-                let (schema, name) = fold_name(name)?;
-                if schema.is_some() {
-                    return Err(SqlError::syntax("syntax error at or near \".\""));
-                }
+    for action in &alter.actions {
+        let refused = || cannot_be_performed(Some(&action.kind), &view.name, "views");
+        match &action.kind {
+            AlterTableKind::Rename(name) => {
+                let name = &name.value;
                 context.may_create_in(&*context.schema(&view.schema)?)?;
-                if context.catalog.name_is_taken(&view.schema, &name) {
+                if context.catalog.name_is_taken(&view.schema, name) {
                     let message = format!("relation \"{name}\" already exists");
                     return Err(SqlError::new(state::DUPLICATE_TABLE, message));
                 }
-                changed.name = name;
+                changed.name.clone_from(name);
             }
-            AlterTableOperation::RenameColumn { old_column_name, new_column_name } => {
-                let (old, new) = (fold(old_column_name), fold(new_column_name));
-                if changed.column_named(&new).is_some() && changed.column_named(&old).is_some() {
-                    let message = format!("column \"{new}\" of relation \"{}\" already exists", view.name);
-                    return Err(SqlError::new(state::DUPLICATE_COLUMN, message));
-                }
-                match changed.columns.iter_mut().find(|column| column.name == old) {
-                    Some(column) => column.name = new,
-                    None => {
-                        let message = format!("column \"{old}\" does not exist");
-                        return Err(SqlError::new(state::UNDEFINED_COLUMN, message));
-                    }
-                }
+            AlterTableKind::RenameColumn(old, new) => rename_column(&mut changed, &old.value, &new.value)?,
+            AlterTableKind::Owner(role) => {
+                let new = owner::role_of(context, role)?;
+                owner::change(context, &mut changed, new)?;
             }
-            AlterTableOperation::OwnerTo { new_owner } => {
-                let new = super::owner::role_of(context, new_owner)?;
-                super::owner::change(context, &mut changed, new)?;
-            }
-            AlterTableOperation::AlterColumn { column_name, op } => {
-                let name = fold(column_name);
-                let column = changed.column_named(&name).cloned().ok_or_else(|| {
+            AlterTableKind::SetOptions(options) => set_options(stored(&mut changed)?, &parameters(options)?)?,
+            AlterTableKind::ResetOptions(options) => reset_options(stored(&mut changed)?, &names_to_reset(options)?)?,
+            AlterTableKind::AlterColumn(ColumnReference::Name(name), op) => {
+                let name = &name.value;
+                let column = changed.column_named(name).cloned().ok_or_else(|| {
                     let message = format!("column \"{name}\" of relation \"{}\" does not exist", view.name);
                     SqlError::new(state::UNDEFINED_COLUMN, message)
                 })?;
                 let default = match op {
-                    AlterColumnOperation::SetDefault { value } => {
+                    AlterColumn::SetDefault(value) => {
                         let schema = context.schema(&view.schema)?;
                         let mut making = Making::of(context, &schema, view.clone(), Chosen::default());
-                        let default = making.default(&name, value, &column.ty).map_err(SqlError::of_values)?;
+                        let default = making.default(name, value, &column.ty).map_err(SqlError::of_values)?;
                         making.writer.flush().await?;
                         default
                     }
-                    AlterColumnOperation::DropDefault => None,
-                    _ => return Err(cannot_be_performed(Some(operation), &view.name, "views")),
+                    AlterColumn::DropDefault => None,
+                    _ => return Err(refused()),
                 };
                 if let Some(place) = changed.columns.iter_mut().find(|other| other.id == column.id) {
                     place.default = default;
                 }
             }
-            other => return Err(cannot_be_performed(Some(other), &view.name, "views")),
+            _ => return Err(refused()),
         }
+    }
+    if alter.actions.iter().any(|action| matches!(action.kind, AlterTableKind::SetOptions(_))) {
+        may_check(context, &changed)?;
     }
     let mut writer = context.writer();
     writer.put_table(&changed).await?;
     writer.flush().await
 }
 
-pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[ObjectName], cascade: bool) -> Result<String> {
+/// The query and options of a view.
+fn stored(view: &mut TableDescriptor) -> Result<&mut ViewDescriptor> {
+    view.view.as_mut().ok_or_else(|| SqlError::internal("a view without a query"))
+}
+
+/// Renames a column of a view. Errors: 42701, 42703.
+fn rename_column(view: &mut TableDescriptor, old: &str, new: &str) -> Result<()> {
+    if view.column_named(new).is_some() && view.column_named(old).is_some() {
+        let message = format!("column \"{new}\" of relation \"{}\" already exists", view.name);
+        return Err(SqlError::new(state::DUPLICATE_COLUMN, message));
+    }
+    match view.columns.iter_mut().find(|column| column.name == old) {
+        Some(column) => column.name = new.to_string(),
+        None => {
+            let message = format!("column \"{old}\" does not exist");
+            return Err(SqlError::new(state::UNDEFINED_COLUMN, message));
+        }
+    }
+    Ok(())
+}
+
+pub(super) async fn drop(context: &DdlContext, if_exists: bool, names: &[Name], cascade: bool) -> Result<String> {
     let mut found: BTreeMap<Oid, Arc<TableDescriptor>> = BTreeMap::new();
     for name in names {
         let Some(view) = context.find(name)? else {

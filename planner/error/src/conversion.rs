@@ -1,10 +1,25 @@
-//! Errors of DataFusion, of transactions and of the store as [`SqlError`], and back.
+//! Errors of DataFusion, of the grammar, of transactions and of the store as [`SqlError`], and back.
 
 use crate::{SqlError, state};
 use datafusion_common::DataFusionError;
 use storage::StoreError;
 use txn::locks::{CircleMember, LockFailure};
 use txn::{ConflictKind, TxnError};
+
+impl From<grammar::SyntaxError> for SqlError {
+    /// Without a position: the text tells it (`syntax::Source`).
+    fn from(error: grammar::SyntaxError) -> Self {
+        let fields = error.fields();
+        let mut made = SqlError::new(fields.state, fields.message.clone());
+        if let Some(detail) = &fields.detail {
+            made = made.detail(detail.clone());
+        }
+        match &fields.hint {
+            Some(hint) => made.hint(hint.clone()),
+            None => made,
+        }
+    }
+}
 
 impl From<SqlError> for DataFusionError {
     fn from(error: SqlError) -> Self {

@@ -10,7 +10,7 @@ pub mod value_size;
 
 pub use conversion::{LOCKS_LOST, serialization_message};
 
-use sqlparser::tokenizer::Span;
+use grammar::Span;
 use std::fmt;
 
 /// The result of every fallible function in this crate.
@@ -30,19 +30,6 @@ pub enum About {
     Token(String),
     /// A node of the statement's syntax tree.
     Part(Span),
-    /// The token this many tokens before a node of the tree.
-    Before(Span, usize),
-    /// The token this many tokens after the end of a node of the tree.
-    Behind(Span, usize),
-    /// The nth occurrence of these words after a node of the tree.
-    Words {
-        /// The words to search for, in lower case.
-        words: &'static [&'static str],
-        /// The search starts after this span. An empty span means the start of the statement.
-        behind: Span,
-        /// Which occurrence is meant, counted from 0.
-        nth: usize,
-    },
 }
 
 /// The object that an error reports as missing: its schema, if the statement named one, and its name.
@@ -175,33 +162,6 @@ impl SqlError {
     #[must_use]
     pub fn about_part(mut self, part: Span) -> Self {
         self.0.about = Some(About::Part(part));
-        self
-    }
-    /// Points the error at the token `count` tokens before a node of the statement's tree.
-    #[must_use]
-    pub fn about_before(mut self, part: Span, count: usize) -> Self {
-        self.0.about = Some(About::Before(part, count));
-        self
-    }
-    /// Points the error at the token `count` tokens after the end of a node of the statement's tree.
-    #[must_use]
-    pub fn about_behind(mut self, part: Span, count: usize) -> Self {
-        self.0.about = Some(About::Behind(part, count));
-        self
-    }
-    /// Points the error at words: their `nth` occurrence (from 0) after a node of the tree. An empty node
-    /// means the whole statement.
-    #[must_use]
-    pub fn about_words(mut self, words: &'static [&'static str], behind: Span, nth: usize) -> Self {
-        self.0.about = Some(About::Words { words, behind, nth });
-        self
-    }
-    /// Limits the search for the error's words to the text after a node of the tree.
-    #[must_use]
-    pub fn behind(mut self, part: Span) -> Self {
-        if let Some(About::Words { behind, .. }) = &mut self.0.about {
-            *behind = part;
-        }
         self
     }
     /// Marks the error as raised at run time: it gets no position.

@@ -7,7 +7,7 @@ use catalog::{
     Catalog, CheckDescriptor, ColumnDescriptor, ColumnId, Deferral, ForeignKeyDescriptor, IndexDescriptor,
     ReferentialAction, RelationKind, TableDescriptor, said_schema,
 };
-use syntax::{names::quote, parse_expression};
+use syntax::{ast::ExprKind, names::quote, parse_expression};
 use types::enumeration::EnumType;
 use types::{BaseType, Oid, SqlType};
 
@@ -123,7 +123,7 @@ fn key_text(
             None => {
                 let text = if pretty { pretty_expression(&expression.text) } else { expression.text.clone() };
                 let call = parse_expression(&expression.text)
-                    .is_ok_and(|(expr, _)| matches!(expr, sqlparser::ast::Expr::Function(_)));
+                    .is_ok_and(|(expr, _)| matches!(expr.kind, ExprKind::Call(_) | ExprKind::Special(_)));
                 if call { text } else { format!("({text})") }
             }
         },

@@ -87,6 +87,36 @@ fn definitions_are_postgresqls() {
 }
 
 #[test]
+fn expressions_have_postgresqls_parentheses() {
+    let catalog = catalog();
+    let reader = super::deparse::Context::plain(&catalog);
+    let table = catalog.relation_by_oid(20_000).unwrap();
+    for (stored, plain, pretty) in [
+        (
+            "a > 1 and (b = 'x' or not c < 2)",
+            "((a > 1) AND (((b)::text = 'x'::text) OR (NOT (c < (2)::numeric))))",
+            "a > 1 AND (b::text = 'x'::text OR NOT c < 2::numeric)",
+        ),
+        ("(a > 1 and a < 5) and a <> 3", "((a > 1) AND (a < 5) AND (a <> 3))", "a > 1 AND a < 5 AND a <> 3"),
+        ("a + 1 * 2 > (a + 1) * 2", "((a + (1 * 2)) > ((a + 1) * 2))", "(a + 1 * 2) > ((a + 1) * 2)"),
+        ("-a > -1", "((- a) > '-1'::integer)", "(- a) > '-1'::integer"),
+        ("a between 1 and 2", "((a >= 1) AND (a <= 2))", "a >= 1 AND a <= 2"),
+        ("a in (1, 2)", "(a = ANY (ARRAY[1, 2]))", "a = ANY (ARRAY[1, 2])"),
+        ("(a, 1) = (2, a)", "((a = 2) AND (1 = a))", "a = 2 AND 1 = a"),
+        ("b not like 'x%'", "((b)::text !~~ 'x%'::text)", "b::text !~~ 'x%'::text"),
+        (
+            "a is distinct from 1 or c is null",
+            "((a IS DISTINCT FROM 1) OR (c IS NULL))",
+            "a IS DISTINCT FROM 1 OR c IS NULL",
+        ),
+    ] {
+        let printed = |pretty| super::deparse::expression(&reader, Some(&table), stored, Some(SqlType::BOOL), pretty);
+        assert_eq!(printed(false).as_deref(), Some(plain), "{stored}");
+        assert_eq!(printed(true).as_deref(), Some(pretty), "{stored}");
+    }
+}
+
+#[test]
 fn functions_over_the_catalog_are_resolved_and_kept_no_longer_than_postgresql_says() {
     use ::functions::Stability;
     use ::functions::registry::all;

@@ -4,11 +4,12 @@
 use super::deparse::{self, Context};
 use super::describe;
 use catalog::{Catalog, TableDescriptor, ViewDescriptor, ViewRelation};
-use sqlparser::ast::{self, Expr, Ident, SelectItem, SetExpr, TableFactor, VisitMut, VisitorMut};
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 use std::ops::ControlFlow;
+use syntax::ast::{self, Alias, Expr, ExprKind, FromItem, Ident, Name, QueryBody, Target};
 use syntax::names::quote;
-use syntax::{StatementKind, fold, fold_name};
+use syntax::visit::{VisitMut, VisitorMut};
+use syntax::{Span, StatementKind, fold_name};
 
 /// The definition of a view, ending in a semicolon. `None` for other relations.
 pub fn view_definition(context: &Context<'_>, view: &TableDescriptor, layout: Layout) -> Option<String> {
@@ -32,13 +33,7 @@ impl Layout {
 fn as_written(context: &Context<'_>, view: &TableDescriptor) -> Option<String> {
     let Context { catalog, search_path, .. } = *context;
     let stored = view.view.as_ref()?;
-    let parsed = syntax::parse(&stored.query).ok()?.into_iter().next()?;
-    if !parsed.extras.locks.is_empty() {
-        // The tree does not contain the locking clauses.
-        return Some(format!(" {};", stored.query));
-    }
-    let StatementKind::Sql(tree) = parsed.kind else { return None };
-    let ast::Statement::Query(mut query) = *tree else { return None };
+    let mut query = parsed(&stored.query)?;
     let mut names = Names { catalog, stored, search_path, common: Vec::new(), queries: 0 };
     let _ = query.visit(&mut names);
     if names.queries == 1 {
@@ -46,6 +41,12 @@ fn as_written(context: &Context<'_>, view: &TableDescriptor) -> Option<String> {
     }
     let text = laid_out(&query, view).unwrap_or_else(|| format!(" {query}"));
     Some(format!("{text};"))
+}
+
+fn parsed(text: &str) -> Option<ast::Query> {
+    let StatementKind::Sql(tree) = syntax::parse(text).ok()?.into_iter().next()?.kind else { return None };
+    let ast::Statement::Query(query) = *tree else { return None };
+    Some(*query)
 }
 
 /// Replaces the names in the query by the present ones.
@@ -63,49 +64,43 @@ impl VisitorMut for Names<'_> {
     fn pre_visit_query(&mut self, query: &mut ast::Query) -> ControlFlow<()> {
         self.queries += 1;
         if let Some(with) = &query.with {
-            self.common.extend(with.cte_tables.iter().map(|table| fold(&table.alias.name)));
+            self.common.extend(with.queries.iter().map(|table| table.name.value.clone()));
         }
         ControlFlow::Continue(())
     }
-    fn post_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
-        if let TableFactor::Table { name, args: None, alias, .. } = factor
-            && let Ok((schema, written)) = fold_name(name)
+    fn post_visit_from(&mut self, item: &mut FromItem) -> ControlFlow<()> {
+        if let FromItem::Table { relation, alias, .. } = item
+            && let Ok((schema, written)) = fold_name(&relation.name)
             && !(schema.is_none() && self.common.contains(&written))
         {
             let known = self.stored.relations.iter();
             let mut known = known.filter(|relation| relation.schema == schema && relation.name == written);
-            if let Some(relation) = known.next()
-                && let Some(table) = self.catalog.relation_by_oid(relation.oid)
+            if let Some(known) = known.next()
+                && let Some(table) = self.catalog.relation_by_oid(known.oid)
             {
                 let visible = describe::relation_is_visible(self.catalog, table.oid, self.search_path) == Some(true);
-                let mut parts = vec![ident(&table.name)];
+                let mut shown = Name::new(table.name.clone());
                 if !visible {
-                    parts.insert(0, ident(&table.schema));
+                    shown.parts.insert(0, Ident::new(table.schema.clone()));
                 }
-                let shown = ast::ObjectName::from(parts);
-                if has_other_columns(&table, relation) {
-                    if let Some(derived) = renamed(&table, relation, &shown, alias.as_ref(), &written) {
-                        *factor = derived;
+                if has_other_columns(&table, known) {
+                    if let Some(derived) = renamed(&table, known, &shown, alias.as_ref(), &written) {
+                        *item = derived;
                     }
                     return ControlFlow::Continue(());
                 }
                 if alias.is_none() && table.name != written {
                     *alias = Some(plain_alias(&written));
                 }
-                *name = shown;
+                relation.name = shown;
             }
         }
         ControlFlow::Continue(())
     }
 }
 
-fn ident(name: &str) -> Ident {
-    let quoted = quote(name);
-    if quoted == name { Ident::new(name) } else { Ident::with_quote('"', name) }
-}
-
-fn plain_alias(name: &str) -> ast::TableAlias {
-    ast::TableAlias { explicit: false, name: ident(name), columns: Vec::new(), at: None }
+fn plain_alias(name: &str) -> Alias {
+    Alias { name: Some(Ident::new(name)), columns: Vec::new(), definitions: Vec::new(), span: Span::NONE }
 }
 
 /// Whether a relation's columns or their names differ from those at the view's creation.
@@ -121,10 +116,10 @@ fn has_other_columns(table: &TableDescriptor, relation: &ViewRelation) -> bool {
 fn renamed(
     table: &TableDescriptor,
     relation: &ViewRelation,
-    shown: &ast::ObjectName,
-    alias: Option<&ast::TableAlias>,
+    shown: &Name,
+    alias: Option<&Alias>,
     written: &str,
-) -> Option<TableFactor> {
+) -> Option<FromItem> {
     let columns: Vec<String> = relation
         .columns
         .iter()
@@ -133,12 +128,9 @@ fn renamed(
             Some(if now == name { quote(now) } else { format!("{} AS {}", quote(now), quote(name)) })
         })
         .collect();
-    let alias = alias.cloned().unwrap_or_else(|| plain_alias(written));
-    let text = format!("SELECT * FROM (SELECT {} FROM {shown}) {alias}", columns.join(", "));
-    let StatementKind::Sql(tree) = syntax::parse(&text).ok()?.into_iter().next()?.kind else { return None };
-    let ast::Statement::Query(query) = *tree else { return None };
-    let SetExpr::Select(select) = *query.body else { return None };
-    Some(select.from.into_iter().next()?.relation)
+    let alias = Some(alias.cloned().unwrap_or_else(|| plain_alias(written)));
+    let query = Box::new(parsed(&format!("SELECT {} FROM {shown}", columns.join(", ")))?);
+    Some(FromItem::Query { lateral: false, query, alias, span: Span::NONE })
 }
 
 /// Qualifies each column with the query's only relation, and expands `*`.
@@ -151,119 +143,107 @@ fn qualify(query: &mut ast::Query, stored: &ViewDescriptor) {
     impl VisitorMut for Columns<'_> {
         type Break = ();
         fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
-            if let Expr::Identifier(name) = expr {
-                let folded = fold(name);
-                let known = self.relation.columns.iter().any(|(_, column)| *column == folded);
-                if known && !self.outputs.contains(&folded) {
-                    *expr = Expr::CompoundIdentifier(vec![self.alias.clone(), ident(&folded)]);
-                }
+            if let ExprKind::Column(names) = &mut expr.kind
+                && let [name] = names.as_slice()
+                && self.relation.columns.iter().any(|(_, column)| *column == name.value)
+                && !self.outputs.contains(&name.value)
+            {
+                names.insert(0, self.alias.clone());
             }
             ControlFlow::Continue(())
         }
     }
-    let SetExpr::Select(select) = query.body.as_mut() else { return };
-    let [ast::TableWithJoins { relation: TableFactor::Table { name, alias, args: None, .. }, joins }] =
-        select.from.as_slice()
-    else {
-        return;
-    };
-    let ([relation], true) = (stored.relations.as_slice(), joins.is_empty()) else { return };
+    let QueryBody::Select(select) = &mut query.body else { return };
+    let [FromItem::Table { relation: written, alias, .. }] = select.from.as_slice() else { return };
+    let [relation] = stored.relations.as_slice() else { return };
     let alias = match alias {
-        Some(alias) if alias.columns.is_empty() => alias.name.clone(),
+        Some(Alias { name: Some(name), columns, .. }) if columns.is_empty() => name.clone(),
         Some(_) => return,
-        None => match fold_name(name) {
-            Ok((_, name)) => ident(&name),
+        None => match fold_name(&written.name) {
+            Ok((_, name)) => Ident::new(name),
             Err(_) => return,
         },
     };
     if relation.columns.is_empty() {
         return;
     }
-    let column = |name: &String| Expr::CompoundIdentifier(vec![alias.clone(), ident(name)]);
-    let mut items = Vec::new();
-    for item in std::mem::take(&mut select.projection) {
-        match item {
-            SelectItem::Wildcard(_) => {
-                items.extend(relation.columns.iter().map(|(_, name)| SelectItem::UnnamedExpr(column(name))));
+    let column = |name: &String| {
+        let kind = ExprKind::Column(vec![alias.clone(), Ident::new(name.clone())]);
+        Target { value: Expr { kind, span: Span::NONE }, label: None }
+    };
+    let mut targets = Vec::new();
+    for target in std::mem::take(&mut select.targets) {
+        match &target.value.kind {
+            ExprKind::Star(names) if names.is_empty() => {
+                targets.extend(relation.columns.iter().map(|(_, name)| column(name)));
             }
-            other => items.push(other),
+            _ => targets.push(target),
         }
     }
-    let outputs = items.iter().filter_map(|item| match item {
-        SelectItem::ExprWithAlias { alias, .. } => Some(fold(alias)),
-        _ => None,
-    });
-    let mut columns = Columns { outputs: outputs.collect(), alias: alias.clone(), relation };
-    select.projection = items;
+    let outputs = targets.iter().filter_map(|target| target.label.as_ref()).map(|label| label.value.clone()).collect();
+    let mut columns = Columns { outputs, alias: alias.clone(), relation };
+    select.targets = targets;
     let _ = query.visit(&mut columns);
 }
 
 /// Prints a plain SELECT in PostgreSQL's layout, with the names of the view's columns.
 fn laid_out(query: &ast::Query, view: &TableDescriptor) -> Option<String> {
-    let SetExpr::Select(select) = query.body.as_ref() else { return None };
-    let ast::Select { distinct, projection, from, selection, group_by, having, .. } = select.as_ref();
-    let bare = ast::Select {
-        distinct: None,
-        projection: Vec::new(),
-        from: Vec::new(),
-        selection: None,
-        group_by: ast::GroupByExpr::Expressions(Vec::new(), Vec::new()),
-        having: None,
-        ..select.as_ref().clone()
-    };
+    let QueryBody::Select(select) = &query.body else { return None };
+    let ast::Select { distinct, targets, into, from, filter, group_by, having, windows, span: _ } = select.as_ref();
     // All other clauses must be absent.
-    if query.with.is_some() || query.fetch.is_some() || bare.to_string().trim() != "SELECT" {
+    let ties = query.limit.as_ref().is_some_and(|limit| limit.with_ties);
+    let others = into.is_some() || !windows.is_empty() || !query.locks.is_empty() || query.as_of.is_some();
+    if query.with.is_some() || ties || others {
         return None;
     }
-    let items: Vec<String> = match projection
-        .iter()
-        .any(|item| matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..)))
-    {
-        true => projection.iter().map(ToString::to_string).collect(),
+    let items: Vec<String> = match targets.iter().any(|target| matches!(target.value.kind, ExprKind::Star(_))) {
+        true => targets.iter().map(ToString::to_string).collect(),
         false => {
-            projection.iter().zip(view.live_columns()).map(|(item, column)| shown_item(item, &column.name)).collect()
+            targets.iter().zip(view.live_columns()).map(|(target, column)| shown_target(target, &column.name)).collect()
         }
     };
     let mut text = " SELECT ".to_string();
     if let Some(distinct) = distinct {
-        let _ = write!(text, "{distinct} ");
+        text.push_str("DISTINCT ");
+        if !distinct.on.is_empty() {
+            let _ = write!(text, "ON ({}) ", list(&distinct.on, ", "));
+        }
     }
     text.push_str(&items.join(",\n    "));
     if !from.is_empty() {
-        let from: Vec<String> = from.iter().map(ToString::to_string).collect();
-        let _ = write!(text, "\n   FROM {}", from.join(",\n    "));
+        let _ = write!(text, "\n   FROM {}", list(from, ",\n    "));
     }
-    if let Some(selection) = selection {
-        let _ = write!(text, "\n  WHERE {selection}");
+    if let Some(filter) = filter {
+        let _ = write!(text, "\n  WHERE {filter}");
     }
-    if !matches!(group_by, ast::GroupByExpr::Expressions(exprs, more) if exprs.is_empty() && more.is_empty()) {
-        let _ = write!(text, "\n  {group_by}");
+    if let Some(group_by) = group_by {
+        let distinct = if group_by.distinct { "DISTINCT " } else { "" };
+        let _ = write!(text, "\n  GROUP BY {distinct}{}", list(&group_by.items, ", "));
     }
     if let Some(having) = having {
         let _ = write!(text, "\n HAVING {having}");
     }
-    if let Some(order_by) = &query.order_by {
-        let _ = write!(text, "\n  {}", order_by.to_string().trim());
+    if !query.order_by.is_empty() {
+        let _ = write!(text, "\n  ORDER BY {}", list(&query.order_by, ", "));
     }
-    if let Some(limit) = &query.limit_clause {
-        let _ = write!(text, "\n {}", limit.to_string().trim());
+    if let Some(limit) = &query.limit {
+        let _ = write!(text, "\n LIMIT {}", limit.count);
+    }
+    if let Some(offset) = &query.offset {
+        let _ = write!(text, "{}OFFSET {offset}", if query.limit.is_some() { " " } else { "\n " });
     }
     Some(text)
 }
 
+fn list(items: &[impl Display], between: &str) -> String {
+    items.iter().map(ToString::to_string).collect::<Vec<_>>().join(between)
+}
+
 /// An item of the select list, with an alias if its own name differs.
-fn shown_item(item: &SelectItem, name: &str) -> String {
-    let expr = match item {
-        SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => expr,
-        other => return other.to_string(),
-    };
-    let own = match expr {
-        Expr::Identifier(own) => Some(own),
-        Expr::CompoundIdentifier(parts) => parts.last(),
-        _ => None,
-    };
-    match own {
-        Some(own) if fold(own) == name => expr.to_string(),
-        _ => format!("{expr} AS {}", quote(name)),
+fn shown_target(target: &Target, name: &str) -> String {
+    let value = &target.value;
+    match &value.kind {
+        ExprKind::Column(names) if names.last().is_some_and(|own| own.value == name) => value.to_string(),
+        _ => format!("{value} AS {}", quote(name)),
     }
 }

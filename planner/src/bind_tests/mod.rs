@@ -109,6 +109,7 @@ impl Bench {
             slots,
             parameters: &[],
             now: 0,
+            identified: None,
             table_source: &source,
         };
         bind(&statements[0], &context)

@@ -6,8 +6,7 @@ use super::dispatch::{done, starts_with};
 use super::outcome::Outcome;
 use super::statement::Statement;
 use crate::error::{Result, SqlError, state};
-use crate::parse::StatementKind;
-use sqlparser::ast;
+use crate::parse::{StatementKind, ast};
 
 /// Whether a statement begins or ends a transaction or a part of it.
 pub fn controls_transactions(kind: &StatementKind) -> bool {
@@ -121,7 +120,7 @@ impl Session {
     pub(super) async fn set_constraints(
         &mut self,
         alone: bool,
-        names: Option<&[ast::ObjectName]>,
+        names: Option<&[ast::Name]>,
         deferred: bool,
     ) -> Result<Outcome> {
         if alone && self.block.status() == super::TransactionStatus::Idle {

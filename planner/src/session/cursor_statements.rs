@@ -4,14 +4,13 @@ use super::current_rows;
 use super::cursors::{Cursor, Fetched, Followed};
 use super::outcome::{Outcome, OutputColumn, RowsTag};
 use super::prepared::Prepared;
-use super::query::{PlannedQuery, QueryKind};
+use super::query::{IdentifiedTables, PlannedQuery, QueryKind};
 use super::{Session, TransactionStatus};
 use crate::error::{Result, SqlError, state};
-use crate::parse::{DeclareCursor, FetchDirection, StatementKind};
+use crate::parse::{DeclareCursor, FetchDirection};
 use crate::types::Datum;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::StreamExt;
-use sqlparser::ast;
 use std::sync::Arc;
 
 fn done(tag: impl Into<String>) -> Outcome {
@@ -31,7 +30,6 @@ impl Session {
             let message = "DECLARE CURSOR can only be used in transaction blocks";
             return Err(SqlError::new(state::NO_ACTIVE_SQL_TRANSACTION, message));
         }
-        check(declare)?;
         let (planned, tables) = self.planned_cursor(declare, prepared).await?;
         if let QueryKind::Write { .. } = planned.kind {
             let message = "DECLARE CURSOR must not contain data-modifying statements in WITH";
@@ -85,21 +83,24 @@ impl Session {
         prepared: &Prepared,
     ) -> Result<(Arc<PlannedQuery>, Vec<Followed>)> {
         let catalog = self.block.statement(false).await?.catalog;
-        let path = self.shared.settings().search_path().to_vec();
-        if let Some((telling, mut tables)) = current_rows::telling(&declare.query, &catalog, &path)
-            && let Ok(planned) = self.planned(&Arc::new(telling), &prepared.given).await
+        let settings = self.shared.settings();
+        let query = Arc::new(declare.query.clone());
+        let told = current_rows::told(&query, &catalog, settings.search_path());
+        let tables: IdentifiedTables = told.iter().map(|told| (told.shown.clone(), told.table)).collect();
+        if !told.is_empty()
+            && let Ok(planned) = self.planned_identifying(&query, &tables, &prepared.given, settings).await
         {
             // The identities begin after the visible columns.
             let all = planned.columns.as_ref().map_or(0, |columns| columns.len());
-            let hidden = tables.iter().map(|(_, count)| count).sum::<usize>();
+            let hidden = told.iter().map(|told| told.columns).sum::<usize>();
             let mut first = all.saturating_sub(hidden);
-            let followed = tables.drain(..).map(|(table, count)| {
-                first += count;
-                Followed { table, first: first - count }
+            let followed = told.iter().map(|told| {
+                first += told.columns;
+                Followed { table: told.table, first: first - told.columns }
             });
             return Ok((planned, followed.collect()));
         }
-        Ok((self.planned(&Arc::new(declare.query.clone()), &prepared.given).await?, Vec::new()))
+        Ok((self.planned(&query, &prepared.given).await?, Vec::new()))
     }
 
     /// FETCH and MOVE. Errors: 34000, 55000, and what the query raises.
@@ -148,17 +149,6 @@ impl Session {
                 cursors.clear();
                 Ok(done("CLOSE CURSOR ALL"))
             }
-        }
-    }
-}
-
-/// Checks the options of a DECLARE and its query. Errors: 42601, 0A000.
-pub(super) fn check(declare: &DeclareCursor) -> Result<()> {
-    match &declare.query.kind {
-        StatementKind::Sql(tree) if matches!(tree.as_ref(), ast::Statement::Query(_)) => Ok(()),
-        _ => {
-            let word = declare.query.text.split_whitespace().next().unwrap_or_default();
-            Err(SqlError::syntax(format!("syntax error at or near \"{word}\"")))
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::outcome::{Outcome, OutputColumn};
 use super::prepared::Prepared;
-use super::query::{PlannedQuery, Surroundings};
+use super::query::{IdentifiedTables, PlannedQuery, Surroundings};
 use super::statement::Statement;
 use super::stream::Limits;
 use super::{Session, copy, run};
@@ -11,11 +11,10 @@ use crate::catalog::TableDescriptor;
 use crate::ddl::{self, DdlContext};
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
-use crate::parse::{Extras, StatementKind};
+use crate::parse::{StatementKind, ast};
 use crate::settings::Settings;
 use crate::types::{Datum, SqlType};
 use parking_lot::Mutex;
-use sqlparser::ast;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -37,8 +36,8 @@ pub fn is_planned(kind: &StatementKind) -> bool {
 /// A statement of data definition.
 #[derive(Clone, Copy)]
 pub(super) enum Definition<'a> {
-    Sql(&'a ast::Statement, &'a Extras),
-    Relation(&'a crate::parse::AlterRelation),
+    Sql(&'a ast::Statement),
+    Schema(&'a crate::parse::CreateSchema),
     Reindex(&'a crate::parse::Reindex),
     Settings(&'a crate::parse::AlterSettings),
     Database(&'a crate::parse::DatabaseStatement),
@@ -46,10 +45,7 @@ pub(super) enum Definition<'a> {
     Grant(&'a crate::parse::Grant),
     ReassignOwned(&'a [String], &'a str),
     DropOwned(&'a [String], bool),
-    Sequence(&'a crate::parse::AlterSequence),
     CreateView(&'a crate::parse::CreateView),
-    AlterView(&'a ast::Statement),
-    Type(&'a ast::ObjectName, &'a crate::parse::TypeChange),
     Comment(&'a crate::parse::Comment),
     LargeObject(crate::types::Oid, &'a str),
     DropAbsent(&'a crate::parse::DropAbsent),
@@ -97,7 +93,6 @@ impl Session {
             }));
         }
         if let StatementKind::DeclareCursor(declare) = &statement.kind {
-            super::cursor_statements::check(declare)?;
             let planned = self.planned(&Arc::new(declare.query.clone()), &given).await?;
             let parameters = planned.parameters.clone();
             return Ok(Arc::new(Prepared {
@@ -148,12 +143,25 @@ impl Session {
         given: &[Option<SqlType>],
         settings: Arc<Settings>,
     ) -> Result<Arc<PlannedQuery>> {
+        self.planned_identifying(statement, &IdentifiedTables::default(), given, settings).await
+    }
+
+    /// The same with further columns that identify the rows of tables.
+    pub(super) async fn planned_identifying(
+        &mut self,
+        statement: &Arc<Statement>,
+        tables: &IdentifiedTables,
+        given: &[Option<SqlType>],
+        settings: Arc<Settings>,
+    ) -> Result<Arc<PlannedQuery>> {
         let part = self.block.statement(false).await?;
         let (catalog, now) = (part.catalog, part.started);
         let surroundings = Surroundings::new(&catalog, &settings);
         self.catalog = Some(catalog.clone());
-        self.database.plans().get_or_plan(statement, given, surroundings, &catalog, || {
-            PlannedQuery::new(self.database.engine(), statement, &catalog, &settings, given, now)
+        let identifying = !tables.is_empty();
+        self.database.plans().get_or_plan((statement, identifying), given, surroundings, &catalog, || {
+            let engine = self.database.engine();
+            PlannedQuery::identifying(engine, (statement, tables), &catalog, &settings, given, now)
         })
     }
 
@@ -209,17 +217,14 @@ impl Session {
                 }
                 tree => {
                     self.prepare_temporary(&statement).await?;
-                    self.run_ddl(tree, &statement.extras).await
+                    if self.block.read_only() {
+                        return Err(refused_in_read_only(&first_words(tree)));
+                    }
+                    self.define(Definition::Sql(tree)).await
                 }
             },
-            StatementKind::AlterSequence(alter) => {
-                self.define_writing("ALTER SEQUENCE", Definition::Sequence(alter)).await
-            }
             StatementKind::Comment(comment) => self.define_writing("COMMENT", Definition::Comment(comment)).await,
             StatementKind::DropAbsent(drop) => self.define_writing("DROP", Definition::DropAbsent(drop)).await,
-            StatementKind::AlterRelation(alter) => {
-                self.define_writing(&format!("ALTER {}", alter.kind.to_uppercase()), Definition::Relation(alter)).await
-            }
             StatementKind::Grant(grant) => {
                 let what = if grant.grants { "GRANT" } else { "REVOKE" };
                 self.define_writing(what, Definition::Grant(grant)).await
@@ -261,15 +266,11 @@ impl Session {
                 self.prepare_temporary(&statement).await?;
                 self.define_writing("CREATE VIEW", Definition::CreateView(create)).await
             }
-            StatementKind::AlterView(alter) => self.define_writing("ALTER VIEW", Definition::AlterView(alter)).await,
             StatementKind::SetConstraints { names, deferred } => {
                 self.set_constraints(statement.alone, names.as_deref(), *deferred).await
             }
             StatementKind::AlterLargeObject { oid, owner } => {
                 self.define_writing("ALTER LARGE OBJECT", Definition::LargeObject(*oid, owner)).await
-            }
-            StatementKind::AlterType { name, change } => {
-                self.define_writing("ALTER TYPE", Definition::Type(name, change)).await
             }
             StatementKind::Copy(copy) => self.run_copy(copy, limits).await,
             StatementKind::Execute { name, parameters } => {
@@ -350,37 +351,19 @@ impl Session {
         outcome
     }
 
-    async fn run_ddl(&mut self, tree: &ast::Statement, extras: &Extras) -> Result<Outcome> {
-        if !ddl::is_ddl(tree) {
-            return Err(SqlError::unsupported(first_words(tree)));
-        }
-        if self.block.read_only() {
-            return Err(refused_in_read_only(&first_words(tree)));
-        }
-        self.define(Definition::Sql(tree, extras)).await
-    }
-
     /// CREATE SCHEMA with its elements, as one statement.
     async fn create_schema(&mut self, create: &crate::parse::CreateSchema, limits: &Limits) -> Result<Outcome> {
-        let ast::Statement::CreateSchema { schema_name, .. } = &create.schema else {
-            return Err(SqlError::internal("a CREATE SCHEMA of something else"));
-        };
-        let outcome = self.run_ddl(&create.schema, &Extras::default()).await?;
-        let name = match schema_name {
-            ast::SchemaName::Simple(name) | ast::SchemaName::NamedAuthorization(name, _) => {
-                crate::parse::fold_name(name)?.1
-            }
-            ast::SchemaName::UnnamedAuthorization(role) => ddl::named_role(&self.shared.settings(), role),
-        };
-        let path = self.shared.settings().get("search_path").unwrap_or_default();
+        let outcome = self.define_writing("CREATE SCHEMA", Definition::Schema(create)).await?;
+        if create.elements.is_empty() {
+            return Ok(outcome);
+        }
+        let settings = self.shared.settings();
+        let given = create.owner.as_ref().map(|owner| ddl::named_role(&settings, owner));
+        let name = create.name.clone().or_else(|| given.clone()).unwrap_or_default();
+        let path = settings.get("search_path").unwrap_or_default();
         let within = format!("{}, {path}", crate::parse::names::quote(&name));
-        let role = self.shared.settings().get("role").unwrap_or_else(|| "none".into());
-        let owner = match schema_name {
-            ast::SchemaName::Simple(_) => role.clone(),
-            ast::SchemaName::UnnamedAuthorization(owner) | ast::SchemaName::NamedAuthorization(_, owner) => {
-                ddl::named_role(&self.shared.settings(), owner)
-            }
-        };
+        let role = settings.get("role").unwrap_or_else(|| "none".into());
+        let owner = given.unwrap_or_else(|| role.clone());
         self.shared.with_settings(|stack| {
             stack.set_fixed_local("search_path", &within)?;
             stack.set_fixed_local("role", &owner)
@@ -422,19 +405,12 @@ impl Session {
                 Definition::ReassignOwned(from, to) => ddl::reassign_owned(&ddl, from, to).await,
                 Definition::DropOwned(of, cascade) => ddl::drop_owned(&ddl, of, cascade).await,
                 Definition::Reindex(reindex) => ddl::reindex(&ddl, reindex).await,
-                Definition::Relation(alter) => ddl::alter_relation(&ddl, alter).await,
-                Definition::Sql(tree, extras) => {
-                    ddl.likes.clone_from(&extras.likes);
-                    ddl.clauses = extras.clauses.clone();
-                    ddl::execute(&ddl, tree).await
-                }
-                Definition::Sequence(alter) => ddl::alter_sequence(&ddl, alter).await,
+                Definition::Sql(tree) => ddl::execute(&ddl, tree).await,
+                Definition::Schema(create) => ddl::create_schema(&ddl, create).await,
                 Definition::CreateView(create) => ddl::create_view(&ddl, create).await,
                 Definition::Comment(comment) => ddl::comment(&ddl, comment).await,
                 Definition::LargeObject(oid, owner) => ddl::alter_large_object(&ddl, oid, owner).await,
                 Definition::DropAbsent(drop) => ddl::drop_absent(&ddl, drop),
-                Definition::AlterView(alter) => ddl::alter_view(&ddl, alter).await,
-                Definition::Type(name, change) => ddl::change_type(&ddl, name, change).await,
                 Definition::TableAs(create, columns, made) => {
                     ddl::create_table_as(&ddl, create, columns).await.map(|table| {
                         *made.lock() = table;
@@ -490,8 +466,6 @@ impl Session {
             renewable: false,
             repeatable: false,
             stale: AtomicBool::new(false),
-            likes: Vec::new(),
-            clauses: Default::default(),
         })
     }
 
@@ -547,22 +521,23 @@ pub fn refused_in_read_only(what: &str) -> SqlError {
 
 /// `CREATE TABLE` and the like, for messages.
 pub fn first_words(tree: &ast::Statement) -> String {
-    let text = tree.to_string();
-    let mut words = text.split_whitespace().filter(|word| {
-        !["UNIQUE", "IF", "NOT", "EXISTS", "OR", "REPLACE"].contains(&word.to_ascii_uppercase().as_str())
-    });
-    match (words.next(), words.next()) {
-        (Some(verb @ ("TRUNCATE" | "GRANT" | "REVOKE")), _) => {
-            if verb == "TRUNCATE" {
-                "TRUNCATE TABLE".to_string()
+    use ast::Statement as S;
+    let words = match tree {
+        S::CreateTable(_) => "CREATE TABLE",
+        S::CreateIndex(_) => "CREATE INDEX",
+        S::CreateSequence(_) => "CREATE SEQUENCE",
+        S::Role(role) => {
+            if role.create {
+                "CREATE ROLE"
             } else {
-                verb.to_string()
+                "ALTER ROLE"
             }
         }
-        (Some(verb), Some(noun)) => format!("{verb} {noun}").to_uppercase(),
-        (Some(verb), None) => verb.to_uppercase(),
-        _ => "this statement".to_string(),
-    }
+        S::DropRole(_) => "DROP ROLE",
+        S::Truncate(_) => "TRUNCATE TABLE",
+        other => return other.to_string().split_whitespace().take(2).collect::<Vec<_>>().join(" "),
+    };
+    words.to_string()
 }
 
 pub(super) fn starts_with(text: &str, word: &str) -> bool {

@@ -299,7 +299,7 @@ impl Session {
             .map(|ty| ty.map(|ty| ty.filter(|ty| *ty != SqlType::UNKNOWN)))
             .collect::<Result<Vec<_>>>()?;
         self.refuse_in_failed_block(&statement)?;
-        for reduced in &statement.extras.reduced {
+        for reduced in &statement.reduced {
             let mut warning = Notice::warning(state::INVALID_PARAMETER_VALUE, &reduced.message);
             warning.fields.position = reduced.position;
             self.shared.notify(warning);

@@ -28,6 +28,8 @@ const DIFFERENCES: usize = 16;
 pub struct PlanKey {
     /// The statement's text, with whole numbers lifted where possible.
     pub text: Arc<str>,
+    /// Whether further columns of the plan identify the rows of its tables, as a cursor's do.
+    pub identifying: bool,
     /// The parameter types that the client gave. `None` is inferred.
     pub given: Vec<Option<SqlType>>,
     /// The session state that binding depends on.
@@ -63,16 +65,17 @@ impl Default for PlanCache {
 }
 
 impl PlanCache {
-    /// The cached plan of a statement if it is valid for `catalog`. Otherwise makes one with `plan`.
+    /// The cached plan of a statement if it is valid for `catalog`. Otherwise makes one with `plan`. For `identifying`,
+    /// see [`PlanKey`].
     pub fn get_or_plan(
         &self,
-        statement: &Statement,
+        (statement, identifying): (&Statement, bool),
         given: &[Option<SqlType>],
         surroundings: Surroundings,
         catalog: &Catalog,
         plan: impl FnOnce() -> Result<PlannedQuery>,
     ) -> Result<Arc<PlannedQuery>> {
-        let key = PlanKey { text: statement.text.clone(), given: given.to_vec(), surroundings };
+        let key = PlanKey { text: statement.text.clone(), identifying, given: given.to_vec(), surroundings };
         if let Some(found) = self.kept.get(&key).filter(|found| self.is_good(found, catalog)) {
             return Ok(found);
         }

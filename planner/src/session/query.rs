@@ -1,9 +1,10 @@
 //! [`PlannedQuery`]: a query or write, bound and planned.
 
+use super::current_rows;
 use super::outcome::OutputColumn;
 use super::statement::Statement;
 use crate::bind::with_binding;
-use crate::bind::{BindContext, Bound, BoundKind, Part, Verb, bind, bind_computed};
+use crate::bind::{BindContext, Bound, BoundKind, Identified, Part, Verb, bind, bind_computed};
 use crate::catalog::{Catalog, Difference, IndexDescriptor, Persistence, TableDescriptor};
 use crate::error::{Result, SqlError};
 use crate::execution::{Slots, computed_source, table_source};
@@ -122,9 +123,24 @@ pub struct PlannedQuery {
     good_for: AtomicU64,
 }
 
+/// The tables of a cursor's query whose rows its plan identifies: the names in the FROM clause, and the OIDs.
+pub type IdentifiedTables = Arc<[(String, Oid)]>;
+
 /// Binds a statement to slots. `now` is the transaction's start, for literals such as `'today'`.
 pub fn bind_to(
     statement: &Statement,
+    catalog: &Arc<Catalog>,
+    settings: &Settings,
+    given: &[Option<SqlType>],
+    now: i64,
+    slots: &Arc<Slots>,
+) -> Result<Bound> {
+    bind_identifying((statement, &[]), catalog, settings, given, now, slots)
+}
+
+/// The same with further columns that identify the rows of tables.
+fn bind_identifying(
+    (statement, tables): (&Statement, &[(String, Oid)]),
     catalog: &Arc<Catalog>,
     settings: &Settings,
     given: &[Option<SqlType>],
@@ -140,7 +156,10 @@ pub fn bind_to(
         let computed = with_binding(catalog, settings, slots, now, bind);
         computed_source(table, slots.clone(), &computed)
     };
-    bind(statement, &BindContext { catalog, settings, slots, parameters: given, now, table_source: &source })
+    let place = current_rows::place_of_select(statement).filter(|_| !tables.is_empty());
+    let identified = place.map(|select| Identified { select, tables });
+    let context = BindContext { catalog, settings, slots, parameters: given, now, identified, table_source: &source };
+    bind(statement, &context)
 }
 
 /// The logical plan of a bound statement.
@@ -160,8 +179,21 @@ impl PlannedQuery {
         given: &[Option<SqlType>],
         now: i64,
     ) -> Result<PlannedQuery> {
-        let (bound, momentary) =
-            Reading::asks_for_now(|| bind_to(statement, catalog, settings, given, now, &Slots::new()));
+        PlannedQuery::identifying(engine, (statement, &IdentifiedTables::default()), catalog, settings, given, now)
+    }
+
+    /// The same for a cursor's query: columns that identify the rows of the tables follow its own.
+    pub fn identifying(
+        engine: &Arc<Engine>,
+        (statement, tables): (&Arc<Statement>, &IdentifiedTables),
+        catalog: &Arc<Catalog>,
+        settings: &Arc<Settings>,
+        given: &[Option<SqlType>],
+        now: i64,
+    ) -> Result<PlannedQuery> {
+        let (bound, momentary) = Reading::asks_for_now(|| {
+            bind_identifying((statement, tables), catalog, settings, given, now, &Slots::new())
+        });
         let bound = bound?;
         let parameters = bound.parameters.clone();
         let relations = bound.relations.iter().map(|table| table.oid).collect();
@@ -177,8 +209,11 @@ impl PlannedQuery {
         // Every instance of the plan is bound to the types that were inferred first.
         let types: Vec<Option<SqlType>> = parameters.iter().copied().map(Some).collect();
         let again = {
-            let (statement, catalog, settings) = (statement.clone(), catalog.clone(), settings.clone());
-            Arc::new(move |slots: &Arc<Slots>| bind_to(&statement, &catalog, &settings, &types, now, slots))
+            let (statement, tables) = (statement.clone(), tables.clone());
+            let (catalog, settings) = (catalog.clone(), settings.clone());
+            Arc::new(move |slots: &Arc<Slots>| {
+                bind_identifying((&statement, &tables), &catalog, &settings, &types, now, slots)
+            })
         };
         let part = |(number, part): (usize, &Part)| {
             let again = again.clone();

@@ -10,13 +10,12 @@ use crate::catalog::TableDescriptor;
 use crate::error::{Result, SqlError, state};
 use crate::execution::Slots;
 use crate::execution::dml::{InsertNode, Rules};
-use crate::parse::{CreateTableAs, StatementKind};
+use crate::parse::{CreateTableAs, StatementKind, ast};
 use crate::plan::PlanInstance;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::common::TableReference;
 use datafusion::logical_expr::{Extension, LogicalPlan};
 use futures::TryStreamExt;
-use sqlparser::ast;
 use std::sync::Arc;
 
 impl Session {

@@ -6,18 +6,22 @@ use super::statement::Statement;
 use crate::catalog::{OnCommit, SchemaDescriptor, builder::SUPERUSER_OID};
 use crate::ddl;
 use crate::error::Result;
-use crate::parse::{OnCommitClause, StatementKind};
+use crate::parse::{StatementKind, ast};
 use std::sync::Arc;
 
 impl Session {
     /// Gives the session a schema for temporary relations before a definition that may create one.
     /// Nothing is stored yet.
     pub(super) async fn prepare_temporary(&mut self, statement: &Statement) -> Result<()> {
-        let clauses = match &statement.kind {
-            StatementKind::CreateTableAs(create) => &create.clauses,
-            _ => &statement.extras.clauses,
+        let on_commit = match &statement.kind {
+            StatementKind::CreateTableAs(create) => create.storage.on_commit,
+            StatementKind::Sql(tree) => match tree.as_ref() {
+                ast::Statement::CreateTable(create) => create.storage.on_commit,
+                _ => None,
+            },
+            _ => None,
         };
-        if matches!(clauses.on_commit, Some(OnCommitClause::DeleteRows | OnCommitClause::Drop)) {
+        if matches!(on_commit, Some(ast::OnCommit::DeleteRows | ast::OnCommit::Drop)) {
             self.shared.set_on_commit(true);
         }
         if self.shared.temporary().is_some() {

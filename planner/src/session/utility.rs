@@ -12,11 +12,10 @@ use crate::bind::with_binding;
 use crate::catalog::{RelationKind, predefined};
 use crate::error::{Result, SqlError, state};
 use crate::execution::Slots;
-use crate::parse::{AnalyzedTable, Discard, StatementKind, VacuumOptions, fold_name};
+use crate::parse::{AnalyzedTable, Discard, StatementKind, VacuumOptions, ast, fold_name};
 use crate::settings::registry;
 use crate::types::{Datum, SqlType};
 use futures::TryStreamExt;
-use sqlparser::ast;
 use std::sync::Arc;
 use txn::locks::LockWait;
 
@@ -188,7 +187,7 @@ impl Session {
     async fn run_prepare(
         &mut self,
         name: &str,
-        types: &[ast::DataType],
+        types: &[ast::TypeName],
         statement: &Statement,
         text: &Arc<str>,
     ) -> Result<()> {
@@ -346,7 +345,7 @@ impl Session {
     async fn lock_tables(
         &mut self,
         alone: bool,
-        names: &[ast::ObjectName],
+        names: &[ast::Name],
         mode: TableLockMode,
         nowait: bool,
     ) -> Result<Outcome> {

@@ -1,29 +1,18 @@
-//! Identifiers as in PostgreSQL: folded to lower case unless quoted, at most 63 bytes.
+//! Names as in PostgreSQL: folded to lower case unless quoted, at most 63 bytes.
 
+use grammar::tree::{Name, RoleKind, RoleSpec};
 use sql_error::{Result, SqlError, state};
-use sqlparser::ast::{Ident, ObjectName, ObjectNamePart};
-use sqlparser::tokenizer::{Span, Token};
-use types::keyword::{CALLED, FUNCTION_WORDS, RESERVED};
 
-pub use types::keyword::{VALUES, quote};
+pub use types::keyword::quote;
 
 /// The longest identifier in bytes (NAMEDATALEN - 1).
 pub const LONGEST: usize = 63;
-
-/// Folds and truncates an identifier.
-pub fn fold(ident: &Ident) -> String {
-    fold_text(&ident.value, ident.quote_style.is_some())
-}
 
 /// Folds a text unless it was quoted; truncates to [`LONGEST`] bytes.
 pub fn fold_text(value: &str, quoted: bool) -> String {
     let mut name = if quoted { value.to_string() } else { value.to_ascii_lowercase() };
     if name.len() > LONGEST {
-        let mut end = LONGEST;
-        while !name.is_char_boundary(end) {
-            end -= 1;
-        }
-        name.truncate(end);
+        name.truncate(name.floor_char_boundary(LONGEST));
     }
     name
 }
@@ -43,56 +32,26 @@ pub fn is_system_column(name: &str) -> bool {
 }
 
 /// The optional schema and the name of an object. A database before them is accepted as in PostgreSQL and omitted.
-/// Errors: 42601 for a reserved word without quotes.
-pub fn fold_name(name: &ObjectName) -> Result<(Option<String>, String)> {
-    let mut parts = Vec::with_capacity(name.0.len());
-    for part in &name.0 {
-        match part {
-            ObjectNamePart::Identifier(ident) => parts.push(fold(ident)),
-            ObjectNamePart::Function(_) => return Err(SqlError::unsupported(format!("the name {name}"))),
+/// Errors: 42601 for more parts.
+pub fn fold_name(name: &Name) -> Result<(Option<String>, String)> {
+    match name.parts.as_slice() {
+        [name] => Ok((None, name.value.clone())),
+        [schema, name] | [_, schema, name] => Ok((Some(schema.value.clone()), name.value.clone())),
+        parts => {
+            let parts: Vec<&str> = parts.iter().map(|part| part.value.as_str()).collect();
+            let message = format!("improper qualified name (too many dotted names): {}", parts.join("."));
+            Err(SqlError::syntax(message))
         }
     }
-    if let (Some(ObjectNamePart::Identifier(ident)), Some(first)) = (name.0.first(), parts.first())
-        && ident.quote_style.is_none()
-        && RESERVED.contains(&first.as_str())
-    {
-        return Err(misplaced(ident));
+}
+
+/// The folded name of a role, or `current_user` or a similar word.
+pub fn role_name(role: &RoleSpec) -> String {
+    match &role.kind {
+        RoleKind::Named(name) => name.clone(),
+        RoleKind::CurrentRole => "current_role".into(),
+        RoleKind::CurrentUser => "current_user".into(),
+        RoleKind::SessionUser => "session_user".into(),
+        RoleKind::Public => "public".into(),
     }
-    match parts.len() {
-        1..=3 => {
-            let last = parts.pop().unwrap_or_default();
-            Ok((parts.pop(), last))
-        }
-        _ => Err(SqlError::syntax(format!("improper qualified name (too many dotted names): {name}"))),
-    }
-}
-
-/// Folds the name of a column or relation, or the first word of a longer one. Errors: 42601 for a word that is reserved, which
-/// must be quoted for that.
-pub fn fold_plain(ident: &Ident) -> Result<String> {
-    let name = fold(ident);
-    if is_reserved(&name) && ident.quote_style.is_none() { Err(misplaced(ident)) } else { Ok(name) }
-}
-
-/// Whether a folded word must be quoted to name a column or relation.
-pub fn is_reserved(word: &str) -> bool {
-    [RESERVED, CALLED, VALUES, FUNCTION_WORDS].iter().any(|words| words.contains(&word))
-}
-
-/// Whether a token is an unquoted word that cannot name a column or relation.
-pub fn is_reserved_word(token: &Token) -> bool {
-    match token {
-        Token::Word(word) => word.quote_style.is_none() && is_reserved(&fold_text(&word.value, false)),
-        _ => false,
-    }
-}
-
-/// Whether a folded word must be quoted to name a role.
-pub fn is_reserved_for_roles(word: &str) -> bool {
-    [RESERVED, CALLED, VALUES].iter().any(|words| words.contains(&word))
-}
-
-fn misplaced(word: &Ident) -> SqlError {
-    let error = SqlError::syntax(format!("syntax error at or near \"{}\"", word.value));
-    if word.span == Span::empty() { error.about(word.value.clone()) } else { error.about_part(word.span) }
 }

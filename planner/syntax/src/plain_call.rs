@@ -1,20 +1,19 @@
 //! [`plain_call`] makes a function call as the parser does. Must not know which functions exist.
 
-use sqlparser::ast::{
-    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident, ObjectName,
-};
+use grammar::tree::{Argument, Call, Expr, Ident, Name};
 
 /// `name(argument)`, without any other clause of a call.
-pub fn plain_call(name: Ident, argument: Expr) -> Function {
-    let args = vec![FunctionArg::Unnamed(FunctionArgExpr::Expr(argument))];
-    Function {
-        name: ObjectName::from(vec![name]),
-        uses_odbc_syntax: false,
-        parameters: FunctionArguments::None,
-        args: FunctionArguments::List(FunctionArgumentList { duplicate_treatment: None, args, clauses: Vec::new() }),
-        filter: None,
-        null_treatment: None,
-        over: None,
+pub fn plain_call(name: Ident, argument: Expr) -> Call {
+    let span = name.span;
+    Call {
+        name: Name { parts: vec![name], span },
+        arguments: vec![Argument { name: None, value: argument }],
+        variadic: false,
+        star: false,
+        distinct: false,
+        order_by: Vec::new(),
         within_group: Vec::new(),
+        filter: None,
+        over: None,
     }
 }

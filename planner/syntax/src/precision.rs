@@ -2,10 +2,14 @@
 //! a column it warns twice: with a position when it reads the type, and without one when it creates the column.
 //! So does this module.
 
-use super::cursor::is_word;
 use super::source::Source;
-use super::tokens::{closing, sign_at, word_at};
-use sqlparser::tokenizer::{Token, TokenWithSpan};
+use grammar::Span;
+use grammar::tree::{
+    AlterColumn, AlterTableKind, AlterType, CurrentValue, Expr, ExprKind, FromItem, Literal, SpecialCall, Statement,
+    TableElement, TypeBase, TypeDefinition, TypeName,
+};
+use grammar::visit::{Visit, Visitor};
+use std::ops::ControlFlow;
 
 /// A time type whose precision was reduced.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,70 +20,33 @@ pub struct Reduced {
     pub position: Option<usize>,
 }
 
-const MOST_DIGITS: &str = "6";
+const MOST_DIGITS: i64 = 6;
 
 /// The types of a statement with more than six fractional digits, in the order of PostgreSQL's warnings.
-pub fn reduced(source: &Source, tokens: &[TokenWithSpan]) -> Vec<Reduced> {
+pub fn reduced(source: &Source, tree: &Statement) -> Vec<Reduced> {
+    let mut finder = Finder { found: Vec::new() };
+    finder.types(tree);
+    let _ = tree.visit(&mut finder);
+    finder.found.sort_by_key(|found| found.start);
     let (mut columns, mut others) = (Vec::new(), Vec::new());
-    for at in 0..tokens.len() {
-        let Some((message, place)) = type_at(tokens, at) else { continue };
-        let found = |position| Reduced { message: message.clone(), position };
-        let position = place.and_then(|token| source.start(token.span));
-        match made_by(tokens, at) {
+    for Found { message, place, made, .. } in finder.found {
+        let position = place.and_then(|place| source.start(place));
+        let reduced = |position| Reduced { message: message.clone(), position };
+        match made {
             Made::Column => {
-                others.insert(columns.len(), found(None));
-                columns.push(found(position));
+                others.insert(columns.len(), reduced(None));
+                columns.push(reduced(position));
             }
-            Made::Changed => others.extend([found(None), found(None)]),
-            Made::No => others.push(found(position)),
+            Made::Changed => others.extend([reduced(None), reduced(None)]),
+            Made::No => others.push(reduced(position)),
         }
     }
     columns.extend(others);
     columns
 }
 
-/// The warning for a type that begins at a token, and the token that it points at. CURRENT_TIME and its kin
-/// have no such token.
-fn type_at(tokens: &[TokenWithSpan], at: usize) -> Option<(String, Option<&TokenWithSpan>)> {
-    let Token::Word(word) = &tokens.get(at)?.token else { return None };
-    if word.quote_style.is_some()
-        || !sign_at(tokens, at + 1, &Token::LParen)
-        || !sign_at(tokens, at + 3, &Token::RParen)
-    {
-        return None;
-    }
-    let Token::Number(digits, false) = &tokens.get(at + 2)?.token else { return None };
-    if !digits.bytes().all(|byte| byte.is_ascii_digit()) || digits.parse::<i32>().ok()? <= 6 {
-        return None;
-    }
-    let zoned = word_at(tokens, at + 4, &["with"]) && word_at(tokens, at + 5, &["time"]);
-    let place = tokens.get(at);
-    let (name, zoned, place) = match word.value.to_ascii_lowercase().as_str() {
-        "timestamp" => ("TIMESTAMP", zoned, place),
-        "timestamptz" => ("TIMESTAMP", true, place),
-        "time" => ("TIME", zoned, place),
-        "timetz" => ("TIME", true, place),
-        "current_timestamp" => ("TIMESTAMP", true, None),
-        "localtimestamp" => ("TIMESTAMP", false, None),
-        "current_time" => ("TIME", true, None),
-        "localtime" => ("TIME", false, None),
-        "interval" => ("INTERVAL", false, place),
-        "second" => ("INTERVAL", false, Some(interval_before(tokens, at)?)),
-        _ => return None,
-    };
-    let zone = if zoned { " WITH TIME ZONE" } else { "" };
-    Some((format!("{name}({digits}){zone} precision reduced to maximum allowed, {MOST_DIGITS}"), place))
-}
-
-/// The word INTERVAL that `second`, or `… to second`, belongs to.
-fn interval_before(tokens: &[TokenWithSpan], second: usize) -> Option<&TokenWithSpan> {
-    let unit = if word_at(tokens, second.checked_sub(1)?, &["to"]) { second.checked_sub(2)? } else { second };
-    let before = unit.checked_sub(1)?;
-    let literal = matches!(tokens.get(before)?.token, Token::SingleQuotedString(_));
-    tokens.get(before - usize::from(literal)).filter(|token| is_word(token, "interval"))
-}
-
 /// The relation between a type and a column that the statement defines.
+#[derive(Clone, Copy)]
 enum Made {
     /// The type of a new column in CREATE TABLE or ADD COLUMN.
     Column,
@@ -89,38 +56,128 @@ enum Made {
     No,
 }
 
-fn made_by(tokens: &[TokenWithSpan], at: usize) -> Made {
-    let before = |back: usize, words: &[&str]| at.checked_sub(back).is_some_and(|at| word_at(tokens, at, words));
-    if word_at(tokens, 0, &["alter"]) {
-        return match () {
-            () if before(1, &["type"]) => Made::Changed,
-            () if before(2, &["add", "column", "exists"]) => Made::Column,
-            () => Made::No,
-        };
-    }
-    let table = (0..4).find(|at| word_at(tokens, *at, &["table"])).filter(|_| word_at(tokens, 0, &["create"]));
-    let open = table.and_then(|table| (table..at).find(|at| sign_at(tokens, *at, &Token::LParen)));
-    let Some(open) = open.filter(|open| closing(tokens, *open).is_some_and(|close| at < close)) else {
-        return Made::No;
-    };
-    // The column's name precedes its type, and a comma or the parenthesis precedes the name.
-    let name = at.checked_sub(2).filter(|before| {
-        *before == open || (sign_at(tokens, *before, &Token::Comma) && depth(tokens.get(open..*before)) == 1)
-    });
-    if name.is_some() { Made::Column } else { Made::No }
+struct Found {
+    message: String,
+    /// Where it stands in the text.
+    start: u32,
+    /// What PostgreSQL points at. CURRENT_TIME and its kin have no such place.
+    place: Option<Span>,
+    made: Made,
 }
 
-/// The number of parentheses that remain open after these tokens.
-fn depth(tokens: Option<&[TokenWithSpan]>) -> i64 {
-    tokens
-        .unwrap_or_default()
-        .iter()
-        .map(|token| match token.token {
-            Token::LParen => 1,
-            Token::RParen => -1,
-            _ => 0,
-        })
-        .sum()
+struct Finder {
+    found: Vec<Found>,
+}
+
+impl Finder {
+    fn add(&mut self, name: &str, digits: i64, zoned: bool, span: Span, place: Option<Span>, made: Made) {
+        if digits > MOST_DIGITS {
+            let zone = if zoned { " WITH TIME ZONE" } else { "" };
+            let message = format!("{name}({digits}){zone} precision reduced to maximum allowed, {MOST_DIGITS}");
+            self.found.push(Found { message, start: span.start, place, made });
+        }
+    }
+
+    fn data_type(&mut self, data_type: &TypeName, made: Made) {
+        let [Expr { kind: ExprKind::Literal(Literal::Integer(digits)), .. }] = data_type.modifiers.as_slice() else {
+            return;
+        };
+        let (name, zoned) = match &data_type.base {
+            TypeBase::Timestamp(zoned) => ("TIMESTAMP", *zoned),
+            TypeBase::Time(zoned) => ("TIME", *zoned),
+            TypeBase::Interval(_) => ("INTERVAL", false),
+            TypeBase::Named(name) => match name.parts.last().map(|last| last.value.as_str()) {
+                Some("timestamptz") => ("TIMESTAMP", true),
+                Some("timestamp") => ("TIMESTAMP", false),
+                Some("timetz") => ("TIME", true),
+                Some("time") => ("TIME", false),
+                Some("interval") => ("INTERVAL", false),
+                _ => return,
+            },
+            _ => return,
+        };
+        if let Ok(digits) = digits.parse::<i32>() {
+            self.add(name, digits.into(), zoned, data_type.span, Some(data_type.span), made);
+        }
+    }
+
+    /// The types of a statement that stand in no expression or query.
+    fn types(&mut self, tree: &Statement) {
+        match tree {
+            Statement::CreateTable(create) => {
+                for element in &create.elements {
+                    if let TableElement::Column(column) = element {
+                        column.data_type.iter().for_each(|data_type| self.data_type(data_type, Made::Column));
+                    }
+                }
+            }
+            Statement::AlterTable(alter) => {
+                for action in &alter.actions {
+                    match &action.kind {
+                        AlterTableKind::AddColumn { column, .. } => {
+                            column.data_type.iter().for_each(|data_type| self.data_type(data_type, Made::Column));
+                        }
+                        AlterTableKind::AlterColumn(_, AlterColumn::Type { data_type, .. }) => {
+                            self.data_type(data_type, Made::Changed);
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            Statement::CreateType(create) => {
+                if let TypeDefinition::Composite(columns) = &create.definition {
+                    columns.iter().for_each(|column| self.data_type(&column.data_type, Made::No));
+                }
+            }
+            Statement::AlterType(alter) => {
+                for action in &alter.1 {
+                    if let AlterType::AddAttribute(column, _) | AlterType::AlterAttribute(column, _) = action {
+                        self.data_type(&column.data_type, Made::No);
+                    }
+                }
+            }
+            Statement::CreateSchema(create) => create.elements.iter().for_each(|element| self.types(element)),
+            Statement::Prepare(prepare) => {
+                prepare.types.iter().for_each(|data_type| self.data_type(data_type, Made::No));
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Visitor for Finder {
+    type Break = ();
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        match &expr.kind {
+            ExprKind::Cast { data_type, .. } => self.data_type(data_type, Made::No),
+            ExprKind::Special(special) => match special.as_ref() {
+                SpecialCall::Treat(_, data_type) => self.data_type(data_type, Made::No),
+                SpecialCall::Current(value, Some(digits)) => {
+                    let (name, zoned) = match value {
+                        CurrentValue::Timestamp => ("TIMESTAMP", true),
+                        CurrentValue::LocalTimestamp => ("TIMESTAMP", false),
+                        CurrentValue::Time => ("TIME", true),
+                        CurrentValue::LocalTime => ("TIME", false),
+                        _ => return ControlFlow::Continue(()),
+                    };
+                    self.add(name, i64::from(*digits), zoned, expr.span, None, Made::No);
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_from(&mut self, item: &FromItem) -> ControlFlow<()> {
+        if let FromItem::Function { functions, alias, .. } = item {
+            let own = functions.iter().flat_map(|function| &function.definitions);
+            let all = own.chain(alias.iter().flat_map(|alias| &alias.definitions));
+            all.for_each(|column| self.data_type(&column.data_type, Made::No));
+        }
+        ControlFlow::Continue(())
+    }
 }
 
 #[cfg(test)]
@@ -139,6 +196,7 @@ mod tests {
                 vec![("TIME(9) WITH TIME ZONE", None), ("TIME(10) WITH TIME ZONE", Some(25))],
             ),
             ("select second(7), \"time\"(8), f(7)", vec![]),
+            ("select * from f() as t(a int, b time(7))", vec![("TIME(7)", Some(33))]),
             (
                 "create temp table t (a int check (a > f(1)), b timestamp(7) with time zone default current_timestamp(8))",
                 vec![
@@ -148,9 +206,10 @@ mod tests {
                 ],
             ),
             ("alter table t alter a type time(7)", vec![("TIME(7)", None), ("TIME(7)", None)]),
+            ("alter table t add a time(7)", vec![("TIME(7)", Some(21)), ("TIME(7)", None)]),
+            ("explain select 'x'::time(7)", vec![("TIME(7)", Some(21))]),
         ] {
-            let source = Source::new(sql);
-            let found = reduced(&source, &source.tokens().unwrap());
+            let found = reduced(&Source::new(sql), &grammar::parse(sql).unwrap().remove(0).statement);
             let found: Vec<(&str, Option<usize>)> =
                 found.iter().map(|one| (one.message.split_once(" precision").unwrap().0, one.position)).collect();
             assert_eq!(found, expected, "{sql}");

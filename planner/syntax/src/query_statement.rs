@@ -1,14 +1,14 @@
 //! Statements around a query: CREATE TABLE AS, CREATE VIEW, EXPLAIN and DECLARE, and the directions of
 //! FETCH. Knows no objects.
 
-use super::statement::{Statement, TableClauses};
-use sqlparser::ast;
+use super::statement::Statement;
+use grammar::tree as ast;
 
 /// CREATE TABLE AS or SELECT INTO.
 #[derive(Clone, Debug)]
 pub struct CreateTableAs {
     /// The name of the table.
-    pub name: ast::ObjectName,
+    pub name: ast::Name,
     /// Whether IF NOT EXISTS was written.
     pub if_not_exists: bool,
     /// The names of its first columns. The others take the query's names.
@@ -19,8 +19,10 @@ pub struct CreateTableAs {
     pub with_data: bool,
     /// Whether it was written SELECT INTO.
     pub into: bool,
-    /// TEMPORARY and other clauses of the table.
-    pub clauses: TableClauses,
+    /// TEMPORARY or UNLOGGED.
+    pub persistence: ast::Persistence,
+    /// The other clauses of the table.
+    pub storage: ast::TableStorage,
 }
 
 /// A CREATE VIEW statement.
@@ -29,7 +31,7 @@ pub struct CreateView {
     /// Whether OR REPLACE was written.
     pub or_replace: bool,
     /// The name of the view.
-    pub name: ast::ObjectName,
+    pub name: ast::Name,
     /// The names of its first columns. The others take the query's names.
     pub columns: Vec<String>,
     /// The query of the view.

@@ -1,6 +1,6 @@
 //! Syntax trees of statements about roles, privileges and databases.
 
-use sqlparser::ast;
+use grammar::tree as ast;
 
 /// GRANT or REVOKE. Unqualified names are folded.
 #[derive(Clone, Debug)]
@@ -31,9 +31,9 @@ pub struct Grant {
 #[derive(Clone, Debug)]
 pub enum GrantObjects {
     /// Tables, views or sequences, by name.
-    Tables(Vec<ast::ObjectName>),
+    Tables(Vec<ast::Name>),
     /// Sequences, by their possibly qualified names.
-    Sequences(Vec<ast::ObjectName>),
+    Sequences(Vec<ast::Name>),
     /// All tables and views, or all sequences, in schemas.
     AllIn {
         /// Sequences if true, tables if false.
@@ -54,7 +54,7 @@ pub enum GrantObjects {
         /// Whether ON DOMAIN was written.
         domains: bool,
         /// The names of the types.
-        names: Vec<ast::ObjectName>,
+        names: Vec<ast::Name>,
     },
 }
 

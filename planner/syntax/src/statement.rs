@@ -5,12 +5,8 @@ use super::precision::Reduced;
 pub use super::query_statement::{CreateTableAs, CreateView, DeclareCursor, Explain, ExplainFormat, FetchDirection};
 use super::role_statement::{AlterSettings, DatabaseStatement, DefaultPrivileges, Grant};
 use super::source::Source;
-pub use super::table_statement::{
-    AlterAction, AlterRelation, Like, OnCommitClause, ReplicaIdentityClause, TableClauses,
-};
-use sqlparser::ast;
+use grammar::tree as ast;
 use std::sync::Arc;
-pub use txn::LockStrength;
 
 /// One statement of a client's text.
 #[derive(Clone, Debug)]
@@ -19,78 +15,20 @@ pub struct Statement {
     pub kind: StatementKind,
     /// The statement's own text, without the semicolon.
     pub text: Arc<str>,
-    /// The whole text around it. The spans of the tree are positions there.
+    /// The whole text around it. The spans of the tree are places there.
     pub source: Arc<Source>,
-    /// Clauses that sqlparser's tree cannot represent.
-    pub extras: Extras,
-    /// Whether it is the only statement of its text. Several statements of a text form one transaction.
-    pub alone: bool,
-}
-
-/// A `FOR UPDATE` clause or one of its kin.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RowLock {
-    /// The strength of the row locks.
-    pub strength: LockStrength,
-    /// The tables in `OF`. Empty means all.
-    pub of: Vec<String>,
-}
-
-impl RowLock {
-    /// Prefix of a name in the tree's `OF`. The number of the clause follows.
-    pub const MARK: char = '\u{1}';
-}
-
-impl Extras {
-    /// The clause that a clause of the tree stands for.
-    pub fn lock(&self, clause: &sqlparser::ast::LockClause) -> Option<&RowLock> {
-        let name = clause.of.as_ref()?.0.first()?.as_ident()?;
-        self.locks.get(name.value.strip_prefix(RowLock::MARK)?.parse::<usize>().ok()?)
-    }
-}
-
-/// Clauses that sqlparser's tree cannot represent.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Extras {
-    /// `FOR UPDATE` and its kin, in text order. The tree's clauses hold their numbers ([`Extras::lock`]).
-    pub locks: Vec<RowLock>,
-    /// The `OVERRIDING … VALUE` of an INSERT.
-    pub overriding: Option<Overriding>,
-    /// The LIKE clauses of a CREATE TABLE.
-    pub likes: Vec<Like>,
-    /// TEMPORARY and other clauses of CREATE TABLE.
-    pub clauses: TableClauses,
-    /// Conflict targets with expressions or predicates. Each is represented in the tree by a column named
-    /// [`CONFLICT_TARGET`] and its number.
-    pub conflict_targets: Vec<ConflictTarget>,
     /// Time types whose precision was reduced.
     pub reduced: Vec<Reduced>,
-}
-
-/// Prefix of a column's name that stands for one of [`Extras::conflict_targets`].
-pub const CONFLICT_TARGET: &str = "\u{1}conflict";
-
-/// `(…) WHERE …` of ON CONFLICT: an index by its columns and expressions.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConflictTarget {
-    /// The columns and expressions.
-    pub items: Vec<ast::Expr>,
-    /// The predicate of a partial index.
-    pub predicate: Option<ast::Expr>,
-}
-
-/// `OVERRIDING SYSTEM VALUE` or `OVERRIDING USER VALUE`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum Overriding {
-    System,
-    User,
+    /// Whether it is the only statement of its text. Several statements of a text form one transaction.
+    pub alone: bool,
 }
 
 /// The parsed content of a statement.
 #[derive(Clone, Debug)]
 pub enum StatementKind {
-    /// SELECT, VALUES, TABLE, INSERT, UPDATE, DELETE and most DDL: sqlparser's tree.
+    /// Queries, writes and most DDL: the grammar's tree. It holds `Query`, `Insert`, `Update`, `Delete`, `Merge`,
+    /// `Truncate`, `CreateTable`, `CreateIndex`, `CreateSequence`, `AlterTable`, `CreateType`, `AlterType`, `Drop`,
+    /// `AlterObject`, `Role`, `DropRole` and `CreateExtension`.
     Sql(Box<ast::Statement>),
     /// BEGIN or START TRANSACTION.
     Begin(TransactionModes),
@@ -122,7 +60,7 @@ pub enum StatementKind {
     /// A SET CONSTRAINTS statement.
     SetConstraints {
         /// The names of the constraints. `None` means ALL.
-        names: Option<Vec<ast::ObjectName>>,
+        names: Option<Vec<ast::Name>>,
         /// DEFERRED if true, IMMEDIATE if false.
         deferred: bool,
     },
@@ -162,11 +100,9 @@ pub enum StatementKind {
         tables: Vec<AnalyzedTable>,
     },
     /// CHECK INDEX with the index's name: compares the index with its table in both directions.
-    CheckIndex(ast::ObjectName),
+    CheckIndex(ast::Name),
     /// CHECK TABLE with the table's name: the same for all its indexes.
-    CheckTable(ast::ObjectName),
-    /// An ALTER SEQUENCE statement.
-    AlterSequence(Box<AlterSequence>),
+    CheckTable(ast::Name),
     /// ALTER ROLE or ALTER DATABASE with SET or RESET.
     AlterSettings(Box<AlterSettings>),
     /// CREATE DATABASE, DROP DATABASE, or ALTER DATABASE except for settings.
@@ -191,10 +127,8 @@ pub enum StatementKind {
     },
     /// REINDEX of an index, table, schema or database.
     Reindex(Reindex),
-    /// CREATE SCHEMA with elements.
+    /// A CREATE SCHEMA statement.
     CreateSchema(Box<CreateSchema>),
-    /// ALTER TABLE or a similar statement with actions that sqlparser does not know.
-    AlterRelation(Box<AlterRelation>),
     /// A COMMENT ON statement.
     Comment(Box<Comment>),
     /// DROP of a kind of object that cannot exist here.
@@ -203,8 +137,6 @@ pub enum StatementKind {
     CreateTableAs(Box<CreateTableAs>),
     /// A CREATE VIEW statement.
     CreateView(Box<CreateView>),
-    /// ALTER VIEW, represented as an ALTER TABLE.
-    AlterView(Box<ast::Statement>),
     /// DISCARD of a part of the session's state.
     Discard(Discard),
     /// PREPARE of a statement under a name.
@@ -212,7 +144,7 @@ pub enum StatementKind {
         /// The name of the prepared statement.
         name: String,
         /// The types of its parameters.
-        types: Vec<ast::DataType>,
+        types: Vec<ast::TypeName>,
         /// The statement to prepare.
         statement: Box<Statement>,
     },
@@ -251,13 +183,6 @@ pub enum StatementKind {
     },
     /// CHECKPOINT, which has no operands.
     Checkpoint,
-    /// ALTER TYPE … OWNER TO or SET SCHEMA.
-    AlterType {
-        /// The name of the type.
-        name: ast::ObjectName,
-        /// The change to make.
-        change: TypeChange,
-    },
     /// ALTER LARGE OBJECT … OWNER TO.
     AlterLargeObject {
         /// The OID of the large object.
@@ -268,7 +193,7 @@ pub enum StatementKind {
     /// A LOCK TABLE statement.
     LockTable {
         /// The names of the tables.
-        tables: Vec<ast::ObjectName>,
+        tables: Vec<ast::Name>,
         /// The mode of the lock.
         mode: TableLockMode,
         /// Whether NOWAIT was written: the statement then fails instead of waiting.
@@ -323,6 +248,22 @@ impl TableLockMode {
     }
 }
 
+impl From<ast::TableLockMode> for TableLockMode {
+    fn from(mode: ast::TableLockMode) -> Self {
+        use ast::TableLockMode as M;
+        match mode {
+            M::AccessShare => TableLockMode::AccessShare,
+            M::RowShare => TableLockMode::RowShare,
+            M::RowExclusive => TableLockMode::RowExclusive,
+            M::ShareUpdateExclusive => TableLockMode::ShareUpdateExclusive,
+            M::Share => TableLockMode::Share,
+            M::ShareRowExclusive => TableLockMode::ShareRowExclusive,
+            M::Exclusive => TableLockMode::Exclusive,
+            M::AccessExclusive => TableLockMode::AccessExclusive,
+        }
+    }
+}
+
 /// The modes of a transaction. `None` if not specified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TransactionModes {
@@ -367,7 +308,7 @@ pub struct Reindex {
     /// The kind of the named object.
     pub kind: ReindexKind,
     /// The name of the object. `None` means this database.
-    pub name: Option<ast::ObjectName>,
+    pub name: Option<ast::Name>,
     /// Whether CONCURRENTLY was written.
     pub concurrently: bool,
 }
@@ -383,22 +324,17 @@ pub enum ReindexKind {
     System,
 }
 
-/// CREATE SCHEMA with elements.
+/// A CREATE SCHEMA statement.
 #[derive(Clone, Debug)]
 pub struct CreateSchema {
-    /// The CREATE SCHEMA without its elements, as sqlparser's tree.
-    pub schema: ast::Statement,
+    /// The name of the schema. `None` means that of its owner.
+    pub name: Option<String>,
+    /// The role in AUTHORIZATION: its name, or `current_user` or a similar word.
+    pub owner: Option<String>,
+    /// Whether IF NOT EXISTS was written.
+    pub if_not_exists: bool,
     /// The elements in the order of their creation.
     pub elements: Vec<Statement>,
-}
-
-/// A change in ALTER TYPE that sqlparser does not know. Names are folded.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TypeChange {
-    /// OWNER TO a role, or `current_user` or a similar word.
-    Owner(String),
-    /// SET SCHEMA to this schema.
-    Schema(String),
 }
 
 /// The session state that DISCARD drops.
@@ -409,23 +345,6 @@ pub enum Discard {
     Plans,
     Sequences,
     Temporary,
-}
-
-/// An ALTER SEQUENCE statement.
-#[derive(Clone, Debug)]
-pub struct AlterSequence {
-    /// The name of the sequence.
-    pub name: ast::ObjectName,
-    /// Whether IF EXISTS was written.
-    pub if_exists: bool,
-    /// The new options, as a CREATE SEQUENCE. Its name has no meaning.
-    pub definition: ast::Statement,
-    /// RESTART, with an optional value.
-    pub restart: Option<Option<i64>>,
-    /// The new name in RENAME TO. No other change accompanies it.
-    pub rename: Option<ast::ObjectName>,
-    /// The new owner in OWNER TO. No other change accompanies it.
-    pub owner: Option<ast::ObjectName>,
 }
 
 /// A COMMENT ON statement.
@@ -441,11 +360,11 @@ pub struct Comment {
 #[derive(Clone, Debug)]
 pub enum CommentOn {
     /// A table, view, sequence or index: the word for its kind, and its name.
-    Relation(&'static str, ast::ObjectName),
+    Relation(&'static str, ast::Name),
     /// A column: its relation and its name.
-    Column(ast::ObjectName, String),
+    Column(ast::Name, String),
     /// A constraint: its table and its name.
-    Constraint(ast::ObjectName, String),
+    Constraint(ast::Name, String),
     /// A schema, by name.
     Schema(String),
     /// A database, by name.
@@ -455,9 +374,9 @@ pub enum CommentOn {
     /// A large object, by OID.
     LargeObject(types::Oid),
     /// A type, by name.
-    Type(ast::ObjectName),
+    Type(ast::Name),
     /// A function or similar object: the word for its kind, its name, and its argument types.
-    Function(&'static str, ast::ObjectName, Vec<ast::DataType>),
+    Function(&'static str, ast::Name, Vec<ast::TypeName>),
 }
 
 /// The options of VACUUM and ANALYZE.
@@ -473,7 +392,7 @@ pub struct VacuumOptions {
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnalyzedTable {
     /// The name of the table.
-    pub name: ast::ObjectName,
+    pub name: ast::Name,
     /// The folded names of the columns. Empty means all.
     pub columns: Vec<String>,
 }

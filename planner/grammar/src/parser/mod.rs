@@ -150,6 +150,11 @@ impl<'t> Parser<'t> {
         &self.escaped_strings
     }
 
+    /// The number of tokens of the text, without the end.
+    pub fn token_count(&self) -> usize {
+        self.tokens.len().saturating_sub(1)
+    }
+
     /// The whole text.
     pub fn text(&self) -> &'t str {
         self.text

@@ -1,16 +1,16 @@
 //! Calls of functions, aggregates and window functions, and other expressions with call syntax.
 
 use super::Analysis;
-use super::expression::keyword;
+use super::expression::text;
 use super::node::{Call, FramePart, Key, Node, Sort, Syntax, Window};
 use super::scope::Scope;
 use super::types::{Ty, oid};
 use crate::builtin::ALL_FUNCTIONS;
-use sqlparser::ast::{
-    self, DuplicateTreatment, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArguments, OrderBySort,
-    WindowFrameBound, WindowFrameUnits, WindowType,
+use syntax::ast::{
+    self, CurrentValue, Expr, FrameBound, FrameExclusion, FrameUnits, Over, SortDirection, SortItem, SpecialCall,
+    TrimSide,
 };
-use syntax::{EXCLUDE, VARIADIC, fold, fold_name};
+use syntax::fold_name;
 
 /// The arguments of a call, with the clauses around them.
 #[derive(Default)]
@@ -47,29 +47,16 @@ impl Analysis<'_> {
     }
 
     /// Analyzes a call in the tree.
-    pub fn call(&self, function: &ast::Function, scope: &Scope<'_>) -> Option<Node> {
-        let (schema, name) = fold_name(&function.name).ok()?;
-        if schema.is_some_and(|schema| schema != "pg_catalog")
-            || function.null_treatment.is_some()
-            || function.uses_odbc_syntax
-            || !matches!(function.parameters, FunctionArguments::None)
-        {
+    pub fn call(&self, written: &ast::Call, scope: &Scope<'_>) -> Option<Node> {
+        let (schema, name) = fold_name(&written.name).ok()?;
+        if schema.is_some_and(|schema| schema != crate::PG_CATALOG) {
             return None;
         }
-        let list = match &function.args {
-            FunctionArguments::None => return keyword(&name),
-            FunctionArguments::Subquery(query) if name == "array" => return self.array_subquery(query, scope),
-            FunctionArguments::Subquery(_) => return None,
-            FunctionArguments::List(list) => list,
-        };
-        if let Some(node) = self.special_call(&name, list, scope) {
-            return node;
-        }
-        let mut arguments = self.arguments(list, scope)?;
+        let mut arguments = self.arguments(written, scope)?;
         if !arguments.names.is_empty() {
             return self.named_call(&name, arguments);
         }
-        for item in &function.within_group {
+        for item in &written.within_group {
             let sort = self.sort(item, scope)?;
             arguments.nodes.push(sort.key.node.clone());
             arguments.order_by.push(sort);
@@ -83,104 +70,107 @@ impl Analysis<'_> {
             }
         }
         let mut call = self.chosen(&name, arguments, "faw")?;
-        if !function.within_group.is_empty() {
+        if !written.within_group.is_empty() {
             call.within_group = true;
-            let direct = call.args.len().checked_sub(function.within_group.len())?;
+            let direct = call.args.len().checked_sub(written.within_group.len())?;
             for (sort, node) in call.order_by.iter_mut().zip(call.args.drain(direct..)) {
                 sort.key.node = node;
             }
         }
-        if let Some(filter) = &function.filter {
+        if let Some(filter) = &written.filter {
             call.filter = Some(Box::new(self.boolean(self.expr(filter, scope)?)?));
         }
-        if let Some(over) = &function.over {
+        if let Some(over) = &written.over {
             call.over = Some(Box::new(self.window(over, scope)?));
         }
         Some(call.into())
     }
 
-    /// Analyzes other expressions with call syntax. `None` for a real call.
-    fn special_call(&self, name: &str, list: &ast::FunctionArgumentList, scope: &Scope<'_>) -> Option<Option<Node>> {
-        let exprs: Vec<&ast::Expr> = list
-            .args
-            .iter()
-            .filter_map(|arg| match arg {
-                FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr),
-                _ => None,
-            })
-            .collect();
-        let nodes = || exprs.iter().map(|expr| self.expr(expr, scope)).collect::<Option<Vec<_>>>();
-        match name {
-            "row" => Some(self.row(exprs, scope).map(Node::Row)),
-            "grouping" => Some(nodes().map(Node::Grouping)),
-            "values" | "all" | "any" | "some" => Some(None),
-            "coalesce" | "greatest" | "least" => Some(nodes().and_then(|nodes| {
-                let order: Vec<_> = nodes.iter().map(|node| node.ty().oid).collect();
-                let (args, ty) = self.unify(nodes, &order)?;
-                let word = match name {
-                    "coalesce" => "COALESCE",
-                    "greatest" => "GREATEST",
-                    _ => "LEAST",
-                };
-                Some(Node::Listed { word, args, ty })
-            })),
-            "nullif" => Some(nodes().and_then(|nodes| {
-                let [left, right]: [Node; 2] = nodes.try_into().ok()?;
-                let Node::Operator { operands, .. } = self.operator("=", Some(left), right)? else { return None };
+    /// Analyzes an expression with a call syntax of its own.
+    pub fn special_call(&self, call: &SpecialCall, scope: &Scope<'_>) -> Option<Node> {
+        let bind = |expr: &Expr| self.expr(expr, scope);
+        let all = |exprs: &[Expr]| exprs.iter().map(bind).collect::<Option<Vec<_>>>();
+        let listed = |word: &'static str, exprs: &[Expr]| -> Option<Node> {
+            let nodes = all(exprs)?;
+            let order: Vec<_> = nodes.iter().map(|node| node.ty().oid).collect();
+            let (args, ty) = self.unify(nodes, &order)?;
+            Some(Node::Listed { word, args, ty })
+        };
+        match call {
+            SpecialCall::Coalesce(values) => listed("COALESCE", values),
+            SpecialCall::Greatest(values) => listed("GREATEST", values),
+            SpecialCall::Least(values) => listed("LEAST", values),
+            SpecialCall::NullIf(left, right) => {
+                let node = self.operator("=", Some(bind(left)?), bind(right)?)?;
+                let Node::Operator { operands, .. } = node else { return None };
                 let ty = operands.first()?.ty();
                 Some(Node::Listed { word: "NULLIF", args: operands, ty })
-            })),
-            "current_timestamp" | "current_time" | "localtimestamp" | "localtime" => {
-                let [ast::Expr::Value(digits)] = exprs.as_slice() else { return Some(None) };
-                let ty = keyword(name).map(|node| node.ty());
-                // The precision is at most six.
-                let digits = digits.to_string().parse().unwrap_or(6_u32).min(6);
-                Some(ty.map(|ty| Node::Keyword { text: format!("{}({digits})", name.to_uppercase()), ty }))
             }
-            "normalize" => Some(match exprs.as_slice() {
-                [text] => {
-                    self.expr(text, scope).and_then(|text| self.function(name, vec![text], Some(Syntax::Normalize)))
+            SpecialCall::Grouping(exprs) => all(exprs).map(Node::Grouping),
+            SpecialCall::Extract(field, value) => {
+                self.function("extract", vec![text(field), bind(value)?], Some(Syntax::Extract))
+            }
+            SpecialCall::Position(part, whole) => {
+                self.function("position", vec![bind(whole)?, bind(part)?], Some(Syntax::Position))
+            }
+            SpecialCall::Overlay(value, new, from, length) => {
+                let mut args = vec![bind(value)?, bind(new)?, bind(from)?];
+                if let Some(length) = length {
+                    args.push(bind(length)?);
                 }
-                [text, ast::Expr::Identifier(form)] => self.expr(text, scope).and_then(|text| {
-                    let form = Node::Const(Ty::of(oid::TEXT), Some(form.value.to_uppercase()));
-                    self.function(name, vec![text, form], Some(Syntax::Normalize))
-                }),
-                _ => None,
-            }),
-            _ => None,
+                self.function("overlay", args, Some(Syntax::Overlay))
+            }
+            SpecialCall::Substring(value, from, length) => {
+                let mut args = vec![bind(value)?];
+                match (from, length) {
+                    (Some(from), None) => args.push(bind(from)?),
+                    (Some(from), Some(length)) => args.extend([bind(from)?, bind(length)?]),
+                    // Without FROM the length is an integer in any case.
+                    (None, Some(length)) => {
+                        let first = Node::Const(Ty::of(oid::INT4), Some("1".to_string()));
+                        args.extend([first, self.cast(bind(length)?, Ty::of(oid::INT4))?]);
+                    }
+                    (None, None) => return None,
+                }
+                self.function("substring", args, Some(Syntax::Substring))
+            }
+            SpecialCall::SubstringSimilar(value, pattern, escape) => {
+                let args = vec![bind(value)?, bind(pattern)?, bind(escape)?];
+                self.function("substring", args, Some(Syntax::SubstringSimilar))
+            }
+            SpecialCall::Trim(side, exprs) => {
+                let (name, syntax) = match side {
+                    TrimSide::Both => ("btrim", Syntax::TrimBoth),
+                    TrimSide::Leading => ("ltrim", Syntax::TrimLeading),
+                    TrimSide::Trailing => ("rtrim", Syntax::TrimTrailing),
+                };
+                self.function(name, all(exprs)?, Some(syntax))
+            }
+            SpecialCall::Normalize(value, form) => {
+                let mut args = vec![bind(value)?];
+                args.extend(form.as_deref().map(text));
+                self.function("normalize", args, Some(Syntax::Normalize))
+            }
+            SpecialCall::CollationFor(value) => {
+                self.function("pg_collation_for", vec![bind(value)?], Some(Syntax::CollationFor))
+            }
+            SpecialCall::Treat(..) => None,
+            SpecialCall::Current(value, precision) => Some(current(*value, *precision)),
         }
     }
 
-    fn arguments(&self, list: &ast::FunctionArgumentList, scope: &Scope<'_>) -> Option<Arguments> {
-        let mut arguments = Arguments {
-            distinct: matches!(list.duplicate_treatment, Some(DuplicateTreatment::Distinct)),
-            ..Arguments::default()
-        };
-        for arg in &list.args {
-            match arg {
-                FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) if arguments.names.is_empty() => {
-                    arguments.nodes.push(self.expr(expr, scope)?);
-                }
-                FunctionArg::Unnamed(FunctionArgExpr::Wildcard) => arguments.star = true,
-                FunctionArg::ExprNamed {
-                    name: ast::Expr::Identifier(name), arg: FunctionArgExpr::Expr(expr), ..
-                }
-                | FunctionArg::Named { name, arg: FunctionArgExpr::Expr(expr), .. } => {
-                    arguments.nodes.push(self.expr(expr, scope)?);
-                    if name.value == VARIADIC && name.quote_style.is_none() {
-                        arguments.variadic = true;
-                    } else {
-                        arguments.names.push(fold(name));
-                    }
-                }
-                _ => return None,
+    fn arguments(&self, call: &ast::Call, scope: &Scope<'_>) -> Option<Arguments> {
+        let (star, distinct, variadic) = (call.star, call.distinct, call.variadic);
+        let mut arguments = Arguments { star, distinct, variadic, ..Arguments::default() };
+        for argument in &call.arguments {
+            if argument.name.is_none() && !arguments.names.is_empty() {
+                return None;
             }
+            arguments.nodes.push(self.expr(&argument.value, scope)?);
+            arguments.names.extend(argument.name.as_ref().map(|name| name.value.clone()));
         }
-        for clause in &list.clauses {
-            let FunctionArgumentClause::OrderBy(order) = clause else { return None };
-            for item in order {
-                arguments.order_by.push(self.sort(item, scope)?);
-            }
+        for item in &call.order_by {
+            arguments.order_by.push(self.sort(item, scope)?);
         }
         Some(arguments)
     }
@@ -211,77 +201,71 @@ impl Analysis<'_> {
     }
 
     /// Analyzes a key of ORDER BY within a call or window.
-    pub fn sort(&self, item: &ast::OrderByExpr, scope: &Scope<'_>) -> Option<Sort> {
-        let node = self.settle(self.expr(&item.expr, scope)?)?;
+    fn sort(&self, item: &SortItem, scope: &Scope<'_>) -> Option<Sort> {
+        let node = self.settle(self.expr(&item.value, scope)?)?;
         sort_by(item, Key { node, number: None })
     }
 
     /// Analyzes an OVER clause.
-    fn window(&self, over: &WindowType, scope: &Scope<'_>) -> Option<Window> {
+    fn window(&self, over: &Over, scope: &Scope<'_>) -> Option<Window> {
         match over {
-            WindowType::NamedWindow(name) => Some(Window { name: Some(fold(name)), ..Window::default() }),
-            WindowType::WindowSpec(spec) => self.window_spec(spec, scope),
+            Over::Named(name) => Some(Window { name: Some(name.value.clone()), ..Window::default() }),
+            Over::Spec(spec) => self.window_spec(spec, scope),
         }
     }
 
     /// Analyzes a window specification in parentheses.
     pub fn window_spec(&self, spec: &ast::WindowSpec, scope: &Scope<'_>) -> Option<Window> {
-        let mut window = Window { base: spec.window_name.as_ref().map(fold), ..Window::default() };
+        let base = spec.base.as_ref().map(|base| base.value.clone());
+        let mut window = Window { base, ..Window::default() };
         for key in &spec.partition_by {
             let node = self.settle(self.expr(key, scope)?)?;
             window.partition_by.push(Key { node, number: None });
         }
-        let mut exclude = None;
         for item in &spec.order_by {
-            if let ast::Expr::Identifier(name) = &item.expr
-                && let Some(kind) = name.value.strip_prefix(EXCLUDE)
-            {
-                exclude = Some(match kind {
-                    "current row" => " EXCLUDE CURRENT ROW",
-                    "group" => " EXCLUDE GROUP",
-                    "ties" => " EXCLUDE TIES",
-                    _ => return None,
-                });
-                continue;
-            }
             window.order_by.push(self.sort(item, scope)?);
         }
-        if let Some(frame) = &spec.window_frame {
-            let units = match frame.units {
-                WindowFrameUnits::Rows => "ROWS",
-                WindowFrameUnits::Range => "RANGE",
-                WindowFrameUnits::Groups => "GROUPS",
-            };
-            window.frame.push(FramePart::Words(units));
+        if let Some(frame) = &spec.frame {
+            window.frame.push(FramePart::Words(match frame.units {
+                FrameUnits::Rows => "ROWS",
+                FrameUnits::Range => "RANGE",
+                FrameUnits::Groups => "GROUPS",
+            }));
             let key = window.order_by.first().map(|sort| sort.key.node.ty().oid);
-            let by_row = frame.units != WindowFrameUnits::Range;
-            if frame.end_bound.is_some() {
+            let by_row = frame.units != FrameUnits::Range;
+            if frame.end.is_some() {
                 window.frame.push(FramePart::Words(" BETWEEN"));
             }
-            self.frame_bound(&frame.start_bound, by_row, key, &mut window.frame, scope)?;
-            if let Some(end) = &frame.end_bound {
+            self.frame_bound(&frame.start, by_row, key, &mut window.frame, scope)?;
+            if let Some(end) = &frame.end {
                 window.frame.push(FramePart::Words(" AND"));
                 self.frame_bound(end, by_row, key, &mut window.frame, scope)?;
             }
-            window.frame.extend(exclude.map(FramePart::Words));
+            window.frame.extend(frame.exclude.map(|exclude| {
+                FramePart::Words(match exclude {
+                    FrameExclusion::CurrentRow => " EXCLUDE CURRENT ROW",
+                    FrameExclusion::Group => " EXCLUDE GROUP",
+                    FrameExclusion::Ties => " EXCLUDE TIES",
+                })
+            }));
         }
         Some(window)
     }
 
     fn frame_bound(
         &self,
-        bound: &WindowFrameBound,
+        bound: &FrameBound,
         by_row: bool,
         key: Option<types::Oid>,
         parts: &mut Vec<FramePart>,
         scope: &Scope<'_>,
     ) -> Option<()> {
         let (offset, words) = match bound {
-            WindowFrameBound::CurrentRow => (None, " CURRENT ROW"),
-            WindowFrameBound::Preceding(None) => (None, " UNBOUNDED PRECEDING"),
-            WindowFrameBound::Following(None) => (None, " UNBOUNDED FOLLOWING"),
-            WindowFrameBound::Preceding(Some(offset)) => (Some(offset), " PRECEDING"),
-            WindowFrameBound::Following(Some(offset)) => (Some(offset), " FOLLOWING"),
+            FrameBound::CurrentRow => (None, " CURRENT ROW"),
+            FrameBound::UnboundedPreceding => (None, " UNBOUNDED PRECEDING"),
+            FrameBound::UnboundedFollowing => (None, " UNBOUNDED FOLLOWING"),
+            FrameBound::Preceding(offset) => (Some(offset), " PRECEDING"),
+            FrameBound::Following(offset) => (Some(offset), " FOLLOWING"),
         };
         if let Some(offset) = offset {
             let node = self.expr(offset, scope)?;
@@ -305,20 +289,40 @@ impl Analysis<'_> {
 }
 
 /// A sort key with its direction and its order of NULLs.
-pub fn sort_by(item: &ast::OrderByExpr, key: Key) -> Option<Sort> {
-    if item.with_fill.is_some() {
-        return None;
-    }
-    let descending = match &item.options.sort {
-        None | Some(OrderBySort::Asc) => false,
-        Some(OrderBySort::Desc) => true,
-        Some(OrderBySort::Using(_)) => return None,
+pub fn sort_by(item: &SortItem, key: Key) -> Option<Sort> {
+    let descending = match &item.direction {
+        None | Some(SortDirection::Ascending) => false,
+        Some(SortDirection::Descending) => true,
+        Some(SortDirection::Using(_)) => return None,
     };
-    let first = item.options.nulls_first.unwrap_or(descending);
+    let first = item.nulls_first.unwrap_or(descending);
     let nulls = match (descending, first) {
         (false, true) => Some(" NULLS FIRST"),
         (true, false) => Some(" NULLS LAST"),
         _ => None,
     };
     Some(Sort { key, descending, nulls })
+}
+
+/// CURRENT_DATE and its kin.
+fn current(value: CurrentValue, precision: Option<i32>) -> Node {
+    let (word, ty) = match value {
+        CurrentValue::Date => ("CURRENT_DATE", oid::DATE),
+        CurrentValue::Time => ("CURRENT_TIME", oid::TIMETZ),
+        CurrentValue::Timestamp => ("CURRENT_TIMESTAMP", oid::TIMESTAMPTZ),
+        CurrentValue::LocalTime => ("LOCALTIME", oid::TIME),
+        CurrentValue::LocalTimestamp => ("LOCALTIMESTAMP", oid::TIMESTAMP),
+        CurrentValue::Role => ("CURRENT_ROLE", oid::NAME),
+        CurrentValue::User => ("CURRENT_USER", oid::NAME),
+        CurrentValue::PlainUser => ("USER", oid::NAME),
+        CurrentValue::SessionUser => ("SESSION_USER", oid::NAME),
+        CurrentValue::Catalog => ("CURRENT_CATALOG", oid::NAME),
+        CurrentValue::Schema => ("CURRENT_SCHEMA", oid::NAME),
+    };
+    let text = match precision {
+        // The precision is at most six.
+        Some(digits) => format!("{word}({})", digits.min(6)),
+        None => word.to_string(),
+    };
+    Node::Keyword { text, ty: Ty::of(ty) }
 }

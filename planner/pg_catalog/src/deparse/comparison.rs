@@ -1,22 +1,15 @@
 //! Comparisons written in words: IN, BETWEEN, LIKE, ANY and ALL, IS DISTINCT FROM, and comparisons of rows.
 
 use super::Analysis;
-use super::expression::symbol;
-use super::node::{Node, SubKind};
+use super::expression::row_items;
+use super::node::Node;
 use super::scope::Scope;
 use super::types::oid;
-use binder::{all_of, row_items, unmarked};
-use sqlparser::ast::{self, BinaryOperator};
+use syntax::ast::{Expr, LikeKind};
 
 impl Analysis<'_> {
     /// Analyzes `IS [NOT] DISTINCT FROM`.
-    pub fn distinct_from(
-        &self,
-        left: &ast::Expr,
-        right: &ast::Expr,
-        distinct: bool,
-        scope: &Scope<'_>,
-    ) -> Option<Node> {
+    pub fn distinct_from(&self, left: &Expr, right: &Expr, distinct: bool, scope: &Scope<'_>) -> Option<Node> {
         if row_items(left).is_some() || row_items(right).is_some() {
             return None;
         }
@@ -36,14 +29,13 @@ impl Analysis<'_> {
     }
 
     /// Analyzes `IN (list)` and its negation.
-    pub fn in_list(&self, expr: &ast::Expr, list: &[ast::Expr], negated: bool, scope: &Scope<'_>) -> Option<Node> {
+    pub fn in_list(&self, operand: &Expr, list: &[Expr], negated: bool, scope: &Scope<'_>) -> Option<Node> {
         let name = if negated { "<>" } else { "=" };
-        if let Some(items) = row_items(expr) {
-            let op = if negated { BinaryOperator::NotEq } else { BinaryOperator::Eq };
-            let parts = list.iter().map(|item| self.row_comparison(items.clone(), &op, item, scope));
+        if let Some(items) = row_items(operand) {
+            let parts = list.iter().map(|item| self.row_comparison(items, name, item, scope));
             return Some(joined(parts.collect::<Option<_>>()?, !negated));
         }
-        let left = self.expr(expr, scope)?;
+        let left = self.expr(operand, scope)?;
         let items = list.iter().map(|item| self.expr(item, scope)).collect::<Option<Vec<_>>>()?;
         // Items without columns become an array. The others are compared one by one.
         let (named, plain): (Vec<Node>, Vec<Node>) = items.into_iter().partition(has_column);
@@ -81,19 +73,18 @@ impl Analysis<'_> {
     /// Analyzes BETWEEN and BETWEEN SYMMETRIC.
     pub fn between(
         &self,
-        expr: &ast::Expr,
+        operand: &Expr,
+        low: &Expr,
+        high: &Expr,
+        symmetric: bool,
         negated: bool,
-        low: &ast::Expr,
-        high: &ast::Expr,
         scope: &Scope<'_>,
     ) -> Option<Node> {
-        if row_items(expr).is_some() {
+        if row_items(operand).is_some() {
             return None;
         }
-        let marked = unmarked(low);
-        let value = self.expr(expr, scope)?;
-        let low = self.expr(marked.as_ref().unwrap_or(low), scope)?;
-        let high = self.expr(high, scope)?;
+        let value = self.expr(operand, scope)?;
+        let (low, high) = (self.expr(low, scope)?, self.expr(high, scope)?);
         let (first, second) = if negated { ("<", ">") } else { (">=", "<=") };
         let between = |low: &Node, high: &Node| -> Option<Node> {
             let low = self.operator(first, Some(value.clone()), low.clone())?;
@@ -101,72 +92,61 @@ impl Analysis<'_> {
             Some(Node::Junction { or: negated, parts: vec![low, high] })
         };
         let straight = between(&low, &high)?;
-        if marked.is_none() {
+        if !symmetric {
             return Some(straight);
         }
         Some(Node::Junction { or: !negated, parts: vec![straight, between(&high, &low)?] })
     }
 
-    /// LIKE, ILIKE and SIMILAR TO as operators.
+    /// LIKE, ILIKE and SIMILAR TO, with or without NOT, as operators.
     pub fn like(
         &self,
-        expr: &ast::Expr,
-        pattern: &ast::Expr,
-        escape: Option<&ast::Expr>,
-        name: &str,
+        (kind, negated): (LikeKind, bool),
+        operand: &Expr,
+        pattern: &Expr,
+        escape: Option<&Expr>,
         scope: &Scope<'_>,
     ) -> Option<Node> {
-        let left = self.expr(expr, scope)?;
-        if let (Some(patterns), None) = (all_of(pattern), escape) {
-            return self.any_all(name, left, self.expr(patterns, scope)?, true);
-        }
-        let mut right = self.expr(pattern, scope)?;
-        if let Some(escape) = escape {
-            right = self.function("like_escape", vec![right, self.expr(escape, scope)?], None)?;
-        }
+        let left = self.expr(operand, scope)?;
+        let pattern = self.expr(pattern, scope)?;
+        let escape = match escape {
+            Some(escape) => Some(self.expr(escape, scope)?),
+            None => None,
+        };
+        let (name, right) = match (kind, escape) {
+            (LikeKind::SimilarTo, escape) => {
+                let args = std::iter::once(pattern).chain(escape).collect();
+                (if negated { "!~" } else { "~" }, self.function("similar_to_escape", args, None)?)
+            }
+            (kind, escape) => {
+                let name = match (kind, negated) {
+                    (LikeKind::ILike, false) => "~~*",
+                    (LikeKind::ILike, true) => "!~~*",
+                    (_, false) => "~~",
+                    (_, true) => "!~~",
+                };
+                let right = match escape {
+                    Some(escape) => self.function("like_escape", vec![pattern, escape], None)?,
+                    None => pattern,
+                };
+                (name, right)
+            }
+        };
         self.operator(name, Some(left), right)
     }
 
-    /// `left operator ANY (right)`, or ALL.
-    pub fn quantified(
-        &self,
-        left: &ast::Expr,
-        op: &BinaryOperator,
-        right: &ast::Expr,
-        all: bool,
-        scope: &Scope<'_>,
-    ) -> Option<Node> {
-        let mut inner = right;
-        while let ast::Expr::Nested(nested) = inner {
-            inner = nested;
-        }
-        let name = symbol(op)?;
-        if let ast::Expr::Subquery(query) = inner {
-            let kind = if all { SubKind::All } else { SubKind::Any };
-            return self.compared_subquery(left, &name, query, kind, scope);
-        }
-        self.any_all(&name, self.expr(left, scope)?, self.expr(inner, scope)?, all)
-    }
-
     /// Compares a row with another.
-    pub fn row_comparison(
-        &self,
-        left: Vec<&ast::Expr>,
-        op: &BinaryOperator,
-        right: &ast::Expr,
-        scope: &Scope<'_>,
-    ) -> Option<Node> {
+    pub fn row_comparison(&self, left: &[Expr], name: &str, right: &Expr, scope: &Scope<'_>) -> Option<Node> {
         let right = row_items(right).filter(|right| right.len() == left.len())?;
-        let name = symbol(op)?;
         let mut pairs = Vec::new();
-        for (left, right) in left.into_iter().zip(right) {
+        for (left, right) in left.iter().zip(right) {
             let (left, right) = (self.expr(left, scope)?, self.expr(right, scope)?);
-            pairs.push(self.operator(&name, Some(left), right)?);
+            pairs.push(self.operator(name, Some(left), right)?);
         }
-        match op {
-            BinaryOperator::Eq => Some(joined(pairs, false)),
-            BinaryOperator::NotEq => Some(joined(pairs, true)),
-            BinaryOperator::Lt | BinaryOperator::LtEq | BinaryOperator::Gt | BinaryOperator::GtEq => {
+        match name {
+            "=" => Some(joined(pairs, false)),
+            "<>" => Some(joined(pairs, true)),
+            "<" | "<=" | ">" | ">=" => {
                 if pairs.len() == 1 {
                     return pairs.pop();
                 }
@@ -177,7 +157,7 @@ impl Analysis<'_> {
                     left.push(one);
                     right.push(other);
                 }
-                Some(Node::RowCompare { name, left, right })
+                Some(Node::RowCompare { name: name.to_string(), left, right })
             }
             _ => None,
         }

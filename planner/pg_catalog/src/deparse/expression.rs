@@ -2,12 +2,11 @@
 //! them. Returns `None` if that is not certain.
 
 use super::Analysis;
-use super::node::{Call, Node, Place, Syntax};
+use super::node::{Call, Node, Place, SubKind, Syntax};
 use super::scope::Scope;
 use super::types::{Ty, oid};
-use binder::{field_name, interval_type, row_items};
-use sqlparser::ast::{self, AccessExpr, BinaryOperator, CeilFloorKind, DateTimeField, Subscript, UnaryOperator, Value};
-use syntax::{fold, fold_name};
+use syntax::ast::{self, CastForm, Expr, ExprKind, Literal, Operator, Quantity, Step, TypeBase};
+use syntax::fold_name;
 use types::SqlType;
 
 /// The greatest nesting depth of expressions.
@@ -15,7 +14,7 @@ const DEEPEST: usize = 200;
 
 impl Analysis<'_> {
     /// Analyzes an expression. `None` if its meaning is not certain.
-    pub fn expr(&self, expr: &ast::Expr, scope: &Scope<'_>) -> Option<Node> {
+    pub fn expr(&self, expr: &Expr, scope: &Scope<'_>) -> Option<Node> {
         if self.depth.get() >= DEEPEST {
             return None;
         }
@@ -25,238 +24,131 @@ impl Analysis<'_> {
         node
     }
 
-    fn inner(&self, expr: &ast::Expr, scope: &Scope<'_>) -> Option<Node> {
-        use ast::Expr as E;
-        let bind = |expr: &ast::Expr| self.expr(expr, scope);
-        let test = |arg: &ast::Expr, words: &'static str| -> Option<Node> {
-            Some(Node::TruthTest { arg: Box::new(self.boolean(self.expr(arg, scope)?)?), words })
-        };
-        Some(match expr {
-            E::Nested(inner) => bind(inner)?,
-            E::Value(value) => self.value(&value.value)?,
-            E::Identifier(name) => {
-                let folded = fold(name);
-                let keyword = name.quote_style.is_none().then(|| keyword(&folded)).flatten();
-                match keyword.filter(|_| scope.column(self, &folded).is_none()) {
-                    Some(node) => node,
-                    None => scope.column(self, &folded)?,
+    fn inner(&self, expr: &Expr, scope: &Scope<'_>) -> Option<Node> {
+        let bind = |expr: &Expr| self.expr(expr, scope);
+        Some(match &expr.kind {
+            ExprKind::Literal(literal) => self.literal(literal)?,
+            ExprKind::Column(names) => match names.as_slice() {
+                [column] => scope.column(self, &column.value)?,
+                [relation, column] => scope.qualified(self, None, &relation.value, &column.value)?,
+                [schema, relation, column] | [_, schema, relation, column] => {
+                    scope.qualified(self, Some(&schema.value), &relation.value, &column.value)?
                 }
+                _ => return None,
+            },
+            ExprKind::And(parts) => self.junction(parts, false, scope)?,
+            ExprKind::Or(parts) => self.junction(parts, true, scope)?,
+            ExprKind::Not(operand) => Node::Not(Box::new(self.boolean(bind(operand)?)?)),
+            ExprKind::Unary { op, operand } => self.operator(symbol(op)?, None, bind(operand)?)?,
+            ExprKind::Binary { op, left, right } => self.binary(left, symbol(op)?, right, scope)?,
+            ExprKind::IsNull { operand, negated } => {
+                Node::NullTest { arg: Box::new(bind(operand)?), negated: *negated }
             }
-            E::CompoundIdentifier(parts) => {
-                let names: Vec<String> = parts.iter().map(fold).collect();
-                match names.as_slice() {
-                    [relation, column] => scope.qualified(self, None, relation, column)?,
-                    [schema, relation, column] | [_, schema, relation, column] => {
-                        scope.qualified(self, Some(schema), relation, column)?
-                    }
-                    _ => return None,
-                }
-            }
-            E::BinaryOp { op: op @ (BinaryOperator::And | BinaryOperator::Or), .. } => {
-                self.junction(expr, op, scope)?
-            }
-            E::BinaryOp { left, op, right } => self.binary(left, op, right, scope)?,
-            E::UnaryOp { op, expr } => self.unary(*op, expr, scope)?,
-            E::IsNull(arg) => Node::NullTest { arg: Box::new(bind(arg)?), negated: false },
-            E::IsNotNull(arg) => Node::NullTest { arg: Box::new(bind(arg)?), negated: true },
-            E::IsTrue(arg) => test(arg, "IS TRUE")?,
-            E::IsNotTrue(arg) => test(arg, "IS NOT TRUE")?,
-            E::IsFalse(arg) => test(arg, "IS FALSE")?,
-            E::IsNotFalse(arg) => test(arg, "IS NOT FALSE")?,
-            E::IsUnknown(arg) => test(arg, "IS UNKNOWN")?,
-            E::IsNotUnknown(arg) => test(arg, "IS NOT UNKNOWN")?,
-            E::IsDistinctFrom(left, right) => self.distinct_from(left, right, true, scope)?,
-            E::IsNotDistinctFrom(left, right) => self.distinct_from(left, right, false, scope)?,
-            E::InList { expr, list, negated } => self.in_list(expr, list, *negated, scope)?,
-            E::InSubquery { expr, subquery, negated } => self.in_subquery(expr, subquery, *negated, scope)?,
-            E::Between { expr, negated, low, high } => self.between(expr, *negated, low, high, scope)?,
-            E::Like { negated, any: false, expr, pattern, escape_char } => {
-                let name = if *negated { "!~~" } else { "~~" };
-                self.like(expr, pattern, escape_char.as_deref(), name, scope)?
-            }
-            E::ILike { negated, any: false, expr, pattern, escape_char } => {
-                let name = if *negated { "!~~*" } else { "~~*" };
-                self.like(expr, pattern, escape_char.as_deref(), name, scope)?
-            }
-            E::Like { negated, any: true, expr, pattern, escape_char: None } => {
-                let name = if *negated { "!~~" } else { "~~" };
-                self.any_all(name, self.expr(expr, scope)?, self.expr(pattern, scope)?, false)?
-            }
-            E::ILike { negated, any: true, expr, pattern, escape_char: None } => {
-                let name = if *negated { "!~~*" } else { "~~*" };
-                self.any_all(name, self.expr(expr, scope)?, self.expr(pattern, scope)?, false)?
-            }
-            E::SimilarTo { negated, expr, pattern, escape_char } => {
-                let mut args = vec![bind(pattern)?];
-                if let Some(escape) = escape_char {
-                    args.push(bind(escape)?);
-                }
-                let pattern = self.function("similar_to_escape", args, None)?;
-                self.operator(if *negated { "!~" } else { "~" }, Some(bind(expr)?), pattern)?
-            }
-            E::AnyOp { left, compare_op, right, .. } => self.quantified(left, compare_op, right, false, scope)?,
-            E::AllOp { left, compare_op, right } => self.quantified(left, compare_op, right, true, scope)?,
-            E::Cast { kind: ast::CastKind::Cast | ast::CastKind::DoubleColon, expr, data_type, format: None } => {
-                self.written_cast(expr, self.type_of(data_type)?, scope)?
-            }
-            E::TypedString(typed) if !typed.uses_odbc_syntax => {
-                let to = match &typed.data_type {
-                    ast::DataType::Char(None) | ast::DataType::Character(None) => Ty::of(oid::CHAR),
-                    other => self.type_of(other)?,
+            ExprKind::IsTruth { operand, truth, negated } => {
+                let words = match (truth, negated) {
+                    (Some(true), false) => "IS TRUE",
+                    (Some(true), true) => "IS NOT TRUE",
+                    (Some(false), false) => "IS FALSE",
+                    (Some(false), true) => "IS NOT FALSE",
+                    (None, false) => "IS UNKNOWN",
+                    (None, true) => "IS NOT UNKNOWN",
                 };
-                self.cast(self.value(&typed.value.value)?, to)?
+                Node::TruthTest { arg: Box::new(self.boolean(bind(operand)?)?), words }
             }
-            E::Interval(interval) => {
-                let ty = interval_type(interval).ok()?;
-                self.cast(bind(&interval.value)?, Ty { oid: oid::INTERVAL, modifier: ty.modifier })?
-            }
-            E::AtTimeZone { timestamp, time_zone } => {
-                self.function("timezone", vec![bind(time_zone)?, bind(timestamp)?], Some(Syntax::AtTimeZone))?
-            }
-            E::Extract { field, expr, .. } => {
-                let field = Node::Const(Ty::of(oid::TEXT), Some(field_name(field)));
-                self.function("extract", vec![field, bind(expr)?], Some(Syntax::Extract))?
-            }
-            E::Ceil { expr, field: CeilFloorKind::DateTimeField(DateTimeField::NoDateTime) } => {
-                self.function("ceil", vec![bind(expr)?], None)?
-            }
-            E::Floor { expr, field: CeilFloorKind::DateTimeField(DateTimeField::NoDateTime) } => {
-                self.function("floor", vec![bind(expr)?], None)?
-            }
-            E::Position { expr, r#in } => {
-                self.function("position", vec![bind(r#in)?, bind(expr)?], Some(Syntax::Position))?
-            }
-            E::Substring { expr, substring_from: Some(from), substring_for, special, shorthand } => {
-                let mut args = vec![bind(expr)?, bind(from)?];
-                if let Some(length) = substring_for {
-                    args.push(bind(length)?);
-                }
-                let name = if *shorthand { "substr" } else { "substring" };
-                self.function(name, args, (!special && !shorthand).then_some(Syntax::Substring))?
-            }
-            E::Trim { trim_where, trim_what, expr, trim_characters } => {
-                let (name, syntax) = match trim_where {
-                    None | Some(ast::TrimWhereField::Both) => ("btrim", Syntax::TrimBoth),
-                    Some(ast::TrimWhereField::Leading) => ("ltrim", Syntax::TrimLeading),
-                    Some(ast::TrimWhereField::Trailing) => ("rtrim", Syntax::TrimTrailing),
-                };
-                let mut args = vec![bind(expr)?];
-                for other in trim_what.iter().map(AsRef::as_ref).chain(trim_characters.iter().flatten()) {
-                    args.push(bind(other)?);
-                }
-                self.function(name, args, Some(syntax))?
-            }
-            E::Overlay { expr, overlay_what, overlay_from, overlay_for } => {
-                let mut args = vec![bind(expr)?, bind(overlay_what)?, bind(overlay_from)?];
-                if let Some(length) = overlay_for {
-                    args.push(bind(length)?);
-                }
-                self.function("overlay", args, Some(Syntax::Overlay))?
-            }
-            E::IsNormalized { expr, form, negated } => {
-                let mut args = vec![bind(expr)?];
-                if let Some(form) = form {
-                    args.push(Node::Const(Ty::of(oid::TEXT), Some(form.to_string())));
-                }
+            ExprKind::IsDistinct { left, right, negated, .. } => self.distinct_from(left, right, !negated, scope)?,
+            ExprKind::IsNormalized { operand, form, negated, .. } => {
+                let mut args = vec![bind(operand)?];
+                args.extend(form.as_deref().map(text));
                 let node = self.function("is_normalized", args, Some(Syntax::Normalized))?;
                 if *negated { Node::Not(Box::new(node)) } else { node }
             }
-            E::Collate { expr, collation } => {
+            ExprKind::Between { operand, low, high, symmetric, negated, .. } => {
+                self.between(operand, low, high, *symmetric, *negated, scope)?
+            }
+            ExprKind::InList { operand, list, negated, .. } => self.in_list(operand, list, *negated, scope)?,
+            ExprKind::InQuery { operand, query, negated, .. } => self.in_subquery(operand, query, *negated, scope)?,
+            ExprKind::Like { kind, operand, pattern, escape, negated, .. } => {
+                self.like((*kind, *negated), operand, pattern, escape.as_deref(), scope)?
+            }
+            ExprKind::Quantified { left, op, all, right } => match right {
+                Quantity::Query(query) => {
+                    let kind = if *all { SubKind::All } else { SubKind::Any };
+                    self.compared_subquery(left, symbol(op)?, query, kind, scope)?
+                }
+                Quantity::Array(array) => self.any_all(symbol(op)?, bind(left)?, bind(array)?, *all)?,
+            },
+            ExprKind::Cast { operand, data_type, form, .. } => {
+                // Before a string CHAR has no length.
+                let bare = *form == CastForm::Constant && data_type.base == TypeBase::Char;
+                let to = match bare && data_type.modifiers.is_empty() {
+                    true => Ty::of(oid::CHAR),
+                    false => self.type_of(data_type)?,
+                };
+                self.written_cast(operand, to, scope)?
+            }
+            ExprKind::Collate { operand, collation, .. } => {
                 let (_, name) = fold_name(collation).ok()?;
-                Node::Collate { arg: Box::new(self.settle(bind(expr)?)?), name }
+                Node::Collate { arg: Box::new(self.settle(bind(operand)?)?), name }
             }
-            E::Function(function) => self.call(function, scope)?,
-            E::Case { operand, conditions, else_result, .. } => {
-                self.case(operand.as_deref(), conditions, else_result.as_deref(), scope)?
+            ExprKind::AtTimeZone { operand, zone, .. } => {
+                self.function("timezone", vec![bind(zone)?, bind(operand)?], Some(Syntax::AtTimeZone))?
             }
-            E::Exists { subquery, negated } => self.exists(subquery, *negated, scope)?,
-            E::Subquery(query) => self.scalar_subquery(query, scope)?,
-            E::Array(array) => {
-                let items = array.elem.iter().map(bind).collect::<Option<Vec<_>>>()?;
-                self.array(items)?
+            ExprKind::Overlaps { left, right, .. } => {
+                let args = left.iter().chain(right).map(bind).collect::<Option<Vec<_>>>()?;
+                self.function("overlaps", args, Some(Syntax::Overlaps))?
             }
-            E::CompoundFieldAccess { root, access_chain } => self.access(root, access_chain, scope)?,
-            E::Tuple(items) => Node::Row(self.row(items.iter().collect(), scope)?),
-            _ => return None,
+            ExprKind::Case { operand, branches, otherwise } => {
+                self.case(operand.as_deref(), branches, otherwise.as_deref(), scope)?
+            }
+            ExprKind::Call(call) => self.call(call, scope)?,
+            ExprKind::Special(call) => self.special_call(call, scope)?,
+            ExprKind::Row { fields, .. } => Node::Row(self.row(fields, scope)?),
+            ExprKind::Array(items) => self.array(items.iter().map(bind).collect::<Option<Vec<_>>>()?)?,
+            ExprKind::ArrayQuery(query) => self.array_subquery(query, scope)?,
+            ExprKind::Query(query) => self.scalar_subquery(query, scope)?,
+            ExprKind::Exists(query) => self.exists(query, scope)?,
+            ExprKind::Path { operand, steps } => self.path(operand, steps, scope)?,
+            ExprKind::Star(_) | ExprKind::Parameter(_) | ExprKind::Default | ExprKind::CurrentOf(_) => return None,
         })
     }
 
     /// The items of a row. Untyped strings become text.
-    pub fn row(&self, items: Vec<&ast::Expr>, scope: &Scope<'_>) -> Option<Vec<Node>> {
-        items.into_iter().map(|item| self.settle(self.expr(item, scope)?)).collect()
+    fn row(&self, items: &[Expr], scope: &Scope<'_>) -> Option<Vec<Node>> {
+        items.iter().map(|item| self.settle(self.expr(item, scope)?)).collect()
     }
 
-    fn value(&self, value: &Value) -> Option<Node> {
-        Some(match value {
-            Value::Number(digits, _) => self.number(digits)?,
-            Value::SingleQuotedString(text) | Value::EscapedStringLiteral(text) | Value::UnicodeStringLiteral(text) => {
-                Node::unknown(Some(text))
-            }
-            Value::Boolean(value) => Node::Const(Ty::of(oid::BOOL), Some(if *value { "t" } else { "f" }.to_string())),
-            Value::Null => Node::unknown(None),
-            _ => return None,
+    fn literal(&self, literal: &Literal) -> Option<Node> {
+        Some(match literal {
+            Literal::Integer(digits) | Literal::Decimal(digits) => self.number(digits)?,
+            Literal::String(text) => Node::unknown(Some(text)),
+            Literal::Boolean(value) => Node::Const(Ty::of(oid::BOOL), Some(if *value { "t" } else { "f" }.to_string())),
+            Literal::Null => Node::unknown(None),
+            Literal::Bits(_) | Literal::HexBits(_) => return None,
         })
     }
 
     fn number(&self, digits: &str) -> Option<Node> {
-        let digits = digits.replace('_', "");
         if digits.parse::<i32>().is_ok() {
-            return Some(Node::Const(Ty::of(oid::INT4), Some(digits)));
+            return Some(Node::Const(Ty::of(oid::INT4), Some(digits.to_string())));
         }
         if digits.parse::<i64>().is_ok() {
-            return Some(Node::Const(Ty::of(oid::INT8), Some(digits)));
+            return Some(Node::Const(Ty::of(oid::INT8), Some(digits.to_string())));
         }
-        self.coerce(Node::unknown(Some(&digits)), oid::NUMERIC)
+        self.coerce(Node::unknown(Some(digits)), oid::NUMERIC)
     }
 
     /// The type that a type name resolves to.
-    pub fn type_of(&self, name: &ast::DataType) -> Option<Ty> {
+    pub fn type_of(&self, name: &ast::TypeName) -> Option<Ty> {
         let ty = binder::catalog_type(name, self.context.catalog, self.context.search_path, true).ok()?;
         Some(Ty { oid: ty.oid(), modifier: if ty.is_vector() { -1 } else { ty.modifier } })
             .filter(|_| ty.as_record().is_none() && ty != SqlType::UNKNOWN)
     }
 
-    fn unary(&self, op: UnaryOperator, operand: &ast::Expr, scope: &Scope<'_>) -> Option<Node> {
-        match op {
-            UnaryOperator::Not => Some(Node::Not(Box::new(self.boolean(self.expr(operand, scope)?)?))),
-            UnaryOperator::Minus | UnaryOperator::Plus => {
-                let mut operand = operand;
-                while let ast::Expr::Nested(inner) = operand
-                    && matches!(inner.as_ref(), ast::Expr::Nested(_) | ast::Expr::Value(_))
-                {
-                    operand = inner;
-                }
-                // The sign belongs to the number, because signs have the highest precedence.
-                if let ast::Expr::BinaryOp { .. } = operand {
-                    return None;
-                }
-                if let (UnaryOperator::Minus, ast::Expr::Value(value)) = (op, operand)
-                    && let Value::Number(digits, _) = &value.value
-                {
-                    return self.number(&format!("-{digits}"));
-                }
-                self.operator(&op.to_string(), None, self.expr(operand, scope)?)
-            }
-            UnaryOperator::PGPostfixFactorial => None,
-            other => self.operator(&other.to_string(), None, self.expr(operand, scope)?),
-        }
-    }
-
-    fn binary(&self, left: &ast::Expr, op: &BinaryOperator, right: &ast::Expr, scope: &Scope<'_>) -> Option<Node> {
-        if *op == BinaryOperator::Overlaps {
-            let (ast::Expr::Tuple(left), ast::Expr::Tuple(right)) = (left, right) else { return None };
-            let args = left.iter().chain(right).map(|end| self.expr(end, scope)).collect::<Option<Vec<_>>>()?;
-            return self.function("overlaps", args, Some(Syntax::Overlaps));
-        }
+    fn binary(&self, left: &Expr, name: &str, right: &Expr, scope: &Scope<'_>) -> Option<Node> {
         if let Some(items) = row_items(left) {
-            return self.row_comparison(items, op, right, scope);
+            return self.row_comparison(items, name, right, scope);
         }
-        // Other prefix operators have a lower precedence than arithmetic, which the tree does not reflect.
-        if matches!(left, ast::Expr::UnaryOp { op, .. } if !matches!(op, UnaryOperator::Plus | UnaryOperator::Minus)) {
-            return None;
-        }
-        let (left, right) = (self.expr(left, scope)?, self.expr(right, scope)?);
-        self.operator(&symbol(op)?, Some(left), right)
+        self.operator(name, Some(self.expr(left, scope)?), self.expr(right, scope)?)
     }
 
     /// Resolves an operator. Without a left operand it is a prefix operator.
@@ -270,50 +162,31 @@ impl Analysis<'_> {
         Some(Node::Operator { name: chosen.what.name.to_string(), operands, ty: Ty::of(chosen.result) })
     }
 
-    fn junction(&self, expr: &ast::Expr, op: &BinaryOperator, scope: &Scope<'_>) -> Option<Node> {
-        // A left operand with the same operator joins the same list, with or without parentheses.
-        let mut operands = Vec::new();
-        let mut rest = expr;
-        loop {
-            match rest {
-                ast::Expr::Nested(inner) if is_junction(inner, op) => rest = inner,
-                ast::Expr::BinaryOp { left, op: other, right } if other == op => {
-                    operands.push(right.as_ref());
-                    rest = left;
-                }
-                _ => break,
-            }
-        }
-        operands.push(rest);
-        let parts = operands.into_iter().rev().map(|operand| self.boolean(self.expr(operand, scope)?));
-        Some(Node::Junction { or: *op == BinaryOperator::Or, parts: parts.collect::<Option<_>>()? })
+    fn junction(&self, parts: &[Expr], or: bool, scope: &Scope<'_>) -> Option<Node> {
+        let parts = parts.iter().map(|part| self.boolean(self.expr(part, scope)?));
+        Some(Node::Junction { or, parts: parts.collect::<Option<_>>()? })
     }
 
-    fn written_cast(&self, expr: &ast::Expr, to: Ty, scope: &Scope<'_>) -> Option<Node> {
-        let mut expr = expr;
-        while let ast::Expr::Nested(inner) = expr {
-            expr = inner;
-        }
+    fn written_cast(&self, operand: &Expr, to: Ty, scope: &Scope<'_>) -> Option<Node> {
         // The elements of an ARRAY expression are cast individually.
-        if let (ast::Expr::Array(array), Some(element)) = (expr, self.types().element(to.oid)) {
+        if let (ExprKind::Array(elements), Some(element)) = (&operand.kind, self.types().element(to.oid)) {
             let mut items = Vec::new();
-            for item in &array.elem {
-                items.push(match item {
-                    ast::Expr::Array(_) => self.written_cast(item, to, scope)?,
-                    item => self.cast(self.expr(item, scope)?, Ty { oid: element, modifier: to.modifier })?,
+            for item in elements {
+                items.push(match &item.kind {
+                    ExprKind::Array(_) => self.written_cast(item, to, scope)?,
+                    _ => self.cast(self.expr(item, scope)?, Ty { oid: element, modifier: to.modifier })?,
                 });
             }
-            let array = Node::Array { items, ty: to };
-            return Some(array);
+            return Some(Node::Array { items, ty: to });
         }
-        self.cast(self.expr(expr, scope)?, to)
+        self.cast(self.expr(operand, scope)?, to)
     }
 
     fn case(
         &self,
-        operand: Option<&ast::Expr>,
-        conditions: &[ast::CaseWhen],
-        otherwise: Option<&ast::Expr>,
+        operand: Option<&Expr>,
+        branches: &[(Expr, Expr)],
+        otherwise: Option<&Expr>,
         scope: &Scope<'_>,
     ) -> Option<Node> {
         let operand = match operand {
@@ -321,8 +194,8 @@ impl Analysis<'_> {
             None => None,
         };
         let (mut whens, mut results) = (Vec::new(), Vec::new());
-        for when in conditions {
-            let condition = self.expr(&when.condition, scope)?;
+        for (condition, result) in branches {
+            let condition = self.expr(condition, scope)?;
             whens.push(match &operand {
                 None => self.boolean(condition)?,
                 Some(operand) => match self.operator("=", Some(operand.clone()), condition)? {
@@ -330,7 +203,7 @@ impl Analysis<'_> {
                     _ => return None,
                 },
             });
-            results.push(self.expr(&when.result, scope)?);
+            results.push(self.expr(result, scope)?);
         }
         let otherwise = match otherwise {
             Some(otherwise) => self.expr(otherwise, scope)?,
@@ -358,51 +231,37 @@ impl Analysis<'_> {
         Some(Node::Array { items, ty: Ty { oid: array, modifier: ty.modifier } })
     }
 
-    fn access(&self, root: &ast::Expr, chain: &[AccessExpr], scope: &Scope<'_>) -> Option<Node> {
-        let mut names = match root {
-            ast::Expr::Identifier(name) => vec![name.clone()],
-            _ => Vec::new(),
-        };
-        let mut chain = chain;
-        while let ([AccessExpr::Dot(ast::Expr::Identifier(name)), rest @ ..], false) = (chain, names.is_empty()) {
-            names.push(name.clone());
-            chain = rest;
-        }
-        let arg = match names.len() {
-            0 | 1 => self.expr(root, scope)?,
-            _ => self.expr(&ast::Expr::CompoundIdentifier(names), scope)?,
-        };
+    /// Elements and slices of a value.
+    fn path(&self, operand: &Expr, steps: &[Step], scope: &Scope<'_>) -> Option<Node> {
+        let arg = self.expr(operand, scope)?;
         let Ty { oid: array, modifier } = arg.ty();
         if array == SqlType::JSONB.oid() {
             let mut places = Vec::new();
-            for access in chain {
-                let AccessExpr::Subscript(Subscript::Index { index }) = access else { return None };
+            for step in steps {
+                let Step::Element(index) = step else { return None };
                 let node = self.settle(self.expr(index, scope)?)?;
                 places.push(Place::At(Some(node).filter(|node| matches!(node.ty().oid, oid::TEXT | oid::INT4))?));
             }
             return Some(Node::Subscript { arg: Box::new(arg), places, ty: Ty::of(array) });
         }
         let element = self.types().element(array)?;
-        let subscript = |index: &ast::Expr| -> Option<Node> {
+        let subscript = |index: &Expr| -> Option<Node> {
             let node = self.expr(index, scope)?;
             if node.ty().oid == oid::INT4 || node.ty().oid == oid::UNKNOWN {
                 return self.coerce(node, oid::INT4);
             }
             Some(Node::Cast { arg: Box::new(node), ty: Ty::of(oid::INT4), implicit: true, call: true })
         };
-        let bound = |index: &Option<ast::Expr>| match index {
+        let bound = |index: &Option<Expr>| match index {
             None => Some(None),
             Some(index) => subscript(index).map(Some),
         };
         let mut places = Vec::new();
-        for access in chain {
-            let AccessExpr::Subscript(access) = access else { return None };
-            places.push(match access {
-                Subscript::Index { index } => Place::At(subscript(index)?),
-                Subscript::Slice { lower_bound, upper_bound, stride: None } => {
-                    Place::Part(bound(lower_bound)?, bound(upper_bound)?)
-                }
-                Subscript::Slice { .. } => return None,
+        for step in steps {
+            places.push(match step {
+                Step::Element(index) => Place::At(subscript(index)?),
+                Step::Slice(lower, upper) => Place::Part(bound(lower)?, bound(upper)?),
+                Step::Field(_) | Step::All(_) => return None,
             });
         }
         let slice = places.iter().any(|place| matches!(place, Place::Part(..)));
@@ -414,40 +273,26 @@ impl Analysis<'_> {
     }
 }
 
-fn is_junction(expr: &ast::Expr, op: &BinaryOperator) -> bool {
-    match expr {
-        ast::Expr::Nested(inner) => is_junction(inner, op),
-        ast::Expr::BinaryOp { op: other, .. } => other == op,
-        _ => false,
+/// The sign of an operator. `None` for one in a schema other than `pg_catalog`.
+fn symbol(op: &Operator) -> Option<&str> {
+    match op.schema.as_slice() {
+        [] => Some(op.sign.as_str()),
+        [schema] if schema.value == crate::PG_CATALOG => Some(op.sign.as_str()),
+        _ => None,
     }
 }
 
-/// The symbol of an operator.
-pub fn symbol(op: &BinaryOperator) -> Option<String> {
-    Some(match op {
-        BinaryOperator::PGCustomBinaryOperator(parts) => match parts.as_slice() {
-            [symbol] => symbol.clone(),
-            [schema, symbol] if schema.eq_ignore_ascii_case("pg_catalog") => symbol.clone(),
-            _ => return None,
-        },
-        BinaryOperator::Custom(symbol) => symbol.clone(),
-        BinaryOperator::NotEq => "<>".into(),
-        other => other.to_string(),
-    })
+/// The fields of a row that is written as one.
+pub fn row_items(expr: &Expr) -> Option<&[Expr]> {
+    match &expr.kind {
+        ExprKind::Row { fields, .. } => Some(fields.as_slice()),
+        _ => None,
+    }
 }
 
-/// CURRENT_DATE and its kin. `None` for other words.
-pub fn keyword(word: &str) -> Option<Node> {
-    let ty = match word {
-        "current_timestamp" => oid::TIMESTAMPTZ,
-        "current_date" => oid::DATE,
-        "localtimestamp" => oid::TIMESTAMP,
-        "current_time" => oid::TIMETZ,
-        "localtime" => oid::TIME,
-        "current_user" | "current_role" | "user" | "session_user" | "current_catalog" | "current_schema" => oid::NAME,
-        _ => return None,
-    };
-    Some(Node::Keyword { text: word.to_uppercase(), ty: Ty::of(ty) })
+/// A constant of type text.
+pub fn text(value: &str) -> Node {
+    Node::Const(Ty::of(oid::TEXT), Some(value.to_string()))
 }
 
 impl From<Call> for Node {

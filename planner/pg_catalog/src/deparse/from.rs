@@ -8,9 +8,11 @@ use super::ty_of;
 use super::types::{Ty, oid};
 use crate::builtin::ALL_FUNCTIONS;
 use crate::describe;
-use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, JoinConstraint, JoinOperator, TableAlias, TableFactor};
+use syntax::ast::{
+    self, Alias, Argument, Expr, ExprKind, FromItem, JoinCondition, JoinKind, RelationName, RowsFunction,
+};
 use syntax::names::quote;
-use syntax::{JOIN_ALIAS, ROWS_FROM, VALUE_IN_FROM, fold, fold_name};
+use syntax::{deeper, fold_name};
 use types::Oid;
 
 /// The names and relations that an item of FROM adds.
@@ -21,85 +23,53 @@ struct Added<'r> {
 
 impl Analysis<'_> {
     /// Analyzes FROM and adds its names to the scope.
-    pub fn from(
-        &self,
-        from: &[ast::TableWithJoins],
-        scope: &mut Scope<'_>,
-        relations: &mut Vec<usize>,
-    ) -> Option<Vec<From>> {
+    pub fn from(&self, from: &[FromItem], scope: &mut Scope<'_>, relations: &mut Vec<usize>) -> Option<Vec<From>> {
         let mut made = Vec::new();
         for item in from {
             let mut added = Added { items: Vec::new(), relations };
-            made.push(self.joined(item, scope, &mut added)?);
+            made.push(self.item_of_from(item, scope, &mut added)?);
             scope.items.append(&mut added.items);
         }
         Some(made)
     }
 
-    fn joined(&self, item: &ast::TableWithJoins, scope: &Scope<'_>, added: &mut Added<'_>) -> Option<From> {
-        let mut left = self.factor(&item.relation, scope, added)?;
-        for join in &item.joins {
-            left = self.join(left, join, scope, added)?;
-        }
-        Some(left)
-    }
-
-    fn factor(&self, factor: &TableFactor, scope: &Scope<'_>, added: &mut Added<'_>) -> Option<From> {
+    fn item_of_from(&self, item: &FromItem, scope: &Scope<'_>, added: &mut Added<'_>) -> Option<From> {
         // The items to the left, which LATERAL items may refer to.
         let mut beside = Scope { items: scope.items.clone(), outer: scope.outer };
         beside.items.extend(added.items.iter().cloned());
-        let relation = match factor {
-            TableFactor::Table { name, alias, args: None, with_ordinality: false, sample: None, .. } => {
-                self.table(name, alias.as_ref())?
+        let (relation, made) = match item {
+            FromItem::Table { relation, alias, sample: None, .. } => (self.table(relation, alias.as_ref())?, None),
+            FromItem::Function { lateral, functions, ordinality, alias, .. } => {
+                let made = self.table_function(functions, alias.as_ref(), *ordinality, &beside)?;
+                (Relation { lateral: *lateral || made.lateral, ..made }, None)
             }
-            TableFactor::Table { name, alias, args: Some(args), with_ordinality, sample: None, .. } => {
-                self.table_function(&fold_name(name).ok()?.1, &args.args, alias.as_ref(), *with_ordinality, &beside)?
-            }
-            TableFactor::Function { lateral, name, args, with_ordinality, alias } => {
-                let name = fold_name(name).ok()?.1;
-                let made = self.table_function(&name, args, alias.as_ref(), *with_ordinality, &beside)?;
-                Relation { lateral: *lateral || made.lateral, ..made }
-            }
-            TableFactor::UNNEST { alias, array_exprs, with_offset: false, with_ordinality, .. } => {
-                match array_exprs.as_slice() {
-                    [array] => {
-                        let args = [FunctionArg::Unnamed(FunctionArgExpr::Expr(array.clone()))];
-                        self.table_function("unnest", &args, alias.as_ref(), *with_ordinality, &beside)?
-                    }
-                    several => self.several_arrays(several, alias.as_ref(), *with_ordinality, &beside)?,
-                }
-            }
-            TableFactor::Derived { lateral, subquery, alias: Some(alias), sample: None } => {
+            FromItem::Query { lateral, query, alias: Some(alias), .. } => {
                 let outer = if *lateral { Some(&beside) } else { scope.outer };
-                let query = self.query(subquery, outer)?;
+                let query = self.query(query, outer)?;
                 let columns = query.columns.clone();
-                let made = self.called(RelationKind::Query(Box::new(query)), columns, alias);
-                Relation { lateral: *lateral, ..made }
+                let made = self.called(RelationKind::Query(Box::new(query)), columns, alias)?;
+                (Relation { lateral: *lateral, ..made }, None)
             }
-            TableFactor::NestedJoin { table_with_joins, alias } => {
+            FromItem::Join(join) => {
                 let mut inner = Added { items: Vec::new(), relations: &mut *added.relations };
-                let made = self.joined(table_with_joins, &beside, &mut inner)?;
-                let Some(alias) = alias else {
+                let mut made = deeper(|| self.join(join, &beside, &mut inner))?;
+                let Some(alias) = &join.alias else {
                     added.items.append(&mut inner.items);
-                    return Some(made);
+                    return Some(From::Join(Box::new(made)));
                 };
-                let From::Join(mut join) = made else { return None };
                 let last = inner.items.iter().rev().find(|item| item.bare)?.relation;
                 let columns = self.relations.borrow().get(last)?.columns.clone();
                 let columns = columns.into_iter().map(|(name, node)| (name, node.ty())).collect();
-                let relation = self.called(RelationKind::Join, columns, alias);
-                join.alias = Some((fold(&alias.name), relation.aliases.clone()));
-                let at = self.place(relation);
-                added.relations.push(at);
-                added.items.push(Item { relation: at, qualified: true, bare: true });
-                return Some(From::Join(join));
+                let relation = self.called(RelationKind::Join, columns, alias)?;
+                made.alias = Some((relation.name.clone()?, relation.aliases.clone()));
+                (relation, Some(made))
             }
-            _ => return None,
+            FromItem::Table { .. } | FromItem::Query { .. } => return None,
         };
         let at = self.place(relation);
         added.relations.push(at);
         added.items.push(Item { relation: at, qualified: true, bare: true });
-        Some(From::Relation(at))
+        Some(made.map_or(From::Relation(at), |join| From::Join(Box::new(join))))
     }
 
     /// Adds a relation. Its columns refer to it unless they refer to another relation already.
@@ -116,10 +86,10 @@ impl Analysis<'_> {
     }
 
     /// A relation with an alias.
-    fn called(&self, kind: RelationKind, columns: Vec<(String, Ty)>, alias: &TableAlias) -> Relation {
-        let aliases: Vec<String> = alias.columns.iter().map(|column| fold(&column.name)).collect();
+    fn called(&self, kind: RelationKind, columns: Vec<(String, Ty)>, alias: &Alias) -> Option<Relation> {
+        let aliases = columns_of(Some(alias));
         let columns = named(columns, &aliases);
-        let name = fold(&alias.name);
+        let name = alias.name.as_ref()?.value.clone();
         // Shown names must be distinct.
         let mut shown: Vec<String> = Vec::with_capacity(columns.len());
         for (name, _) in &columns {
@@ -137,7 +107,7 @@ impl Analysis<'_> {
         };
         let columns = columns.into_iter().zip(&shown).map(column).collect();
         let shown = if aliases.is_empty() && !changed { Vec::new() } else { shown };
-        Relation {
+        Some(Relation {
             kind,
             printed: Some(name.clone()),
             name: Some(name),
@@ -145,19 +115,19 @@ impl Analysis<'_> {
             aliases: shown,
             lateral: false,
             columns,
-        }
+        })
     }
 
-    fn table(&self, name: &ast::ObjectName, alias: Option<&TableAlias>) -> Option<Relation> {
-        let (schema, written) = fold_name(name).ok()?;
+    fn table(&self, relation: &RelationName, alias: Option<&Alias>) -> Option<Relation> {
+        let (schema, written) = fold_name(&relation.name).ok()?;
         if schema.is_none() {
             let common = self.common.borrow();
             if let Some((_, columns)) = common.iter().rev().find(|(known, _)| *known == written) {
                 let (kind, columns) = (RelationKind::Common(written.clone()), columns.clone());
                 drop(common);
-                return Some(match alias {
+                return match alias {
                     Some(alias) => self.called(kind, columns, alias),
-                    None => Relation {
+                    None => Some(Relation {
                         kind,
                         name: Some(written.clone()),
                         printed: Some(written),
@@ -165,8 +135,8 @@ impl Analysis<'_> {
                         aliases: Vec::new(),
                         lateral: false,
                         columns: columns.into_iter().map(own_column).collect(),
-                    },
-                });
+                    }),
+                };
             }
         }
         let known = self.view?.relations.iter().find(|known| known.schema == schema && known.name == written)?;
@@ -178,6 +148,7 @@ impl Analysis<'_> {
             true => quote(&table.name),
             false => format!("{}.{}", quote(&table.schema), quote(&table.name)),
         };
+        let shown = if relation.only { format!("ONLY {shown}") } else { shown };
         // The columns at the time of the view's creation, with their present names.
         let mut columns: Vec<(String, String, Ty)> = Vec::new();
         if known.columns.is_empty() {
@@ -190,17 +161,17 @@ impl Analysis<'_> {
             columns.push((then.clone(), column.name.clone(), ty_of(column.ty)));
             there.push(!column.dropped);
         }
-        let aliases: Vec<String> =
-            alias.map_or_else(Vec::new, |alias| alias.columns.iter().map(|column| fold(&column.name)).collect());
+        let aliases = columns_of(alias);
         for ((then, now, _), alias) in columns.iter_mut().zip(&aliases) {
             (*then, *now) = (alias.clone(), alias.clone());
         }
         let mut there = there.into_iter();
         columns.retain(|_| there.next().unwrap_or(true));
         let shown_aliases: Vec<String> = columns.iter().map(|(_, now, _)| now.clone()).collect();
-        let name = alias.map_or(written, |alias| fold(&alias.name));
+        let given = alias.and_then(|alias| alias.name.as_ref()).map(|name| name.value.clone());
+        let name = given.clone().unwrap_or(written);
         Some(Relation {
-            printed: Some(alias.map_or_else(|| table.name.clone(), |alias| fold(&alias.name))),
+            printed: Some(given.unwrap_or_else(|| table.name.clone())),
             kind: RelationKind::Table { shown, name: table.name.clone() },
             name: Some(name),
             aliased: alias.is_some(),
@@ -215,36 +186,38 @@ impl Analysis<'_> {
 
     fn table_function(
         &self,
-        name: &str,
-        args: &[FunctionArg],
-        alias: Option<&TableAlias>,
+        functions: &[RowsFunction],
+        alias: Option<&Alias>,
         ordinality: bool,
         scope: &Scope<'_>,
     ) -> Option<Relation> {
-        if name == VALUE_IN_FROM {
-            return None;
-        }
-        let mut defined = Vec::new();
-        for column in alias.iter().flat_map(|alias| &alias.columns) {
-            defined.extend(column.data_type.as_ref().map(|ty| self.type_of(ty)));
-        }
-        let defined = defined.into_iter().collect::<Option<Vec<Ty>>>()?;
-        let mut called = alias.map_or_else(|| name.to_string(), |alias| fold(&alias.name));
-        let (call, mut columns, lateral) = match name {
-            ROWS_FROM => {
-                let (calls, columns, lateral, first) = self.functions_in_step(args, scope)?;
-                if alias.is_none() {
-                    called = first;
-                }
-                (Node::Listed { word: "ROWS FROM", args: calls, ty: Ty::of(oid::RECORD) }, columns, lateral)
+        let definitions = alias.map_or_else(Default::default, |alias| alias.definitions.as_slice());
+        let defined = definitions.iter().map(|column| self.type_of(&column.data_type)).collect::<Option<Vec<Ty>>>()?;
+        let mut aliases = columns_of(alias);
+        aliases.extend(definitions.iter().map(|column| column.name.value.clone()));
+        let given = alias.and_then(|alias| alias.name.as_ref()).map(|name| name.value.clone());
+        let (call, mut columns, lateral, called) = match functions {
+            [function] if function.definitions.is_empty() => {
+                let (name, args) = called_function(&function.call)?;
+                let called = given.unwrap_or_else(|| name.clone());
+                let (call, columns, lateral) = match args {
+                    [_, _, ..] if name == "unnest" => match defined.as_slice() {
+                        [] => self.several_arrays(args, scope)?,
+                        _ => return None,
+                    },
+                    args => self.called_in_from(&name, args, &called, !defined.is_empty(), scope)?,
+                };
+                (call, columns, lateral, called)
             }
-            name => self.called_in_from(name, args, &called, !defined.is_empty(), scope)?,
+            several => {
+                let (calls, columns, lateral, first) = self.functions_in_step(several, scope)?;
+                let call = Node::Listed { word: "ROWS FROM", args: calls, ty: Ty::of(oid::RECORD) };
+                (call, columns, lateral, given.unwrap_or(first))
+            }
         };
         if ordinality {
             columns.push(("ordinality".to_string(), Ty::of(oid::INT8)));
         }
-        let aliases: Vec<String> =
-            alias.map_or_else(Vec::new, |alias| alias.columns.iter().map(|column| fold(&column.name)).collect());
         if !defined.is_empty() {
             columns = aliases.iter().cloned().zip(defined.iter().copied()).collect();
         }
@@ -257,15 +230,16 @@ impl Analysis<'_> {
     #[allow(clippy::type_complexity)]
     fn functions_in_step(
         &self,
-        calls: &[FunctionArg],
+        functions: &[RowsFunction],
         scope: &Scope<'_>,
     ) -> Option<(Vec<Node>, Vec<(String, Ty)>, bool, String)> {
         let (mut made, mut columns, mut lateral, mut first) = (Vec::new(), Vec::new(), false, None);
-        for call in calls {
-            let FunctionArg::Unnamed(FunctionArgExpr::Expr(ast::Expr::Function(call))) = call else { return None };
-            let ast::FunctionArguments::List(list) = &call.args else { return None };
-            let name = fold_name(&call.name).ok()?.1;
-            let (node, own, beside) = self.called_in_from(&name, &list.args, &name, false, scope)?;
+        for function in functions {
+            if !function.definitions.is_empty() {
+                return None;
+            }
+            let (name, args) = called_function(&function.call)?;
+            let (node, own, beside) = self.called_in_from(&name, args, &name, false, scope)?;
             made.push(node);
             columns.extend(own);
             lateral |= beside;
@@ -279,15 +253,14 @@ impl Analysis<'_> {
     fn called_in_from(
         &self,
         name: &str,
-        args: &[FunctionArg],
+        args: &[Argument],
         called: &str,
         defined: bool,
         scope: &Scope<'_>,
     ) -> Option<(Node, Vec<(String, Ty)>, bool)> {
         let mut nodes = Vec::new();
         for arg in args {
-            let FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) = arg else { return None };
-            nodes.push(self.expr(expr, scope)?);
+            nodes.push(self.expr(unnamed(arg)?, scope)?);
         }
         let given: Vec<Oid> = nodes.iter().map(|node| node.ty().oid).collect();
         let lateral = nodes.iter().any(super::comparison::has_column);
@@ -321,48 +294,31 @@ impl Analysis<'_> {
         Some((call, columns, lateral))
     }
 
-    /// `unnest` of several arrays in parallel.
-    fn several_arrays(
-        &self,
-        arrays: &[ast::Expr],
-        alias: Option<&TableAlias>,
-        ordinality: bool,
-        scope: &Scope<'_>,
-    ) -> Option<Relation> {
-        if alias.is_some_and(|alias| alias.columns.iter().any(|column| column.data_type.is_some())) {
-            return None;
-        }
+    /// `unnest` of several arrays in parallel, as a function in FROM.
+    fn several_arrays(&self, arrays: &[Argument], scope: &Scope<'_>) -> Option<(Node, Vec<(String, Ty)>, bool)> {
         let mut args = Vec::new();
         let mut columns: Vec<(String, Ty)> = Vec::new();
         for array in arrays {
-            let Node::Call(call) = self.function("unnest", vec![self.expr(array, scope)?], None)? else { return None };
+            let array = self.expr(unnamed(array)?, scope)?;
+            let Node::Call(call) = self.function("unnest", vec![array], None)? else { return None };
             columns.push(("unnest".to_string(), call.ty));
             args.extend(call.args);
         }
         let lateral = args.iter().any(super::comparison::has_column);
-        if ordinality {
-            columns.push(("ordinality".to_string(), Ty::of(oid::INT8)));
-        }
-        let called = alias.map_or_else(|| "unnest".to_string(), |alias| fold(&alias.name));
-        let aliases: Vec<String> =
-            alias.map_or_else(Vec::new, |alias| alias.columns.iter().map(|column| fold(&column.name)).collect());
-        let call = Node::Listed { word: "UNNEST", args, ty: Ty::of(oid::RECORD) };
-        let kind = RelationKind::Function { call, ordinality, defined: Vec::new() };
-        Some(of_function(kind, called, named(columns, &aliases), lateral))
+        Some((Node::Listed { word: "UNNEST", args, ty: Ty::of(oid::RECORD) }, columns, lateral))
     }
 
-    fn join(&self, left: From, join: &ast::Join, scope: &Scope<'_>, added: &mut Added<'_>) -> Option<From> {
-        use JoinOperator as J;
-        let (words, constraint) = match &join.join_operator {
-            J::Join(constraint) | J::Inner(constraint) => ("JOIN", constraint),
-            J::Left(constraint) | J::LeftOuter(constraint) => ("LEFT JOIN", constraint),
-            J::Right(constraint) | J::RightOuter(constraint) => ("RIGHT JOIN", constraint),
-            J::FullOuter(constraint) => ("FULL JOIN", constraint),
-            J::CrossJoin(constraint) => ("CROSS JOIN", constraint),
-            _ => return None,
+    fn join(&self, join: &ast::Join, scope: &Scope<'_>, added: &mut Added<'_>) -> Option<Join> {
+        let words = match join.kind {
+            JoinKind::Cross => "CROSS JOIN",
+            JoinKind::Inner => "JOIN",
+            JoinKind::Left => "LEFT JOIN",
+            JoinKind::Right => "RIGHT JOIN",
+            JoinKind::Full => "FULL JOIN",
         };
+        let left = self.item_of_from(&join.left, scope, added)?;
         let before = added.items.len();
-        let right = self.factor(&join.relation, scope, added)?;
+        let right = self.item_of_from(&join.right, scope, added)?;
         let columns = |items: &[Item]| -> Option<Vec<(String, Node)>> {
             let relations = self.relations.borrow();
             let mut columns = Vec::new();
@@ -373,23 +329,16 @@ impl Analysis<'_> {
         };
         let mut of_left = columns(added.items.get(..before)?)?;
         let mut of_right = columns(added.items.get(before..)?)?;
-        let using: Vec<String> = match constraint {
-            JoinConstraint::On(_) | JoinConstraint::None => Vec::new(),
-            JoinConstraint::Using(names) => {
-                names.iter().map(|name| Some(fold_name(name).ok()?.1)).collect::<Option<_>>()?
+        let (using, using_alias) = match &join.condition {
+            JoinCondition::On(_) | JoinCondition::None => (Vec::new(), None),
+            JoinCondition::Using(names, alias) => {
+                let names: Vec<String> = names.iter().map(|name| name.value.clone()).collect();
+                (names, alias.as_ref().map(|alias| alias.value.clone()))
             }
-            JoinConstraint::Natural => {
+            JoinCondition::Natural => {
                 let common = |name: &&String| of_right.iter().any(|(known, _)| known == *name);
-                of_left.iter().map(|(name, _)| name).filter(common).cloned().collect()
+                (of_left.iter().map(|(name, _)| name).filter(common).cloned().collect(), None)
             }
-        };
-        let mut using = using;
-        let using_alias = match using.last().and_then(|name| name.strip_prefix(JOIN_ALIAS)).map(str::to_string) {
-            Some(alias) => {
-                using.pop();
-                Some(alias)
-            }
-            None => None,
         };
         let mut merged = Vec::new();
         for name in &using {
@@ -432,8 +381,8 @@ impl Analysis<'_> {
             Relation { kind, name: None, printed: None, aliased, aliases: Vec::new(), lateral, columns: merged };
         let at = self.add(relation);
         added.items.push(Item { relation: at, qualified: false, bare: true });
-        let on = match constraint {
-            JoinConstraint::On(on) => {
+        let on = match &join.condition {
+            JoinCondition::On(on) => {
                 // ON sees both sides of the join and the outer query.
                 let sides = Scope { items: added.items.clone(), outer: scope.outer };
                 Some(self.boolean(self.expr(on, &sides)?)?)
@@ -444,9 +393,28 @@ impl Analysis<'_> {
             _ => None,
         };
         let words = if words == "JOIN" && on.is_none() && using.is_empty() { "CROSS JOIN" } else { words };
-        let alias = None;
-        Some(From::Join(Box::new(Join { words, left, right, on, using, using_alias, alias })))
+        Some(Join { words, left, right, on, using, using_alias, alias: None })
     }
+}
+
+/// The names of columns in an alias.
+fn columns_of(alias: Option<&Alias>) -> Vec<String> {
+    alias.iter().flat_map(|alias| &alias.columns).map(|column| column.value.clone()).collect()
+}
+
+/// The name and the arguments of a plain call.
+fn called_function(call: &Expr) -> Option<(String, &[Argument])> {
+    let ExprKind::Call(call) = &call.kind else { return None };
+    if call.star || call.distinct || call.variadic || !call.order_by.is_empty() {
+        return None;
+    }
+    let (_, name) = fold_name(&call.name).ok()?;
+    Some((name, call.arguments.as_slice()))
+}
+
+/// The value of an argument without a name.
+fn unnamed(argument: &Argument) -> Option<&Expr> {
+    argument.name.is_none().then_some(&argument.value)
 }
 
 /// The relation of a function in FROM. `columns` have the names that the query uses.

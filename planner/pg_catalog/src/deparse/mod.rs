@@ -28,7 +28,7 @@ use print_query::Names;
 use printer::Printer;
 use scope::{Item, Scope};
 use std::cell::{Cell, RefCell};
-use syntax::{Extras, parse_expression};
+use syntax::parse_expression;
 use types::{Ty, Types, oid};
 
 /// The reader of a printed text: names and settings.
@@ -69,15 +69,13 @@ struct Analysis<'a> {
     common: RefCell<Vec<(String, Vec<(String, Ty)>)>>,
     /// The view that resolves names of relations.
     view: Option<&'a ViewDescriptor>,
-    /// The clauses that sqlparser's tree cannot represent.
-    extras: Option<&'a Extras>,
     depth: Cell<usize>,
 }
 
 impl<'a> Analysis<'a> {
     fn new(context: &'a Context<'a>, view: Option<&'a ViewDescriptor>) -> Analysis<'a> {
         let (relations, common) = Default::default();
-        Analysis { context, relations, common, view, extras: None, depth: Cell::new(0) }
+        Analysis { context, relations, common, view, depth: Cell::new(0) }
     }
 
     fn types(&self) -> Types<'a> {
@@ -175,7 +173,7 @@ pub fn view(context: &Context<'_>, view: &TableDescriptor, pretty: bool, wrap: O
     let stored = view.view.as_ref()?;
     let statement = binder::view_statement(stored).ok()?;
     let tree = binder::the_query(&statement).ok()?;
-    let analysis = Analysis { extras: Some(&statement.extras), ..Analysis::new(context, Some(stored)) };
+    let analysis = Analysis::new(context, Some(stored));
     let query: Query = analysis.query(tree, None)?;
     let relations = analysis.relations.into_inner();
     let mut printer = Printer::new(context, pretty, &relations);

@@ -2,7 +2,7 @@
 //! [`Query`]: a query of such expressions. Both serve only for printing.
 
 use super::types::{Ty, oid};
-use syntax::LockStrength;
+use syntax::ast::LockStrength;
 
 /// An expression with resolved names and types.
 #[derive(Clone, Debug)]
@@ -107,6 +107,8 @@ pub enum Syntax {
     Overlay,
     Position,
     Substring,
+    SubstringSimilar,
+    CollationFor,
     TrimBoth,
     TrimLeading,
     TrimTrailing,

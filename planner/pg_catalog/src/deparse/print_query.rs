@@ -7,7 +7,7 @@ use super::node::{Common, FramePart};
 use super::printer::{Printer, SMALL_STEP, STEP};
 use super::types::Ty;
 use syntax::names::quote;
-use syntax::strength_words;
+use syntax::{deeper, strength_words};
 
 /// The outer names of a query's columns.
 #[derive(Clone, Copy)]
@@ -221,7 +221,7 @@ impl Printer<'_> {
     fn item_of_from(&mut self, item: &From) {
         match item {
             From::Relation(at) => self.relation(*at),
-            From::Join(join) => self.join(join),
+            From::Join(join) => deeper(|| self.join(join)),
         }
     }
 
@@ -385,7 +385,9 @@ impl Printer<'_> {
 
     fn arm(&mut self, arm: &SetArm, names: Names<'_>) {
         match arm {
-            SetArm::Set { words, all, left, right } => self.set_operation((words, *all), (left, right), names),
+            SetArm::Set { words, all, left, right } => {
+                deeper(|| self.set_operation((words, *all), (left, right), names));
+            }
             SetArm::Query(query) => {
                 let brackets = !query.with.is_empty()
                     || !query.order_by.is_empty()

@@ -435,6 +435,20 @@ impl<'a> Printer<'a> {
                 self.node(text, false);
                 self.write_from_and_for(from, rest);
             }
+            (Syntax::SubstringSimilar, [text, pattern, escape]) => {
+                self.push("SUBSTRING(");
+                self.node(text, false);
+                self.push(" SIMILAR ");
+                self.node(pattern, false);
+                self.push(" ESCAPE ");
+                self.node(escape, false);
+                self.push(")");
+            }
+            (Syntax::CollationFor, [value]) => {
+                self.push("COLLATION FOR (");
+                self.node(value, false);
+                self.push(")");
+            }
             (Syntax::TrimBoth | Syntax::TrimLeading | Syntax::TrimTrailing, [text, what @ ..]) => {
                 self.push(match syntax {
                     Syntax::TrimBoth => "TRIM(BOTH",

@@ -2,15 +2,15 @@
 
 use super::Analysis;
 use super::call::sort_by;
-use super::node::{Body, Common, Group, Key, Lock, Node, Query, RelationKind, Select, SetArm, Sort, Wait, Window};
+use super::node::{Body, Common, Group, Key, Lock, Node, Query, RelationKind, Select, SetArm, Sort, Wait};
 use super::scope::Scope;
 use super::types::{Ty, oid};
-use binder::{called, output_name};
-use sqlparser::ast::{
-    self, Distinct, Expr, GroupByExpr, LimitClause, NamedWindowExpr, OrderByKind, SelectItem, SetExpr, SetOperator,
-    SetQuantifier, Value,
+use binder::output_name;
+use syntax::ast::{
+    self, Expr, ExprKind, FromItem, GroupItem, Literal, LockStrength, LockWait, QueryBody, SetOperation, SetOperator,
+    SortItem, Statement,
 };
-use syntax::{CYCLE, GROUP_BY_DISTINCT, NOTHING, SEARCH, fold, fold_name};
+use syntax::{Span, deeper, fold_name};
 use types::Oid;
 
 /// Names and types of a query's columns.
@@ -23,68 +23,42 @@ impl Analysis<'_> {
     }
 
     fn any_query(&self, query: &ast::Query, outer: Option<&Scope<'_>>, settle: bool) -> Option<Query> {
-        let plain = query.for_clause.is_none()
-            && query.settings.is_none()
-            && query.format_clause.is_none()
-            && query.pipe_operators.is_empty();
-        if !plain || self.depth.get() > 100 {
+        self.inner_query(|made| self.whole_query(query, outer, settle, made))
+    }
+
+    /// A query that `analyze` fills in.
+    fn inner_query(&self, analyze: impl FnOnce(&mut Query) -> Option<()>) -> Option<Query> {
+        if self.depth.get() > 100 {
             return None;
         }
         let known = self.common.borrow().len();
         self.depth.set(self.depth.get() + 1);
-        let found = self.whole_query(query, outer, settle);
+        let mut made = Query::default();
+        let found = analyze(&mut made);
         self.depth.set(self.depth.get() - 1);
         self.common.borrow_mut().truncate(known);
-        found
+        found.map(|()| made)
     }
 
-    fn whole_query(&self, query: &ast::Query, outer: Option<&Scope<'_>>, settle: bool) -> Option<Query> {
-        let mut made = Query::default();
+    fn whole_query(&self, query: &ast::Query, outer: Option<&Scope<'_>>, settle: bool, made: &mut Query) -> Option<()> {
+        if query.as_of.is_some() {
+            return None;
+        }
         if let Some(with) = &query.with {
             made.recursive = with.recursive;
-            for table in &with.cte_tables {
+            for table in &with.queries {
                 made.with.push(self.common_query(table, with.recursive, outer)?);
             }
         }
-        let order: &[ast::OrderByExpr] = match query.order_by.as_ref().map(|order| (&order.kind, &order.interpolate)) {
-            None => &[],
-            Some((OrderByKind::Expressions(order), None)) => order,
-            Some(_) => return None,
-        };
-        let mut body = query.body.as_ref();
+        let mut body = &query.body;
         // Parentheses around a query without clauses of its own are redundant.
-        while let SetExpr::Query(inner) = body {
-            if inner.with.is_some() || inner.order_by.is_some() || inner.limit_clause.is_some() || inner.fetch.is_some()
-            {
+        while let QueryBody::Nested(inner) = body {
+            if !is_bare(inner) {
                 return None;
             }
             body = &inner.body;
         }
-        let mut scope = Scope::within(outer);
-        match body {
-            SetExpr::Select(select) => {
-                self.select(select, order, &mut scope, settle, &mut made)?;
-            }
-            SetExpr::Values(values) => {
-                let rows = values.rows.iter().map(|row| row.content.as_slice()).collect::<Vec<&[Expr]>>();
-                let (rows, columns) = self.values(&rows, outer)?;
-                (made.body, made.columns) = (Body::Values(rows), columns);
-                if !order.is_empty() {
-                    return None;
-                }
-            }
-            SetExpr::SetOperation { .. } => {
-                let (arm, columns) = self.arm(body, outer)?;
-                let SetArm::Set { words, all, left, right } = arm else { return None };
-                (made.body, made.columns) = (Body::Set { words, all, left, right }, columns);
-                for item in order {
-                    let number = self.output_number(&item.expr, &made.columns)?;
-                    let key = Key { node: Node::unknown(None), number: Some(number) };
-                    made.order_by.push(sort_by(item, key)?);
-                }
-            }
-            _ => return None,
-        }
+        self.body(body, &query.order_by, outer, settle, made)?;
         let empty = Scope::within(outer);
         let number = |expr: &Expr| -> Option<Node> {
             let node = self.expr(expr, &empty)?;
@@ -93,41 +67,73 @@ impl Analysis<'_> {
                 _ => self.coerce(node, oid::INT8),
             }
         };
-        match &query.limit_clause {
-            None => {}
-            Some(LimitClause::LimitOffset { limit, offset, limit_by }) if limit_by.is_empty() => {
-                if let Some(limit) = limit {
-                    made.limit = Some(number(limit)?);
-                }
-                if let Some(offset) = offset {
-                    made.offset = Some(number(&offset.value)?);
-                }
-            }
-            Some(_) => return None,
+        if let Some(limit) = &query.limit {
+            made.limit = Some(number(&limit.count)?);
+            made.with_ties = limit.with_ties;
         }
-        if let Some(fetch) = &query.fetch {
-            if fetch.percent || made.limit.is_some() {
-                return None;
-            }
-            made.with_ties = fetch.with_ties;
-            made.limit = Some(match &fetch.quantity {
-                Some(quantity) => number(quantity)?,
-                None => Node::Const(Ty::of(oid::INT8), Some("1".to_string())),
-            });
+        if let Some(offset) = &query.offset {
+            made.offset = Some(number(offset)?);
         }
         for clause in &query.locks {
-            self.lock(clause, &mut made)?;
+            self.lock(clause, made)?;
         }
-        Some(made)
+        Some(())
+    }
+
+    /// Analyzes the body of a query, and its ORDER BY.
+    fn body(
+        &self,
+        body: &QueryBody,
+        order: &[SortItem],
+        outer: Option<&Scope<'_>>,
+        settle: bool,
+        made: &mut Query,
+    ) -> Option<()> {
+        match body {
+            QueryBody::Select(select) => self.select(select, order, &mut Scope::within(outer), settle, made),
+            QueryBody::Table(relation, _) => {
+                // `TABLE t` is `SELECT * FROM t`.
+                let star = Expr { kind: ExprKind::Star(Vec::new()), span: Span::NONE };
+                let table = FromItem::Table { relation: relation.clone(), alias: None, sample: None, span: Span::NONE };
+                let select = ast::Select {
+                    distinct: None,
+                    targets: vec![ast::Target { value: star, label: None }],
+                    into: None,
+                    from: vec![table],
+                    filter: None,
+                    group_by: None,
+                    having: None,
+                    windows: Vec::new(),
+                    span: Span::NONE,
+                };
+                self.select(&select, order, &mut Scope::within(outer), settle, made)
+            }
+            QueryBody::Values(rows, _) => {
+                let (rows, columns) = self.values(rows, outer)?;
+                (made.body, made.columns) = (Body::Values(rows), columns);
+                order.is_empty().then_some(())
+            }
+            QueryBody::Set(operation) => {
+                let (arm, columns) = self.arms(operation, &operation.arms, outer)?;
+                let SetArm::Set { words, all, left, right } = arm else { return None };
+                (made.body, made.columns) = (Body::Set { words, all, left, right }, columns);
+                for item in order {
+                    let number = self.output_number(&item.value, &made.columns)?;
+                    let key = Key { node: Node::unknown(None), number: Some(number) };
+                    made.order_by.push(sort_by(item, key)?);
+                }
+                Some(())
+            }
+            QueryBody::Nested(_) => None,
+        }
     }
 
     /// Analyzes a locking clause. It applies to the named relations, or to all that have rows to lock.
     fn lock(&self, clause: &ast::LockClause, query: &mut Query) -> Option<()> {
-        let lock = self.extras?.lock(clause)?;
-        let wait = match clause.nonblock {
-            None => Wait::Block,
-            Some(ast::NonBlock::SkipLocked) => Wait::Skip,
-            Some(ast::NonBlock::Nowait) => Wait::Error,
+        let wait = match clause.wait {
+            LockWait::Wait => Wait::Block,
+            LockWait::SkipLocked => Wait::Skip,
+            LockWait::NoWait => Wait::Error,
         };
         let relations = self.relations.borrow();
         let has_rows = |at: &usize| {
@@ -135,47 +141,51 @@ impl Analysis<'_> {
             matches!(kind, Some(RelationKind::Table { .. } | RelationKind::Query(_)))
         };
         let mut meant: Vec<usize> = Vec::new();
-        for name in &lock.of {
-            let named = |at: &usize| relations.get(*at).is_some_and(|found| found.name.as_ref() == Some(name));
+        for name in &clause.of {
+            let (_, name) = fold_name(name).ok()?;
+            let named = |at: &usize| relations.get(*at).is_some_and(|found| found.name.as_ref() == Some(&name));
             meant.push(query.relations.iter().copied().find(named)?);
         }
-        if lock.of.is_empty() {
+        if clause.of.is_empty() {
             meant.extend(query.relations.iter().copied().filter(has_rows));
         }
         for relation in meant {
             match query.locks.iter_mut().find(|other| other.relation == relation) {
                 Some(other) => {
-                    other.strength = other.strength.max(lock.strength);
+                    other.strength = stronger(other.strength, clause.strength);
                     other.wait = other.wait.max(wait);
                 }
-                None => query.locks.push(Lock { relation, strength: lock.strength, wait }),
+                None => query.locks.push(Lock { relation, strength: clause.strength, wait }),
             }
         }
         Some(())
     }
 
-    fn common_query(&self, table: &ast::Cte, recursive: bool, outer: Option<&Scope<'_>>) -> Option<Common> {
-        let name = fold(&table.alias.name);
-        if name == SEARCH || name == CYCLE || table.from.is_some() {
+    fn common_query(&self, table: &ast::CommonTable, recursive: bool, outer: Option<&Scope<'_>>) -> Option<Common> {
+        let Statement::Query(query) = table.statement.as_ref() else { return None };
+        if table.search.is_some() || table.cycle.is_some() {
             return None;
         }
-        let aliases: Vec<String> = table.alias.columns.iter().map(|column| fold(&column.name)).collect();
-        if recursive && let SetExpr::SetOperation { left, .. } = table.query.body.as_ref() {
-            // The first operand determines the names of the columns.
-            let (_, mut columns) = self.arm(left, outer)?;
+        let name = table.name.value.clone();
+        let aliases: Vec<String> = table.columns.iter().map(|column| column.value.clone()).collect();
+        if recursive
+            && let QueryBody::Set(operation) = &query.body
+            && let [first @ .., _] = operation.arms.as_slice()
+        {
+            // All operands but the last determine the names of the columns.
+            let (_, mut columns) = self.arms(operation, first, outer)?;
             for (_, ty) in columns.iter_mut().filter(|(_, ty)| ty.oid == oid::UNKNOWN) {
                 *ty = Ty::of(oid::TEXT);
             }
             self.common.borrow_mut().push((name.clone(), named(columns, &aliases)));
         }
-        let query = self.query(&table.query, outer)?;
+        let query = self.query(query, outer)?;
         self.common.borrow_mut().push((name.clone(), named(query.columns.clone(), &aliases)));
-        let materialized = table.materialized.as_ref().map(|how| matches!(how, ast::CteAsMaterialized::Materialized));
-        Some(Common { name, aliases, materialized, query })
+        Some(Common { name, aliases, materialized: table.materialized, query })
     }
 
     /// Analyzes the rows of VALUES.
-    fn values(&self, rows: &[&[Expr]], outer: Option<&Scope<'_>>) -> Option<(Vec<Vec<Node>>, Columns)> {
+    fn values(&self, rows: &[Vec<Expr>], outer: Option<&Scope<'_>>) -> Option<(Vec<Vec<Node>>, Columns)> {
         let scope = Scope::within(outer);
         let mut made: Vec<Vec<Node>> = Vec::new();
         for row in rows {
@@ -199,64 +209,46 @@ impl Analysis<'_> {
     }
 
     /// Analyzes an operand of a set operation. Its untyped strings stay untyped.
-    fn arm(&self, body: &SetExpr, outer: Option<&Scope<'_>>) -> Option<(SetArm, Columns)> {
-        match body {
-            SetExpr::SetOperation { left, op, set_quantifier, right } => {
-                let words = match op {
-                    SetOperator::Union => "UNION",
-                    SetOperator::Intersect => "INTERSECT",
-                    SetOperator::Except => "EXCEPT",
-                    SetOperator::Minus => return None,
-                };
-                let all = match set_quantifier {
-                    SetQuantifier::All => true,
-                    SetQuantifier::None | SetQuantifier::Distinct => false,
-                    _ => return None,
-                };
-                let ((mut left, of_left), (mut right, of_right)) = (self.arm(left, outer)?, self.arm(right, outer)?);
-                if of_left.len() != of_right.len() {
-                    return None;
-                }
-                let mut columns = Vec::with_capacity(of_left.len());
-                for (at, ((name, one), (_, other))) in of_left.into_iter().zip(of_right).enumerate() {
-                    let oid = super::coerce::common(self.types(), &[one.oid, other.oid])?;
-                    let modifier = if one == other { one.modifier } else { -1 };
-                    self.settle_column(&mut left, at, oid)?;
-                    self.settle_column(&mut right, at, oid)?;
-                    columns.push((name, Ty { oid, modifier }));
-                }
-                Some((SetArm::Set { words, all, left: Box::new(left), right: Box::new(right) }, columns))
+    fn arm(&self, body: &QueryBody, outer: Option<&Scope<'_>>) -> Option<(SetArm, Columns)> {
+        let made = match body {
+            QueryBody::Set(operation) => return self.arms(operation, &operation.arms, outer),
+            QueryBody::Nested(query) if is_bare(query) => return deeper(|| self.arm(&query.body, outer)),
+            QueryBody::Nested(query) => self.any_query(query, outer, false)?,
+            body => self.inner_query(|made| self.body(body, &[], outer, false, made))?,
+        };
+        let columns = made.columns.clone();
+        Some((SetArm::Query(Box::new(made)), columns))
+    }
+
+    /// Analyzes these operands of a set operation, each with what precedes it.
+    fn arms(
+        &self,
+        operation: &SetOperation,
+        arms: &[QueryBody],
+        outer: Option<&Scope<'_>>,
+    ) -> Option<(SetArm, Columns)> {
+        let words = match operation.operator {
+            SetOperator::Union => "UNION",
+            SetOperator::Intersect => "INTERSECT",
+            SetOperator::Except => "EXCEPT",
+        };
+        let (first, others) = arms.split_first()?;
+        let (mut left, mut columns) = deeper(|| self.arm(first, outer))?;
+        for right in others {
+            let (mut right, of_right) = deeper(|| self.arm(right, outer))?;
+            if columns.len() != of_right.len() {
+                return None;
             }
-            SetExpr::Query(query) => {
-                let bare = query.with.is_none()
-                    && query.order_by.is_none()
-                    && query.limit_clause.is_none()
-                    && query.fetch.is_none();
-                if bare {
-                    return self.arm(&query.body, outer);
-                }
-                let made = self.any_query(query, outer, false)?;
-                let columns = made.columns.clone();
-                Some((SetArm::Query(Box::new(made)), columns))
+            for (at, ((_, ty), (_, other))) in columns.iter_mut().zip(of_right).enumerate() {
+                let oid = super::coerce::common(self.types(), &[ty.oid, other.oid])?;
+                let modifier = if *ty == other { ty.modifier } else { -1 };
+                self.settle_column(&mut left, at, oid)?;
+                self.settle_column(&mut right, at, oid)?;
+                *ty = Ty { oid, modifier };
             }
-            body => {
-                let query = ast::Query {
-                    with: None,
-                    body: Box::new(body.clone()),
-                    order_by: None,
-                    limit_clause: None,
-                    fetch: None,
-                    locks: Vec::new(),
-                    for_clause: None,
-                    settings: None,
-                    format_clause: None,
-                    pipe_operators: Vec::new(),
-                };
-                let made = self.any_query(&query, outer, false)?;
-                let columns = made.columns.clone();
-                Some((SetArm::Query(Box::new(made)), columns))
-            }
+            left = SetArm::Set { words, all: operation.all, left: Box::new(left), right: Box::new(right) };
         }
+        Some((left, columns))
     }
 
     /// Gives an untyped string of an operand's column the type of the operation's column.
@@ -273,79 +265,57 @@ impl Analysis<'_> {
     fn select(
         &self,
         select: &ast::Select,
-        order: &[ast::OrderByExpr],
+        order: &[SortItem],
         scope: &mut Scope<'_>,
         settle: bool,
         query: &mut Query,
     ) -> Option<()> {
-        let bare = select.top.is_none()
-            && select.into.is_none()
-            && select.lateral_views.is_empty()
-            && select.prewhere.is_none()
-            && select.connect_by.is_empty()
-            && select.cluster_by.is_empty()
-            && select.distribute_by.is_empty()
-            && select.sort_by.is_empty()
-            && select.qualify.is_none()
-            && select.exclude.is_none();
-        if !bare {
+        if select.into.is_some() {
             return None;
         }
         let mut made = Select { from: self.from(&select.from, scope, &mut query.relations)?, ..Select::default() };
-        for item in &select.projection {
-            match item {
-                SelectItem::UnnamedExpr(Expr::Identifier(name)) if name.value == NOTHING => {}
-                SelectItem::UnnamedExpr(expr) => self.item(expr, output_name(expr), scope, settle, &mut made, query)?,
-                SelectItem::ExprWithAlias { expr, alias } => {
-                    self.item(expr, fold(alias), scope, settle, &mut made, query)?;
-                }
-                SelectItem::Wildcard(options) if *options == ast::WildcardAdditionalOptions::default() => {
-                    for at in scope.items.iter().filter(|item| item.bare).map(|item| item.relation) {
-                        self.all_columns(at, &mut made, query)?;
+        for ast::Target { value, label } in &select.targets {
+            match &value.kind {
+                ExprKind::Star(names) => match names.last() {
+                    Some(relation) => {
+                        self.all_columns(scope.relation(self, &relation.value)?, &mut made, query)?;
                     }
+                    None => {
+                        for at in scope.items.iter().filter(|item| item.bare).map(|item| item.relation) {
+                            self.all_columns(at, &mut made, query)?;
+                        }
+                    }
+                },
+                _ => {
+                    let name = label.as_ref().map_or_else(|| output_name(value), |label| label.value.clone());
+                    self.item(value, name, scope, settle, &mut made, query)?;
                 }
-                SelectItem::QualifiedWildcard(ast::SelectItemQualifiedWildcardKind::ObjectName(name), _) => {
-                    let (_, name) = fold_name(name).ok()?;
-                    self.all_columns(scope.relation(self, &name)?, &mut made, query)?;
-                }
-                _ => return None,
             }
         }
-        if let Some(filter) = &select.selection {
+        if let Some(filter) = &select.filter {
             made.filter = Some(self.boolean(self.expr(filter, scope)?)?);
         }
         let outputs = Outputs { items: &made.items, columns: &query.columns };
-        made.group_by = match &select.group_by {
-            GroupByExpr::Expressions(items, modifiers) if modifiers.is_empty() => {
-                let distinct = |item: &Expr| matches!(item, Expr::Identifier(name) if name.value == GROUP_BY_DISTINCT);
-                made.group_distinct = items.first().is_some_and(distinct);
-                let items = items.iter().skip(usize::from(made.group_distinct));
-                items.map(|item| self.group(item, &outputs, scope)).collect::<Option<_>>()?
-            }
-            _ => return None,
-        };
+        if let Some(group_by) = &select.group_by {
+            made.group_distinct = group_by.distinct;
+            made.group_by =
+                group_by.items.iter().map(|item| self.group(item, &outputs, scope)).collect::<Option<_>>()?;
+        }
         if let Some(having) = &select.having {
             made.having = Some(self.boolean(self.expr(having, scope)?)?);
         }
-        for definition in &select.named_window {
-            let window = match &definition.1 {
-                NamedWindowExpr::WindowSpec(spec) => self.window_spec(spec, scope)?,
-                NamedWindowExpr::NamedWindow(base) => Window { base: Some(fold(base)), ..Window::default() },
-            };
-            made.windows.push((fold(&definition.0), window));
+        for window in &select.windows {
+            made.windows.push((window.name.value.clone(), self.window_spec(&window.spec, scope)?));
         }
-        match &select.distinct {
-            None | Some(Distinct::All) => {}
-            Some(Distinct::Distinct) => made.distinct = true,
-            Some(Distinct::On(keys)) => {
-                for key in keys {
-                    made.distinct_on.push(self.output_key(key, &outputs, scope)?);
-                }
+        if let Some(distinct) = &select.distinct {
+            made.distinct = distinct.on.is_empty();
+            for key in &distinct.on {
+                made.distinct_on.push(self.output_key(key, &outputs, scope)?);
             }
         }
         let mut sorts: Vec<Sort> = Vec::new();
         for item in order {
-            sorts.push(sort_by(item, self.output_key(&item.expr, &outputs, scope)?)?);
+            sorts.push(sort_by(item, self.output_key(&item.value, &outputs, scope)?)?);
         }
         query.order_by = sorts;
         query.body = Body::Select(Box::new(made));
@@ -389,62 +359,64 @@ impl Analysis<'_> {
 
     /// The number of an output column of a set operation.
     fn output_number(&self, expr: &Expr, columns: &Columns) -> Option<usize> {
-        match expr {
-            Expr::Identifier(name) => {
-                let name = fold(name);
-                let mut found = columns.iter().enumerate().filter(|(_, (known, _))| *known == name);
+        match plain_name(expr) {
+            Some(name) => {
+                let mut found = columns.iter().enumerate().filter(|(_, (known, _))| known == name);
                 let (at, _) = found.next()?;
                 found.next().is_none().then_some(at + 1)
             }
-            expr => number_of(expr).filter(|number| (1..=columns.len()).contains(number)),
+            None => number_of(expr).filter(|number| (1..=columns.len()).contains(number)),
         }
     }
 
-    fn group(&self, item: &Expr, outputs: &Outputs<'_>, scope: &Scope<'_>) -> Option<Group> {
+    fn group(&self, item: &GroupItem, outputs: &Outputs<'_>, scope: &Scope<'_>) -> Option<Group> {
         let key = |expr: &Expr| -> Option<Key> {
             // A column of FROM takes precedence over an output column of the same name.
-            let own = match expr {
-                Expr::Identifier(name) => scope.column(self, &fold(name)),
-                _ => None,
-            };
-            match own {
+            match plain_name(expr).and_then(|name| scope.column(self, name)) {
                 Some(node) => Some(Key { node, number: None }),
                 None => self.output_key(expr, outputs, scope),
             }
         };
-        let keys = |set: &Vec<Expr>| -> Option<Vec<Key>> {
-            match set.as_slice() {
-                [Expr::Tuple(items)] => items.iter().map(key).collect(),
-                items => items.iter().map(key).collect(),
+        // A row without ROW is a set of several keys.
+        let keys = |set: &Expr| -> Option<Vec<Key>> {
+            match &set.kind {
+                ExprKind::Row { fields, explicit: false } => fields.iter().map(key).collect(),
+                _ => Some(vec![key(set)?]),
             }
         };
+        let sets = |sets: &[Expr]| sets.iter().map(keys).collect::<Option<Vec<Vec<Key>>>>();
         match item {
-            Expr::Rollup(sets) => Some(Group::Sets("ROLLUP", sets.iter().map(keys).collect::<Option<_>>()?)),
-            Expr::Cube(sets) => Some(Group::Sets("CUBE", sets.iter().map(keys).collect::<Option<_>>()?)),
-            Expr::GroupingSets(sets) => {
-                let set = |set: &Vec<Expr>| match set.as_slice() {
-                    [inner @ (Expr::Rollup(_) | Expr::Cube(_) | Expr::GroupingSets(_))] => {
-                        self.group(inner, outputs, scope)
-                    }
-                    // sqlparser reads ROLLUP and CUBE as calls here.
-                    [Expr::Function(call)] => match (called(call, "rollup"), called(call, "cube")) {
-                        (Some(sets), _) => self.group(&Expr::Rollup(owned(&sets)), outputs, scope),
-                        (_, Some(sets)) => self.group(&Expr::Cube(owned(&sets)), outputs, scope),
-                        _ => keys(set).map(Group::Set),
-                    },
-                    _ => keys(set).map(Group::Set),
+            GroupItem::Expr(Expr { kind: ExprKind::Row { explicit: false, .. }, .. }) | GroupItem::Empty(_) => None,
+            GroupItem::Expr(expr) => key(expr).map(Group::Key),
+            GroupItem::Rollup(exprs, _) => Some(Group::Sets("ROLLUP", sets(exprs)?)),
+            GroupItem::Cube(exprs, _) => Some(Group::Sets("CUBE", sets(exprs)?)),
+            GroupItem::Sets(items, _) => {
+                let set = |item: &GroupItem| match item {
+                    GroupItem::Empty(_) => Some(Group::Set(Vec::new())),
+                    GroupItem::Expr(expr) => keys(expr).map(Group::Set),
+                    inner => deeper(|| self.group(inner, outputs, scope)),
                 };
-                Some(Group::Nested(sets.iter().map(set).collect::<Option<_>>()?))
+                Some(Group::Nested(items.iter().map(set).collect::<Option<_>>()?))
             }
-            Expr::Tuple(_) => None,
-            Expr::Nested(inner) => self.group(inner, outputs, scope),
-            expr => key(expr).map(Group::Key),
         }
     }
 }
 
-fn owned(sets: &[Vec<&Expr>]) -> Vec<Vec<Expr>> {
-    sets.iter().map(|set| set.iter().map(|expr| (*expr).clone()).collect()).collect()
+/// Whether a query has no clauses around its body.
+fn is_bare(query: &ast::Query) -> bool {
+    let ast::Query { with, body: _, order_by, limit, offset, locks, as_of, span: _ } = query;
+    with.is_none() && order_by.is_empty() && limit.is_none() && offset.is_none() && locks.is_empty() && as_of.is_none()
+}
+
+/// The stronger of two locks.
+fn stronger(one: LockStrength, other: LockStrength) -> LockStrength {
+    let rank = |strength: LockStrength| match strength {
+        LockStrength::KeyShare => 0,
+        LockStrength::Share => 1,
+        LockStrength::NoKeyUpdate => 2,
+        LockStrength::Update => 3,
+    };
+    if rank(one) < rank(other) { other } else { one }
 }
 
 /// The output columns that ORDER BY and GROUP BY can refer to.
@@ -455,9 +427,8 @@ struct Outputs<'q> {
 
 impl Outputs<'_> {
     fn named(&self, expr: &Expr) -> Option<Node> {
-        let Expr::Identifier(name) = expr else { return None };
-        let name = fold(name);
-        let found = self.columns.iter().position(|(known, _)| *known == name)?;
+        let name = plain_name(expr)?;
+        let found = self.columns.iter().position(|(known, _)| known == name)?;
         self.items.get(found).cloned()
     }
     fn numbered(&self, expr: &Expr) -> Option<Node> {
@@ -465,12 +436,20 @@ impl Outputs<'_> {
     }
 }
 
-fn number_of(expr: &Expr) -> Option<usize> {
-    match expr {
-        Expr::Value(value) => match &value.value {
-            Value::Number(digits, _) => digits.parse().ok(),
+/// The name that an expression is.
+fn plain_name(expr: &Expr) -> Option<&str> {
+    match &expr.kind {
+        ExprKind::Column(names) => match names.as_slice() {
+            [name] => Some(name.value.as_str()),
             _ => None,
         },
+        _ => None,
+    }
+}
+
+fn number_of(expr: &Expr) -> Option<usize> {
+    match &expr.kind {
+        ExprKind::Literal(Literal::Integer(digits)) => digits.parse().ok(),
         _ => None,
     }
 }

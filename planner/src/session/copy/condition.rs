@@ -17,7 +17,6 @@ use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use datafusion::common::{DFSchema, TableReference};
 use datafusion::logical_expr::Expr;
 use datafusion::physical_expr::PhysicalExpr;
-use sqlparser::ast::Spanned;
 use std::sync::Arc;
 
 /// The filter of a COPY FROM: its condition, over all columns of the table.
@@ -54,7 +53,7 @@ impl BoundCondition {
         if expression.ty != SqlType::BOOL {
             let message = format!("argument of WHERE must be type boolean, not type {}", expression.ty.name());
             let error = SqlError::new(state::DATATYPE_MISMATCH, message);
-            return Err(condition.source.error(error, condition.expr.span()));
+            return Err(condition.source.error(error, condition.expr.span));
         }
         Ok(BoundCondition { expression, slots })
     }

@@ -3,9 +3,9 @@
 use crate::catalog::{ColumnDescriptor, RelationKind, TableDescriptor};
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
+use crate::parse::ast::Name;
 use crate::parse::copy::CopyColumns;
 use crate::parse::fold_name;
-use sqlparser::ast::ObjectName;
 use std::sync::Arc;
 
 /// A table and the columns to copy.
@@ -18,7 +18,7 @@ pub struct CopyTable {
 
 impl CopyTable {
     /// Finds the table. `from` tells that the COPY reads data into it. Errors: 42P01, and 42809 if it is not a table.
-    pub fn table(context: &StatementContext, name: &ObjectName, from: bool) -> Result<Arc<TableDescriptor>> {
+    pub fn table(context: &StatementContext, name: &Name, from: bool) -> Result<Arc<TableDescriptor>> {
         let (schema, relation) = fold_name(name)?;
         let table = context
             .catalog

@@ -19,12 +19,12 @@ use crate::catalog::{ForeignKeyDescriptor, ReferentialAction, TableDescriptor, s
 use crate::error::{Result, SqlError, state};
 use crate::execution::StatementContext;
 use crate::execution::dml::{self, KeyChange, Pending};
+use crate::parse::ast::Name;
 use crate::parse::fold_name;
 use crate::parse::names::quote;
 use crate::types::{Datum, Oid};
 use reference::{Reference, column, shown};
 use runner::Runner;
-use sqlparser::ast::ObjectName;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use unique::Unique;
@@ -85,7 +85,7 @@ pub async fn enforce_later(database: &Arc<Database>, context: &Arc<StatementCont
 pub async fn set_constraints(
     database: &Arc<Database>,
     context: &Arc<StatementContext>,
-    names: Option<&[ObjectName]>,
+    names: Option<&[Name]>,
     deferred: bool,
 ) -> Result<()> {
     let constraints = names.map(|names| named(context, names, deferred)).transpose()?;
@@ -124,12 +124,12 @@ pub async fn set_constraints(
 }
 
 /// Checks the names in a SET CONSTRAINTS. Errors: 42704, and 42809 for constraints that cannot be deferred.
-pub fn find_constraints(context: &StatementContext, names: &[ObjectName], deferred: bool) -> Result<()> {
+pub fn find_constraints(context: &StatementContext, names: &[Name], deferred: bool) -> Result<()> {
     named(context, names, deferred).map(|_| ())
 }
 
 /// The constraints with these names. Constraints that cannot be deferred are omitted: they are immediate already.
-fn named(context: &StatementContext, names: &[ObjectName], deferred: bool) -> Result<Vec<Oid>> {
+fn named(context: &StatementContext, names: &[Name], deferred: bool) -> Result<Vec<Oid>> {
     let mut found = Vec::new();
     for name in names {
         let (schema, name) = fold_name(name)?;

@@ -57,7 +57,7 @@ impl<'a> Runner<'a> {
         let (catalog, settings) = (&self.context.catalog, &Arc::new(self.context.settings.unchecked()));
         let surroundings = Surroundings::new(catalog, settings);
         let now = self.context.transaction_time;
-        let planned = self.database.plans().get_or_plan(&statement, &types, surroundings, catalog, || {
+        let planned = self.database.plans().get_or_plan((&statement, false), &types, surroundings, catalog, || {
             PlannedQuery::new(self.database.engine(), &statement, catalog, settings, &types, now)
         })?;
         let context = Arc::new(StatementContext {
