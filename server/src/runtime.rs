@@ -2,8 +2,9 @@
 
 use tokio::runtime::{Builder, Runtime};
 
-/// Stack of a thread in bytes. Plans of deep queries recurse, and a debug build quickly uses up two megabytes.
-const STACK_BYTES: usize = 16 << 20;
+/// Stack of a thread in bytes. Plans of deep queries recurse, and a debug build takes some kilobytes for each level. Only
+/// what is used takes memory.
+const STACK_BYTES: usize = 64 << 20;
 
 /// Starts a runtime with `count` threads of this name, or with one per core. Even a single thread uses tokio's
 /// multi-threaded runtime, because `block_in_place` then leaves the other tasks a thread. Errors are sentences for a

@@ -4,7 +4,7 @@
 use super::binder::Binder;
 use sql_error::SqlError;
 use std::ops::ControlFlow;
-use syntax::ast::{self, CastForm, ExprKind, QueryBody};
+use syntax::ast::{self, CastForm, ExprKind, Literal, QueryBody};
 use syntax::visit::{Visit, visit_expressions};
 use syntax::{Span, deeper};
 use types::SqlType;
@@ -151,6 +151,8 @@ pub fn place_of(expr: &ast::Expr) -> Span {
             | ExprKind::Collate { operand, .. }
             | ExprKind::AtTimeZone { operand, .. }
             | ExprKind::Path { operand, .. } => operand,
+            // A string takes the type at once, and stays where it is.
+            ExprKind::Cast { operand, .. } if matches!(operand.kind, ExprKind::Literal(Literal::String(_))) => operand,
             _ => return leftmost.span,
         };
     }

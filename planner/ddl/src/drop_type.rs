@@ -173,8 +173,7 @@ fn no_array_type(context: &DdlContext, name: &Name) -> Result<()> {
 fn needs_array(context: &DdlContext, element: EnumType) -> SqlError {
     let shown = context.catalog.type_name(SqlType::of(BaseType::Enum(element)), context.settings.search_path());
     let message = format!("cannot drop type {shown}[] because type {shown} requires it");
-    SqlError::new(state::DEPENDENT_OBJECTS_STILL_EXIST, message)
-        .hint(format!("You can drop type {shown} instead."))
+    SqlError::new(state::DEPENDENT_OBJECTS_STILL_EXIST, message).hint(format!("You can drop type {shown} instead."))
 }
 
 /// The type that a statement names, if it is no enum.

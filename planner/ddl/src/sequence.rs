@@ -6,8 +6,7 @@ use super::{DdlContext, names, owner};
 use binder::canonical;
 use catalog::sequences::SequenceValue;
 use catalog::{
-    CatalogWriter, ColumnDescriptor, ColumnId, Persistence, RelationKind, SchemaDescriptor, SequenceDescriptor,
-    TableDescriptor,
+    CatalogWriter, ColumnId, Persistence, RelationKind, SchemaDescriptor, SequenceDescriptor, TableDescriptor,
 };
 use sql_error::{Result, SqlError, state};
 use syntax::ast::{AlterTable, AlterTableKind, CreateSequence, Name, SequenceOption, TypeName};
@@ -323,7 +322,9 @@ pub(super) async fn alter(context: &DdlContext, alter: &AlterTable) -> Result<St
             AlterTableKind::Owner(role) if alter.actions.len() == 1 => {
                 change_owner(context, &sequence, owner::role_of(context, role)?).await?;
             }
-            AlterTableKind::Owner(_) => return Err(SqlError::unsupported("ALTER SEQUENCE OWNER TO among other actions")),
+            AlterTableKind::Owner(_) => {
+                return Err(SqlError::unsupported("ALTER SEQUENCE OWNER TO among other actions"));
+            }
             AlterTableKind::Logged(_) => return Err(SqlError::unsupported("ALTER SEQUENCE SET LOGGED")),
             other => return Err(cannot_be_performed(Some(other), &sequence.name, "sequences")),
         }
@@ -354,25 +355,6 @@ async fn change_options(context: &DdlContext, sequence: &TableDescriptor, option
     let changes = Changes { options, restart: others.restart, data_type };
     change(context, &mut writer, &mut changed, &changes).await?;
     writer.flush().await
-}
-
-/// 42601 for another default of a column. An identity counts as a default.
-pub(super) fn second_default(column: &ColumnDescriptor, table: &str) -> SqlError {
-    let name = &column.name;
-    SqlError::syntax(match column.identity {
-        Some(_) => format!("both default and identity specified for column \"{name}\" of table \"{table}\""),
-        None => format!("multiple default values specified for column \"{name}\" of table \"{table}\""),
-    })
-}
-
-/// Errors: 42601 for an identity beside another one or beside a default.
-pub(super) fn only_identity(column: &ColumnDescriptor, serial: bool, table: &str) -> Result<()> {
-    let what = match column.identity {
-        Some(_) => "multiple identity specifications",
-        None if serial || column.default.is_some() => "both default and identity specified",
-        None => return Ok(()),
-    };
-    Err(SqlError::syntax(format!("{what} for column \"{}\" of table \"{table}\"", column.name)))
 }
 
 /// The name of the table whose identity column uses a sequence.
@@ -442,11 +424,7 @@ pub(super) async fn change_owner(context: &DdlContext, sequence: &TableDescripto
 }
 
 /// The table and column in OWNED BY. `None` for NONE.
-fn owned_column(
-    context: &DdlContext,
-    sequence: &TableDescriptor,
-    name: &Name,
-) -> Result<Option<(Oid, ColumnId)>> {
+fn owned_column(context: &DdlContext, sequence: &TableDescriptor, name: &Name) -> Result<Option<(Oid, ColumnId)>> {
     let mut parts = name.parts.clone();
     let Some(column) = parts.pop().map(|column| column.value) else {
         return Err(SqlError::syntax("invalid OWNED BY option"));

@@ -2,6 +2,7 @@
 //! options checked. Knows no names, no types and no session.
 
 pub mod auto_parameterize;
+mod complexity;
 pub mod copy;
 mod drop_absent;
 pub mod lexical;
@@ -65,6 +66,7 @@ pub fn parse(sql: &str) -> Result<Vec<Statement>> {
     let alone = trees.len() == 1;
     let mut statements = Vec::with_capacity(trees.len());
     for (tree, span) in trees {
+        complexity::check(&source, &tree)?;
         let mut statement = lower::statement(&source, tree, span)?;
         statement.alone = alone;
         statements.push(statement);
@@ -75,6 +77,7 @@ pub fn parse(sql: &str) -> Result<Vec<Statement>> {
 /// Parses a single expression, such as the text of a DEFAULT.
 pub fn parse_expression(sql: &str) -> Result<(ast::Expr, Arc<Source>)> {
     let (expr, source) = whole(sql, |parser| parser.expr())?;
+    complexity::check(&source, &expr)?;
     lower::check_expression(&source, &expr)?;
     Ok((expr, Arc::new(source)))
 }

@@ -3,7 +3,7 @@
 use super::Parser;
 use crate::error::{Result, SyntaxError};
 use crate::keyword::Keyword;
-use crate::tree::{RelationKind, RoleWord, Statement};
+use crate::tree::{Drop, ObjectReference, RelationKind, RoleKind, RoleSpec, RoleWord, Statement};
 
 impl Parser<'_> {
     /// One statement of any kind, without its semicolon. Errors: 42601.
@@ -115,11 +115,35 @@ impl Parser<'_> {
         }
     }
 
+    /// DROP USER MAPPING, behind DROP.
+    fn drop_user_mapping(&mut self, start: usize) -> Result<Statement> {
+        self.expect_words(&["user", "mapping"])?;
+        let if_exists = self.if_exists();
+        self.expect_word("for")?;
+        // USER means the current role here.
+        let place = self.here();
+        let role = match self.word("user") {
+            true => RoleSpec { kind: RoleKind::CurrentUser, span: place },
+            false => self.role()?,
+        };
+        self.expect_word("server")?;
+        let objects = vec![ObjectReference::UserMapping(role, self.column_name()?)];
+        let span = self.span_since(start);
+        Ok(Statement::Drop(Box::new(Drop {
+            objects,
+            if_exists,
+            cascade: false,
+            concurrently: false,
+            force: false,
+            span,
+        })))
+    }
+
     /// DROP, behind that word.
     fn drop_any(&mut self, start: usize) -> Result<Statement> {
         match () {
-            () if self.words(&["user", "mapping", "for"]) || self.words(&["user", "mapping", "if"]) => {
-                Err(SyntaxError::unsupported("DROP USER MAPPING"))
+            () if self.are_words(&["user", "mapping", "for"]) || self.are_words(&["user", "mapping", "if"]) => {
+                self.drop_user_mapping(start)
             }
             () if self.word("role") => self.drop_role(start, RoleWord::Role),
             () if self.word("user") => self.drop_role(start, RoleWord::User),

@@ -390,15 +390,25 @@ impl Analysis<'_> {
             GroupItem::Expr(expr) => key(expr).map(Group::Key),
             GroupItem::Rollup(exprs, _) => Some(Group::Sets("ROLLUP", sets(exprs)?)),
             GroupItem::Cube(exprs, _) => Some(Group::Sets("CUBE", sets(exprs)?)),
-            GroupItem::Sets(items, _) => {
+            GroupItem::Sets(..) => {
+                let mut flat = Vec::new();
+                flatten(item, &mut flat);
                 let set = |item: &GroupItem| match item {
                     GroupItem::Empty(_) => Some(Group::Set(Vec::new())),
                     GroupItem::Expr(expr) => keys(expr).map(Group::Set),
                     inner => deeper(|| self.group(inner, outputs, scope)),
                 };
-                Some(Group::Nested(items.iter().map(set).collect::<Option<_>>()?))
+                Some(Group::Nested(flat.into_iter().map(set).collect::<Option<_>>()?))
             }
         }
+    }
+}
+
+/// The items of GROUPING SETS. Those within them are items of the outermost, as PostgreSQL stores them.
+fn flatten<'q>(item: &'q GroupItem, flat: &mut Vec<&'q GroupItem>) {
+    match item {
+        GroupItem::Sets(items, _) => deeper(|| items.iter().for_each(|item| flatten(item, flat))),
+        item => flat.push(item),
     }
 }
 

@@ -48,9 +48,9 @@ async fn long_rows_of_queries_are_no_deep_ones() {
     };
     assert_eq!(c.rows(&row(600, " UNION ALL ")).await, ["600|179700|a0"]);
     assert_eq!(c.rows(&row(300, " UNION ")).await, ["300|44850|a0"]);
+    assert_eq!(c.rows(&row(3_000, " UNION ALL ")).await, ["3000|4498500|a0"]);
     // Nesting depth grows with length here, even for lists after commas.
     for text in [
-        row(3_000, " UNION ALL "),
         row(400, " INTERSECT "),
         row(400, " UNION SELECT 0, '' UNION ALL "),
         format!("SELECT 1 FROM {}", (0..300).map(|at| format!("(SELECT {at}) t{at}")).collect::<Vec<_>>().join(", ")),
@@ -72,6 +72,35 @@ async fn long_rows_of_queries_are_no_deep_ones() {
     assert_eq!(c.rows(&format!("SELECT CASE {} ELSE 7 END", arms(400))).await, ["7"]);
     let nested = format!("SELECT {}1{}", "CASE WHEN true THEN ".repeat(500), " END".repeat(500));
     assert_eq!(c.state(&nested).await, "54001");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn deep_expressions_run() {
+    let mut c = client().await;
+    let list = |count: usize, between: &str, item: &dyn Fn(usize) -> String| {
+        (0..count).map(item).collect::<Vec<_>>().join(between)
+    };
+    let from = "FROM (VALUES (1)) v (x)";
+    for (text, answer) in [
+        (format!("SELECT count(*) {from} WHERE {}", list(3_000, " OR ", &|at| format!("x = {at}"))), "1"),
+        (format!("SELECT CASE x {} END {from}", list(1_000, " ", &|at| format!("WHEN {at} THEN {at}"))), "1"),
+        (format!("SELECT {}1{}", "(".repeat(4_000), ")".repeat(4_000)), "1"),
+        (format!("SELECT {}(x = 1) {from}", "NOT ".repeat(200)), "t"),
+        (format!("SELECT {} {from}", list(100, " + ", &|_| "x".to_string())), "100"),
+        (format!("SELECT {}x{} {from}", "abs(".repeat(60), ")".repeat(60)), "1"),
+    ] {
+        assert_eq!(c.rows(&text).await, [answer], "{text:.60}");
+    }
+    for text in [
+        format!("SELECT {}1{}", "(".repeat(100_000), ")".repeat(100_000)),
+        format!("SELECT {} {from}", list(3_000, " + ", &|_| "x".to_string())),
+        format!("SELECT {}x{} {from}", "abs(".repeat(1_000), ")".repeat(1_000)),
+        format!("SELECT {}1{}", "(SELECT ".repeat(300), ")".repeat(300)),
+        format!("SELECT * {}", "FROM (SELECT * ".repeat(300) + "FROM (SELECT 1) s" + &") s".repeat(300)),
+        format!("SELECT count(*) {from} WHERE {}", list(9_000, " AND ", &|at| format!("x <> {at}"))),
+    ] {
+        assert_eq!(c.state(&text).await, "54001", "{text:.60}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
