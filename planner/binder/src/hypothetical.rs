@@ -102,7 +102,7 @@ impl Binder<'_> {
 }
 
 /// Name of the alias that marks a direct argument.
-const ASKED: &str = "\u{1}asked about";
+const ASKED: &str = "\0asked about";
 
 /// A marked direct argument, as it stands in the call until the rows are grouped. It has one value per group.
 fn asked(value: Expr) -> Expr {

@@ -18,7 +18,7 @@ use syntax::ast::{self, FromItem, JoinCondition, JoinKind};
 use types::{Datum, SqlType};
 
 /// Prefix of columns that are NULL if an outer join found no row.
-const PRESENT: &str = "\u{1}present";
+const PRESENT: &str = "\0present";
 
 impl Binder<'_> {
     /// The cross product of both sides.

@@ -200,4 +200,4 @@ impl Verb {
 
 pub use executor::expression_text::INTERNAL;
 /// Name of the hidden last column of a table's scan: the row key.
-pub const KEY_COLUMN: &str = "\u{1}key";
+pub const KEY_COLUMN: &str = "\0key";

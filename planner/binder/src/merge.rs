@@ -49,6 +49,9 @@ fn whole_number(number: usize) -> Result<Expr> {
 impl Binder<'_> {
     /// Binds a MERGE to a writing plan. The caller binds its WITH.
     pub fn merge(&self, merge: &ast::Merge) -> Result<BoundKind> {
+        if merge.with.as_ref().is_some_and(|with| with.recursive) {
+            return Err(SqlError::syntax("WITH RECURSIVE is not supported for MERGE statement"));
+        }
         let name = &merge.table.name;
         let named = self.table(name)?;
         if named.kind == RelationKind::View {

@@ -97,6 +97,11 @@ impl Binder<'_> {
         pushed: &[LockStrength],
     ) -> Result<BoundQuery> {
         let ties = query.limit.as_ref().is_some_and(|limit| limit.with_ties);
+        let null = |limit: &ast::Limit| limit.count.kind == ast::ExprKind::Literal(ast::Literal::Null);
+        if ties && query.limit.as_ref().is_some_and(null) {
+            let message = "row count cannot be null in FETCH FIRST ... WITH TIES clause";
+            return Err(SqlError::new(state::INVALID_ROW_COUNT_IN_LIMIT, message));
+        }
         let tail = Tail { order_by: &query.order_by, locks: &query.locks, pushed, ties };
         let bound = match &query.body {
             QueryBody::Select(select) => self.select(select, tail, parent)?,

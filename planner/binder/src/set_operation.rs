@@ -32,6 +32,11 @@ impl Binder<'_> {
         let Some((first, others)) = set.arms.split_first() else {
             return Err(SqlError::internal("a set operation without queries"));
         };
+        for arm in &set.arms {
+            if let QueryBody::Nested(query) = arm {
+                self.refuse_locks(&query.locks, "is not allowed with UNION/INTERSECT/EXCEPT")?;
+            }
+        }
         if set.operator == SetOperator::Union && others.len() > 1 {
             return self.union_row(first, others, set.all, parent);
         }

@@ -236,6 +236,9 @@ pub(super) async fn execute(
             continue;
         };
         let ty = ty.descriptor();
+        if !written.modifiers.is_empty() {
+            return Err(SqlError::syntax(format!("type modifier is not allowed for type \"{}\"", ty.name)));
+        }
         if !context.owns_schema(ty.schema_oid) {
             check_owner(context, ty)?;
         }

@@ -52,7 +52,7 @@ impl ComputedIndexes {
             for ((key, expr), description) in keys.zip(expressions).zip(descriptions) {
                 // Ids of real columns start at one.
                 let id = -1 - ColumnId::try_from(seen.expressions.len()).unwrap_or(ColumnId::MAX - 1);
-                let name = format!("\u{1}{}", description.text);
+                let name = format!("\0{}", description.text);
                 key.column = id;
                 seen.expressions.push((expr, Expr::Column(Column::new_unqualified(name.clone()))));
                 seen.table.columns.push(ColumnDescriptor { id, name, ty: description.ty, ..Default::default() });

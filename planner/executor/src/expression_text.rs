@@ -11,7 +11,7 @@ use types::datetime::{DateFormat, TimeZone, write_date, write_timestamp, write_t
 use types::numeric::Numeric;
 
 /// Prefix of internal names, which no user's name has.
-pub const INTERNAL: char = '\u{1}';
+pub const INTERNAL: char = '\0';
 
 /// `a@1 = $1()` becomes `a = $1`.
 pub fn readable(text: &str) -> String {

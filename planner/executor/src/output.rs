@@ -13,7 +13,7 @@ use sql_error::{Result, SqlError};
 use std::sync::Arc;
 
 /// Name of the hidden last column of a table's scan schema: the row's storage key.
-pub const KEY_COLUMN: &str = "\u{1}key";
+pub const KEY_COLUMN: &str = "\0key";
 
 /// The columns of a table as a scan exposes them: live columns, then the row key.
 pub fn scan_schema(table: &TableDescriptor) -> SchemaRef {

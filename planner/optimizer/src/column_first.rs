@@ -41,7 +41,7 @@ impl OptimizerRule for ColumnFirst {
 }
 
 /// The name that hides a join key from the rule, which examines columns.
-const HIDDEN: &str = "\u{1}float";
+const HIDDEN: &str = "\0float";
 
 /// Changes the join at the top of a plan, or below filters there.
 fn with_joins(plan: LogicalPlan, change: &dyn Fn(Join) -> Join) -> LogicalPlan {

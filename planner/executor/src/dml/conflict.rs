@@ -20,7 +20,7 @@ use txn::{LockStrength, OwnWrites, Write, WriteKind};
 use types::Oid;
 
 /// Name of the last column, the row number, of rows for which a plan computes new values.
-pub const ROW_NUMBER: &str = "\u{1}number";
+pub const ROW_NUMBER: &str = "\0number";
 
 /// A set of unique keys: 0 is the table itself, followed by its secondary indexes in order.
 pub type Space = usize;

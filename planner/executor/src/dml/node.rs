@@ -65,7 +65,7 @@ pub struct InsertNode {
 
 /// Name of the additional column that INSERT … ON CONFLICT DO UPDATE returns. It is the transaction's number if the row
 /// was updated, and 0 if it was inserted.
-pub const UPDATED_BY: &str = "\u{1}updated by";
+pub const UPDATED_BY: &str = "\0updated by";
 
 /// Prefix of the placeholders for subqueries of ON CONFLICT. The position follows it.
 const SUBQUERY: &str = "$?";

@@ -93,7 +93,7 @@ fn strings_of_every_kind() {
         ("B'01' b'2'\n'0' X'1F' x'g''1'", "b01 b20 x1F xg '1'"),
         (r"E'a\nb\\\'''\x41\101\u0041\U0001F600\q\v\é'", "'a\nb\\''AAA\u{1F600}qvé'"),
         (r"e'\b\f\r\t\x4\1\777'", "!invalid byte sequence for encoding \"UTF8\": 0xff"),
-        (r"e'\b\f\r\t\x4\1\501'", "'\u{8}\u{c}\r\t\u{4}\u{1}A'"),
+        (r"e'\b\f\r\t\x4\1\501'", "'\u{8}\u{c}\r\t\u{4}\x01A'"),
         (r"E'\uD83D\uDE00\xc3\xa4\xg'", "'\u{1F600}äxg'"),
         ("E'\\xc3'\n'\\xa4\\\\'", "'ä\\'"),
         ("E'a''b'\n'''\\''", "'a'b'''"),

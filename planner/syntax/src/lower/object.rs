@@ -45,6 +45,10 @@ pub(super) fn drop(drop: ast::Drop) -> Result<StatementKind> {
     if exists {
         return Ok(StatementKind::Sql(Box::new(ast::Statement::Drop(Box::new(drop)))));
     }
+    let postfix = |object: &O| matches!(object, O::Operator(_, Some(_), None));
+    if !drop.if_exists && drop.objects.iter().any(postfix) {
+        return Err(SqlError::syntax("postfix operators are not supported"));
+    }
     let kind = kind_of(first);
     let objects = drop.objects.into_iter().map(absent).collect();
     Ok(StatementKind::DropAbsent(Box::new(DropAbsent { kind, if_exists: drop.if_exists, objects })))
@@ -171,6 +175,13 @@ pub(super) fn comment(comment: ast::Comment) -> Result<StatementKind> {
         O::Plain(PlainKind::Schema, name) => CommentOn::Schema(name.value),
         O::Plain(PlainKind::Database, name) => CommentOn::Database(name.value),
         O::Plain(PlainKind::Role, name) => CommentOn::Role(name.value),
+        O::Type(data_type) if !data_type.array_bounds.is_empty() || data_type.set_of => {
+            return Err(SqlError::unsupported("COMMENT ON an array type"));
+        }
+        O::Type(TypeName { base: TypeBase::Named(name), modifiers, .. }) if !modifiers.is_empty() => {
+            let name = name.parts.last().map_or("", |name| name.value.as_str());
+            return Err(SqlError::syntax(format!("type modifier is not allowed for type \"{name}\"")));
+        }
         O::Type(data_type) => CommentOn::Type(type_name(data_type)),
         O::Routine(kind, routine) if kind != RoutineKind::Routine => {
             let word = match kind {

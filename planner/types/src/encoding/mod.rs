@@ -50,7 +50,7 @@ static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
     tables::ALL
         .into_iter()
         .map(|(name, text)| {
-            let controls = if text.chars().count() == 96 { '\u{80}'..='\u{9f}' } else { '\u{1}'..='\0' };
+            let controls = if text.chars().count() == 96 { '\u{80}'..='\u{9f}' } else { '\u{80}'..='\u{7f}' };
             let chars: Vec<char> = controls.chain(text.chars()).collect();
             let known = chars.iter().zip(0x80..=0xff_u8).filter(|(c, _)| **c != char::REPLACEMENT_CHARACTER);
             let bytes = known.map(|(c, byte)| (*c, byte)).collect();
