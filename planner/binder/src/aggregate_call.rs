@@ -3,7 +3,7 @@
 use super::aggregate_filter_guard::spare_filtered;
 use super::binder::Binder;
 use super::call::{Arguments, grouped_call_allowed};
-use super::error_position::place_of;
+use super::error_position::{place_of, written_place};
 use super::expression::{Clause, Env};
 use datafusion::logical_expr::expr::Sort;
 use functions::{AggregateCall, TypedExpr};
@@ -73,7 +73,7 @@ impl Binder<'_> {
             if !values.iter().any(is_argued) {
                 let message = "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list";
                 let error = SqlError::new(state::INVALID_COLUMN_REFERENCE, message);
-                let place = function.order_by.get(at).map_or(function.name.span, |item| place_of(&item.value));
+                let place = function.order_by.get(at).map_or(function.name.span, |item| written_place(&item.value));
                 return Err(self.at(error, place));
             }
         }

@@ -1,7 +1,7 @@
 //! Binds function calls: scalar functions here, aggregates in `aggregate_call`, window functions in `window`.
 
 use super::binder::Binder;
-use super::error_position::place_of;
+use super::error_position::{place_of, written_place};
 use super::expression::{Clause, Env};
 use super::type_name::{casts, sql_type};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
@@ -204,7 +204,7 @@ impl Binder<'_> {
             // The error shows the types as written.
             let unknown = error.state() == state::UNDEFINED_FUNCTION && error.fields().message.starts_with("function ");
             match error.fields().message.contains(" ordering operator ") {
-                true => self.at(error, place_of(&item.value)),
+                true => self.at(error, written_place(&item.value)),
                 false if unknown => self.resolver.no_function(name, &given),
                 false => error,
             }

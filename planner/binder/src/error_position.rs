@@ -125,7 +125,7 @@ impl Binder<'_> {
 
 /// The place of an expression: its leftmost part, as PostgreSQL's `exprLocation` gives it. Parentheses before that are
 /// no part of it, except those of a row or a query.
-pub fn place_of(expr: &ast::Expr) -> Span {
+pub fn written_place(expr: &ast::Expr) -> Span {
     let mut leftmost = expr;
     loop {
         leftmost = match &leftmost.kind {
@@ -151,10 +151,17 @@ pub fn place_of(expr: &ast::Expr) -> Span {
             | ExprKind::Collate { operand, .. }
             | ExprKind::AtTimeZone { operand, .. }
             | ExprKind::Path { operand, .. } => operand,
-            // A string takes the type at once, and stays where it is.
-            ExprKind::Cast { operand, .. } if matches!(operand.kind, ExprKind::Literal(Literal::String(_))) => operand,
             _ => return leftmost.span,
         };
+    }
+}
+
+/// The place of an expression's value: that of its string for a typed constant, because a string takes the type at once and
+/// stays where it is. PostgreSQL gives this place once the expression is bound.
+pub fn place_of(expr: &ast::Expr) -> Span {
+    match &expr.kind {
+        ExprKind::Cast { operand, .. } if matches!(operand.kind, ExprKind::Literal(Literal::String(_))) => operand.span,
+        _ => written_place(expr),
     }
 }
 

@@ -101,10 +101,10 @@ impl Binder<'_> {
 
     /// Binds an item of FROM that cannot see the items to its left.
     pub fn factor<'p>(&self, item: &FromItem, parent: Option<&'p Scope<'p>>) -> Result<Source<'p>> {
-        syntax::deeper(|| self.from_item(item, parent))
+        syntax::deeper(|| self.rows_of_item(item, parent))
     }
 
-    fn from_item<'p>(&self, item: &FromItem, parent: Option<&'p Scope<'p>>) -> Result<Source<'p>> {
+    fn rows_of_item<'p>(&self, item: &FromItem, parent: Option<&'p Scope<'p>>) -> Result<Source<'p>> {
         match item {
             // No table has children, so ONLY changes nothing.
             FromItem::Table { relation, alias, sample, span: _ } => {

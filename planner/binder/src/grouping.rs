@@ -2,7 +2,7 @@
 
 use super::binder::Binder;
 use super::call::{has_aggregate, has_window};
-use super::error_position::place_of;
+use super::error_position::{place_of, written_place};
 use super::expression::{Clause, Env};
 use super::order::{OrderTarget, plain_name};
 use super::select::Item;
@@ -188,7 +188,7 @@ impl Binder<'_> {
                 Some(place) => place,
                 None => {
                     // Fails with 42883 if the type has no equality.
-                    self.resolver.group_key(key.clone()).map_err(|error| self.at(error, place_of(expr)))?;
+                    self.resolver.group_key(key.clone()).map_err(|error| self.at(error, written_place(expr)))?;
                     found.keys.push(key);
                     found.places.push(output);
                     found.keys.len() - 1

@@ -1,7 +1,7 @@
 //! Binds ORDER BY and its items.
 
 use super::binder::Binder;
-use super::error_position::place_of;
+use super::error_position::written_place;
 use super::expression::{Clause, Env};
 use super::query::BoundQuery;
 use super::scope::{Scope, ScopeColumn};
@@ -50,7 +50,7 @@ impl Binder<'_> {
         let (asc, nulls_first) = self.direction(item)?;
         let typed = self.settled_expr(&item.value, env)?;
         let ty = typed.ty;
-        let expr = self.resolver.sort_key(typed).map_err(|error| self.at(error, place_of(&item.value)))?;
+        let expr = self.resolver.sort_key(typed).map_err(|error| self.at(error, written_place(&item.value)))?;
         Ok((Sort { expr, asc, nulls_first }, ty))
     }
 
@@ -95,13 +95,14 @@ impl Binder<'_> {
                         let scope =
                             Scope { visible: bound.columns.clone(), schema: Some(schema), ..Scope::empty(None) };
                         self.expr(&item.value, Env::new(&scope, Clause::OrderBy))?;
-                        return Err(self.at(self.invalid_set_order(), place_of(&item.value)));
+                        return Err(self.at(self.invalid_set_order(), written_place(&item.value)));
                     }
                 },
             };
             let Some(column) = column else { return Err(SqlError::internal("an output column is missing")) };
             let (asc, nulls_first) = self.direction(item)?;
-            let expr = self.resolver.sort_key(column.typed()).map_err(|error| self.at(error, place_of(&item.value)))?;
+            let expr =
+                self.resolver.sort_key(column.typed()).map_err(|error| self.at(error, written_place(&item.value)))?;
             sorts.push(Sort { expr, asc, nulls_first });
         }
         let plan = LogicalPlanBuilder::from(bound.plan).sort(sorts)?.build()?;

@@ -5,7 +5,7 @@ use super::call::{has_aggregate, has_window};
 use super::clauses::check_select;
 use super::column_name::column_name;
 use super::deferred_projection;
-use super::error_position::{place_of, place_of_item, place_of_star};
+use super::error_position::{place_of_item, place_of_star, written_place};
 use super::expression::{Clause, Env};
 use super::from::Source;
 use super::order::{OrderTarget, plain_name};
@@ -87,7 +87,7 @@ impl Binder<'_> {
             }
             check_distinct_on(&distinct_on, &order, &items).map_err(|key| {
                 let message = "SELECT DISTINCT ON expressions must match initial ORDER BY expressions";
-                let place = on.get(key).map_or(Span::NONE, place_of);
+                let place = on.get(key).map_or(Span::NONE, written_place);
                 self.at(SqlError::new(state::INVALID_COLUMN_REFERENCE, message), place)
             })?;
         }
@@ -473,7 +473,7 @@ impl Binder<'_> {
                 Some(_) => None,
                 None => Some(self.expr(&item.value, env)?),
             };
-            order.push(OrderItem { output, typed, asc, nulls_first, span: place_of(&item.value) });
+            order.push(OrderItem { output, typed, asc, nulls_first, span: written_place(&item.value) });
         }
         Ok(order)
     }

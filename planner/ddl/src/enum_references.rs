@@ -25,7 +25,7 @@ enum Text<'a> {
     Expression,
 }
 
-/// What a text says that may be about enums.
+/// The parts of a text that may be about enums.
 #[derive(Default)]
 struct Said {
     /// The names of types in casts, constants and lists of column definitions.

@@ -4,7 +4,7 @@ mod table;
 
 use table::KEYWORDS;
 
-/// What a keyword may name without quotes.
+/// The uses of a keyword as a name without quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Category {
     /// Anything.
@@ -48,7 +48,7 @@ impl Keyword {
         self.0.name
     }
 
-    /// What it may name.
+    /// Its uses as a name.
     pub fn category(self) -> Category {
         self.0.category
     }

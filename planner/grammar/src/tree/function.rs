@@ -412,7 +412,7 @@ pub struct Publication {
     pub all_tables: bool,
     /// The objects: of FOR, or of ADD, SET and DROP.
     pub objects: Vec<PublicationObject>,
-    /// What ALTER does with them. `None` for CREATE.
+    /// The change that ALTER makes to them. `None` for CREATE.
     pub action: Option<PublicationAction>,
     /// WITH (…) or SET (…).
     pub options: Vec<OptionItem>,
@@ -429,7 +429,7 @@ pub enum PublicationObject {
     Schema(Option<Ident>),
 }
 
-/// What ALTER PUBLICATION does.
+/// The changes of ALTER PUBLICATION.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum PublicationAction {
@@ -456,7 +456,7 @@ pub struct Subscription {
     pub span: Span,
 }
 
-/// What a statement does with a subscription.
+/// The actions on a subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum SubscriptionAction {

@@ -274,7 +274,7 @@ pub struct DatabaseStatement {
     pub span: Span,
 }
 
-/// What a statement does with a database.
+/// The actions on a database.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum DatabaseAction {
     /// CREATE, with its options. CONNECTION LIMIT is `connection_limit`. DEFAULT is no value.

@@ -365,7 +365,7 @@ pub struct LockClause {
     pub strength: LockStrength,
     /// The tables in OF. Empty means all.
     pub of: Vec<Name>,
-    /// What to do with rows that others have locked.
+    /// The treatment of rows that others have locked.
     pub wait: LockWait,
     /// Its place.
     pub span: Span,
@@ -381,7 +381,7 @@ pub enum LockStrength {
     Update,
 }
 
-/// What to do with a locked row.
+/// The treatments of a locked row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum LockWait {
