@@ -1,4 +1,4 @@
-//! [`Copy`]: a COPY statement with its options.
+//! [`struct@Copy`]: a COPY statement with its options.
 
 use super::source::Source;
 use super::statement::Statement;

@@ -53,7 +53,7 @@ impl Parser<'_> {
             || self.are_words(&["set", "schema"]) && self.is_column_name_at(2)
     }
 
-    /// RENAME TO, OWNER TO, SET SCHEMA and [NO] DEPENDS ON EXTENSION, as far as the object has them.
+    /// RENAME TO, OWNER TO, SET SCHEMA and \[NO\] DEPENDS ON EXTENSION, as far as the object has them.
     fn shared_change(&mut self, object: &ObjectReference, if_exists: bool) -> Result<ObjectChange> {
         let is_statistics = matches!(object, ObjectReference::Named(NamedKind::Statistics, _));
         if is_statistics && if_exists {
@@ -127,7 +127,7 @@ impl Parser<'_> {
         })
     }
 
-    /// ENABLE [REPLICA | ALWAYS] or DISABLE.
+    /// ENABLE \[REPLICA | ALWAYS\] or DISABLE.
     fn event_trigger_switch(&mut self) -> Option<TriggerSwitch> {
         if self.word("disable") {
             return Some(TriggerSwitch::Disable);

@@ -34,7 +34,7 @@ impl Parser<'_> {
         Ok(Statement::AlterTable(Box::new(AlterTable { kind, if_exists, relation, actions, span })))
     }
 
-    /// [NO] DEPENDS ON EXTENSION, if it is next and fits the kind (AlterObjectDependsStmt).
+    /// \[NO\] DEPENDS ON EXTENSION, if it is next and fits the kind (AlterObjectDependsStmt).
     fn depends_on_extension(&mut self, kind: RelationKind) -> Result<Option<(bool, crate::tree::Ident)>> {
         if !matches!(kind, RelationKind::Index | RelationKind::MaterializedView) {
             return Ok(None);

@@ -62,7 +62,7 @@ impl Parser<'_> {
         self.word("binary").then(|| old_option("format", Some(OptionValue::Word("binary".into())), span))
     }
 
-    /// [USING] DELIMITERS 'x', as before release 7.3.
+    /// \[USING\] DELIMITERS 'x', as before release 7.3.
     fn old_delimiters(&mut self) -> Result<Option<OptionItem>> {
         let using = self.word("using");
         let start = self.mark();

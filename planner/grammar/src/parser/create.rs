@@ -102,7 +102,7 @@ impl Parser<'_> {
         }
     }
 
-    /// [RECURSIVE] VIEW of a persistence.
+    /// \[RECURSIVE\] VIEW of a persistence.
     fn create_persistent_view(&mut self, start: usize, persistence: Persistence, replace: bool) -> Result<Statement> {
         let recursive = self.word("recursive");
         self.expect_word("view")?;

@@ -100,7 +100,7 @@ impl Parser<'_> {
         })))
     }
 
-    /// WITH [NO] DATA: false for NO (opt_with_data). Errors: 42601.
+    /// WITH \[NO\] DATA: false for NO (opt_with_data). Errors: 42601.
     pub(crate) fn with_data(&mut self) -> Result<bool> {
         if !self.plain_with() {
             return Ok(true);

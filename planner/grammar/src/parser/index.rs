@@ -104,7 +104,7 @@ impl Parser<'_> {
         if self.word("tablespace") { self.column_name().map(Some) } else { Ok(None) }
     }
 
-    /// NULLS [NOT] DISTINCT, if it is next (opt_unique_null_treatment). Errors: 42601.
+    /// NULLS \[NOT\] DISTINCT, if it is next (opt_unique_null_treatment). Errors: 42601.
     pub(crate) fn nulls_not_distinct(&mut self) -> Result<bool> {
         if self.is_order_of_nulls() || !self.word("nulls") {
             return Ok(false);

@@ -150,7 +150,7 @@ impl Parser<'_> {
         Ok(Statement::Drop(Box::new(Drop { objects, if_exists, cascade, concurrently, force, span })))
     }
 
-    /// [WITH] (FORCE, …) behind a database.
+    /// \[WITH\] (FORCE, …) behind a database.
     fn force(&mut self) -> Result<bool> {
         if !self.word("with") && !self.is_sign('(') {
             return Ok(false);

@@ -48,7 +48,7 @@ impl Parser<'_> {
         Ok(Statement::Transaction(TransactionStatement::Release(self.savepoint_name()?)))
     }
 
-    /// [SAVEPOINT] name. The savepoint may be named so itself.
+    /// \[SAVEPOINT\] name. The savepoint may be named so itself.
     fn savepoint_name(&mut self) -> Result<Ident> {
         if self.is_word("savepoint") && self.is_column_name_at(1) {
             self.skip();
@@ -60,7 +60,7 @@ impl Parser<'_> {
         self.one_word_of(&["work", "transaction"]);
     }
 
-    /// AND [NO] CHAIN. Answers whether it is AND CHAIN.
+    /// AND \[NO\] CHAIN. Answers whether it is AND CHAIN.
     fn chain(&mut self) -> Result<bool> {
         if !self.word("and") {
             return Ok(false);

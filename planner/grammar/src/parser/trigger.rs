@@ -8,7 +8,7 @@ use crate::tree::{
 };
 
 impl Parser<'_> {
-    /// CREATE [CONSTRAINT] TRIGGER, behind these words. Errors: 42601, 0A000.
+    /// CREATE \[CONSTRAINT\] TRIGGER, behind these words. Errors: 42601, 0A000.
     pub(crate) fn create_trigger(&mut self, start: usize, or_replace: bool, constraint: bool) -> Result<Statement> {
         let name = self.column_name()?;
         let timing = if constraint {
@@ -126,7 +126,7 @@ impl Parser<'_> {
         if transitions.is_empty() { Err(self.error()) } else { Ok((transitions, names_row)) }
     }
 
-    /// FOR [EACH] ROW (true) or STATEMENT, if it is next.
+    /// FOR \[EACH\] ROW (true) or STATEMENT, if it is next.
     fn for_each_row(&mut self) -> Result<bool> {
         if !self.word("for") {
             return Ok(false);

@@ -46,14 +46,14 @@ pub struct AlterTableAction {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[allow(clippy::large_enum_variant)]
 pub enum AlterTableKind {
-    /// ADD [COLUMN].
+    /// ADD \[COLUMN\].
     AddColumn {
         /// Whether IF NOT EXISTS was written.
         if_not_exists: bool,
         /// The column.
         column: Column,
     },
-    /// DROP [COLUMN].
+    /// DROP \[COLUMN\].
     DropColumn {
         /// Whether IF EXISTS was written.
         if_exists: bool,
@@ -62,7 +62,7 @@ pub enum AlterTableKind {
         /// Whether CASCADE was written.
         cascade: bool,
     },
-    /// ALTER [COLUMN].
+    /// ALTER \[COLUMN\].
     AlterColumn(ColumnReference, AlterColumn),
     /// ADD of a constraint.
     AddConstraint(TableConstraint),
@@ -117,7 +117,7 @@ pub enum AlterTableKind {
     AttachPartition(Name, Option<PartitionBound>),
     /// DETACH PARTITION, and whether CONCURRENTLY or FINALIZE was written.
     DetachPartition(Name, Option<Detach>),
-    /// RENAME [COLUMN].
+    /// RENAME \[COLUMN\].
     RenameColumn(Ident, Ident),
     /// RENAME CONSTRAINT.
     RenameConstraint(Ident, Ident),
@@ -184,7 +184,7 @@ pub enum AlterColumn {
     },
     /// DROP IDENTITY, and whether IF EXISTS was written.
     DropIdentity(bool),
-    /// [SET DATA] TYPE.
+    /// \[SET DATA\] TYPE.
     Type {
         /// The new type.
         data_type: TypeName,

@@ -47,14 +47,14 @@ pub enum ExprKind {
         /// The operand behind it.
         right: Box<Expr>,
     },
-    /// IS [NOT] NULL, ISNULL, NOTNULL.
+    /// IS \[NOT\] NULL, ISNULL, NOTNULL.
     IsNull {
         /// The operand.
         operand: Box<Expr>,
         /// Whether NOT was written.
         negated: bool,
     },
-    /// IS [NOT] TRUE, FALSE or UNKNOWN.
+    /// IS \[NOT\] TRUE, FALSE or UNKNOWN.
     IsTruth {
         /// The operand.
         operand: Box<Expr>,
@@ -63,7 +63,7 @@ pub enum ExprKind {
         /// Whether NOT was written.
         negated: bool,
     },
-    /// IS [NOT] DISTINCT FROM.
+    /// IS \[NOT\] DISTINCT FROM.
     IsDistinct {
         /// The operand before it.
         left: Box<Expr>,
@@ -74,7 +74,7 @@ pub enum ExprKind {
         /// The place of IS.
         at: Span,
     },
-    /// IS [NOT] [form] NORMALIZED.
+    /// IS \[NOT\] \[form\] NORMALIZED.
     IsNormalized {
         /// The operand.
         operand: Box<Expr>,
@@ -85,7 +85,7 @@ pub enum ExprKind {
         /// The place of IS.
         at: Span,
     },
-    /// [NOT] BETWEEN.
+    /// \[NOT\] BETWEEN.
     Between {
         /// The value.
         operand: Box<Expr>,
@@ -100,7 +100,7 @@ pub enum ExprKind {
         /// The place of BETWEEN, or of NOT before it.
         at: Span,
     },
-    /// [NOT] IN (values).
+    /// \[NOT\] IN (values).
     InList {
         /// The value.
         operand: Box<Expr>,
@@ -111,7 +111,7 @@ pub enum ExprKind {
         /// The place of IN, or of NOT before it.
         at: Span,
     },
-    /// [NOT] IN (query).
+    /// \[NOT\] IN (query).
     InQuery {
         /// The value.
         operand: Box<Expr>,
@@ -122,7 +122,7 @@ pub enum ExprKind {
         /// The place of IN, or of NOT before it.
         at: Span,
     },
-    /// [NOT] LIKE, ILIKE or SIMILAR TO.
+    /// \[NOT\] LIKE, ILIKE or SIMILAR TO.
     Like {
         /// The kind of pattern.
         kind: LikeKind,
@@ -361,7 +361,7 @@ pub enum SpecialCall {
     Substring(Expr, Option<Expr>, Option<Expr>),
     /// SUBSTRING(x SIMILAR y ESCAPE z).
     SubstringSimilar(Expr, Expr, Expr),
-    /// TRIM([side] [characters] [FROM] x, …): the arguments as those of `btrim`, the text first.
+    /// TRIM(\[side\] \[characters\] \[FROM\] x, …): the arguments as those of `btrim`, the text first.
     Trim(TrimSide, Vec<Expr>),
     /// NORMALIZE(x [, form]): the form in upper case.
     Normalize(Expr, Option<String>),

@@ -68,7 +68,7 @@ pub enum FunctionOption {
     Volatility(Volatility, Span),
     /// SECURITY DEFINER (true) or INVOKER (false).
     SecurityDefiner(bool, Span),
-    /// [NOT] LEAKPROOF.
+    /// \[NOT\] LEAKPROOF.
     Leakproof(bool, Span),
     /// COST.
     Cost(String, Span),

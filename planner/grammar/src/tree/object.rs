@@ -136,7 +136,7 @@ pub enum ObjectChange {
     Owner(RoleSpec),
     /// SET SCHEMA.
     Schema(Ident),
-    /// [NO] DEPENDS ON EXTENSION: whether NO was written.
+    /// \[NO\] DEPENDS ON EXTENSION: whether NO was written.
     DependsOnExtension(bool, Ident),
     /// REFRESH VERSION of a collation.
     RefreshVersion,

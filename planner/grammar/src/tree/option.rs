@@ -44,7 +44,7 @@ pub enum SequenceOption {
     Cache(String, Span),
     /// CYCLE (true) or NO CYCLE (false).
     Cycle(bool, Span),
-    /// INCREMENT [BY].
+    /// INCREMENT \[BY\].
     Increment(String, Span),
     /// MAXVALUE. `None` for NO MAXVALUE.
     MaxValue(Option<String>, Span),
@@ -54,11 +54,11 @@ pub enum SequenceOption {
     OwnedBy(Name, Span),
     /// SEQUENCE NAME.
     SequenceName(Name, Span),
-    /// START [WITH].
+    /// START \[WITH\].
     Start(String, Span),
     /// LOGGED (true) or UNLOGGED (false). PostgreSQL has it for pg_dump alone.
     Logged(bool, Span),
-    /// RESTART [[WITH] n].
+    /// RESTART [\[WITH\] n].
     Restart(Option<String>, Span),
 }
 

@@ -170,7 +170,7 @@ pub enum RoleOptionKind {
     BypassRowSecurity(bool),
     /// CONNECTION LIMIT.
     ConnectionLimit(i32),
-    /// [ENCRYPTED] PASSWORD. `None` for NULL.
+    /// \[ENCRYPTED\] PASSWORD. `None` for NULL.
     Password(Option<String>),
     /// VALID UNTIL.
     ValidUntil(String),

@@ -45,7 +45,7 @@ pub enum TransactionStatement {
     CommitPrepared(String),
     /// ROLLBACK PREPARED.
     RollbackPrepared(String),
-    /// SET TRANSACTION, [LOCAL] or not.
+    /// SET TRANSACTION, \[LOCAL\] or not.
     Set(TransactionModes),
     /// SET SESSION CHARACTERISTICS.
     SetSession(TransactionModes),

@@ -147,7 +147,7 @@ pub struct Merge {
     pub span: Span,
 }
 
-/// WHEN [NOT] MATCHED of MERGE.
+/// WHEN \[NOT\] MATCHED of MERGE.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct MergeClause {
     /// Whether MATCHED was written without NOT.
