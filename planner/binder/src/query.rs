@@ -12,7 +12,6 @@ use context::output_column::OutputColumn;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use functions::TypedExpr;
 use sql_error::{Result, SqlError, state};
-use syntax::Span;
 use syntax::ast::{self, LockStrength, QueryBody};
 use types::SqlType;
 
@@ -105,7 +104,9 @@ impl Binder<'_> {
         let tail = Tail { order_by: &query.order_by, locks: &query.locks, pushed, ties };
         let bound = match &query.body {
             QueryBody::Select(select) => self.select(select, tail, parent)?,
-            QueryBody::Table(relation, span) => self.select(&whole_table(relation, *span), tail, parent)?,
+            QueryBody::Table(relation, span) => {
+                self.select(&ast::Select::whole_table(relation, *span), tail, parent)?
+            }
             other => {
                 let values = matches!(other, QueryBody::Values(..));
                 let what =
@@ -166,7 +167,9 @@ impl Binder<'_> {
     pub fn set_expr(&self, body: &QueryBody, parent: Option<&Scope<'_>>) -> Result<BoundQuery> {
         syntax::deeper(|| match body {
             QueryBody::Select(select) => self.select(select, Tail::NONE, parent),
-            QueryBody::Table(relation, span) => self.select(&whole_table(relation, *span), Tail::NONE, parent),
+            QueryBody::Table(relation, span) => {
+                self.select(&ast::Select::whole_table(relation, *span), Tail::NONE, parent)
+            }
             QueryBody::Nested(query) => self.query_with_locks(query, parent, false),
             QueryBody::Set(set) => self.set_operation(set, parent),
             QueryBody::Values(rows, _) => self.values(rows, parent),
@@ -315,22 +318,4 @@ fn set_leaves(body: &QueryBody) -> Vec<&QueryBody> {
         }
     }
     leaves
-}
-
-/// `TABLE name` as the SELECT that it means.
-pub(super) fn whole_table(relation: &ast::RelationName, span: Span) -> ast::Select {
-    let place = relation.name.span;
-    let all = ast::Expr { kind: ast::ExprKind::Star(Vec::new()), span };
-    let table = ast::FromItem::Table { relation: relation.clone(), alias: None, sample: None, span: place };
-    ast::Select {
-        distinct: None,
-        targets: vec![ast::Target { value: all, label: None }],
-        into: None,
-        from: vec![table],
-        filter: None,
-        group_by: None,
-        having: None,
-        windows: Vec::new(),
-        span,
-    }
 }

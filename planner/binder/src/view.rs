@@ -2,7 +2,6 @@
 
 use super::binder::Binder;
 use super::from::{Source, rename, shown_name};
-use super::query::whole_table;
 use super::scope::{Scope, ScopeColumn, ScopeRelation};
 use super::{BindContext, BoundKind};
 use catalog::{ColumnId, RelationKind, TableDescriptor, ViewDescriptor, ViewRelation};
@@ -133,7 +132,7 @@ pub fn view_statement(view: &ViewDescriptor) -> Result<Statement> {
         && let ast::Statement::Query(query) = tree.as_mut()
         && let ast::QueryBody::Table(relation, span) = &query.body
     {
-        let select = whole_table(relation, *span);
+        let select = ast::Select::whole_table(relation, *span);
         query.body = ast::QueryBody::Select(Box::new(select));
     }
     Ok(statement)

@@ -43,27 +43,11 @@ pub fn of_pseudo_type(error: SqlError, column: &str, ty: &TypeName) -> SqlError 
 /// A type's name as PostgreSQL's parser sees it, for notices of DROP … IF EXISTS. Standard names become
 /// names of its catalog.
 pub fn as_read(ty: &TypeName) -> String {
-    let standard = match &ty.base {
-        TypeBase::Named(name) => return in_parts(name, ty),
-        TypeBase::OfColumn(name) => return format!("{}%TYPE", in_parts(name, ty)),
-        TypeBase::Boolean => "bool",
-        TypeBase::SmallInt => "int2",
-        TypeBase::Integer => "int4",
-        TypeBase::BigInt => "int8",
-        TypeBase::Real => "float4",
-        TypeBase::DoublePrecision => "float8",
-        TypeBase::Numeric => "numeric",
-        TypeBase::Char => "bpchar",
-        TypeBase::VarChar => "varchar",
-        TypeBase::Bit => "bit",
-        TypeBase::BitVarying => "varbit",
-        TypeBase::Time(false) => "time",
-        TypeBase::Time(true) => "timetz",
-        TypeBase::Timestamp(false) => "timestamp",
-        TypeBase::Timestamp(true) => "timestamptz",
-        TypeBase::Interval(_) => "interval",
-    };
-    format!("pg_catalog.{standard}{}", brackets(ty))
+    match &ty.base {
+        TypeBase::Named(name) => in_parts(name, ty),
+        TypeBase::OfColumn(name) => format!("{}%TYPE", in_parts(name, ty)),
+        base => format!("pg_catalog.{}{}", base.catalog_name().unwrap_or_default(), brackets(ty)),
+    }
 }
 
 fn in_parts(name: &Name, ty: &TypeName) -> String {

@@ -6,6 +6,7 @@ pub use super::query_statement::{CreateTableAs, CreateView, DeclareCursor, Expla
 use super::role_statement::{AlterSettings, DatabaseStatement, DefaultPrivileges, Grant};
 use super::source::Source;
 use grammar::tree as ast;
+pub use grammar::tree::{Discard, ReindexKind, TableLockMode};
 use std::sync::Arc;
 
 /// One statement of a client's text.
@@ -201,69 +202,6 @@ pub enum StatementKind {
     },
 }
 
-/// The lock modes of tables, the weakest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(missing_docs)]
-#[repr(u8)]
-pub enum TableLockMode {
-    AccessShare,
-    RowShare,
-    RowExclusive,
-    ShareUpdateExclusive,
-    Share,
-    ShareRowExclusive,
-    Exclusive,
-    AccessExclusive,
-}
-
-impl TableLockMode {
-    /// All modes, the weakest first.
-    pub const ALL: [TableLockMode; 8] = [
-        TableLockMode::AccessShare,
-        TableLockMode::RowShare,
-        TableLockMode::RowExclusive,
-        TableLockMode::ShareUpdateExclusive,
-        TableLockMode::Share,
-        TableLockMode::ShareRowExclusive,
-        TableLockMode::Exclusive,
-        TableLockMode::AccessExclusive,
-    ];
-    /// The mode's name in LOCK TABLE.
-    pub fn words(self) -> &'static str {
-        match self {
-            TableLockMode::AccessShare => "ACCESS SHARE",
-            TableLockMode::RowShare => "ROW SHARE",
-            TableLockMode::RowExclusive => "ROW EXCLUSIVE",
-            TableLockMode::ShareUpdateExclusive => "SHARE UPDATE EXCLUSIVE",
-            TableLockMode::Share => "SHARE",
-            TableLockMode::ShareRowExclusive => "SHARE ROW EXCLUSIVE",
-            TableLockMode::Exclusive => "EXCLUSIVE",
-            TableLockMode::AccessExclusive => "ACCESS EXCLUSIVE",
-        }
-    }
-    /// The mode's name in pg_locks.
-    pub fn lock_name(self) -> String {
-        let word = |word: &str| word.chars().take(1).chain(word.to_lowercase().chars().skip(1)).collect::<String>();
-        self.words().split(' ').map(word).chain(["Lock".to_string()]).collect()
-    }
-}
-
-impl From<ast::TableLockMode> for TableLockMode {
-    fn from(mode: ast::TableLockMode) -> Self {
-        use ast::TableLockMode as M;
-        match mode {
-            M::AccessShare => TableLockMode::AccessShare,
-            M::RowShare => TableLockMode::RowShare,
-            M::RowExclusive => TableLockMode::RowExclusive,
-            M::ShareUpdateExclusive => TableLockMode::ShareUpdateExclusive,
-            M::Share => TableLockMode::Share,
-            M::ShareRowExclusive => TableLockMode::ShareRowExclusive,
-            M::Exclusive => TableLockMode::Exclusive,
-            M::AccessExclusive => TableLockMode::AccessExclusive,
-        }
-    }
-}
-
 /// The modes of a transaction. `None` if not specified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TransactionModes {
@@ -313,17 +251,6 @@ pub struct Reindex {
     pub concurrently: bool,
 }
 
-/// The kind of object in a REINDEX.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum ReindexKind {
-    Index,
-    Table,
-    Schema,
-    Database,
-    System,
-}
-
 /// A CREATE SCHEMA statement.
 #[derive(Clone, Debug)]
 pub struct CreateSchema {
@@ -335,16 +262,6 @@ pub struct CreateSchema {
     pub if_not_exists: bool,
     /// The elements in the order of their creation.
     pub elements: Vec<Statement>,
-}
-
-/// The session state that DISCARD drops.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum Discard {
-    All,
-    Plans,
-    Sequences,
-    Temporary,
 }
 
 /// A COMMENT ON statement.

@@ -10,8 +10,8 @@ use crate::tree::{
 };
 
 impl ObjectReference {
-    /// The words for its kind.
-    fn words(&self) -> &'static str {
+    /// The words for its kind, in upper case as in command tags.
+    pub fn words(&self) -> &'static str {
         match self {
             ObjectReference::Named(kind, _) => match kind {
                 NamedKind::Table => "TABLE",
@@ -39,12 +39,7 @@ impl ObjectReference {
             ObjectReference::Type(_) => "TYPE",
             ObjectReference::Domain(_) => "DOMAIN",
             ObjectReference::DomainConstraint(..) => "CONSTRAINT",
-            ObjectReference::Routine(kind, _) => match kind {
-                RoutineKind::Function => "FUNCTION",
-                RoutineKind::Procedure => "PROCEDURE",
-                RoutineKind::Routine => "ROUTINE",
-                RoutineKind::Aggregate => "AGGREGATE",
-            },
+            ObjectReference::Routine(kind, _) => kind.words(),
             ObjectReference::Operator(..) => "OPERATOR",
             ObjectReference::OperatorClass(..) => "OPERATOR CLASS",
             ObjectReference::OperatorFamily(..) => "OPERATOR FAMILY",

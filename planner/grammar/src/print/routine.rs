@@ -19,14 +19,21 @@ impl Print for Parameter {
     }
 }
 
-impl Print for RoutineKind {
-    fn print(&self, out: &mut Writer) {
-        out.word(match self {
+impl RoutineKind {
+    /// Its word, in upper case.
+    pub fn words(self) -> &'static str {
+        match self {
             RoutineKind::Function => "FUNCTION",
             RoutineKind::Procedure => "PROCEDURE",
             RoutineKind::Routine => "ROUTINE",
             RoutineKind::Aggregate => "AGGREGATE",
-        });
+        }
+    }
+}
+
+impl Print for RoutineKind {
+    fn print(&self, out: &mut Writer) {
+        out.word(self.words());
     }
 }
 

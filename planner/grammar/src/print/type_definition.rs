@@ -94,9 +94,10 @@ impl Print for AlterDomain {
     }
 }
 
-impl Print for Define {
-    fn print(&self, out: &mut Writer) {
-        out.word("CREATE").word_if(self.or_replace, "OR REPLACE").word(match self.kind {
+impl DefineKind {
+    /// Its words, in upper case.
+    pub fn words(self) -> &'static str {
+        match self {
             DefineKind::Aggregate => "AGGREGATE",
             DefineKind::Operator => "OPERATOR",
             DefineKind::Type => "TYPE",
@@ -105,7 +106,13 @@ impl Print for Define {
             DefineKind::TextSearchTemplate => "TEXT SEARCH TEMPLATE",
             DefineKind::TextSearchConfiguration => "TEXT SEARCH CONFIGURATION",
             DefineKind::Collation => "COLLATION",
-        });
+        }
+    }
+}
+
+impl Print for Define {
+    fn print(&self, out: &mut Writer) {
+        out.word("CREATE").word_if(self.or_replace, "OR REPLACE").word(self.kind.words());
         out.word_if(self.if_not_exists, "IF NOT EXISTS");
         match (&self.routine, self.kind) {
             (Some(routine), _) => reference(routine, true, out),

@@ -3,7 +3,7 @@
 use super::option;
 use super::write::tables_with_columns;
 use super::writer::{Print, Writer};
-use crate::tree::{Check, Cluster, Explain, LockTable, Reindex, ReindexKind, TableLockMode, Vacuum};
+use crate::tree::{Check, Cluster, Explain, LockTable, Reindex, ReindexKind, Vacuum};
 
 impl Print for Explain {
     fn print(&self, out: &mut Writer) {
@@ -48,16 +48,7 @@ impl Print for Reindex {
 
 impl Print for LockTable {
     fn print(&self, out: &mut Writer) {
-        out.word("LOCK TABLE").list(&self.tables).word("IN").word(match self.mode {
-            TableLockMode::AccessShare => "ACCESS SHARE",
-            TableLockMode::RowShare => "ROW SHARE",
-            TableLockMode::RowExclusive => "ROW EXCLUSIVE",
-            TableLockMode::ShareUpdateExclusive => "SHARE UPDATE EXCLUSIVE",
-            TableLockMode::Share => "SHARE",
-            TableLockMode::ShareRowExclusive => "SHARE ROW EXCLUSIVE",
-            TableLockMode::Exclusive => "EXCLUSIVE",
-            TableLockMode::AccessExclusive => "ACCESS EXCLUSIVE",
-        });
+        out.word("LOCK TABLE").list(&self.tables).word("IN").word(self.mode.words());
         out.word("MODE").word_if(self.nowait, "NOWAIT");
     }
 }

@@ -1,6 +1,6 @@
 //! [`Query`]: SELECT, VALUES and TABLE with WITH, set operations, ORDER BY and LIMIT (manual, SELECT).
 
-use super::{Alias, Expr, Ident, Name, Operator, RelationName, Statement};
+use super::{Alias, Expr, ExprKind, Ident, Name, Operator, RelationName, Statement};
 use crate::span::Span;
 
 /// A query with all its clauses.
@@ -82,6 +82,26 @@ pub struct Select {
     pub windows: Vec<NamedWindow>,
     /// Its place.
     pub span: Span,
+}
+
+impl Select {
+    /// `TABLE name`, which stands at `span`, as the SELECT that it means.
+    pub fn whole_table(relation: &RelationName, span: Span) -> Select {
+        let all = Expr { kind: ExprKind::Star(Vec::new()), span };
+        let place = relation.name.span;
+        let table = FromItem::Table { relation: relation.clone(), alias: None, sample: None, span: place };
+        Select {
+            distinct: None,
+            targets: vec![Target { value: all, label: None }],
+            into: None,
+            from: vec![table],
+            filter: None,
+            group_by: None,
+            having: None,
+            windows: Vec::new(),
+            span,
+        }
+    }
 }
 
 /// DISTINCT.

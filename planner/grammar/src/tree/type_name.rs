@@ -55,6 +55,31 @@ pub enum TypeBase {
     Interval(Option<IntervalFields>),
 }
 
+impl TypeBase {
+    /// The name in `pg_catalog` of a type with a grammar of its own.
+    pub fn catalog_name(&self) -> Option<&'static str> {
+        Some(match self {
+            TypeBase::Named(_) | TypeBase::OfColumn(_) => return None,
+            TypeBase::Boolean => "bool",
+            TypeBase::SmallInt => "int2",
+            TypeBase::Integer => "int4",
+            TypeBase::BigInt => "int8",
+            TypeBase::Real => "float4",
+            TypeBase::DoublePrecision => "float8",
+            TypeBase::Numeric => "numeric",
+            TypeBase::Char => "bpchar",
+            TypeBase::VarChar => "varchar",
+            TypeBase::Bit => "bit",
+            TypeBase::BitVarying => "varbit",
+            TypeBase::Time(false) => "time",
+            TypeBase::Time(true) => "timetz",
+            TypeBase::Timestamp(false) => "timestamp",
+            TypeBase::Timestamp(true) => "timestamptz",
+            TypeBase::Interval(_) => "interval",
+        })
+    }
+}
+
 /// The fields of an INTERVAL (manual, chapter 8.5.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]

@@ -274,6 +274,7 @@ pub struct LockTable {
 /// The lock modes of tables, the weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(missing_docs)]
+#[repr(u8)]
 pub enum TableLockMode {
     AccessShare,
     RowShare,
@@ -283,6 +284,38 @@ pub enum TableLockMode {
     ShareRowExclusive,
     Exclusive,
     AccessExclusive,
+}
+
+impl TableLockMode {
+    /// All modes, the weakest first.
+    pub const ALL: [TableLockMode; 8] = [
+        TableLockMode::AccessShare,
+        TableLockMode::RowShare,
+        TableLockMode::RowExclusive,
+        TableLockMode::ShareUpdateExclusive,
+        TableLockMode::Share,
+        TableLockMode::ShareRowExclusive,
+        TableLockMode::Exclusive,
+        TableLockMode::AccessExclusive,
+    ];
+    /// The mode's name in LOCK TABLE.
+    pub fn words(self) -> &'static str {
+        match self {
+            TableLockMode::AccessShare => "ACCESS SHARE",
+            TableLockMode::RowShare => "ROW SHARE",
+            TableLockMode::RowExclusive => "ROW EXCLUSIVE",
+            TableLockMode::ShareUpdateExclusive => "SHARE UPDATE EXCLUSIVE",
+            TableLockMode::Share => "SHARE",
+            TableLockMode::ShareRowExclusive => "SHARE ROW EXCLUSIVE",
+            TableLockMode::Exclusive => "EXCLUSIVE",
+            TableLockMode::AccessExclusive => "ACCESS EXCLUSIVE",
+        }
+    }
+    /// The mode's name in pg_locks.
+    pub fn lock_name(self) -> String {
+        let word = |word: &str| word.chars().take(1).chain(word.to_lowercase().chars().skip(1)).collect::<String>();
+        self.words().split(' ').map(word).chain(["Lock".to_string()]).collect()
+    }
 }
 
 /// DISCARD.

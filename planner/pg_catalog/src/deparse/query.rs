@@ -7,10 +7,10 @@ use super::scope::Scope;
 use super::types::{Ty, oid};
 use binder::output_name;
 use syntax::ast::{
-    self, Expr, ExprKind, FromItem, GroupItem, Literal, LockStrength, LockWait, QueryBody, SetOperation, SetOperator,
-    SortItem, Statement,
+    self, Expr, ExprKind, GroupItem, Literal, LockStrength, LockWait, QueryBody, SetOperation, SetOperator, SortItem,
+    Statement,
 };
-use syntax::{Span, deeper, fold_name};
+use syntax::{deeper, fold_name};
 use types::Oid;
 
 /// Names and types of a query's columns.
@@ -91,21 +91,8 @@ impl Analysis<'_> {
     ) -> Option<()> {
         match body {
             QueryBody::Select(select) => self.select(select, order, &mut Scope::within(outer), settle, made),
-            QueryBody::Table(relation, _) => {
-                // `TABLE t` is `SELECT * FROM t`.
-                let star = Expr { kind: ExprKind::Star(Vec::new()), span: Span::NONE };
-                let table = FromItem::Table { relation: relation.clone(), alias: None, sample: None, span: Span::NONE };
-                let select = ast::Select {
-                    distinct: None,
-                    targets: vec![ast::Target { value: star, label: None }],
-                    into: None,
-                    from: vec![table],
-                    filter: None,
-                    group_by: None,
-                    having: None,
-                    windows: Vec::new(),
-                    span: Span::NONE,
-                };
+            QueryBody::Table(relation, place) => {
+                let select = ast::Select::whole_table(relation, *place);
                 self.select(&select, order, &mut Scope::within(outer), settle, made)
             }
             QueryBody::Values(rows, _) => {

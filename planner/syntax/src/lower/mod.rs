@@ -129,7 +129,7 @@ fn kind(source: &Arc<Source>, tree: ast::Statement, span: Span) -> Result<Statem
             Ok(StatementKind::Notify { channel: channel.value, payload: payload.unwrap_or_default() })
         }
         S::LockTable(lock) => Ok(upkeep::lock(*lock)),
-        S::Discard(what) => Ok(upkeep::discard(what)),
+        S::Discard(what) => Ok(StatementKind::Discard(what)),
         S::Explain(explain) => explain::explain(source, *explain),
         S::Vacuum(vacuum) => upkeep::vacuum(source, *vacuum),
         S::Reindex(reindex) => upkeep::reindex(source, *reindex),

@@ -1,7 +1,6 @@
 //! DROP, COMMENT ON, and ALTER of objects of any kind. Knows no objects.
 
 use super::database;
-use super::refused::kind_of;
 use crate::drop_absent::{AbsentObject, DropAbsent};
 use crate::names::role_name;
 use crate::role_statement::{DatabaseChange, DatabaseStatement};
@@ -49,7 +48,7 @@ pub(super) fn drop(drop: ast::Drop) -> Result<StatementKind> {
     if !drop.if_exists && drop.objects.iter().any(postfix) {
         return Err(SqlError::syntax("postfix operators are not supported"));
     }
-    let kind = kind_of(first);
+    let kind = first.words();
     let objects = drop.objects.into_iter().map(absent).collect();
     Ok(StatementKind::DropAbsent(Box::new(DropAbsent { kind, if_exists: drop.if_exists, objects })))
 }
@@ -103,24 +102,11 @@ fn arguments(kind: RoutineKind, routine: &RoutineReference) -> Option<Vec<TypeNa
 
 /// The name of a type. Types with a grammar of their own have their name in the catalog.
 fn type_name(data_type: TypeName) -> Name {
-    let name = match data_type.base {
-        TypeBase::Named(name) | TypeBase::OfColumn(name) => return name,
-        TypeBase::Boolean => "bool",
-        TypeBase::SmallInt => "int2",
-        TypeBase::Integer => "int4",
-        TypeBase::BigInt => "int8",
-        TypeBase::Real => "float4",
-        TypeBase::DoublePrecision => "float8",
-        TypeBase::Numeric => "numeric",
-        TypeBase::Char => "bpchar",
-        TypeBase::VarChar => "varchar",
-        TypeBase::Bit => "bit",
-        TypeBase::BitVarying => "varbit",
-        TypeBase::Time(true) => "timetz",
-        TypeBase::Time(false) => "time",
-        TypeBase::Timestamp(true) => "timestamptz",
-        TypeBase::Timestamp(false) => "timestamp",
-        TypeBase::Interval(_) => "interval",
+    let Some(name) = data_type.base.catalog_name() else {
+        return match data_type.base {
+            TypeBase::Named(name) | TypeBase::OfColumn(name) => name,
+            _ => Name { parts: Vec::new(), span: data_type.span },
+        };
     };
     let part = |value: &str| Ident { value: value.into(), span: data_type.span };
     Name { parts: vec![part("pg_catalog"), part(name)], span: data_type.span }
@@ -141,7 +127,7 @@ pub(super) fn alter(alter: ast::AlterObject) -> Result<StatementKind> {
         }
         (O::Plain(PlainKind::Schema | PlainKind::Role, _), C::Rename(_) | C::Owner(_))
         | (O::Type(_), C::Rename(_) | C::Owner(_) | C::Schema(_)) => {}
-        (object, _) => return Err(SqlError::unsupported(format!("ALTER {}", kind_of(object)))),
+        (object, _) => return Err(SqlError::unsupported(format!("ALTER {}", object.words()))),
     }
     Ok(StatementKind::Sql(Box::new(ast::Statement::AlterObject(Box::new(alter)))))
 }
@@ -194,7 +180,7 @@ pub(super) fn comment(comment: ast::Comment) -> Result<StatementKind> {
             };
             CommentOn::Function(word, routine.name, types)
         }
-        object => return Err(SqlError::unsupported(format!("COMMENT ON {}", kind_of(&object)))),
+        object => return Err(SqlError::unsupported(format!("COMMENT ON {}", object.words()))),
     };
     // An empty comment removes the comment.
     let text = comment.text.filter(|text| !text.is_empty());

@@ -4,7 +4,7 @@ use super::table::tablespace;
 use super::values;
 use crate::options::{required, text_of, truth};
 use crate::source::Source;
-use crate::statement::{AnalyzedTable, Discard, Reindex, ReindexKind, StatementKind, VacuumOptions};
+use crate::statement::{AnalyzedTable, Reindex, StatementKind, VacuumOptions};
 use grammar::tree::{self as ast, OptionItem, OptionValue};
 use sql_error::{Result, SqlError, state};
 
@@ -74,28 +74,11 @@ pub(super) fn reindex(source: &Source, reindex: ast::Reindex) -> Result<Statemen
             }
         }
     }
-    let kind = match reindex.kind {
-        ast::ReindexKind::Index => ReindexKind::Index,
-        ast::ReindexKind::Table => ReindexKind::Table,
-        ast::ReindexKind::Schema => ReindexKind::Schema,
-        ast::ReindexKind::Database => ReindexKind::Database,
-        ast::ReindexKind::System => ReindexKind::System,
-    };
-    Ok(StatementKind::Reindex(Reindex { kind, name: reindex.name, concurrently }))
+    Ok(StatementKind::Reindex(Reindex { kind: reindex.kind, name: reindex.name, concurrently }))
 }
 
 /// LOCK TABLE.
 pub(super) fn lock(lock: ast::LockTable) -> StatementKind {
     let tables = lock.tables.into_iter().map(|table| table.name).collect();
-    StatementKind::LockTable { tables, mode: lock.mode.into(), nowait: lock.nowait }
-}
-
-/// DISCARD.
-pub(super) fn discard(what: ast::Discard) -> StatementKind {
-    StatementKind::Discard(match what {
-        ast::Discard::All => Discard::All,
-        ast::Discard::Plans => Discard::Plans,
-        ast::Discard::Sequences => Discard::Sequences,
-        ast::Discard::Temporary => Discard::Temporary,
-    })
+    StatementKind::LockTable { tables, mode: lock.mode, nowait: lock.nowait }
 }
